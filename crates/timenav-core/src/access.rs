@@ -1,0 +1,269 @@
+//! Who may do what: roles on a timeline, restrictions on time travel, scopes of a key.
+
+use std::collections::BTreeSet;
+
+use crate::ids::UserId;
+use crate::time::{Instant, Span, Virtual, Wall};
+
+#[cfg(test)]
+mod tests;
+
+/// What a user may do on one timeline. Each role includes the ones before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Look.
+    Read,
+    /// Move the clock, record events.
+    Write,
+    /// Say who may do what, read the access log.
+    Admin,
+}
+
+impl Role {
+    /// Returns the word for it on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// The three lists of a timeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Permissions {
+    /// Users with read access.
+    pub read: BTreeSet<UserId>,
+    /// Users with write access.
+    pub write: BTreeSet<UserId>,
+    /// Users with administrative access.
+    pub admin: BTreeSet<UserId>,
+}
+
+impl Permissions {
+    /// Returns the permissions of a new timeline: its creator administers it.
+    #[must_use]
+    pub fn of_creator(creator: UserId) -> Self {
+        Self { admin: BTreeSet::from([creator]), ..Self::default() }
+    }
+
+    /// Returns the highest role the user has, if any.
+    #[must_use]
+    pub fn role(&self, user: &UserId) -> Option<Role> {
+        if self.admin.contains(user) {
+            Some(Role::Admin)
+        } else if self.write.contains(user) {
+            Some(Role::Write)
+        } else if self.read.contains(user) {
+            Some(Role::Read)
+        } else {
+            None
+        }
+    }
+}
+
+/// How far a user's time travel is restricted, on every timeline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RestrictionLevel {
+    /// Not at all.
+    #[default]
+    FullAccess,
+    /// Only near host time; no change of rate; no intervention.
+    LimitedAccess,
+    /// Look, do not touch.
+    ReadOnly,
+    /// Not even look at clocks and events.
+    NoAccess,
+}
+
+impl RestrictionLevel {
+    /// All of them, from open to closed.
+    pub const ALL: [Self; 4] = [Self::FullAccess, Self::LimitedAccess, Self::ReadOnly, Self::NoAccess];
+
+    /// Returns the word for it on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::FullAccess => "full_access",
+            Self::LimitedAccess => "limited_access",
+            Self::ReadOnly => "read_only",
+            Self::NoAccess => "no_access",
+        }
+    }
+}
+
+/// What a key may be used for, of what its user may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// Everything that needs the role `read`.
+    TimelineRead,
+    /// Everything that needs the role `write`, and reading.
+    TimelineWrite,
+    /// Everything that needs the role `admin`, writing and reading.
+    TimelineAdmin,
+    /// Everything an operator does, and all of the above.
+    Operator,
+}
+
+impl Scope {
+    /// All of them, from narrow to wide.
+    pub const ALL: [Self; 4] = [Self::TimelineRead, Self::TimelineWrite, Self::TimelineAdmin, Self::Operator];
+
+    /// Returns the word for it on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::TimelineRead => "timeline:read",
+            Self::TimelineWrite => "timeline:write",
+            Self::TimelineAdmin => "timeline:admin",
+            Self::Operator => "operator",
+        }
+    }
+}
+
+/// What a caller wants, as far as access is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// See a clock, anchors or events.
+    Look,
+    /// See what is neither clock nor event: the timeline's record, proofs, data with its key.
+    Inspect,
+    /// Move or change a clock, set an anchor or return to one.
+    Steer,
+    /// Change how fast a clock runs.
+    SetRate,
+    /// Record or import events.
+    Record,
+    /// Say who may do what on a timeline, read its access log.
+    Administer,
+    /// Administer the service: users, keys of others, restrictions, the timeline `system`.
+    Operate,
+    /// Manage what is the caller's own: own keys.
+    Own,
+}
+
+/// What is known about a caller at the moment of the decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing<'a> {
+    /// Whether the user administers the service.
+    pub operator: bool,
+    /// The user's restriction.
+    pub restriction: RestrictionLevel,
+    /// The user's role on the timeline, if any.
+    pub role: Option<Role>,
+    /// The scopes of the key; `None` for a key without scopes, which may do all its user may.
+    pub scopes: Option<&'a [Scope]>,
+}
+
+/// Why a caller may not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Denial {
+    /// What the caller may not see does not exist for them.
+    #[error("there is no such thing, or it is not yours to see")]
+    Hidden,
+    /// The caller may see it, but not do this.
+    #[error("this needs the role `{}` on the timeline", .needs.as_str())]
+    Permission {
+        /// The role that would do.
+        needs: Role,
+    },
+    /// Only operators do this.
+    #[error("this needs an operator")]
+    OperatorOnly,
+    /// The caller's time travel is restricted.
+    #[error("time travel is restricted to `{}` for this user", .level.as_str())]
+    Restricted {
+        /// The level in force.
+        level: RestrictionLevel,
+    },
+    /// The moment is too far from host time for this caller.
+    #[error("a user with `limited_access` may go no further than {window_days} days from host time")]
+    TooFar {
+        /// How far would be allowed, in days.
+        window_days: u32,
+    },
+    /// The key was not made for this.
+    #[error("the key lacks the scope `{}`", .needs.as_str())]
+    Scope {
+        /// The scope that would do.
+        needs: Scope,
+    },
+}
+
+impl Demand {
+    const fn role(self) -> Option<Role> {
+        match self {
+            Self::Look | Self::Inspect => Some(Role::Read),
+            Self::Steer | Self::SetRate | Self::Record => Some(Role::Write),
+            Self::Administer => Some(Role::Admin),
+            Self::Operate | Self::Own => None,
+        }
+    }
+
+    const fn scope(self) -> Scope {
+        match self {
+            Self::Look | Self::Inspect => Scope::TimelineRead,
+            Self::Steer | Self::SetRate | Self::Record => Scope::TimelineWrite,
+            Self::Administer => Scope::TimelineAdmin,
+            Self::Operate | Self::Own => Scope::Operator,
+        }
+    }
+
+    const fn is_allowed_at(self, level: RestrictionLevel) -> bool {
+        match level {
+            RestrictionLevel::FullAccess => true,
+            RestrictionLevel::LimitedAccess => !matches!(self, Self::SetRate),
+            RestrictionLevel::ReadOnly => !matches!(self, Self::Steer | Self::SetRate | Self::Record),
+            RestrictionLevel::NoAccess => !matches!(self, Self::Look | Self::Steer | Self::SetRate | Self::Record),
+        }
+    }
+}
+
+/// Decides whether a caller may do what they want.
+///
+/// The order is: may they know that the timeline is there, is their time travel restricted, do
+/// they have the role, was their key made for it. Restrictions bind operators too.
+///
+/// # Errors
+/// The first reason against it.
+pub fn decide(standing: Standing<'_>, demand: Demand) -> Result<(), Denial> {
+    if demand.role().is_some() && standing.role.is_none() && !standing.operator {
+        return Err(Denial::Hidden);
+    }
+    if !demand.is_allowed_at(standing.restriction) {
+        return Err(Denial::Restricted { level: standing.restriction });
+    }
+    if !standing.operator {
+        if demand == Demand::Operate {
+            return Err(Denial::OperatorOnly);
+        }
+        if let Some(needs) = demand.role().filter(|needs| standing.role < Some(*needs)) {
+            return Err(Denial::Permission { needs });
+        }
+    }
+    match standing.scopes {
+        Some(scopes) if scopes.iter().all(|scope| *scope < demand.scope()) => {
+            Err(Denial::Scope { needs: demand.scope() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Decides whether a caller may go to, or mark, a moment.
+///
+/// # Errors
+/// The caller's access is limited and the moment lies further than `window_days` from host time.
+pub fn decide_moment(
+    level: RestrictionLevel,
+    to: Instant<Virtual>,
+    host: Instant<Wall>,
+    window_days: u32,
+) -> Result<(), Denial> {
+    let window = Span::from_micros(i64::from(window_days) * 86_400_000_000);
+    if level == RestrictionLevel::LimitedAccess && crate::clock::distance_from_host(to, host) > window {
+        return Err(Denial::TooFar { window_days });
+    }
+    Ok(())
+}

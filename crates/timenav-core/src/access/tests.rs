@@ -1,0 +1,78 @@
+use super::*;
+
+const ROLES: [Option<Role>; 4] = [None, Some(Role::Read), Some(Role::Write), Some(Role::Admin)];
+const DEMANDS: [Demand; 8] = [
+    Demand::Look,
+    Demand::Inspect,
+    Demand::Steer,
+    Demand::SetRate,
+    Demand::Record,
+    Demand::Administer,
+    Demand::Operate,
+    Demand::Own,
+];
+
+fn standing(role: Option<Role>) -> Standing<'static> {
+    Standing { operator: false, restriction: RestrictionLevel::FullAccess, role, scopes: None }
+}
+
+/// One letter per demand: `.` allowed, `h` hidden, `p` permission, `o` operator only,
+/// `r` restricted, `s` scope.
+fn row(standing: Standing<'_>) -> String {
+    let letter = |demand: &Demand| match decide(standing, *demand) {
+        Ok(()) => '.',
+        Err(Denial::Hidden) => 'h',
+        Err(Denial::Permission { .. }) => 'p',
+        Err(Denial::OperatorOnly) => 'o',
+        Err(Denial::Restricted { .. }) => 'r',
+        Err(Denial::TooFar { .. }) => 'f',
+        Err(Denial::Scope { .. }) => 's',
+    };
+    DEMANDS.iter().map(letter).collect()
+}
+
+#[test]
+fn roles_include_the_ones_below() {
+    let rows = ROLES.map(|role| row(standing(role)));
+    assert_eq!(rows, ["hhhhhho.", "..ppppo.", ".....po.", "......o."]);
+    assert_eq!(row(Standing { operator: true, ..standing(None) }), "........");
+}
+
+#[test]
+fn restrictions_bind_before_roles_and_operators_too() {
+    let rows = RestrictionLevel::ALL.map(|restriction| row(Standing { restriction, ..standing(Some(Role::Admin)) }));
+    assert_eq!(rows, ["......o.", "...r..o.", "..rrr.o.", "r.rrr.o."]);
+    let operator = Standing { operator: true, restriction: RestrictionLevel::NoAccess, ..standing(None) };
+    assert_eq!(row(operator), "r.rrr...");
+    let stranger = Standing { restriction: RestrictionLevel::NoAccess, ..standing(None) };
+    assert_eq!(row(stranger), "hhhhhho.", "a restriction does not tell a stranger that the timeline exists");
+}
+
+#[test]
+fn scopes_narrow_what_a_key_may_do() {
+    let rows = Scope::ALL.map(|scope| row(Standing { operator: true, scopes: Some(&[scope]), ..standing(None) }));
+    assert_eq!(rows, ["..ssssss", ".....sss", "......ss", "........"]);
+    assert_eq!(row(Standing { operator: true, scopes: Some(&[]), ..standing(None) }), "ssssssss");
+}
+
+#[test]
+fn limited_access_ends_at_the_window_and_includes_its_edge() {
+    let host = Instant::from_micros(1_000_000_000_000_000).unwrap();
+    let day = 86_400_000_000;
+    let at = |micros: i64| Instant::from_micros(host.micros() + micros).unwrap();
+    let limited = RestrictionLevel::LimitedAccess;
+    for (micros, allowed) in [(30 * day, true), (30 * day + 1, false), (-30 * day, true), (-30 * day - 1, false)] {
+        assert_eq!(decide_moment(limited, at(micros), host, 30).is_ok(), allowed, "{micros}");
+        assert!(decide_moment(RestrictionLevel::FullAccess, at(micros), host, 30).is_ok());
+    }
+}
+
+#[test]
+fn the_highest_list_a_user_is_in_counts() {
+    let alice = UserId::new("alice").unwrap();
+    let list = || BTreeSet::from([alice.clone()]);
+    assert_eq!(Permissions::default().role(&alice), None);
+    assert_eq!(Permissions { read: list(), ..Permissions::default() }.role(&alice), Some(Role::Read));
+    assert_eq!(Permissions { read: list(), write: list(), ..Permissions::default() }.role(&alice), Some(Role::Write));
+    assert_eq!(Permissions::of_creator(alice.clone()).role(&alice), Some(Role::Admin));
+}

@@ -1,0 +1,186 @@
+use super::*;
+use crate::time::{parse_duration, parse_timestamp};
+use proptest::prelude::*;
+
+fn host(micros: i64) -> Instant<Wall> {
+    Instant::from_micros(micros).unwrap()
+}
+
+fn at(text: &str) -> Instant<Virtual> {
+    parse_timestamp(text).unwrap()
+}
+
+fn step(clock: &Clock, command: &ClockCommand, host: Instant<Wall>) -> Clock {
+    match decide(clock, command, &Zone::utc(), host).unwrap() {
+        Some(moved) => apply(clock, &moved),
+        None => clock.clone(),
+    }
+}
+
+#[test]
+fn a_new_clock_shows_host_time() {
+    let clock = Clock::new(host(5_000));
+    assert!(clock.is_running());
+    assert_eq!(clock.now(host(9_000)).micros(), 9_000);
+    assert_eq!(clock.generation, 0);
+}
+
+#[test]
+fn time_resumes_from_the_exact_moment_of_the_pause() {
+    let paused = step(&Clock::new(host(0)), &ClockCommand::Pause, host(1_234_567));
+    assert_eq!(paused.now(host(9_000_000)).micros(), 1_234_567);
+    let resumed = step(&paused, &ClockCommand::Resume, host(10_000_000));
+    assert_eq!(resumed.now(host(10_000_001)).micros(), 1_234_568);
+}
+
+#[test]
+fn pausing_twice_and_resuming_twice_change_nothing() {
+    let clock = Clock::new(host(0));
+    assert_eq!(decide(&clock, &ClockCommand::Resume, &Zone::utc(), host(1)), Ok(None));
+    let paused = step(&clock, &ClockCommand::Pause, host(1));
+    assert_eq!(decide(&paused, &ClockCommand::Pause, &Zone::utc(), host(2)), Ok(None));
+    assert_eq!(decide(&paused, &ClockCommand::SetRate(Rate::NORMAL), &Zone::utc(), host(2)), Ok(None));
+}
+
+#[test]
+fn moves_keep_the_state_of_the_clock() {
+    let travel = ClockCommand::Travel { to: at("1969-07-20T20:17:40Z"), location: Some("Moon".into()) };
+    let day = ClockCommand::FastForward(parse_duration("1d").unwrap());
+    for command in [&travel, &day] {
+        let running = Clock::new(host(0));
+        assert!(step(&running, command, host(5)).is_running());
+        let paused = step(&running, &ClockCommand::Pause, host(5));
+        assert!(!step(&paused, command, host(6)).is_running());
+    }
+}
+
+#[test]
+fn a_clock_stays_where_it_is_when_no_place_is_named() {
+    let moon = step(
+        &Clock::new(host(0)),
+        &ClockCommand::Travel { to: at("1969-07-20T20:17:40Z"), location: Some("Moon".into()) },
+        host(1),
+    );
+    let later = step(&moon, &ClockCommand::Travel { to: at("1972-12-07T05:33:00Z"), location: None }, host(2));
+    assert_eq!(later.location.as_deref(), Some("Moon"));
+}
+
+#[test]
+fn a_clock_refuses_to_leave_the_years() {
+    let end = step(&Clock::new(host(0)), &ClockCommand::Travel { to: Instant::MAX, location: None }, host(1));
+    let forward = ClockCommand::FastForward(parse_duration("1s").unwrap());
+    assert_eq!(decide(&end, &forward, &Zone::utc(), host(1)), Err(ClockRefusal::OutOfRange));
+    assert_eq!(end.now(host(9_000_000)), Instant::MAX, "a running clock stands at the end");
+}
+
+#[test]
+fn locations_have_a_limit() {
+    let travel = |location: String| ClockCommand::Travel { to: Instant::EPOCH, location: Some(location) };
+    let decided = |location| decide(&Clock::new(host(0)), &travel(location), &Zone::utc(), host(0));
+    assert!(decided("x".repeat(LOCATION_BYTES_MAX)).is_ok());
+    assert_eq!(decided("x".repeat(LOCATION_BYTES_MAX + 1)), Err(ClockRefusal::Location));
+    assert_eq!(decided(String::new()), Err(ClockRefusal::Location));
+}
+
+#[test]
+fn rates_have_limits_and_keep_six_digits() {
+    for (factor, micros) in [
+        (1.0, Some(1_000_000)),
+        (0.5, Some(500_000)),
+        (1e-6, Some(1)),
+        (1e6, Some(1_000_000_000_000)),
+        (4e-7, None),
+        (1e6 + 1.0, None),
+        (0.0, None),
+        (-1.0, None),
+        (f64::NAN, None),
+        (f64::INFINITY, None),
+    ] {
+        assert_eq!(Rate::from_factor(factor).map(Rate::micros), micros, "{factor}");
+    }
+}
+
+/// Ten lines that say what a clock is: an accumulator that adds passed host time, scaled.
+struct Model {
+    host: i128,
+    micros: i128,
+    /// Millionths of a microsecond that the rate has left over since the last change.
+    rest: i128,
+    rate: i128,
+    running: bool,
+}
+
+impl Model {
+    fn pass(&mut self, host: i128) {
+        if self.running {
+            self.rest += (host - self.host) * self.rate;
+        }
+        self.host = host;
+    }
+    fn now(&self) -> i128 {
+        self.micros + self.rest.div_euclid(1_000_000)
+    }
+    fn change(&mut self) {
+        (self.micros, self.rest) = (self.now(), 0);
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Travel(i64),
+    Pause,
+    Resume,
+    Shift(i64),
+    Rate(u64),
+}
+
+fn acts() -> impl Strategy<Value = Vec<(Act, i64)>> {
+    let second = 1_000_000_i64;
+    let act = prop_oneof![
+        (-60_000_000_000 * second..250_000_000_000 * second).prop_map(Act::Travel),
+        Just(Act::Pause),
+        Just(Act::Resume),
+        (-1_000_000_000 * second..1_000_000_000 * second).prop_map(Act::Shift),
+        (1_u64..100_000_000).prop_map(Act::Rate),
+    ];
+    proptest::collection::vec((act, 0..3_600 * second), 1..60)
+}
+
+proptest! {
+    #[test]
+    fn the_clock_never_differs_from_the_model(acts in acts()) {
+        let mut clock = Clock::new(host(0));
+        let mut model = Model { host: 0, micros: 0, rest: 0, rate: 1_000_000, running: true };
+        let mut time = 0;
+        for (act, passes) in acts {
+            time += passes;
+            model.pass(time.into());
+            prop_assert_eq!(i128::from(clock.now(host(time)).micros()), model.now());
+            let generation = clock.generation;
+            let command = match act {
+                Act::Travel(to) => ClockCommand::Travel { to: Instant::from_micros(to).unwrap(), location: None },
+                Act::Pause => ClockCommand::Pause,
+                Act::Resume => ClockCommand::Resume,
+                Act::Shift(by) if by >= 0 => ClockCommand::FastForward(parse_duration(&format!("{:.6}s", by as f64 / 1e6 + 1e-6)).unwrap()),
+                Act::Shift(by) => ClockCommand::Rewind(parse_duration(&format!("{}s", by.unsigned_abs() / 1_000_000 + 1)).unwrap()),
+                Act::Rate(micros) => ClockCommand::SetRate(Rate::from_micros(micros).unwrap()),
+            };
+            let Ok(decided) = decide(&clock, &command, &Zone::utc(), host(time)) else { continue };
+            let Some(moved) = decided else { continue };
+            let before = clock.now(host(time));
+            clock = apply(&clock, &moved);
+            prop_assert_eq!(clock.generation, generation + 1);
+            model.change();
+            match command {
+                ClockCommand::Travel { to, .. } => model.micros = to.micros().into(),
+                ClockCommand::Pause => model.running = false,
+                ClockCommand::Resume => model.running = true,
+                ClockCommand::SetRate(rate) => model.rate = rate.micros().into(),
+                ClockCommand::FastForward(by) => model.micros = by.later(before, &Zone::utc()).unwrap().micros().into(),
+                ClockCommand::Rewind(by) => model.micros = by.earlier(before, &Zone::utc()).unwrap().micros().into(),
+                ClockCommand::Restore(_) => unreachable!("never asked for above"),
+            }
+            prop_assert_eq!(i128::from(clock.now(host(time)).micros()), model.now());
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What happened, when, where, and because of what.
+
+use crate::ids::EventId;
+use crate::limits::{
+    DESCRIPTION_BYTES_MAX, EVENT_ACTORS_MAX, EVENT_ATTRIBUTES_BYTES_MAX, EVENT_CAUSES_MAX, EVENT_NAME_BYTES_MAX,
+    ID_BYTES_MAX, LOCATION_BYTES_MAX, RADIUS_METRES_MAX, SOURCE_BYTES_MAX,
+};
+use crate::place::Geo;
+use crate::time::{Instant, Virtual};
+
+/// An event as a caller gives it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventDraft {
+    /// The caller's name for it; the service makes one where there is none.
+    pub event_id: Option<EventId>,
+    /// When it happened or began.
+    pub time: Instant<Virtual>,
+    /// When it was over.
+    pub end_time: Option<Instant<Virtual>>,
+    /// How well `time` and `end_time` are known; to the microsecond where nothing is said.
+    pub precision: Option<Precision>,
+    /// What happened, in a sentence or two.
+    pub description: String,
+    /// A short title.
+    pub name: Option<String>,
+    /// Where, in words.
+    pub location: Option<String>,
+    /// Where, on the earth.
+    pub geo: Option<Geo>,
+    /// What it happened because of.
+    pub causes: Vec<Cause>,
+    /// Who took part.
+    pub actors: Vec<String>,
+    /// Anything else: a JSON object in canonical form (RFC 8785).
+    pub attributes: Option<String>,
+    /// Where the record came from.
+    pub source: Option<String>,
+}
+
+/// One reason for an event. It may be recorded later than its effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// The event that was the reason.
+    pub event_id: EventId,
+    /// How strong a reason.
+    pub kind: CauseKind,
+}
+
+/// How strong a reason is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CauseKind {
+    /// Without the cause there is no effect.
+    Requires,
+    /// The cause added to the effect.
+    Contributes,
+}
+
+impl CauseKind {
+    /// Returns the word for it on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Requires => "requires",
+            Self::Contributes => "contributes",
+        }
+    }
+}
+
+/// How well a time is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// Only the year.
+    Year,
+    /// The month.
+    Month,
+    /// The day.
+    Day,
+    /// The hour.
+    Hour,
+    /// The minute.
+    Minute,
+    /// The second.
+    Second,
+}
+
+impl Precision {
+    /// All of them, from coarse to fine.
+    pub const ALL: [Self; 6] = [Self::Year, Self::Month, Self::Day, Self::Hour, Self::Minute, Self::Second];
+
+    /// Returns the word for it on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Year => "year",
+            Self::Month => "month",
+            Self::Day => "day",
+            Self::Hour => "hour",
+            Self::Minute => "minute",
+            Self::Second => "second",
+        }
+    }
+}
+
+/// What is wrong with a draft, and in which of its fields.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{detail}")]
+pub struct DraftError {
+    /// The field, as a path of names and numbers: `causes/3`.
+    pub field: String,
+    /// What would be right.
+    pub detail: String,
+}
+
+impl EventDraft {
+    /// Returns a draft with a time and a description, and nothing else.
+    #[must_use]
+    pub fn at(time: Instant<Virtual>, description: impl Into<String>) -> Self {
+        Self {
+            event_id: None,
+            time,
+            end_time: None,
+            precision: None,
+            description: description.into(),
+            name: None,
+            location: None,
+            geo: None,
+            causes: Vec::new(),
+            actors: Vec::new(),
+            attributes: None,
+            source: None,
+        }
+    }
+
+    /// Checks every length and count against its limit.
+    ///
+    /// # Errors
+    /// The first field that breaks its limit, and the limit. An end before the beginning is no
+    /// error: it is recorded as given, and is a paradox.
+    pub fn check(&self) -> Result<(), DraftError> {
+        text("description", &self.description, 0, DESCRIPTION_BYTES_MAX)?;
+        optional("name", self.name.as_deref(), EVENT_NAME_BYTES_MAX)?;
+        optional("location", self.location.as_deref(), LOCATION_BYTES_MAX)?;
+        optional("source", self.source.as_deref(), SOURCE_BYTES_MAX)?;
+        optional("attributes", self.attributes.as_deref(), EVENT_ATTRIBUTES_BYTES_MAX)?;
+        let radius_m = self.geo.and_then(|geo| geo.radius_m);
+        if radius_m.is_some_and(|metres| !(0.0..=RADIUS_METRES_MAX).contains(&metres)) {
+            return Err(error("geo/radius_m", format!("a radius is in metres, from 0 to {RADIUS_METRES_MAX}")));
+        }
+        count("causes", self.causes.len(), EVENT_CAUSES_MAX)?;
+        count("actors", self.actors.len(), EVENT_ACTORS_MAX)?;
+        for (index, cause) in self.causes.iter().enumerate() {
+            if self.causes[..index].iter().any(|earlier| earlier.event_id == cause.event_id) {
+                let detail = format!("the cause `{}` is named twice; name it once", cause.event_id);
+                return Err(error(format!("causes/{index}"), detail));
+            }
+        }
+        let check_actor = |(index, actor): (usize, &String)| text(&format!("actors/{index}"), actor, 1, ID_BYTES_MAX);
+        self.actors.iter().enumerate().try_for_each(check_actor)
+    }
+}
+
+fn error(field: impl Into<String>, detail: String) -> DraftError {
+    DraftError { field: field.into(), detail }
+}
+
+fn optional(field: &str, value: Option<&str>, bytes_max: usize) -> Result<(), DraftError> {
+    value.map_or(Ok(()), |value| text(field, value, 1, bytes_max))
+}
+
+fn text(field: &str, value: &str, bytes_min: usize, bytes_max: usize) -> Result<(), DraftError> {
+    if (bytes_min..=bytes_max).contains(&value.len()) {
+        return Ok(());
+    }
+    Err(error(field, format!("the text has {} bytes; {bytes_min} to {bytes_max} are allowed", value.len())))
+}
+
+fn count(field: &str, given: usize, max: usize) -> Result<(), DraftError> {
+    if given <= max {
+        return Ok(());
+    }
+    Err(error(field, format!("the list has {given} items; at most {max} are allowed")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft() -> EventDraft {
+        EventDraft::at(Instant::EPOCH, "something happened")
+    }
+
+    fn check(change: impl FnOnce(&mut EventDraft), expected: Option<&str>) {
+        let mut draft = draft();
+        change(&mut draft);
+        assert_eq!(draft.check().err().map(|error| error.field).as_deref(), expected);
+    }
+
+    #[test]
+    fn limits_hold_at_the_edge() {
+        check(|_| {}, None);
+        check(|draft| draft.description = String::new(), None);
+        check(|draft| draft.description = "x".repeat(DESCRIPTION_BYTES_MAX), None);
+        check(|draft| draft.description = "x".repeat(DESCRIPTION_BYTES_MAX + 1), Some("description"));
+        check(|draft| draft.name = Some("x".repeat(EVENT_NAME_BYTES_MAX)), None);
+        check(|draft| draft.name = Some("x".repeat(EVENT_NAME_BYTES_MAX + 1)), Some("name"));
+        check(|draft| draft.name = Some(String::new()), Some("name"));
+        check(|draft| draft.location = Some("x".repeat(LOCATION_BYTES_MAX + 1)), Some("location"));
+        check(|draft| draft.source = Some("x".repeat(SOURCE_BYTES_MAX + 1)), Some("source"));
+        check(|draft| draft.actors = vec!["a".into(), String::new()], Some("actors/1"));
+        check(|draft| draft.actors = vec!["a".into(); EVENT_ACTORS_MAX], None);
+        check(|draft| draft.actors = vec!["a".into(); EVENT_ACTORS_MAX + 1], Some("actors"));
+    }
+
+    #[test]
+    fn a_cause_is_named_once() {
+        let cause = |id: &str, kind| Cause { event_id: EventId::new(id).unwrap(), kind };
+        let twice =
+            vec![cause("a", CauseKind::Requires), cause("b", CauseKind::Requires), cause("a", CauseKind::Contributes)];
+        check(|draft| draft.causes = twice, Some("causes/2"));
+    }
+}

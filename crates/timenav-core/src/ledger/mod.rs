@@ -1,0 +1,109 @@
+//! The ledger of a timeline: the bytes of an entry, the tree over them, proofs and checkpoints.
+//!
+//! Nothing here reads a key, a clock or a store. Signatures are made and checked by functions
+//! that the caller hands over, and hashes come from wherever the caller keeps them.
+//! `docs/ledger-format.md` says the same for readers without this code; its values are checked
+//! against `test-data/ledger-format-v1.json`. What is hashed never changes: a change is a new
+//! version beside the old one.
+
+use std::fmt;
+
+use data_encoding::{BASE64, HEXLOWER};
+use sha2::{Digest, Sha256};
+
+mod checkpoint;
+mod leaf;
+mod merkle;
+mod note;
+mod proof;
+mod tile;
+
+#[cfg(test)]
+mod tests;
+
+pub use checkpoint::{Checkpoint, CheckpointError, origin};
+pub use leaf::{LEAF_VERSION, Leaf, LeafError, LeafRecord, SEQ_MAX, Salt, payload_hash};
+pub use merkle::{Frontier, FrontierError, Subtree};
+pub use merkle::{empty_root, fold, leaf_hash, node_hash, tree_root};
+pub use note::{ED25519, NOTE_BYTES_MAX, NOTE_SIGNATURES_MAX};
+pub use note::{Note, NoteError, NoteKeyId, NoteSignature, SignerKey, VerifierKey, key_id};
+pub use proof::{PROOF_HASHES_MAX, ProofError, ProofNode, TlogProof, TlogProofError};
+pub use proof::{consistency_nodes, inclusion_nodes, root_node};
+pub use proof::{verify_consistency, verify_inclusion};
+pub use tile::{TILE_HEIGHT, TILE_WIDTH, TileError, TileId, TilePath};
+pub use tile::{index_path, parse_index_path, tile_of};
+
+/// A SHA-256 hash.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hash([u8; 32]);
+
+impl Hash {
+    /// Length in bytes.
+    pub const BYTES: usize = 32;
+
+    /// Returns the hash with those bytes.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    /// Returns the hash with those bytes, or `None` unless there are 32 of them.
+    #[must_use]
+    pub fn from_slice(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// Returns the 32 bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
+        &self.0
+    }
+
+    /// Returns 64 lower-case hexadecimal digits.
+    #[must_use]
+    pub fn to_hex(&self) -> String {
+        HEXLOWER.encode(&self.0)
+    }
+
+    /// Reads what [`Hash::to_hex`] writes, and nothing else.
+    #[must_use]
+    pub fn from_hex(text: &str) -> Option<Self> {
+        Self::from_slice(&HEXLOWER.decode(text.as_bytes()).ok()?)
+    }
+
+    /// Returns 44 characters of padded standard base64 (RFC 4648 §4).
+    #[must_use]
+    pub fn to_base64(&self) -> String {
+        BASE64.encode(&self.0)
+    }
+
+    /// Reads what [`Hash::to_base64`] writes, and nothing else.
+    #[must_use]
+    pub fn from_base64(text: &str) -> Option<Self> {
+        Self::from_slice(&BASE64.decode(text.as_bytes()).ok()?)
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_hex())
+    }
+}
+
+/// Returns the SHA-256 of the parts, one after the other (FIPS 180-4).
+#[must_use]
+pub fn sha256(parts: &[&[u8]]) -> Hash {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    Hash(hasher.finalize().into())
+}
+
+/// Reads a decimal number that is written in the one way that numbers are written here: digits
+/// only, and no zero in front.
+fn parse_decimal(text: &str) -> Option<u64> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    let padded = text.len() > 1 && text.starts_with('0');
+    if plain && !padded { text.parse().ok() } else { None }
+}

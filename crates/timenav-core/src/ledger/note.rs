@@ -1,0 +1,420 @@
+//! Signed notes and their keys, as in C2SP signed-note 1.0.0 and Go's `sumdb/note`.
+//!
+//! This module knows what is signed and by whom, and leaves the arithmetic of Ed25519 to the
+//! caller.
+
+use std::fmt;
+
+use data_encoding::{BASE64, HEXLOWER};
+
+use super::sha256;
+
+#[cfg(test)]
+mod tests;
+
+/// The signature type of Ed25519.
+pub const ED25519: u8 = 0x01;
+
+/// Most bytes of a note that is read. Whoever sends a note decides how long it is.
+pub const NOTE_BYTES_MAX: usize = 1024 * 1024;
+
+/// Most signatures on a note; C2SP asks for 16 at least. Each known one costs a verification.
+pub const NOTE_SIGNATURES_MAX: usize = 64;
+
+const SIGNATURE_START: &str = "\u{2014} ";
+
+const SIGNER_START: &str = "PRIVATE+KEY+";
+
+/// The first four bytes of a hash over a key: tells keys of one name apart, and proves nothing.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NoteKeyId([u8; 4]);
+
+impl NoteKeyId {
+    /// Returns the id with those bytes.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 4]) -> Self {
+        Self(bytes)
+    }
+
+    /// Returns the four bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 4] {
+        &self.0
+    }
+
+    fn from_hex(text: &str) -> Option<Self> {
+        let bytes = HEXLOWER.decode(text.as_bytes()).ok()?;
+        bytes.try_into().ok().map(Self)
+    }
+}
+
+impl fmt::Display for NoteKeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&HEXLOWER.encode(&self.0))
+    }
+}
+
+impl fmt::Debug for NoteKeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Returns the id of a key: the start of SHA-256(name ‖ 0x0A ‖ signature type ‖ public key).
+#[must_use]
+pub fn key_id(name: &str, signature_type: u8, public_key: &[u8]) -> NoteKeyId {
+    let hash = sha256(&[name.as_bytes(), b"\n", &[signature_type], public_key]);
+    let [a, b, c, d, ..] = *hash.as_bytes();
+    NoteKeyId([a, b, c, d])
+}
+
+/// Why a note or a key is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoteError {
+    /// The note is longer than [`NOTE_BYTES_MAX`].
+    #[error("a note has at most {NOTE_BYTES_MAX} bytes")]
+    TooLong,
+    /// The note is not UTF-8.
+    #[error("the note is not UTF-8")]
+    NotUtf8,
+    /// The note has a character below U+0020 that is no line end.
+    #[error("a note has no control characters but line ends")]
+    ControlCharacter,
+    /// The text does not end in a line end.
+    #[error("the text of a note ends with a line end")]
+    UnfinishedText,
+    /// No empty line comes before the signatures, or no signature after it.
+    #[error("after the text of a note come an empty line and at least one signature")]
+    NoSignatures,
+    /// A line after the last empty one is no signature.
+    #[error("a signature line is a dash, a key name and base64 of a key id and a signature")]
+    SignatureLine,
+    /// There are more than [`NOTE_SIGNATURES_MAX`] signatures.
+    #[error("a note has at most {NOTE_SIGNATURES_MAX} signatures")]
+    TooManySignatures,
+    /// A key name is empty or has a character that would end it.
+    #[error("a key name is not empty and has no spaces, plus signs or control characters")]
+    KeyName,
+    /// A key is not written as keys are.
+    #[error("the key is not written as `{0}`")]
+    KeyText(&'static str),
+    /// A key is of a type that is not supported.
+    #[error("keys of signature type {0:#04x} are not supported")]
+    SignatureType(u8),
+    /// The id in a key is not that of its name and public key.
+    #[error("the key `{name}` has the id {found}, and its text says {claimed}")]
+    KeyIdMismatch {
+        /// The name in the text.
+        name: String,
+        /// The id in the text.
+        claimed: NoteKeyId,
+        /// The id that follows from the name and the public key.
+        found: NoteKeyId,
+    },
+    /// A known key did not sign this text, although a line says so.
+    #[error("the signature of the key `{name}` with the id {id} is wrong")]
+    BadSignature {
+        /// The name of the key.
+        name: String,
+        /// Its id.
+        id: NoteKeyId,
+    },
+    /// No known key has signed.
+    #[error("no known key has signed the note")]
+    NoKnownKey,
+}
+
+/// One signature line of a note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteSignature {
+    name: String,
+    id: NoteKeyId,
+    signature: Vec<u8>,
+}
+
+impl NoteSignature {
+    /// Returns the name of the key that is said to have signed.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the id of that key.
+    #[must_use]
+    pub const fn id(&self) -> NoteKeyId {
+        self.id
+    }
+
+    /// Returns the signature, in the form of its key's type.
+    #[must_use]
+    pub fn signature(&self) -> &[u8] {
+        &self.signature
+    }
+
+    fn parse(line: &str) -> Result<Self, NoteError> {
+        let rest = line.strip_prefix(SIGNATURE_START).ok_or(NoteError::SignatureLine)?;
+        let (name, base64) = rest.split_once(' ').ok_or(NoteError::SignatureLine)?;
+        check_name(name)?;
+        let bytes = BASE64.decode(base64.as_bytes()).map_err(|_| NoteError::SignatureLine)?;
+        match bytes.split_first_chunk() {
+            Some((id, signature)) if !signature.is_empty() => {
+                Ok(Self { name: name.to_owned(), id: NoteKeyId(*id), signature: signature.to_vec() })
+            }
+            Some(_) | None => Err(NoteError::SignatureLine),
+        }
+    }
+}
+
+impl fmt::Display for NoteSignature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = [self.id.as_bytes(), self.signature()].concat();
+        write!(f, "{SIGNATURE_START}{} {}", self.name, BASE64.encode(&bytes))
+    }
+}
+
+/// A text and who is said to have signed it. Only [`Note::verify`] says whether they did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    text: String,
+    signatures: Vec<NoteSignature>,
+}
+
+impl Note {
+    /// Returns the note with that text and the signature that `sign` makes over it.
+    ///
+    /// # Errors
+    /// The text does not end in a line end, or has other control characters.
+    pub fn sign(text: String, key: &VerifierKey, sign: impl FnOnce(&[u8]) -> [u8; 64]) -> Result<Self, NoteError> {
+        check_characters(&text)?;
+        if !text.ends_with('\n') {
+            return Err(NoteError::UnfinishedText);
+        }
+        let signature = sign(text.as_bytes()).to_vec();
+        let signature = NoteSignature { name: key.name.clone(), id: key.id, signature };
+        Ok(Self { text, signatures: vec![signature] })
+    }
+
+    /// Reads a note. Its text ends before the last empty line.
+    ///
+    /// # Errors
+    /// The bytes break a rule of signed notes, or pass a limit.
+    pub fn parse(bytes: &[u8]) -> Result<Self, NoteError> {
+        if bytes.len() > NOTE_BYTES_MAX {
+            return Err(NoteError::TooLong);
+        }
+        let note = std::str::from_utf8(bytes).map_err(|_| NoteError::NotUtf8)?;
+        check_characters(note)?;
+        let end = note.rfind("\n\n").ok_or(NoteError::NoSignatures)?;
+        let (text, rest) = note.split_at(end + 1);
+        let lines = rest[1..].strip_suffix('\n').ok_or(NoteError::NoSignatures)?;
+        if lines.split('\n').count() > NOTE_SIGNATURES_MAX {
+            return Err(NoteError::TooManySignatures);
+        }
+        let signatures = lines.split('\n').map(NoteSignature::parse).collect::<Result<_, _>>()?;
+        Ok(Self { text: text.to_owned(), signatures })
+    }
+
+    /// Returns the text, with its last line end.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the signatures, in the order of their lines.
+    #[must_use]
+    pub fn signatures(&self) -> &[NoteSignature] {
+        &self.signatures
+    }
+
+    /// Checks that a known key has signed, and that no signature of a known key is wrong.
+    /// Signatures of other keys are passed over. `ed25519` answers whether a public key has made
+    /// a signature over a message (RFC 8032).
+    ///
+    /// # Errors
+    /// No known key has signed, or one is said to have and did not.
+    pub fn verify(
+        &self,
+        known: &[VerifierKey],
+        ed25519: impl Fn(&[u8; 32], &[u8], &[u8; 64]) -> bool,
+    ) -> Result<(), NoteError> {
+        let mut verified = false;
+        for line in &self.signatures {
+            let key = known.iter().find(|key| key.id == line.id && key.name == line.name);
+            let Some(key) = key else { continue };
+            let signature = line.signature.as_slice().try_into();
+            let signed = signature.is_ok_and(|signature| ed25519(&key.public_key, self.text.as_bytes(), signature));
+            if !signed {
+                return Err(NoteError::BadSignature { name: line.name.clone(), id: line.id });
+            }
+            verified = true;
+        }
+        if verified { Ok(()) } else { Err(NoteError::NoKnownKey) }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.text)?;
+        for signature in &self.signatures {
+            writeln!(f, "{signature}")?;
+        }
+        Ok(())
+    }
+}
+
+fn check_characters(text: &str) -> Result<(), NoteError> {
+    let control = text.bytes().any(|byte| byte < 0x20 && byte != b'\n');
+    if control { Err(NoteError::ControlCharacter) } else { Ok(()) }
+}
+
+fn check_name(name: &str) -> Result<(), NoteError> {
+    let ends_name = |c: char| c.is_whitespace() || c == '+' || c < ' ';
+    if name.is_empty() || name.contains(ends_name) { Err(NoteError::KeyName) } else { Ok(()) }
+}
+
+/// The public half of an Ed25519 key, under the name it signs with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifierKey {
+    name: String,
+    id: NoteKeyId,
+    public_key: [u8; 32],
+}
+
+impl VerifierKey {
+    /// Returns the key of that name.
+    ///
+    /// # Errors
+    /// The name breaks the rule for key names.
+    pub fn new(name: &str, public_key: [u8; 32]) -> Result<Self, NoteError> {
+        check_name(name)?;
+        let id = key_id(name, ED25519, &public_key);
+        Ok(Self { name: name.to_owned(), id, public_key })
+    }
+
+    /// Reads `<name>+<id in hex>+<base64 of type and public key>`.
+    ///
+    /// # Errors
+    /// The text is written otherwise, of another type than Ed25519, or names a wrong id.
+    pub fn parse(text: &str) -> Result<Self, NoteError> {
+        let (name, claimed, public_key) = parse_key(text).ok_or(NoteError::KeyText("<name>+<id>+<base64>"))?;
+        let key = Self::new(name, ed25519_key(&public_key)?)?;
+        key.check_id(claimed)?;
+        Ok(key)
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the id.
+    #[must_use]
+    pub const fn id(&self) -> NoteKeyId {
+        self.id
+    }
+
+    /// Returns the public key.
+    #[must_use]
+    pub const fn public_key(&self) -> &[u8; 32] {
+        &self.public_key
+    }
+
+    fn check_id(&self, claimed: NoteKeyId) -> Result<(), NoteError> {
+        if self.id == claimed {
+            return Ok(());
+        }
+        Err(NoteError::KeyIdMismatch { name: self.name.clone(), claimed, found: self.id })
+    }
+}
+
+impl fmt::Display for VerifierKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&key_text(&self.name, self.id, &self.public_key))
+    }
+}
+
+/// The private half of an Ed25519 key. Whoever has it can sign any history.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SignerKey {
+    name: String,
+    id: NoteKeyId,
+    seed: [u8; 32],
+}
+
+impl SignerKey {
+    /// Returns the key with that seed (RFC 8032 §5.1.5), which belongs to `public`.
+    #[must_use]
+    pub fn new(seed: [u8; 32], public: &VerifierKey) -> Self {
+        Self { name: public.name.clone(), id: public.id, seed }
+    }
+
+    /// Reads `PRIVATE+KEY+<name>+<id in hex>+<base64 of type and seed>`. Whether the id is right
+    /// is for [`SignerKey::verifier_key`] to say.
+    ///
+    /// # Errors
+    /// The text is written otherwise, or of another type than Ed25519.
+    pub fn parse(text: &str) -> Result<Self, NoteError> {
+        let (name, id, seed) = text
+            .strip_prefix(SIGNER_START)
+            .and_then(parse_key)
+            .ok_or(NoteError::KeyText("PRIVATE+KEY+<name>+<id>+<base64>"))?;
+        check_name(name)?;
+        Ok(Self { name: name.to_owned(), id, seed: ed25519_key(&seed)? })
+    }
+
+    /// Returns the text, which must stay secret.
+    #[must_use]
+    pub fn to_secret_text(&self) -> String {
+        format!("{SIGNER_START}{}", key_text(&self.name, self.id, &self.seed))
+    }
+
+    /// Returns the name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the seed, which must stay secret.
+    #[must_use]
+    pub const fn seed(&self) -> &[u8; 32] {
+        &self.seed
+    }
+
+    /// Returns the public half, given the public key that the caller derived from the seed.
+    ///
+    /// # Errors
+    /// The id in the text was another key's.
+    pub fn verifier_key(&self, public_key: [u8; 32]) -> Result<VerifierKey, NoteError> {
+        let key = VerifierKey::new(&self.name, public_key)?;
+        key.check_id(self.id)?;
+        Ok(key)
+    }
+}
+
+impl fmt::Debug for SignerKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SignerKey").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+fn key_text(name: &str, id: NoteKeyId, key: &[u8; 32]) -> String {
+    format!("{name}+{id}+{}", BASE64.encode(&[&[ED25519], key.as_slice()].concat()))
+}
+
+/// Splits a key at the first two plus signs, since base64 may have more.
+fn parse_key(text: &str) -> Option<(&str, NoteKeyId, Vec<u8>)> {
+    let (name, rest) = text.split_once('+')?;
+    let (id, key) = rest.split_once('+')?;
+    let id = NoteKeyId::from_hex(id)?;
+    Some((name, id, BASE64.decode(key.as_bytes()).ok()?))
+}
+
+fn ed25519_key(typed: &[u8]) -> Result<[u8; 32], NoteError> {
+    const FORM: &str = "base64 of a type and 32 bytes";
+    match typed.split_first() {
+        Some((&ED25519, key)) => key.try_into().map_err(|_| NoteError::KeyText(FORM)),
+        Some((&other, _)) => Err(NoteError::SignatureType(other)),
+        None => Err(NoteError::KeyText(FORM)),
+    }
+}

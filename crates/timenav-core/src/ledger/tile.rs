@@ -1,0 +1,146 @@
+//! Where hashes are kept: tiles of 256, as in C2SP tlog-tiles 0.1.0.
+//!
+//! A tile at level 0 holds leaf hashes. A tile at level *l* holds the roots of full tiles of
+//! level *l* − 1. What lies between is hashed again when it is needed.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use super::merkle::Subtree;
+use super::parse_decimal;
+
+#[cfg(test)]
+mod tests;
+
+/// Levels of the tree that one tile spans.
+pub const TILE_HEIGHT: u8 = 8;
+
+/// Hashes in a full tile.
+pub const TILE_WIDTH: u16 = 1 << TILE_HEIGHT;
+
+/// The highest level that a path may name.
+const LEVEL_MAX: u8 = 63;
+
+/// Names a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TileId {
+    /// Tiles between it and the leaves.
+    pub level: u8,
+    /// How many tiles of this level stand to its left.
+    pub index: u64,
+}
+
+impl TileId {
+    /// Returns how many hashes the tile has in a tree with `size` leaves: 0 for a tile that is
+    /// not there yet, [`TILE_WIDTH`] for a full one.
+    #[must_use]
+    pub fn width(self, size: u64) -> u16 {
+        let height = u32::from(self.level) * u32::from(TILE_HEIGHT);
+        let at_this_level = size.checked_shr(height).unwrap_or(0);
+        let to_the_left = self.index.saturating_mul(u64::from(TILE_WIDTH));
+        let width = at_this_level.saturating_sub(to_the_left);
+        u16::try_from(width).map_or(TILE_WIDTH, |width| width.min(TILE_WIDTH))
+    }
+
+    /// Returns where hash number `offset` of this tile stands in the tree.
+    #[must_use]
+    pub const fn subtree(self, offset: u8) -> Subtree {
+        Subtree { height: self.level.saturating_mul(TILE_HEIGHT), index: (self.index << TILE_HEIGHT) | offset as u64 }
+    }
+}
+
+/// Returns the tile that a complete subtree can be computed from, and which of its hashes:
+/// [`tree_root`](super::tree_root) of those is the hash of the subtree.
+#[must_use]
+pub fn tile_of(subtree: Subtree) -> (TileId, Range<usize>) {
+    let level = subtree.height / TILE_HEIGHT;
+    let above = subtree.height % TILE_HEIGHT;
+    let first = subtree.index << above;
+    let offset = usize::from(first.to_le_bytes()[0]);
+    let tile = TileId { level, index: first >> TILE_HEIGHT };
+    (tile, offset..offset + (1 << above))
+}
+
+/// The address of a tile: `tile/<level>/<index>`, then `.p/<width>` if it is not full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TilePath {
+    /// The tile.
+    pub tile: TileId,
+    /// How many of its hashes are meant, from 1 to [`TILE_WIDTH`].
+    pub width: u16,
+}
+
+/// Why a text is not the address of a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TileError {
+    /// It does not start with `tile/` and a level.
+    #[error("a tile path starts with `tile/` and a level from 0 to 63")]
+    Level,
+    /// The index is not in groups of three digits.
+    #[error("a tile index is written in groups of three digits, all but the last after an `x`")]
+    Index,
+    /// The width of a partial tile is missing or out of range.
+    #[error("the width of a partial tile is a number from 1 to 255")]
+    Width,
+}
+
+impl fmt::Display for TilePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tile/{}/{}", self.tile.level, index_path(self.tile.index, self.width))
+    }
+}
+
+impl FromStr for TilePath {
+    type Err = TileError;
+
+    fn from_str(text: &str) -> Result<Self, TileError> {
+        let rest = text.strip_prefix("tile/").ok_or(TileError::Level)?;
+        let (level, rest) = rest.split_once('/').ok_or(TileError::Level)?;
+        let level = parse_decimal(level).and_then(|level| u8::try_from(level).ok());
+        let level = level.filter(|level| *level <= LEVEL_MAX).ok_or(TileError::Level)?;
+        let (index, width) = parse_index_path(rest)?;
+        Ok(Self { tile: TileId { level, index }, width })
+    }
+}
+
+/// Writes the part of an address that tiles and entry bundles share: 1234067 is
+/// `x001/x234/067`, and its first 12 hashes are `x001/x234/067.p/12`.
+#[must_use]
+pub fn index_path(index: u64, width: u16) -> String {
+    let mut path = format!("{:03}", index % 1_000);
+    let mut rest = index / 1_000;
+    while rest > 0 {
+        path.insert_str(0, &format!("x{:03}/", rest % 1_000));
+        rest /= 1_000;
+    }
+    if width < TILE_WIDTH { format!("{path}.p/{width}") } else { path }
+}
+
+/// Reads what [`index_path`] writes, and nothing else: the index and the width.
+///
+/// # Errors
+/// The text is not written that way.
+pub fn parse_index_path(path: &str) -> Result<(u64, u16), TileError> {
+    let (groups, width) = match path.split_once(".p/") {
+        None => (path, TILE_WIDTH),
+        Some((groups, width)) => (groups, parse_width(width)?),
+    };
+    let mut index: u64 = 0;
+    for group in groups.split('/') {
+        let digits = group.strip_prefix('x').unwrap_or(group);
+        if digits.len() != 3 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(TileError::Index);
+        }
+        let value = digits.parse().map_err(|_| TileError::Index)?;
+        let shifted = index.checked_mul(1_000).and_then(|index| index.checked_add(value));
+        index = shifted.ok_or(TileError::Index)?;
+    }
+    // Catches an `x` too many or too few, and groups of zeros in front.
+    if index_path(index, TILE_WIDTH) == groups { Ok((index, width)) } else { Err(TileError::Index) }
+}
+
+fn parse_width(text: &str) -> Result<u16, TileError> {
+    let width = parse_decimal(text).and_then(|width| u16::try_from(width).ok());
+    width.filter(|width| (1..TILE_WIDTH).contains(width)).ok_or(TileError::Width)
+}

@@ -1,0 +1,14 @@
+//! What is true in timenav: instants, clocks, events, access rules and the ledger.
+//!
+//! This crate decides and never acts. It has no clock, no randomness, no database, no
+//! network and no async: every instant, salt and signature is handed to it.
+
+pub mod time;
+pub mod ids;
+pub mod limits;
+pub mod place;
+pub mod clock;
+pub mod event;
+pub mod access;
+pub mod key;
+pub mod ledger;

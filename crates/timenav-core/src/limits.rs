@@ -1,0 +1,45 @@
+//! Every limit of the domain, by name.
+//!
+//! Units come last in the names. `GET /v1/limits` shows them all, and `docs/limits.md` says why
+//! each is what it is.
+
+/// Longest timeline, user, event, anchor, data or key id, in bytes.
+pub const ID_BYTES_MAX: usize = 128;
+/// Longest event name, in bytes.
+pub const EVENT_NAME_BYTES_MAX: usize = 256;
+/// Longest description of an event or an anchor, in bytes.
+pub const DESCRIPTION_BYTES_MAX: usize = 16 * 1024;
+/// Longest location text, in bytes.
+pub const LOCATION_BYTES_MAX: usize = 512;
+/// Longest source of an event, in bytes.
+pub const SOURCE_BYTES_MAX: usize = 512;
+/// Longest label of an API key, in bytes.
+pub const LABEL_BYTES_MAX: usize = 256;
+/// Most causes one event may name.
+pub const EVENT_CAUSES_MAX: usize = 256;
+/// Most actors one event may name.
+pub const EVENT_ACTORS_MAX: usize = 256;
+/// Largest `attributes` of one event, in bytes of canonical JSON.
+pub const EVENT_ATTRIBUTES_BYTES_MAX: usize = 64 * 1024;
+/// Most events one `POST /v1/events` may record.
+pub const EVENTS_PER_REQUEST_MAX: usize = 1_000;
+/// Items on a page where the caller names no `limit`.
+pub const PAGE_ITEMS_DEFAULT: usize = 100;
+/// Most items on a page.
+pub const PAGE_ITEMS_MAX: usize = 1_000;
+/// Slowest clock, in millionths of host speed.
+pub const RATE_MICROS_MIN: u64 = 1;
+/// Fastest clock, in millionths of host speed: a year passes in under 32 seconds.
+pub const RATE_MICROS_MAX: u64 = 1_000_000 * 1_000_000;
+/// Largest radius of a location, in metres: half the way around the earth.
+pub const RADIUS_METRES_MAX: f64 = 20_037_508.0;
+/// Radius of a point that names none, in metres.
+pub const RADIUS_METRES_DEFAULT: f64 = 50_000.0;
+/// How far from host time a user with `limited_access` may travel, in days, unless configured.
+pub const LIMITED_ACCESS_WINDOW_DAYS_DEFAULT: u32 = 30;
+/// Most user ids in one list of a timeline's permissions.
+pub const PERMISSION_USERS_MAX: usize = 1_000;
+/// Most unexpired API keys of one user.
+pub const KEYS_PER_USER_MAX: usize = 100;
+/// Most anchors on one timeline.
+pub const ANCHORS_PER_TIMELINE_MAX: usize = 10_000;

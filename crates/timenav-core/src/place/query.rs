@@ -1,0 +1,142 @@
+//! What a caller means by a location.
+
+use super::{BBox, Point};
+use crate::limits::{LOCATION_BYTES_MAX, RADIUS_METRES_DEFAULT, RADIUS_METRES_MAX};
+
+/// A location as a query understands it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LocationQuery {
+    /// `*`: everywhere, and events without a place too.
+    Anywhere,
+    /// Coordinates or a `geo:` URI: everything within a distance of a point.
+    Near {
+        /// The middle.
+        center: Point,
+        /// The distance, in metres.
+        radius_m: f64,
+    },
+    /// `bbox:west,south,east,north`.
+    Within(BBox),
+    /// Anything else: the text of the events' own location.
+    Named(String),
+}
+
+/// Why a text is not a location.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LocationError {
+    /// Nothing was given.
+    #[error("a location is not empty; `*` means anywhere")]
+    Empty,
+    /// More than [`LOCATION_BYTES_MAX`] bytes.
+    #[error("a location has at most {LOCATION_BYTES_MAX} bytes")]
+    TooLong,
+    /// Coordinates out of range.
+    #[error("coordinates are latitude,longitude with -90 to 90 and -180 to 180, such as `29.95,-90.07`")]
+    Coordinates,
+    /// A `geo:` URI that is not one.
+    #[error("a geo URI is `geo:latitude,longitude` with an optional `;u=metres`, such as `geo:29.95,-90.07;u=50000`")]
+    GeoUri,
+    /// A `geo:` URI in another coordinate reference system.
+    #[error("the coordinate reference system `{0}` is not supported; use `wgs84`")]
+    ReferenceSystem(String),
+    /// A radius that is negative, not a number or more than half the way around the earth.
+    #[error("the radius is in metres, from 0 to {RADIUS_METRES_MAX}")]
+    Radius,
+    /// A `bbox:` that is not one.
+    #[error(
+        "a box is `bbox:west,south,east,north` in degrees with south not above north, such as `bbox:-98,18,-81,31`; west greater than east crosses the antimeridian"
+    )]
+    Box,
+}
+
+/// Reads a location: `*`, `lat,lon`, a `geo:` URI, `bbox:west,south,east,north`, else a name.
+///
+/// Source: RFC 5870 for `geo:`; RFC 7946 §5.2 for boxes across the antimeridian.
+///
+/// # Errors
+/// The text is empty or too long, or says by its form that it is coordinates and is not.
+pub fn parse_location(text: &str) -> Result<LocationQuery, LocationError> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(LocationError::Empty);
+    }
+    if text.len() > LOCATION_BYTES_MAX {
+        return Err(LocationError::TooLong);
+    }
+    if text == "*" {
+        return Ok(LocationQuery::Anywhere);
+    }
+    match text.split_once(':') {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("geo") => geo_uri(rest),
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("bbox") => bounding_box(rest),
+        _ => coordinates_or_name(text),
+    }
+}
+
+fn coordinates_or_name(text: &str) -> Result<LocationQuery, LocationError> {
+    let (position, parameters) = text.split_once(';').unwrap_or((text, ""));
+    let numbers: Option<Vec<f64>> = position.split(',').map(number).collect();
+    match numbers.as_deref() {
+        Some([lat, lon]) => {
+            let center = Point::new(*lat, *lon).ok_or(LocationError::Coordinates)?;
+            Ok(LocationQuery::Near { center, radius_m: radius(parameters)? })
+        }
+        Some([_]) | None => Ok(LocationQuery::Named(text.to_owned())),
+        Some(_) => Err(LocationError::Coordinates),
+    }
+}
+
+fn geo_uri(rest: &str) -> Result<LocationQuery, LocationError> {
+    let (position, parameters) = rest.split_once(';').unwrap_or((rest, ""));
+    let numbers: Option<Vec<f64>> = position.split(',').map(number).collect();
+    match numbers.as_deref() {
+        // A third number is the altitude, which a place on a map does not have.
+        Some([lat, lon] | [lat, lon, _]) => {
+            let center = Point::new(*lat, *lon).ok_or(LocationError::Coordinates)?;
+            Ok(LocationQuery::Near { center, radius_m: radius(parameters)? })
+        }
+        _ => Err(LocationError::GeoUri),
+    }
+}
+
+/// Reads `u=` (uncertainty, here the radius) and `crs=`; other parameters are ignored (RFC 5870 §3.3).
+fn radius(parameters: &str) -> Result<f64, LocationError> {
+    let mut radius_m = RADIUS_METRES_DEFAULT;
+    for parameter in parameters.split(';').filter(|parameter| !parameter.is_empty()) {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        if name.eq_ignore_ascii_case("crs") && !value.eq_ignore_ascii_case("wgs84") {
+            return Err(LocationError::ReferenceSystem(value.to_owned()));
+        }
+        if name.eq_ignore_ascii_case("u") {
+            let metres = number(value).filter(|metres| (0.0..=RADIUS_METRES_MAX).contains(metres));
+            radius_m = metres.ok_or(LocationError::Radius)?;
+        }
+    }
+    Ok(radius_m)
+}
+
+fn bounding_box(rest: &str) -> Result<LocationQuery, LocationError> {
+    let numbers: Option<Vec<f64>> = rest.split(',').map(number).collect();
+    let Some([west, south, east, north]) = numbers.as_deref() else { return Err(LocationError::Box) };
+    BBox::new(*west, *south, *east, *north).map(LocationQuery::Within).ok_or(LocationError::Box)
+}
+
+/// Reads a plain decimal number. `inf`, `nan` and the like are words, not numbers.
+fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let plain = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
+    (text.bytes().all(plain) && text.bytes().any(|byte| byte.is_ascii_digit())).then(|| text.parse().ok()).flatten()
+}
+
+impl LocationQuery {
+    /// Returns whether an event with this point and this location text is meant.
+    #[must_use]
+    pub fn matches(&self, point: Option<Point>, place: Option<&str>) -> bool {
+        match self {
+            Self::Anywhere => true,
+            Self::Near { center, radius_m } => point.is_some_and(|point| center.distance_m(point) <= *radius_m),
+            Self::Within(bbox) => point.is_some_and(|point| bbox.contains(point)),
+            Self::Named(name) => place == Some(name),
+        }
+    }
+}

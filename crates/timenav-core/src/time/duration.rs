@@ -1,0 +1,184 @@
+//! Lengths of time as callers give them: `90m`, `1d12h`, `P1M`, `P1Y2M10DT2H30M`.
+
+use std::fmt;
+
+use super::civil::{DAY_MICROS, HOUR_MICROS, MINUTE_MICROS, SECOND_MICROS};
+use super::{Instant, Span, Virtual, Zone};
+mod reader;
+#[cfg(test)]
+mod tests;
+
+/// Longest duration that is read, in bytes.
+pub const DURATION_BYTES_MAX: usize = 64;
+
+/// A length of time given by a caller: months on a calendar, then an exact [`Span`].
+///
+/// Neither is negative, and one of them at least is positive. A day is 86 400 seconds and a week
+/// seven days; only months and years are as long as the calendar makes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Duration {
+    months: u32,
+    exact: Span,
+}
+
+/// What is wrong with a duration.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DurationError {
+    /// There is no text.
+    #[error("the duration is empty: write one such as `90m`, `1d12h` or `P1M`")]
+    Empty,
+    /// The text is longer than [`DURATION_BYTES_MAX`].
+    #[error("a duration has at most {DURATION_BYTES_MAX} bytes, not {bytes}")]
+    TooLong {
+        /// How long it is.
+        bytes: usize,
+    },
+    /// The text has another shape.
+    #[error(
+        "not a duration: write numbers and units such as `90m`, `1.5h` or `1d12h`, or ISO 8601 such as `PT2H` or `P1M`"
+    )]
+    NotADuration,
+    /// The text has a sign.
+    #[error("a duration is a positive length: write it without a sign")]
+    Signed,
+    /// The length is zero, or below a microsecond.
+    #[error("a duration is longer than zero: the shortest is a microsecond, `0.000001s`")]
+    Zero,
+    /// A number has no unit.
+    #[error("the unit of {number} is missing: write one of {units}")]
+    UnitMissing {
+        /// The number.
+        number: String,
+        /// The units there are at that place.
+        units: &'static str,
+    },
+    /// A unit does not exist.
+    #[error("the unit {unit:?} is not known there: write one of {units}")]
+    UnitUnknown {
+        /// The unit.
+        unit: char,
+        /// The units there are at that place.
+        units: &'static str,
+    },
+    /// A unit comes twice, or after a smaller one.
+    #[error("the unit `{unit}` comes twice or after a smaller one: write each once, largest first")]
+    UnitOrder {
+        /// The unit.
+        unit: char,
+    },
+    /// A number has a fraction and is not the last one (ISO 8601-1, section 5.5.2.3).
+    #[error("{number} has a fraction: only the last number may have one")]
+    FractionNotLast {
+        /// The number.
+        number: String,
+    },
+    /// A number of months or years has a fraction.
+    #[error("{number} has a fraction: months and years are whole, as they differ in length")]
+    FractionOfMonth {
+        /// The number.
+        number: String,
+    },
+    /// The length is more than 292 000 years. All of time has 20 000.
+    #[error("the duration is longer than all of time, which has 20 000 years")]
+    OutOfRange,
+}
+
+impl Duration {
+    /// Returns the duration of that many months and an exact length, or `None` if the length is
+    /// negative or both are zero.
+    #[must_use]
+    pub const fn new(months: u32, exact: Span) -> Option<Self> {
+        if exact.micros() < 0 || (months == 0 && exact.micros() == 0) { None } else { Some(Self { months, exact }) }
+    }
+
+    /// Returns the calendar part, in months.
+    #[must_use]
+    pub const fn months(&self) -> u32 {
+        self.months
+    }
+
+    /// Returns the exact part, which is not negative.
+    #[must_use]
+    pub const fn exact(&self) -> Span {
+        self.exact
+    }
+
+    /// Returns the instant this much later, or `None` outside −9999…9999.
+    ///
+    /// Months move on the calendar of `zone`, at the same local time: a day the month does not have
+    /// becomes its last one, a time that clocks skip moves on by what they skip, and of a time they
+    /// show twice the first one is meant. Then the exact part passes.
+    #[must_use]
+    pub fn later(&self, from: Instant<Virtual>, zone: &Zone) -> Option<Instant<Virtual>> {
+        self.after(from, zone)
+    }
+
+    /// Returns the instant this much earlier, or `None` outside −9999…9999. Months move first, as
+    /// in [`Duration::later`].
+    ///
+    /// Going back does not always undo going forward: March 31 and a month earlier and later again
+    /// is March 28. Without months it does.
+    #[must_use]
+    pub fn earlier(&self, from: Instant<Virtual>, zone: &Zone) -> Option<Instant<Virtual>> {
+        self.before(from, zone)
+    }
+
+    /// Does what [`Duration::later`] does, on any scale.
+    pub(super) fn after<S>(&self, from: Instant<S>, zone: &Zone) -> Option<Instant<S>> {
+        zone.months_later(from, i64::from(self.months))?.checked_add(self.exact)
+    }
+
+    /// Does what [`Duration::earlier`] does, on any scale.
+    pub(super) fn before<S>(&self, from: Instant<S>, zone: &Zone) -> Option<Instant<S>> {
+        zone.months_later(from, -i64::from(self.months))?.checked_sub(self.exact)
+    }
+}
+
+/// Writes the duration in ISO 8601 with each unit filled before the next smaller one, without
+/// weeks: `P1Y2M10DT2H30M0.5S`. [`parse_duration`] reads it back to the same duration.
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros = self.exact.micros();
+        f.write_str("P")?;
+        part(f, i64::from(self.months / 12), "Y")?;
+        part(f, i64::from(self.months % 12), "M")?;
+        part(f, micros / DAY_MICROS, "D")?;
+        let of_day = micros % DAY_MICROS;
+        if of_day != 0 {
+            f.write_str("T")?;
+        }
+        part(f, of_day / HOUR_MICROS, "H")?;
+        part(f, of_day % HOUR_MICROS / MINUTE_MICROS, "M")?;
+        let of_minute = of_day % MINUTE_MICROS;
+        let fraction = of_minute % SECOND_MICROS;
+        if fraction == 0 {
+            return part(f, of_minute / SECOND_MICROS, "S");
+        }
+        let digits = format!("{fraction:06}");
+        write!(f, "{}.{}S", of_minute / SECOND_MICROS, digits.trim_end_matches('0'))
+    }
+}
+
+fn part(f: &mut fmt::Formatter<'_>, value: i64, unit: &str) -> fmt::Result {
+    if value == 0 { Ok(()) } else { write!(f, "{value}{unit}") }
+}
+
+/// Reads a duration: `90m`, `1.5h`, `1d12h`, or ISO 8601: `PT2H`, `P1M`, `P1Y2M10DT2H30M`, `P2W`.
+///
+/// - The short form has the units `w d h m s`; `m` is minutes. ISO 8601 has `Y M W D` and, after a
+///   `T`, `H M S`. Each unit comes once, the largest first.
+/// - The last number may have a fraction, except of months and years, with a point; in ISO 8601 a
+///   comma does too. What is finer than a microsecond is cut off.
+///
+/// # Errors
+/// [`DurationError`] says what is wrong and how it would be right.
+pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
+    if text.is_empty() {
+        return Err(DurationError::Empty);
+    }
+    if text.len() > DURATION_BYTES_MAX {
+        return Err(DurationError::TooLong { bytes: text.len() });
+    }
+    let sum = reader::sum(text)?;
+    Duration::new(sum.months, Span::from_micros(sum.micros)).ok_or(DurationError::Zero)
+}

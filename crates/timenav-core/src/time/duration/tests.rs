@@ -1,0 +1,300 @@
+//! Durations that are read, those that are refused and why, and where they lead.
+
+use proptest::prelude::*;
+
+use super::{DURATION_BYTES_MAX, Duration, DurationError, parse_duration};
+use crate::time::{Instant, Span, Virtual, Zone, parse_timestamp};
+
+const HOUR: i64 = 3_600_000_000;
+const DAY: i64 = 24 * HOUR;
+
+fn at(text: &str) -> Instant<Virtual> {
+    parse_timestamp(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn duration(text: &str) -> Duration {
+    parse_duration(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// Checks that a text is read as that many months and microseconds, and how it is written.
+fn check(text: &str, months: u32, micros: i64, written: &str) {
+    let expected = Duration::new(months, Span::from_micros(micros)).unwrap();
+    assert_eq!(parse_duration(text), Ok(expected), "{text}");
+    assert_eq!(expected.to_string(), written, "{text}");
+    assert_eq!(parse_duration(written), Ok(expected), "{written}");
+}
+
+fn check_error(text: &str, expected: &DurationError) {
+    assert_eq!(parse_duration(text).as_ref(), Err(expected), "{text}");
+}
+
+fn check_message(text: &str, expected: &str) {
+    assert_eq!(parse_duration(text).map_err(|error| error.to_string()), Err(expected.to_owned()), "{text}");
+}
+
+#[test]
+fn numbers_and_unit_letters() {
+    check("1s", 0, 1_000_000, "PT1S");
+    check("90m", 0, 90 * 60_000_000, "PT1H30M");
+    check("5m", 0, 300_000_000, "PT5M");
+    check("2h", 0, 2 * HOUR, "PT2H");
+    check("1d", 0, DAY, "P1D");
+    check("5d", 0, 5 * DAY, "P5D");
+    check("2w", 0, 14 * DAY, "P14D");
+    check("1.5h", 0, HOUR * 3 / 2, "PT1H30M");
+    check("0.5d", 0, DAY / 2, "PT12H");
+    check("0.5w", 0, 7 * DAY / 2, "P3DT12H");
+    check("1d12h", 0, DAY * 3 / 2, "P1DT12H");
+    check("1w2d3h4m5.25s", 0, 9 * DAY + 3 * HOUR + 245_250_000, "P9DT3H4M5.25S");
+    check("1h30.5m", 0, HOUR + 1_830_000_000, "PT1H30M30S");
+    check("0d1s", 0, 1_000_000, "PT1S");
+    check("007s", 0, 7_000_000, "PT7S");
+}
+
+#[test]
+fn iso_8601() {
+    check("PT2H", 0, 2 * HOUR, "PT2H");
+    check("P1M", 1, 0, "P1M");
+    check("PT1M", 0, 60_000_000, "PT1M");
+    check("P1Y", 12, 0, "P1Y");
+    check("P14M", 14, 0, "P1Y2M");
+    check("P2W", 0, 14 * DAY, "P14D");
+    check("P1Y2M10DT2H30M", 14, 10 * DAY + 2 * HOUR + HOUR / 2, "P1Y2M10DT2H30M");
+    check("P1Y1W1D", 12, 8 * DAY, "P1Y8D");
+    check("PT0.5S", 0, 500_000, "PT0.5S");
+    check("PT0,5S", 0, 500_000, "PT0.5S");
+    check("P1.5D", 0, DAY * 3 / 2, "P1DT12H");
+    check("P1DT1.5H", 0, DAY + HOUR * 3 / 2, "P1DT1H30M");
+    check("PT36H", 0, 36 * HOUR, "P1DT12H");
+    check("P0M1D", 0, DAY, "P1D");
+    check("P1M0D", 1, 0, "P1M");
+    check("P1MT1S", 1, 1_000_000, "P1MT1S");
+}
+
+#[test]
+fn what_is_finer_than_a_microsecond_is_cut_off() {
+    check("0.000001s", 0, 1, "PT0.000001S");
+    check("0.0000019s", 0, 1, "PT0.000001S");
+    check("1.9999999s", 0, 1_999_999, "PT1.999999S");
+    check("0.00000000027777778h", 0, 1, "PT0.000001S");
+    check_error("0.00000000027777777h", &DurationError::Zero);
+    // A third of an hour has no end; its last microsecond is not rounded up.
+    check("0.3333333333333333333333333333333333333333h", 0, 1_199_999_999, "PT19M59.999999S");
+    check_error("0.0000009s", &DurationError::Zero);
+}
+
+#[test]
+fn zero_and_signs_are_refused() {
+    for text in ["0s", "0h", "0.0d", "0w0d0h0m0s", "PT0S", "P0D", "P0Y", "P0M", "P0Y0M0DT0H0M0.0S"] {
+        check_error(text, &DurationError::Zero);
+    }
+    for text in ["-2h", "+2h", "-PT2H", "+P1M", "PT-2H", "P-1M", "P1D-1D", "--1s", "PT+1S"] {
+        check_error(text, &DurationError::Signed);
+    }
+    check_message("-2h", "a duration is a positive length: write it without a sign");
+    check_message("0h", "a duration is longer than zero: the shortest is a microsecond, `0.000001s`");
+    check_error("", &DurationError::Empty);
+}
+
+#[test]
+fn units_are_named_and_in_order() {
+    let missing = |number: &str, units| DurationError::UnitMissing { number: number.to_owned(), units };
+    let short = "`w` `d` `h` `m` `s`";
+    check_error("90", &missing("90", short));
+    check_error("1.5", &missing("1.5", short));
+    check_error("2h30", &missing("30", short));
+    check_error("PT30", &missing("30", "`H` `M` `S`"));
+    let unknown = |unit, units| DurationError::UnitUnknown { unit, units };
+    check_error("2H", &unknown('H', short));
+    check_error("5M", &unknown('M', short));
+    check_error("1y", &unknown('y', short));
+    check_error("1e3s", &unknown('e', short));
+    check_error("1é", &unknown('é', short));
+    check_error("P2H", &unknown('H', "`Y` `M` `W` `D`, or after a `T` `H` `M` `S`"));
+    check_error("PT2D", &unknown('D', "`H` `M` `S`"));
+    check_error("P1m", &unknown('m', "`Y` `M` `W` `D`, or after a `T` `H` `M` `S`"));
+    for (text, unit) in [("1h1d", 'd'), ("1h1h", 'h'), ("1s2m", 'm'), ("P1M1Y", 'Y'), ("PT1S1S", 'S'), ("P1D1W", 'W')] {
+        check_error(text, &DurationError::UnitOrder { unit });
+    }
+    check_message("90", "the unit of 90 is missing: write one of `w` `d` `h` `m` `s`");
+    check_message("5M", "the unit 'M' is not known there: write one of `w` `d` `h` `m` `s`");
+}
+
+#[test]
+fn only_the_last_number_has_a_fraction() {
+    let not_last = |number: &str| DurationError::FractionNotLast { number: number.to_owned() };
+    check_error("1.5d12h", &not_last("1.5"));
+    check_error("1.0d12h", &not_last("1.0"));
+    check_error("P1.5DT12H", &not_last("1.5"));
+    check_error("PT0,5H1M", &not_last("0,5"));
+    let of_month = |number: &str| DurationError::FractionOfMonth { number: number.to_owned() };
+    check_error("P0.5M", &of_month("0.5"));
+    check_error("P1.0Y", &of_month("1.0"));
+    check_error("P1Y1,5M", &of_month("1,5"));
+}
+
+#[test]
+fn other_texts_are_no_durations() {
+    for text in [
+        "tomorrow",
+        "h",
+        "P",
+        "PT",
+        "P1DT",
+        "T2H",
+        "p1m",
+        "pt2h",
+        "1 h",
+        " 1h",
+        "1h ",
+        "1d 12h",
+        "1.h",
+        ".5h",
+        "1..5h",
+        "1,5h",
+        "1,500h",
+        "1_000s",
+        "5min",
+        "∞",
+        "１h",
+        "-",
+        "P1D/",
+        "2024-07-20T00:00:00Z",
+        "\0",
+    ] {
+        check_error(text, &DurationError::NotADuration);
+    }
+}
+
+#[test]
+fn lengths_beyond_what_can_be_held() {
+    check("9223372036854s", 0, 9_223_372_036_854_000_000, "P106751991DT4H54S");
+    check("9223372036854.775807s", 0, i64::MAX, "P106751991DT4H54.775807S");
+    check("P4294967295M", u32::MAX, 0, "P357913941Y3M");
+    check("P357913941Y3M", u32::MAX, 0, "P357913941Y3M");
+    let longest = "P357913941Y3M106751991DT4H54.775807S";
+    check(longest, u32::MAX, i64::MAX, longest);
+    for text in [
+        "9223372036854.775808s",
+        "9223372036855s",
+        "99999999999999999999999999999999w",
+        "15250284w4d",
+        "P4294967296M",
+        "P357913941Y4M",
+        "P357913942Y",
+        "P106751992D",
+    ] {
+        check_error(text, &DurationError::OutOfRange);
+    }
+    let text = |bytes: usize| format!("{}1s", "0".repeat(bytes - 2));
+    check(&text(DURATION_BYTES_MAX), 0, 1_000_000, "PT1S");
+    let bytes = DURATION_BYTES_MAX + 1;
+    check_error(&text(bytes), &DurationError::TooLong { bytes });
+}
+
+#[test]
+fn a_duration_is_positive() {
+    assert_eq!(Duration::new(0, Span::ZERO), None);
+    assert_eq!(Duration::new(1, Span::from_micros(-1)), None);
+    let shortest = Duration::new(0, Span::from_micros(1)).unwrap();
+    assert_eq!((shortest.months(), shortest.exact()), (0, Span::from_micros(1)));
+    assert_eq!(Duration::new(1, Span::ZERO).unwrap().months(), 1);
+}
+
+#[test]
+fn later_and_earlier_move_months_first() {
+    let check = |zone: &str, from: &str, by: &str, later: Option<&str>, earlier: Option<&str>| {
+        let (zone, duration) = (Zone::named(zone).unwrap(), duration(by));
+        assert_eq!(duration.later(at(from), &zone), later.map(at), "{from} + {by}");
+        assert_eq!(duration.earlier(at(from), &zone), earlier.map(at), "{from} - {by}");
+    };
+    let moon = "2024-07-20T20:17:40Z";
+    check("UTC", moon, "2h", Some("2024-07-20T22:17:40Z"), Some("2024-07-20T18:17:40Z"));
+    check("UTC", "2024-01-31T00:00:00Z", "P1M", Some("2024-02-29T00:00:00Z"), Some("2023-12-31T00:00:00Z"));
+    check("UTC", "2024-03-31T00:00:00Z", "P1M1D", Some("2024-05-01T00:00:00Z"), Some("2024-02-28T00:00:00Z"));
+    check("UTC", "2024-02-29T00:00:00Z", "P1Y", Some("2025-02-28T00:00:00Z"), Some("2023-02-28T00:00:00Z"));
+    check("UTC", "-000004-02-29T00:00:00Z", "P4Y", Some("0000-02-29T00:00:00Z"), Some("-000008-02-29T00:00:00Z"));
+    check("UTC", "-000104-02-29T00:00:00Z", "P4Y", Some("-000100-02-28T00:00:00Z"), Some("-000108-02-29T00:00:00Z"));
+    // A day is 24 hours, whatever the clocks do; a month keeps the time of day.
+    check("Europe/Paris", "2024-03-30T12:00:00Z", "1d", Some("2024-03-31T12:00:00Z"), Some("2024-03-29T12:00:00Z"));
+    check("Europe/Paris", "2024-03-15T12:00:00Z", "P1M", Some("2024-04-15T11:00:00Z"), Some("2024-02-15T12:00:00Z"));
+    // The second 02:30 of that night: no month moves, so it stays the second.
+    check("Europe/Paris", "2024-10-27T01:30:00Z", "1s", Some("2024-10-27T01:30:01Z"), Some("2024-10-27T01:29:59Z"));
+}
+
+#[test]
+fn later_and_earlier_end_with_the_range() {
+    let (utc, min, max) = (Zone::utc(), Instant::MIN, Instant::MAX);
+    let micro = duration("0.000001s");
+    assert_eq!(micro.later(max, &utc), None);
+    assert_eq!(micro.earlier(min, &utc), None);
+    assert_eq!(micro.earlier(max, &utc), Instant::from_micros(max.micros() - 1));
+    assert_eq!(micro.later(min, &utc), Instant::from_micros(min.micros() + 1));
+    let all = Duration::new(0, max.since(min)).unwrap();
+    assert_eq!(all.later(min, &utc), Some(max));
+    assert_eq!(all.earlier(max, &utc), Some(min));
+    let longest = Duration::new(u32::MAX, Span::from_micros(i64::MAX)).unwrap();
+    let paris = Zone::named("Europe/Paris").unwrap();
+    for zone in [&utc, &paris] {
+        assert_eq!(longest.later(min, zone), None);
+        assert_eq!(longest.earlier(max, zone), None);
+    }
+    assert_eq!(duration("P19998Y11M").later(min, &utc), Some(at("9999-12-01T00:00:00Z")));
+    assert_eq!(duration("P19999Y").later(min, &utc), None);
+}
+
+prop_compose! {
+    fn any_duration()(months in 0..=u32::MAX, micros in 0..=i64::MAX, shift in 0u32..63, kind in 0..3) -> Duration {
+        let micros = micros >> shift;
+        let (months, micros) = match kind {
+            0 => (months.max(1), 0),
+            1 => (0, micros.max(1)),
+            _ => (months.max(1), micros),
+        };
+        Duration::new(months, Span::from_micros(micros)).unwrap()
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back(duration in any_duration()) {
+        prop_assert_eq!(parse_duration(&duration.to_string()), Ok(duration));
+    }
+
+    #[test]
+    fn jiff_reads_what_is_written(months in 0..200_000u32, micros in 1..=600_000_000_000_000_000i64) {
+        let duration = Duration::new(months, Span::from_micros(micros)).unwrap();
+        let span: jiff::Span = duration.to_string().parse().unwrap();
+        prop_assert_eq!(i32::from(span.get_years()) * 12 + span.get_months(), i32::try_from(months).unwrap());
+        let exact = span.years(0).months(0).to_duration(jiff::SpanRelativeTo::days_are_24_hours());
+        prop_assert_eq!(exact.unwrap().as_micros(), i128::from(micros));
+    }
+
+    #[test]
+    fn earlier_undoes_later_without_months(
+        from in Instant::<Virtual>::MIN.micros()..=Instant::<Virtual>::MAX.micros(),
+        micros in 1..=700_000_000_000_000_000i64,
+    ) {
+        let from = Instant::from_micros(from).unwrap();
+        let duration = Duration::new(0, Span::from_micros(micros)).unwrap();
+        let zone = Zone::named("Europe/Paris").unwrap();
+        let later = duration.later(from, &zone);
+        prop_assert_eq!(later.is_some(), from.micros() + micros <= Instant::<Virtual>::MAX.micros());
+        if let Some(later) = later {
+            prop_assert_eq!(later.since(from), duration.exact());
+            prop_assert_eq!(duration.earlier(later, &zone), Some(from));
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in any::<String>()) {
+        let _ = parse_duration(&text);
+    }
+
+    #[test]
+    fn any_text_of_the_right_letters_is_read_or_refused(text in "[-+PT]{0,3}([0-9]{1,20}[.,]?[0-9]{0,9}[wdhmsYMWDHSTé]){0,4}") {
+        if let Ok(duration) = parse_duration(&text) {
+            prop_assert_eq!(parse_duration(&duration.to_string()), Ok(duration), "{}", text);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Instants, spans, and how they are written: timestamps, durations and time ranges.
+
+mod civil;
+mod duration;
+mod instant;
+mod leap_second;
+mod range;
+mod timestamp;
+mod zone;
+
+pub use duration::{DURATION_BYTES_MAX, Duration, DurationError, parse_duration};
+pub use instant::{Instant, Span, TimeScale, Virtual, Wall};
+pub use range::{RangeError, RangePart, TIME_RANGE_BYTES_MAX, TimeRange, parse_time_range};
+pub use timestamp::{TIMESTAMP_BYTES_MAX, TimestampError, parse_timestamp};
+pub use zone::Zone;

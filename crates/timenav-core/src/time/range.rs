@@ -1,0 +1,266 @@
+//! Stretches of a timeline between two instants.
+
+use std::fmt;
+
+use super::{
+    Duration, DurationError, Instant, TIMESTAMP_BYTES_MAX, TimestampError, Zone, parse_duration, parse_timestamp,
+};
+
+#[cfg(test)]
+mod tests;
+
+/// Longest time range that is read, in bytes: two timestamps and a slash.
+pub const TIME_RANGE_BYTES_MAX: usize = 2 * TIMESTAMP_BYTES_MAX + 1;
+
+/// How an open end is written (ISO 8601-2, section 4.4).
+const OPEN: &str = "..";
+
+/// A stretch of time. Both of its ends belong to it, and each of them can be open.
+///
+/// The start is never after the end; they can be the same instant.
+pub struct TimeRange<S> {
+    start: Option<Instant<S>>,
+    end: Option<Instant<S>>,
+}
+
+/// One of the two ends of a range, as errors name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RangePart {
+    /// What stands before the slash.
+    Start,
+    /// What stands after it.
+    End,
+}
+
+/// What is wrong with a time range.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RangeError {
+    /// The text is longer than [`TIME_RANGE_BYTES_MAX`].
+    #[error("a time range has at most {TIME_RANGE_BYTES_MAX} bytes, not {bytes}")]
+    TooLong {
+        /// How long it is.
+        bytes: usize,
+    },
+    /// The text does not have two parts.
+    #[error("a time range has two parts, `<start>/<end>`, such as `2024-07-20T00:00:00Z/2024-07-21T00:00:00Z`")]
+    NotTwoParts,
+    /// A part is empty.
+    #[error("the {part} of the range is empty: write `..` to leave it open")]
+    PartEmpty {
+        /// Which part.
+        part: RangePart,
+    },
+    /// A part is not the timestamp it seems to be.
+    #[error("the {part} of the range is wrong: {error}")]
+    Timestamp {
+        /// Which part.
+        part: RangePart,
+        /// Why.
+        error: TimestampError,
+    },
+    /// A part is not the duration it seems to be.
+    #[error("the {part} of the range is wrong: {error}")]
+    Duration {
+        /// Which part.
+        part: RangePart,
+        /// Why.
+        error: DurationError,
+    },
+    /// A part is a duration and the other one no timestamp.
+    #[error("the {part} of the range is a duration, so the other part must be a timestamp")]
+    DurationAlone {
+        /// Which part.
+        part: RangePart,
+    },
+    /// A duration leads out of −9999…9999.
+    #[error("the {part} of the range lies outside the years -9999 to 9999")]
+    OutOfRange {
+        /// Which part.
+        part: RangePart,
+    },
+    /// The end comes before the start.
+    #[error("the end of the range, {end}, lies before its start, {start}")]
+    EndBeforeStart {
+        /// The start, in UTC.
+        start: String,
+        /// The end, in UTC.
+        end: String,
+    },
+}
+
+impl fmt::Display for RangePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Start => "start",
+            Self::End => "end",
+        })
+    }
+}
+
+impl<S> TimeRange<S> {
+    /// Returns the range with these ends, `None` for an open one.
+    ///
+    /// # Errors
+    /// [`RangeError::EndBeforeStart`]; two equal ends are a range of one instant.
+    pub fn new(start: Option<Instant<S>>, end: Option<Instant<S>>) -> Result<Self, RangeError> {
+        match (start, end) {
+            (Some(start), Some(end)) if end < start => {
+                Err(RangeError::EndBeforeStart { start: start.to_string(), end: end.to_string() })
+            }
+            (start, end) => Ok(Self { start, end }),
+        }
+    }
+
+    /// Returns the range without ends.
+    #[must_use]
+    pub const fn everything() -> Self {
+        Self { start: None, end: None }
+    }
+
+    /// Returns the start, or `None` if it is open.
+    #[must_use]
+    pub const fn start(&self) -> Option<Instant<S>> {
+        self.start
+    }
+
+    /// Returns the end, or `None` if it is open.
+    #[must_use]
+    pub const fn end(&self) -> Option<Instant<S>> {
+        self.end
+    }
+
+    /// Returns the first instant of the range: [`Instant::MIN`] if the start is open.
+    #[must_use]
+    pub fn first(&self) -> Instant<S> {
+        self.start.unwrap_or(Instant::MIN)
+    }
+
+    /// Returns the last instant of the range: [`Instant::MAX`] if the end is open.
+    #[must_use]
+    pub fn last(&self) -> Instant<S> {
+        self.end.unwrap_or(Instant::MAX)
+    }
+
+    /// Returns whether an instant belongs to the range. Both ends do.
+    #[must_use]
+    pub fn contains(&self, at: Instant<S>) -> bool {
+        (self.first()..=self.last()).contains(&at)
+    }
+}
+
+/// Writes `<start>/<end>` in UTC, with `..` for an open end. [`parse_time_range`] reads it back to
+/// the same range.
+impl<S> fmt::Display for TimeRange<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.start {
+            Some(start) => write!(f, "{start}/")?,
+            None => write!(f, "{OPEN}/")?,
+        }
+        match self.end {
+            Some(end) => write!(f, "{end}"),
+            None => f.write_str(OPEN),
+        }
+    }
+}
+
+/// Reads a time range: `<start>/<end>`, `<start>/<duration>` or `<duration>/<end>`, with `..` for
+/// an open end.
+///
+/// The parts are those of [`parse_timestamp`] and [`parse_duration`]. Months and years of a
+/// duration are counted on the calendar of UTC.
+///
+/// # Errors
+/// [`RangeError`] says which part is wrong, and why.
+pub fn parse_time_range<S>(text: &str) -> Result<TimeRange<S>, RangeError> {
+    if text.len() > TIME_RANGE_BYTES_MAX {
+        return Err(RangeError::TooLong { bytes: text.len() });
+    }
+    let (start, end) = two_parts(text).ok_or(RangeError::NotTwoParts)?;
+    let utc = Zone::utc();
+    match (read_part(start, RangePart::Start)?, read_part(end, RangePart::End)?) {
+        (Part::Length(length), Part::At(end)) => {
+            let start = length.before(end, &utc);
+            let start = start.ok_or(RangeError::OutOfRange { part: RangePart::Start })?;
+            TimeRange::new(Some(start), Some(end))
+        }
+        (Part::At(start), Part::Length(length)) => {
+            let end = length.after(start, &utc);
+            let end = end.ok_or(RangeError::OutOfRange { part: RangePart::End })?;
+            TimeRange::new(Some(start), Some(end))
+        }
+        (Part::Length(_), Part::Length(_) | Part::Open) => Err(RangeError::DurationAlone { part: RangePart::Start }),
+        (Part::Open, Part::Length(_)) => Err(RangeError::DurationAlone { part: RangePart::End }),
+        (start @ (Part::At(_) | Part::Open), end @ (Part::At(_) | Part::Open)) => {
+            TimeRange::new(start.instant(), end.instant())
+        }
+    }
+}
+
+/// One part of a range, as it was written.
+enum Part<S> {
+    Open,
+    At(Instant<S>),
+    Length(Duration),
+}
+
+impl<S> Part<S> {
+    fn instant(self) -> Option<Instant<S>> {
+        match self {
+            Self::At(at) => Some(at),
+            Self::Open | Self::Length(_) => None,
+        }
+    }
+}
+
+fn read_part<S>(text: &str, part: RangePart) -> Result<Part<S>, RangeError> {
+    if text.is_empty() {
+        Err(RangeError::PartEmpty { part })
+    } else if text == OPEN {
+        Ok(Part::Open)
+    } else if is_like_duration(text) {
+        parse_duration(text).map(Part::Length).map_err(|error| RangeError::Duration { part, error })
+    } else {
+        parse_timestamp(text).map(Part::At).map_err(|error| RangeError::Timestamp { part, error })
+    }
+}
+
+/// Returns whether a text is meant as a duration: it starts with `P`, or it is a number that ends
+/// in a unit. Timestamps end in a digit, a `Z` or a bracket.
+fn is_like_duration(text: &str) -> bool {
+    let unsigned = text.trim_start_matches(['+', '-']);
+    unsigned.starts_with('P')
+        || (unsigned.starts_with(|first: char| first.is_ascii_digit()) && text.ends_with(['w', 'd', 'h', 'm', 's']))
+}
+
+/// Splits at the one slash that does not belong to a zone such as `[Europe/Paris]`.
+fn two_parts(text: &str) -> Option<(&str, &str)> {
+    let mut is_in_brackets = false;
+    let mut slashes = text.char_indices().filter(|&(_, next)| {
+        is_in_brackets = next == '[' || (is_in_brackets && next != ']');
+        next == '/' && !is_in_brackets
+    });
+    let (at, _) = slashes.next()?;
+    if slashes.next().is_some() {
+        return None;
+    }
+    Some((&text[..at], &text[at + 1..]))
+}
+
+// Written by hand: a derive would ask the same of `S`, which is never a value.
+impl<S> Clone for TimeRange<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<S> Copy for TimeRange<S> {}
+impl<S> PartialEq for TimeRange<S> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.start, self.end) == (other.start, other.end)
+    }
+}
+impl<S> Eq for TimeRange<S> {}
+impl<S> fmt::Debug for TimeRange<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

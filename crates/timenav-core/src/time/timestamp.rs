@@ -1,0 +1,217 @@
+//! Instants as text: RFC 3339 with the expanded years of ISO 8601 and the suffix of RFC 9557.
+
+use std::fmt;
+
+use super::Instant;
+use super::civil::{Civil, CivilText, SECOND_MICROS};
+use super::leap_second::follows_leap_second;
+use reader::{LocalTime, Offset, Reader, ZoneSuffix};
+
+mod reader;
+#[cfg(test)]
+mod tests;
+
+/// Longest timestamp that is read, in bytes: room for a fraction of nine digits, the longest zone
+/// name and a calendar suffix.
+pub const TIMESTAMP_BYTES_MAX: usize = 96;
+
+/// Writes the instant in UTC: `2024-07-20T20:17:40Z`, `-002150-01-01T00:00:00.5Z`.
+///
+/// Years 0 to 9999 have four digits (RFC 3339), those before have a minus sign and six (ISO 8601,
+/// expanded representation; year 0 is 1 BCE). A fraction appears only where it is not zero, with
+/// one to six digits. [`parse_timestamp`] reads it back to the same instant.
+impl<S> fmt::Display for Instant<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(CivilText::new(Civil::from_micros(self.micros())).with_zulu().as_str())
+    }
+}
+
+/// What is wrong with a timestamp.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TimestampError {
+    /// There is no text.
+    #[error("the timestamp is empty: write one such as `2024-07-20T20:17:40Z`")]
+    Empty,
+    /// The text is longer than [`TIMESTAMP_BYTES_MAX`].
+    #[error("a timestamp has at most {TIMESTAMP_BYTES_MAX} bytes, not {bytes}")]
+    TooLong {
+        /// How long it is.
+        bytes: usize,
+    },
+    /// The text has another shape.
+    #[error("not a timestamp: write a date, a time and a zone, such as `2024-07-20T20:17:40Z`")]
+    NotATimestamp,
+    /// There is no time of day.
+    #[error("the time of day and its zone are missing: write `{corrected}`")]
+    DateAlone {
+        /// The start of the day in UTC.
+        corrected: String,
+    },
+    /// There is neither `Z` nor an offset.
+    #[error("the time zone is missing: end it in `Z` or an offset such as `+02:00`, like `{corrected}`")]
+    ZoneMissing {
+        /// The same time in UTC.
+        corrected: String,
+    },
+    /// A blank stands before the offset: a `+` that was read as a form field.
+    #[error("a blank stands where the sign of the offset belongs: in a query string write `+` as `%2B`")]
+    OffsetSignMissing,
+    /// Something follows the timestamp.
+    #[error("{rest:?} does not belong after a timestamp")]
+    Trailing {
+        /// What follows.
+        rest: String,
+    },
+    /// The year has another number of digits.
+    #[error("a year has four digits, or a sign and six: write the year -43 as `-000043`")]
+    YearDigits,
+    /// The year is `-000000`.
+    #[error("the year -000000 does not exist: write 1 BCE as `0000`")]
+    NegativeYearZero,
+    /// A number lies outside its range.
+    #[error("the {field} is {value} and must lie in {min} to {max}")]
+    FieldOutOfRange {
+        /// Which number.
+        field: &'static str,
+        /// What it is.
+        value: i64,
+        /// The smallest it can be.
+        min: i64,
+        /// The largest it can be.
+        max: i64,
+    },
+    /// The month has no such day.
+    #[error("month {month} of the year {year} has {days} days, not {day}")]
+    NoSuchDay {
+        /// The year.
+        year: i64,
+        /// The month.
+        month: i64,
+        /// The day that was named.
+        day: i64,
+        /// How many days there are.
+        days: i64,
+    },
+    /// The hour is 24.
+    #[error("the hour 24 does not exist: write midnight as `00:00:00` of the following day")]
+    HourTwentyFour,
+    /// The second is 60 where no leap second was.
+    #[error("no leap second was inserted there: the second 60 exists only in 23:59:60Z of days such as 2016-12-31")]
+    NotALeapSecond,
+    /// The instant lies before [`Instant::MIN`] or after [`Instant::MAX`].
+    #[error("the time lies outside -009999-01-01T00:00:00Z to 9999-12-31T23:59:59.999999Z")]
+    OutOfRange,
+    /// The text in brackets is not a suffix of RFC 9557.
+    #[error(
+        "[{}] is not a suffix: write one zone such as `[Europe/Paris]`, and tags after it",
+        .suffix.escape_debug()
+    )]
+    SuffixMalformed {
+        /// The text in brackets.
+        suffix: String,
+    },
+    /// A suffix says that it must be understood, and it is not (RFC 9557, section 3.3).
+    #[error("[{suffix}] must be understood and is not: leave it out, or leave out its `!`")]
+    SuffixCritical {
+        /// The text in brackets.
+        suffix: String,
+    },
+    /// The zone in brackets is not in the IANA database.
+    #[error("the time zone {zone:?} is not known: write an IANA name such as `Europe/Paris`")]
+    ZoneUnknown {
+        /// The zone in brackets.
+        zone: String,
+    },
+    /// The offset is not the one of the zone in brackets.
+    #[error("the offset {offset} and the zone {zone} disagree: at that time its offset is {zone_offset}")]
+    ZoneDisagrees {
+        /// The offset that was written.
+        offset: String,
+        /// The zone in brackets.
+        zone: String,
+        /// The offset of the zone at that instant.
+        zone_offset: String,
+    },
+}
+
+/// Reads a timestamp: `2024-07-20T20:17:40Z`, `-000043-03-15T12:00:00+00:50`,
+/// `2024-07-20T22:17:40+02:00[Europe/Paris]`.
+///
+/// - The shapes are those of RFC 3339 and ISO 8601: seconds and minutes may be left out, dashes
+///   and colons too; the separator is `T`, `t` or a blank, and the decimal sign a point or a comma.
+/// - Digits finer than a microsecond are cut off, which is towards the past in all years.
+/// - A year has four digits, or a sign and six. Year 0 is 1 BCE; `-000000` does not exist.
+/// - The second 60 is read where a leap second was inserted, as the second that follows it.
+/// - A zone in brackets must agree with the offset. `Z` and `-00:00` say nothing of local time and
+///   agree with all zones (RFC 9557, section 2.2). An offset that is the zone's local mean time
+///   rounded to a minute stands for that local mean time, as in Temporal.
+/// - Other suffixes are ignored unless they are critical (`[!u-ca=hebrew]`).
+///
+/// # Errors
+/// [`TimestampError`] says what is wrong and how it would be right.
+pub fn parse_timestamp<S>(text: &str) -> Result<Instant<S>, TimestampError> {
+    if text.is_empty() {
+        return Err(TimestampError::Empty);
+    }
+    if text.len() > TIMESTAMP_BYTES_MAX {
+        return Err(TimestampError::TooLong { bytes: text.len() });
+    }
+    let mut reader = Reader::new(text);
+    let local = reader.local_time()?;
+    let offset = reader.offset()?;
+    let zone = reader.suffixes()?;
+    instant(&local, offset, zone)
+}
+
+fn instant<S>(local: &LocalTime, offset: Offset, zone: Option<ZoneSuffix>) -> Result<Instant<S>, TimestampError> {
+    let local_micros = local.civil.micros().ok_or(TimestampError::OutOfRange)?;
+    let offset_seconds = match (offset, zone) {
+        (Offset::Unknown, _) => 0,
+        (Offset::Seconds(seconds), None) => seconds,
+        (Offset::Seconds(seconds), Some(zone)) => agreed_offset(local_micros, seconds, &zone)?,
+    };
+    let micros = local_micros.checked_sub(offset_seconds * SECOND_MICROS).ok_or(TimestampError::OutOfRange)?;
+    if local.is_leap_second {
+        second_after_leap_second(micros)
+    } else {
+        Instant::from_micros(micros).ok_or(TimestampError::OutOfRange)
+    }
+}
+
+/// Returns the instant a second after one in second 59, if a leap second lay between them.
+fn second_after_leap_second<S>(micros: i64) -> Result<Instant<S>, TimestampError> {
+    let following = micros.checked_add(SECOND_MICROS).ok_or(TimestampError::OutOfRange)?;
+    let second_start = following - following.rem_euclid(SECOND_MICROS);
+    if follows_leap_second(Civil::from_micros(second_start)) {
+        Instant::from_micros(following).ok_or(TimestampError::OutOfRange)
+    } else {
+        Err(TimestampError::NotALeapSecond)
+    }
+}
+
+/// Returns the offset of a zone, in seconds, if it is the one that was written.
+fn agreed_offset(local_micros: i64, written: i64, zone: &ZoneSuffix) -> Result<i64, TimestampError> {
+    let offset = match zone {
+        ZoneSuffix::Offset { seconds, .. } => *seconds,
+        ZoneSuffix::Named(zone) => {
+            let micros = local_micros.saturating_sub(written * SECOND_MICROS);
+            zone.offset_seconds(micros)
+        }
+    };
+    if written == offset || written == rounded_to_minute(offset) {
+        return Ok(offset);
+    }
+    Err(TimestampError::ZoneDisagrees {
+        offset: offset_text(written),
+        zone: zone.name().to_owned(),
+        zone_offset: offset_text(offset),
+    })
+}
+
+fn rounded_to_minute(seconds: i64) -> i64 {
+    (seconds.abs() + 30) / 60 * 60 * seconds.signum()
+}
+
+fn offset_text(seconds: i64) -> String {
+    CivilText::default().with_offset(seconds).as_str().to_owned()
+}

@@ -1,0 +1,64 @@
+//! What holds for all instants and all texts.
+
+use proptest::prelude::*;
+
+use super::{MAX, MIN, parse};
+use crate::time::{Instant, Virtual};
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back(micros in MIN..=MAX) {
+        let at = Instant::<Virtual>::from_micros(micros).unwrap();
+        prop_assert_eq!(parse(&at.to_string()), Ok(at));
+    }
+
+    #[test]
+    fn later_instants_differ_in_text(micros in MIN..MAX) {
+        let at = Instant::<Virtual>::from_micros(micros).unwrap();
+        let next = Instant::<Virtual>::from_micros(micros + 1).unwrap();
+        prop_assert_ne!(at.to_string(), next.to_string());
+    }
+
+    #[test]
+    fn jiff_writes_and_reads_the_same(
+        micros in jiff::Timestamp::MIN.as_microsecond()..=jiff::Timestamp::MAX.as_microsecond(),
+    ) {
+        let theirs = jiff::Timestamp::from_microsecond(micros).unwrap();
+        let ours = Instant::<Virtual>::from_micros(micros).unwrap();
+        prop_assert_eq!(theirs.to_string(), ours.to_string());
+        prop_assert_eq!(ours.to_string().parse::<jiff::Timestamp>().unwrap(), theirs);
+    }
+
+    #[test]
+    fn offsets_are_taken_off(micros in MIN + 86_400_000_000..=MAX - 86_400_000_000, offset in -1_439i64..=1_439) {
+        let local = Instant::<Virtual>::from_micros(micros + offset * 60_000_000).unwrap().to_string();
+        let sign = if offset < 0 { '-' } else { '+' };
+        let (hours, minutes) = (offset.abs() / 60, offset.abs() % 60);
+        let text = format!("{}{sign}{hours:02}:{minutes:02}", local.trim_end_matches('Z'));
+        prop_assert_eq!(parse(&text).map(Instant::micros), Ok(micros), "{}", text);
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in any::<String>()) {
+        let _ = parse(&text);
+    }
+
+    #[test]
+    fn any_text_of_the_right_letters_is_read_or_refused(
+        text in r"[-+]?[0-9]{1,6}-?[0-9]{2}-?[0-9]{2}[Tt ][-+0-9:.,Zz]{0,20}(\[!?[a-zA-Z0-9+:/=é\[-]{0,12}\]?){0,3}",
+    ) {
+        if let Ok(at) = parse(&text) {
+            prop_assert_eq!(parse(&at.to_string()), Ok(at), "{}", text);
+        }
+    }
+
+    #[test]
+    fn one_changed_character_is_read_or_refused(
+        micros in MIN..=MAX, position in 0usize..30, letter in any::<char>(),
+    ) {
+        let text = Instant::<Virtual>::from_micros(micros).unwrap().to_string();
+        let changed: String =
+            text.chars().enumerate().map(|(at, old)| if at == position { letter } else { old }).collect();
+        let _ = parse(&changed);
+    }
+}
