@@ -1,0 +1,112 @@
+//! Marked moments, and the way back to them.
+
+use timenav_core::access::Demand;
+use timenav_core::ids::{AnchorId, TimelineId, type_id};
+use timenav_core::time::{Instant, Virtual};
+
+use crate::caller::Caller;
+use crate::clocks::ClockStep;
+use crate::command::{Change, Command, LedgerPosition};
+use crate::engine::Engine;
+use crate::idempotency::Idempotency;
+use crate::refusal::Refusal;
+use crate::state::Anchor;
+
+/// What an anchor is to mark.
+#[derive(Clone, Debug)]
+pub struct AnchorRequest {
+    /// The moment; the clock's now where there is none.
+    pub timestamp: Option<Instant<Virtual>>,
+    /// What it is for.
+    pub description: String,
+    /// Whether changes to what came before it are paradoxes.
+    pub fixed: bool,
+}
+
+/// What returning to an anchor restores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReturnScope {
+    /// The clock: moment, place, rate, and whether it runs.
+    Clock,
+}
+
+/// One page of anchors, in the order in which they were set.
+#[derive(Clone, Debug)]
+pub struct AnchorPage {
+    /// On which timeline.
+    pub timeline_id: TimelineId,
+    /// The anchors.
+    pub anchors: Vec<Anchor>,
+    /// Asks for the next page.
+    pub next_cursor: Option<String>,
+}
+
+impl Engine {
+    /// Marks a moment on a timeline.
+    ///
+    /// # Errors
+    /// The caller may not, a limit is reached, or the ledger cannot be written.
+    pub async fn set_anchor(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        request: AnchorRequest,
+        idempotency: Option<Idempotency>,
+    ) -> Result<(AnchorId, Instant<Virtual>, LedgerPosition, bool), Refusal> {
+        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let anchor_id =
+            AnchorId::new(&type_id("anchor", self.uuid())).map_err(|error| Refusal::id("anchor_id", error))?;
+        let AnchorRequest { timestamp, description, fixed } = request;
+        let command = Command::SetAnchor { anchor_id, timestamp, description, fixed };
+        let answer = self.submit(caller, timeline, command, idempotency).await?;
+        match answer.change {
+            Change::Anchor { anchor_id, timestamp } => Ok((anchor_id, timestamp, answer.ledger, answer.replayed)),
+            _ => Err(Refusal::Damaged("setting an anchor was answered with something else".to_owned())),
+        }
+    }
+
+    /// Takes the clock back to an anchor.
+    ///
+    /// # Errors
+    /// The caller may not, there is no such anchor, or the ledger cannot be written.
+    pub async fn return_to_anchor(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        anchor_id: &AnchorId,
+        ReturnScope::Clock: ReturnScope,
+        idempotency: Option<Idempotency>,
+    ) -> Result<ClockStep, Refusal> {
+        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let state = self.admit(caller, &timeline, Demand::Steer, "return_to_anchor").await?;
+        let anchor = self.store().anchor(state.head.key, anchor_id).await?;
+        let anchor = anchor.ok_or_else(|| Refusal::NotFound { what: "anchor", id: anchor_id.to_string() })?;
+        let command = Command::ReturnToAnchor(anchor);
+        self.submit(caller, timeline, command, idempotency).await.and_then(ClockStep::of)
+    }
+
+    /// Returns a page of a timeline's anchors.
+    ///
+    /// # Errors
+    /// The caller may not, the cursor is of another query, or the ledger cannot be written.
+    pub async fn anchors(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        items_max: usize,
+        cursor: Option<&str>,
+    ) -> Result<AnchorPage, Refusal> {
+        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let state = self.admit(caller, &timeline, Demand::Look, "anchors").await?;
+        let query = format!("anchors {timeline}");
+        let cursor = cursor.map(|text| self.open_cursor(caller, &query, text)).transpose()?;
+        let after = cursor.map(|cursor| cursor.position);
+        self.log_read(caller, &timeline, "anchors", "{}".to_owned()).await?;
+        let mut anchors = self.store().anchors(state.head.key, after, items_max + 1).await?;
+        let more = anchors.len() > items_max;
+        anchors.truncate(items_max);
+        let last = anchors.last().filter(|_| more);
+        let next_cursor = last.map(|last| self.cursor(caller, &query, state.head.frontier.size(), 0, last.position));
+        Ok(AnchorPage { timeline_id: timeline, anchors, next_cursor })
+    }
+}

@@ -1,0 +1,270 @@
+//! What is asked of the committer, and what it answers.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use timenav_core::access::Demand;
+use timenav_core::clock::{Clock, ClockCommand};
+use timenav_core::event::EventDraft;
+use timenav_core::ids::{AnchorId, EventId, KeyId, TimelineId, UserId};
+use timenav_core::ledger::{Hash, Salt};
+use timenav_core::time::{Instant, Virtual, Wall};
+use tokio::sync::oneshot;
+
+use crate::caller::Caller;
+use crate::idempotency::Idempotency;
+use crate::payload::ClockRecord;
+use crate::refusal::Refusal;
+use crate::state::{Anchor, ApiKey};
+
+/// One thing to be decided, on one timeline, by one actor.
+pub(crate) struct Submission {
+    pub(crate) actor: Actor,
+    pub(crate) timeline: TimelineId,
+    pub(crate) command: Command,
+    pub(crate) idempotency: Option<Idempotency>,
+    /// Absent where nobody waits: a read whose entry is only buffered.
+    pub(crate) answer: Option<oneshot::Sender<Result<Answer, Refusal>>>,
+}
+
+/// Who acts.
+pub(crate) enum Actor {
+    /// A user who showed a key.
+    Caller(Caller),
+    /// Nobody could be identified.
+    Unknown,
+    /// The service itself, on its first start.
+    Service,
+}
+
+/// What is asked.
+pub(crate) enum Command {
+    /// Change the clock.
+    Clock {
+        /// How it stands in the ledger.
+        action: &'static str,
+        change: ClockCommand,
+    },
+    /// Mark a moment.
+    SetAnchor { anchor_id: AnchorId, timestamp: Option<Instant<Virtual>>, description: String, fixed: bool },
+    /// Take the clock back to an anchor.
+    ReturnToAnchor(Anchor),
+    /// Record events: all of them, or with `each` every one that can be.
+    Record { events: Vec<PreparedEvent>, each: bool },
+    /// Make a timeline.
+    CreateTimeline,
+    /// Make a user, on `system`.
+    CreateUser { user_id: UserId, operator: bool },
+    /// Remove a user and their keys, on `system`.
+    DeleteUser { user_id: UserId },
+    /// Make a key, on `system`.
+    CreateKey(ApiKey),
+    /// Stop a key, on `system`.
+    RevokeKey { key_id: KeyId },
+    /// Log that something was read. The caller has been allowed to already.
+    LogRead { operation: &'static str, parameters: String },
+    /// Log that somebody was refused.
+    LogRefusal { operation: String, code: &'static str, detail: String },
+}
+
+impl Command {
+    /// Returns what the command needs, and `None` for what was decided before.
+    pub(crate) fn demand(&self) -> Option<Demand> {
+        match self {
+            Self::Clock { change: ClockCommand::SetRate(_), .. } => Some(Demand::SetRate),
+            Self::Clock { .. } | Self::SetAnchor { .. } | Self::ReturnToAnchor(_) => Some(Demand::Steer),
+            Self::Record { .. } => Some(Demand::Record),
+            Self::CreateTimeline => Some(Demand::Own),
+            Self::CreateUser { .. } | Self::DeleteUser { .. } => Some(Demand::Operate),
+            // Whose key it is decides, in the group; reads and refusals were decided before.
+            Self::CreateKey(_) | Self::RevokeKey { .. } | Self::LogRead { .. } | Self::LogRefusal { .. } => None,
+        }
+    }
+
+    /// Returns whether naming an unknown timeline makes it.
+    pub(crate) const fn makes_timeline(&self) -> bool {
+        matches!(self, Self::Clock { .. } | Self::SetAnchor { .. } | Self::Record { .. } | Self::CreateTimeline)
+    }
+
+    /// Returns how the command stands in the ledger.
+    pub(crate) fn action(&self) -> &'static str {
+        use crate::payload::action;
+        match self {
+            Self::Clock { action, .. } => action,
+            Self::SetAnchor { .. } => action::SET_ANCHOR,
+            Self::ReturnToAnchor(_) => action::RETURN_TO_ANCHOR,
+            Self::Record { .. } => action::RECORD_EVENT,
+            Self::CreateTimeline => action::CREATE_TIMELINE,
+            Self::CreateUser { .. } => action::CREATE_USER,
+            Self::DeleteUser { .. } => action::DELETE_USER,
+            Self::CreateKey(_) => action::CREATE_API_KEY,
+            Self::RevokeKey { .. } => action::REVOKE_API_KEY,
+            Self::LogRead { .. } => action::READ,
+            Self::LogRefusal { .. } => action::UNAUTHORIZED,
+        }
+    }
+}
+
+/// An event with everything that can be made ready before its turn comes.
+pub(crate) struct PreparedEvent {
+    pub(crate) event_id: EventId,
+    pub(crate) draft: Arc<EventDraft>,
+    pub(crate) content: Arc<str>,
+    pub(crate) salt: Salt,
+    pub(crate) payload_hash: Hash,
+}
+
+/// Where a write stands in the ledger, and the signed tree that holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LedgerPosition {
+    /// Position of the last entry the request wrote, from 0.
+    pub position: u64,
+    /// Size of the tree.
+    pub size: u64,
+    /// Its root.
+    pub root: Hash,
+}
+
+/// The outcome of a write, durable and signed.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// On which timeline.
+    pub timeline_id: TimelineId,
+    /// What happened.
+    pub change: Change,
+    /// Where it stands.
+    pub ledger: LedgerPosition,
+    /// Whether this is the outcome of an earlier request with the same idempotency key.
+    pub replayed: bool,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// The clock was asked to change.
+    Clock {
+        /// The clock after it.
+        clock: Clock,
+        /// Its reading at that moment.
+        current_time: Instant<Virtual>,
+        /// Whether it changed.
+        changed: bool,
+    },
+    /// An anchor was set.
+    Anchor {
+        /// Its name.
+        anchor_id: AnchorId,
+        /// The moment it marks.
+        timestamp: Instant<Virtual>,
+    },
+    /// Events were recorded.
+    Recorded {
+        /// All their ids, in the order given.
+        event_ids: Vec<EventId>,
+        /// How many of them are new.
+        taken: u64,
+        /// Those refused because another event has that id: where they stood in the request.
+        differing: Vec<usize>,
+    },
+    /// A timeline was made.
+    Timeline,
+    /// A user was made or removed.
+    User {
+        /// Who.
+        user_id: UserId,
+    },
+    /// A key was made or stopped.
+    Key {
+        /// Its public name.
+        key_id: KeyId,
+    },
+    /// Something was read, or refused.
+    Logged,
+}
+
+/// An [`Answer`] as it is kept for a repetition of its request.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct OutcomeRecord {
+    timeline_id: String,
+    position: u64,
+    size: u64,
+    root: String,
+    change: ChangeRecord,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum ChangeRecord {
+    Clock { clock: ClockRecord, current_time: i64, changed: bool },
+    Anchor { anchor_id: String, timestamp: i64 },
+    Recorded { event_ids: Vec<String>, taken: u64, differing: Vec<usize> },
+    Timeline,
+    User { user_id: String },
+    Key { key_id: String },
+    Logged,
+}
+
+impl OutcomeRecord {
+    pub(crate) fn of(answer: &Answer) -> Self {
+        let change = match &answer.change {
+            Change::Clock { clock, current_time, changed } => ChangeRecord::Clock {
+                clock: ClockRecord::of(clock),
+                current_time: current_time.micros(),
+                changed: *changed,
+            },
+            Change::Anchor { anchor_id, timestamp } => {
+                ChangeRecord::Anchor { anchor_id: anchor_id.to_string(), timestamp: timestamp.micros() }
+            }
+            Change::Recorded { event_ids, taken, differing } => ChangeRecord::Recorded {
+                event_ids: event_ids.iter().map(ToString::to_string).collect(),
+                taken: *taken,
+                differing: differing.clone(),
+            },
+            Change::Timeline => ChangeRecord::Timeline,
+            Change::User { user_id } => ChangeRecord::User { user_id: user_id.to_string() },
+            Change::Key { key_id } => ChangeRecord::Key { key_id: key_id.to_string() },
+            Change::Logged => ChangeRecord::Logged,
+        };
+        Self {
+            timeline_id: answer.timeline_id.to_string(),
+            position: answer.ledger.position,
+            size: answer.ledger.size,
+            root: answer.ledger.root.to_hex(),
+            change,
+        }
+    }
+
+    /// Returns the answer, or `None` if the record holds what no answer can be.
+    pub(crate) fn answer(&self) -> Option<Answer> {
+        let change = match &self.change {
+            ChangeRecord::Clock { clock, current_time, changed } => Change::Clock {
+                clock: clock.clock()?,
+                current_time: Instant::from_micros(*current_time)?,
+                changed: *changed,
+            },
+            ChangeRecord::Anchor { anchor_id, timestamp } => Change::Anchor {
+                anchor_id: AnchorId::new(anchor_id).ok()?,
+                timestamp: Instant::from_micros(*timestamp)?,
+            },
+            ChangeRecord::Recorded { event_ids, taken, differing } => Change::Recorded {
+                event_ids: event_ids.iter().map(|id| EventId::new(id).ok()).collect::<Option<_>>()?,
+                taken: *taken,
+                differing: differing.clone(),
+            },
+            ChangeRecord::Timeline => Change::Timeline,
+            ChangeRecord::User { user_id } => Change::User { user_id: UserId::new(user_id).ok()? },
+            ChangeRecord::Key { key_id } => Change::Key { key_id: KeyId::new(key_id).ok()? },
+            ChangeRecord::Logged => Change::Logged,
+        };
+        let root = Hash::from_hex(&self.root)?;
+        Some(Answer {
+            timeline_id: TimelineId::new(&self.timeline_id).ok()?,
+            change,
+            ledger: LedgerPosition { position: self.position, size: self.size, root },
+            replayed: true,
+        })
+    }
+}
+
+/// Host time at which something is decided.
+pub(crate) type Host = Instant<Wall>;

@@ -1,0 +1,192 @@
+//! The one writer.
+//!
+//! Submissions wait in a bounded queue. The committer takes all that wait, decides them in turn,
+//! and commits them as one group on a thread of its own. A second thread keeps the group's
+//! checkpoints outside the database, and only then lets readers see the new state and answers.
+//! While it does, the committer works on the next group.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::mpsc as threads;
+
+use timenav_core::ids::{EventId, TimelineId};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+use crate::command::{Command, Submission};
+use crate::engine::Shared;
+use crate::group::{Group, Known, SaltPool, Sealed, Undo};
+use crate::refusal::Refusal;
+use crate::state::World;
+use crate::store::{Store, StoreError, TimelineKey};
+
+/// Submissions that may wait before senders have to.
+pub(crate) const QUEUE_SUBMISSIONS_MAX: usize = 4_096;
+/// Most submissions in one group.
+const GROUP_SUBMISSIONS_MAX: usize = 512;
+/// Events after which a group is closed, so that an import does not hold up others.
+const GROUP_EVENTS_MAX: usize = 2_048;
+/// Groups that may be committed but not yet sealed.
+const SEALING_GROUPS_MAX: usize = 4;
+
+pub(crate) struct Committer {
+    pub(crate) submissions: mpsc::Receiver<Submission>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) world: World,
+    pub(crate) runtime: Handle,
+}
+
+impl Committer {
+    /// Starts both threads. They end when every sender of submissions is gone.
+    pub(crate) fn start(self) -> std::io::Result<Vec<std::thread::JoinHandle<()>>> {
+        let (sender, receiver) = threads::sync_channel(SEALING_GROUPS_MAX);
+        let shared = Arc::clone(&self.shared);
+        let sealer =
+            std::thread::Builder::new().name("sealer".to_owned()).spawn(move || seal_all(&receiver, &shared))?;
+        let committer = std::thread::Builder::new().name("committer".to_owned()).spawn(move || self.run(&sender))?;
+        Ok(vec![committer, sealer])
+    }
+
+    fn run(mut self, to_seal: &threads::SyncSender<Sealed>) {
+        let mut waiting = Vec::with_capacity(GROUP_SUBMISSIONS_MAX);
+        let mut salts = SaltPool::default();
+        while self.submissions.blocking_recv_many(&mut waiting, GROUP_SUBMISSIONS_MAX) > 0 {
+            let mut rest = waiting.drain(..).peekable();
+            while rest.peek().is_some() {
+                let group = take_group(&mut rest);
+                if let Some((sealed, salts_left)) = self.commit(group, std::mem::take(&mut salts)) {
+                    salts = salts_left;
+                    if to_seal.send(sealed).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Decides and commits one group. `None` where that failed: everybody in it has been told.
+    fn commit(&mut self, submissions: Vec<Submission>, salts: SaltPool) -> Option<(Sealed, SaltPool)> {
+        if let Some(reason) = self.shared.failure() {
+            refuse(submissions, &Refusal::Unavailable(reason));
+            return None;
+        }
+        let known = match self.runtime.block_on(known(&*self.store, &self.world, &submissions)) {
+            Ok(known) => known,
+            Err(error) => {
+                tracing::error!(%error, "the store cannot be read");
+                refuse(submissions, &error.into());
+                return None;
+            }
+        };
+        let shared = Arc::clone(&self.shared);
+        let mut group = Group::new(&mut self.world, &shared.doors, &shared.options, known, salts);
+        for submission in submissions {
+            group.decide(submission);
+        }
+        let undo = Undo::of(&group);
+        let (commit, sealed, salts) = match group.finish() {
+            Ok(finished) => finished,
+            Err(refusal) => {
+                // Only a key or an origin that is none leads here, and opening has checked both.
+                tracing::error!(%refusal, "a group could not be signed");
+                undo.apply(&mut self.world);
+                self.shared.fail(&refusal.to_string());
+                return None;
+            }
+        };
+        match self.runtime.block_on(self.store.commit(commit)) {
+            Ok(()) => Some((sealed, salts)),
+            Err(error) => {
+                tracing::error!(%error, "a group could not be committed");
+                undo.apply(&mut self.world);
+                for (answer, _) in sealed.answers {
+                    // A receiver that is gone does not wait for an answer.
+                    let _ = answer.send(Err(Refusal::Unavailable(error.to_string())));
+                }
+                None
+            }
+        }
+    }
+}
+
+fn take_group(rest: &mut std::iter::Peekable<std::vec::Drain<'_, Submission>>) -> Vec<Submission> {
+    let mut events_count = 0;
+    let mut group = Vec::new();
+    while let Some(submission) = rest.next_if(|_| events_count < GROUP_EVENTS_MAX) {
+        if let Command::Record { events, .. } = &submission.command {
+            events_count += events.len();
+        }
+        group.push(submission);
+    }
+    group
+}
+
+fn refuse(submissions: Vec<Submission>, refusal: &Refusal) {
+    for answer in submissions.into_iter().filter_map(|submission| submission.answer) {
+        let _ = answer.send(Err(refusal.clone()));
+    }
+}
+
+/// Asks the store, in as few calls as can be, for what this group's decisions need.
+async fn known(store: &dyn Store, world: &World, submissions: &[Submission]) -> Result<Known, StoreError> {
+    let mut known = Known::default();
+    let keys: Vec<[u8; 32]> = submissions.iter().filter_map(|one| one.idempotency.map(|asked| asked.key)).collect();
+    if !keys.is_empty() {
+        let outcomes = store.outcomes(&keys).await?;
+        known.outcomes = outcomes.into_iter().map(|record| (record.key, record)).collect();
+    }
+    let mut events: HashMap<TimelineKey, Vec<EventId>> = HashMap::new();
+    for submission in submissions {
+        let Command::Record { events: asked, .. } = &submission.command else { continue };
+        let key_of = |id: &TimelineId| world.timelines.get(id).map(|state| state.head.key);
+        // A timeline that this group makes has no events yet.
+        let Some(key) = key_of(&submission.timeline) else { continue };
+        events.entry(key).or_default().extend(asked.iter().map(|event| event.event_id.clone()));
+    }
+    for (timeline, event_ids) in events {
+        let found = store.known_events(timeline, &event_ids).await?;
+        known.events.extend(found.into_iter().map(|(id, event)| ((timeline, id), event)));
+    }
+    Ok(known)
+}
+
+fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
+    while let Ok(first) = groups.recv() {
+        // One durable append serves every group that is waiting.
+        let sealing: Vec<Sealed> = std::iter::once(first).chain(groups.try_iter()).collect();
+        let newest: HashMap<&TimelineId, &Arc<str>> = sealing
+            .iter()
+            .flat_map(|sealed| &sealed.timelines)
+            .map(|state| (&state.head.id, &state.head.checkpoint))
+            .collect();
+        let checkpoints: Vec<_> =
+            newest.into_iter().map(|(id, checkpoint)| (id.clone(), Arc::clone(checkpoint))).collect();
+        let kept = match shared.failure() {
+            None if checkpoints.is_empty() => Ok(()),
+            None => shared.doors.outside.keep(&checkpoints).map_err(|error| error.to_string()),
+            Some(reason) => Err(reason),
+        };
+        if let Err(reason) = &kept {
+            tracing::error!(reason, "checkpoints could not be kept outside; nothing is written until a restart");
+            shared.fail(reason);
+        }
+        for sealed in sealing {
+            seal(sealed, &kept, shared);
+        }
+    }
+}
+
+fn seal(sealed: Sealed, kept: &Result<(), String>, shared: &Shared) {
+    if let Err(reason) = kept {
+        for (answer, _) in sealed.answers {
+            let _ = answer.send(Err(Refusal::Unavailable(reason.clone())));
+        }
+        return;
+    }
+    shared.publish(sealed.timelines, sealed.directory, sealed.entries_count);
+    shared.live.publish(&sealed.clock_changes);
+    for (answer, result) in sealed.answers {
+        let _ = answer.send(result);
+    }
+}

@@ -1,0 +1,507 @@
+//! The engine: its doors, how it opens, and the way every use case takes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arc_swap::ArcSwap;
+use parking_lot::{Mutex, RwLock};
+use std::collections::HashMap;
+use timenav_core::access::{self, Demand, Denial};
+use timenav_core::ids::{KeyId, TimelineId, UserId, type_id};
+use timenav_core::ledger::{Checkpoint, CheckpointError, VerifierKey, origin};
+use timenav_core::limits::LIMITED_ACCESS_WINDOW_DAYS_DEFAULT;
+use timenav_core::time::{Instant, Wall};
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::caller::Caller;
+use crate::command::{Actor, Answer, Command, Submission};
+use crate::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
+use crate::entropy::Entropy;
+use crate::group::{Group, Known, SaltPool, denial_code};
+use crate::idempotency::Idempotency;
+use crate::identity::{key_digest, new_key_text};
+use crate::live::Live;
+use crate::outside::{Outside, OutsideError};
+use crate::proofs::root_at;
+use crate::refusal::Refusal;
+use crate::signer::Signer;
+use crate::state::{ApiKey, Directory, TimelineState, World};
+use crate::store::{Head, Store, StoreError};
+use crate::wall_clock::WallClock;
+
+/// The ways out of the engine, except the store.
+pub struct Doors {
+    /// Reads host time.
+    pub clock: Arc<dyn WallClock>,
+    /// Gives random bytes.
+    pub entropy: Arc<dyn Entropy>,
+    /// Signs checkpoints.
+    pub signer: Arc<dyn Signer>,
+    /// Keeps checkpoints outside the database.
+    pub outside: Arc<dyn Outside>,
+}
+
+/// When the entry of a successful read is durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReadLog {
+    /// Before the read is answered.
+    #[default]
+    Durable,
+    /// Soon after. A crash may lose the entries of reads that were answered in the last moments;
+    /// changes and refusals are durable before they are answered all the same.
+    Buffered,
+}
+
+/// What an operator may choose.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Stands before the timeline's name in every checkpoint. Never to be changed.
+    pub service_name: String,
+    /// How far from host time users with `limited_access` may go, in days.
+    pub limited_access_window_days: u32,
+    /// Whether a first write to an unknown timeline makes it.
+    pub timelines_by_first_write: bool,
+    /// When the entry of a successful read is durable.
+    pub read_log: ReadLog,
+    /// Whether to start although the database is behind the checkpoints kept outside it.
+    pub accept_rollback: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            service_name: "timenav.local".to_owned(),
+            limited_access_window_days: LIMITED_ACCESS_WINDOW_DAYS_DEFAULT,
+            timelines_by_first_write: true,
+            read_log: ReadLog::default(),
+            accept_rollback: false,
+        }
+    }
+}
+
+/// Why the engine does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The store cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The checkpoints outside the database cannot be read.
+    #[error(transparent)]
+    Outside(#[from] OutsideError),
+    /// A checkpoint outside the database does not verify.
+    #[error("the checkpoint of timeline `{timeline}` kept outside the database does not verify: {error}")]
+    Checkpoint {
+        /// Which timeline.
+        timeline: TimelineId,
+        /// What is wrong with it.
+        error: CheckpointError,
+    },
+    /// The database lost entries, or was replaced by an older copy.
+    #[error(
+        "timeline `{timeline}` has {found} entries, but {kept} were signed and kept outside the database: \
+         the database was taken back; restore a newer copy, or start with --accept-rollback"
+    )]
+    Rollback {
+        /// Which timeline.
+        timeline: TimelineId,
+        /// How many entries the database has.
+        found: u64,
+        /// How many were signed.
+        kept: u64,
+    },
+    /// The database holds another history than the one that was signed.
+    #[error(
+        "timeline `{timeline}` differs from the {kept} entries that were signed and kept outside the database: \
+         its history was rewritten; keep both as evidence, or start with --accept-rollback"
+    )]
+    Fork {
+        /// Which timeline.
+        timeline: TimelineId,
+        /// How many entries were signed.
+        kept: u64,
+    },
+    /// The first start failed.
+    #[error("the first start failed: {0}")]
+    Bootstrap(String),
+    /// A thread could not be started.
+    #[error("a thread could not be started: {0}")]
+    Thread(std::io::Error),
+}
+
+/// What the engine has done since it opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EngineStats {
+    /// Ledger entries written.
+    pub entries: u64,
+    /// Groups committed.
+    pub groups: u64,
+    /// Timelines there are.
+    pub timelines: u64,
+}
+
+/// What the committer, the sealer and every reader share.
+pub(crate) struct Shared {
+    pub(crate) doors: Doors,
+    pub(crate) options: Options,
+    pub(crate) live: Live,
+    timelines: RwLock<HashMap<TimelineId, Arc<TimelineState>>>,
+    directory: ArcSwap<Directory>,
+    failure: Mutex<Option<String>>,
+    entries: AtomicU64,
+    groups: AtomicU64,
+}
+
+impl Shared {
+    /// Lets readers see what is durable and signed.
+    pub(crate) fn publish(&self, timelines: Vec<Arc<TimelineState>>, directory: Arc<Directory>, entries_count: u64) {
+        let mut published = self.timelines.write();
+        for state in timelines {
+            published.insert(state.head.id.clone(), state);
+        }
+        drop(published);
+        self.directory.store(directory);
+        self.entries.fetch_add(entries_count, Ordering::Relaxed);
+        self.groups.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Stops all writing until a restart.
+    pub(crate) fn fail(&self, reason: &str) {
+        self.failure.lock().get_or_insert_with(|| reason.to_owned());
+    }
+
+    /// Returns why nothing is written any more, if so.
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.failure.lock().clone()
+    }
+}
+
+/// The service without its wire. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine(Arc<Inner>);
+
+struct Inner {
+    shared: Arc<Shared>,
+    store: Arc<dyn Store>,
+    submissions: RwLock<Option<mpsc::Sender<Submission>>>,
+    threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
+}
+
+impl Engine {
+    /// Opens what the store holds, or makes the first user, key and timelines in an empty one.
+    ///
+    /// `keep_first_key` is handed the operator's key on the very first start, before anything is
+    /// committed, so that no crash can leave a service without a way in.
+    ///
+    /// # Errors
+    /// The store cannot be read, or is behind the checkpoints kept outside it.
+    pub async fn open(
+        store: Arc<dyn Store>,
+        doors: Doors,
+        options: Options,
+        keep_first_key: impl FnOnce(&str) -> std::io::Result<()>,
+    ) -> Result<Self, OpenError> {
+        let opened = store.open().await?;
+        let is_first_start = opened.heads.is_empty();
+        let last_key = opened.heads.iter().map(|head| head.key.0).max().unwrap_or(0);
+        let timelines: HashMap<_, _> = opened.heads.into_iter().map(|head| (head.id.clone(), state_of(head))).collect();
+        let mut world = World { timelines, directory: Arc::new(opened.directory), last_key };
+        compare_with_outside(&*store, &world, &doors, &options).await?;
+        if is_first_start {
+            bootstrap(&*store, &mut world, &doors, &options, keep_first_key).await?;
+        }
+        let shared = Arc::new(Shared {
+            doors,
+            options,
+            live: Live::default(),
+            timelines: RwLock::new(world.timelines.clone()),
+            directory: ArcSwap::new(Arc::clone(&world.directory)),
+            failure: Mutex::new(None),
+            entries: AtomicU64::new(0),
+            groups: AtomicU64::new(0),
+        });
+        let (sender, submissions) = mpsc::channel(QUEUE_SUBMISSIONS_MAX);
+        let committer = Committer {
+            submissions,
+            store: Arc::clone(&store),
+            shared: Arc::clone(&shared),
+            world,
+            runtime: Handle::current(),
+        };
+        let threads = committer.start().map_err(OpenError::Thread)?;
+        let inner = Inner { shared, store, submissions: RwLock::new(Some(sender)), threads: Mutex::new(threads) };
+        Ok(Self(Arc::new(inner)))
+    }
+
+    /// Takes no more submissions, and returns when all that were taken are durable.
+    pub async fn close(&self) {
+        self.0.submissions.write().take();
+        let threads: Vec<_> = self.0.threads.lock().drain(..).collect();
+        let joined = tokio::task::spawn_blocking(move || threads.into_iter().all(|thread| thread.join().is_ok())).await;
+        if !matches!(joined, Ok(true)) {
+            tracing::error!("a writing thread ended badly");
+        }
+    }
+
+    /// Returns whether the service can answer: the store does, and nothing has stopped writing.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub async fn ready(&self) -> Result<(), Refusal> {
+        match self.0.shared.failure() {
+            Some(reason) => Err(Refusal::Unavailable(reason)),
+            None => Ok(self.0.store.ping().await?),
+        }
+    }
+
+    /// Returns what the engine has done since it opened.
+    #[must_use]
+    pub fn stats(&self) -> EngineStats {
+        EngineStats {
+            entries: self.0.shared.entries.load(Ordering::Relaxed),
+            groups: self.0.shared.groups.load(Ordering::Relaxed),
+            timelines: self.0.shared.timelines.read().len() as u64,
+        }
+    }
+
+    /// Returns what the operator chose.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.0.shared.options
+    }
+
+    /// Returns host time.
+    #[must_use]
+    pub fn now(&self) -> Instant<Wall> {
+        self.doors().clock.now()
+    }
+
+    /// Returns a new id that sorts by host time, with a prefix that says of what.
+    #[must_use]
+    pub fn new_id(&self, prefix: &str) -> String {
+        type_id(prefix, self.uuid())
+    }
+
+    pub(crate) fn doors(&self) -> &Doors {
+        &self.0.shared.doors
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.0.store
+    }
+
+    pub(crate) fn live(&self) -> &Live {
+        &self.0.shared.live
+    }
+
+    pub(crate) fn directory(&self) -> Arc<Directory> {
+        self.0.shared.directory.load_full()
+    }
+
+    pub(crate) fn state(&self, timeline: &TimelineId) -> Option<Arc<TimelineState>> {
+        self.0.shared.timelines.read().get(timeline).cloned()
+    }
+
+    pub(crate) fn states(&self) -> Vec<Arc<TimelineState>> {
+        self.0.shared.timelines.read().values().cloned().collect()
+    }
+
+    #[expect(clippy::unused_self, reason = "reads as a fact about the service, beside the others")]
+    pub(crate) fn system(&self) -> Result<TimelineId, Refusal> {
+        TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))
+    }
+
+    /// Returns 16 bytes of a new version 7 UUID: host time, then randomness (RFC 9562 §5.7).
+    pub(crate) fn uuid(&self) -> [u8; 16] {
+        uuid(self.doors())
+    }
+
+    /// Asks core whether a caller may.
+    pub(crate) fn decide(&self, caller: &Caller, timeline: &TimelineId, demand: Demand) -> Result<(), Denial> {
+        let state = self.state(timeline);
+        access::decide(self.directory().standing(caller, state.as_deref()), demand)
+    }
+
+    /// Lets a caller on to a timeline, or logs the attempt and refuses.
+    pub(crate) async fn admit(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        demand: Demand,
+        operation: &str,
+    ) -> Result<Arc<TimelineState>, Refusal> {
+        if let Err(denial) = self.decide(caller, timeline, demand) {
+            let command = Command::LogRefusal {
+                operation: operation.to_owned(),
+                code: denial_code(denial),
+                detail: denial.to_string(),
+            };
+            self.submit(caller, timeline.clone(), command, None).await?;
+            return Err(denial.into());
+        }
+        self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })
+    }
+
+    /// Logs a successful read, before it is answered unless the operator chose otherwise.
+    pub(crate) async fn log_read(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        operation: &'static str,
+        parameters: String,
+    ) -> Result<(), Refusal> {
+        let command = Command::LogRead { operation, parameters };
+        match self.options().read_log {
+            ReadLog::Durable => self.submit(caller, timeline.clone(), command, None).await.map(|_| ()),
+            ReadLog::Buffered => {
+                let actor = Actor::Caller(caller.clone());
+                self.send(Submission { actor, timeline: timeline.clone(), command, idempotency: None, answer: None })
+                    .await
+            }
+        }
+    }
+
+    pub(crate) async fn submit(
+        &self,
+        caller: &Caller,
+        timeline: TimelineId,
+        command: Command,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer, Refusal> {
+        self.ask(Actor::Caller(caller.clone()), timeline, command, idempotency).await
+    }
+
+    pub(crate) async fn submit_unknown(&self, timeline: TimelineId, command: Command) -> Result<Answer, Refusal> {
+        self.ask(Actor::Unknown, timeline, command, None).await
+    }
+
+    async fn ask(
+        &self,
+        actor: Actor,
+        timeline: TimelineId,
+        command: Command,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer, Refusal> {
+        let (answer, outcome) = oneshot::channel();
+        self.send(Submission { actor, timeline, command, idempotency, answer: Some(answer) }).await?;
+        outcome.await.unwrap_or_else(|_| Err(stopping(self.0.shared.failure())))
+    }
+
+    async fn send(&self, submission: Submission) -> Result<(), Refusal> {
+        let sender = self.0.submissions.read().clone();
+        let sender = sender.ok_or_else(|| stopping(None))?;
+        sender.send(submission).await.map_err(|_| stopping(self.0.shared.failure()))
+    }
+}
+
+fn stopping(failure: Option<String>) -> Refusal {
+    Refusal::Unavailable(failure.unwrap_or_else(|| "the service is stopping".to_owned()))
+}
+
+fn state_of(head: Head) -> Arc<TimelineState> {
+    let root = head.frontier.root();
+    Arc::new(TimelineState { head, root })
+}
+
+fn uuid(doors: &Doors) -> [u8; 16] {
+    let mut random = [0; 10];
+    doors.entropy.fill(&mut random);
+    let millis = u64::try_from(doors.clock.now().micros().div_euclid(1_000)).unwrap_or(0);
+    *uuid::Builder::from_unix_timestamp_millis(millis, &random).as_uuid().as_bytes()
+}
+
+/// Makes the first operator, their key, `system` and `main`: all of it, or nothing.
+async fn bootstrap(
+    store: &dyn Store,
+    world: &mut World,
+    doors: &Doors,
+    options: &Options,
+    keep_first_key: impl FnOnce(&str) -> std::io::Result<()>,
+) -> Result<(), OpenError> {
+    let failed = |error: &dyn std::fmt::Display| OpenError::Bootstrap(error.to_string());
+    let system = TimelineId::new(TimelineId::SYSTEM).map_err(|error| failed(&error))?;
+    let main = TimelineId::new(TimelineId::MAIN).map_err(|error| failed(&error))?;
+    let admin = UserId::new("admin").map_err(|error| failed(&error))?;
+    let key_id = KeyId::new(&type_id("key", uuid(doors))).map_err(|error| failed(&error))?;
+    let secret = new_key_text(&*doors.entropy);
+    let key = ApiKey {
+        key_id,
+        hash: key_digest(&secret),
+        user_id: admin.clone(),
+        timeline_id: main.clone(),
+        label: "made on the first start".to_owned(),
+        scopes: None,
+        created_at: doors.clock.now(),
+        expires_at: None,
+        revoked_at: None,
+    };
+    keep_first_key(&secret).map_err(|error| failed(&error))?;
+    let mut group = Group::new(world, doors, options, Known::default(), SaltPool::default());
+    for (timeline, command) in [
+        (&system, Command::CreateTimeline),
+        (&system, Command::CreateUser { user_id: admin, operator: true }),
+        (&main, Command::CreateTimeline),
+        (&system, Command::CreateKey(key)),
+    ] {
+        group.decide(Submission {
+            actor: Actor::Service,
+            timeline: timeline.clone(),
+            command,
+            idempotency: None,
+            answer: None,
+        });
+    }
+    let (commit, sealed, _) = group.finish().map_err(|error| failed(&error))?;
+    store.commit(commit).await?;
+    let checkpoints: Vec<_> =
+        sealed.timelines.iter().map(|state| (state.head.id.clone(), Arc::clone(&state.head.checkpoint))).collect();
+    Ok(doors.outside.keep(&checkpoints)?)
+}
+
+/// Refuses a database that is behind, or differs from, what was signed and kept outside it.
+async fn compare_with_outside(
+    store: &dyn Store,
+    world: &World,
+    doors: &Doors,
+    options: &Options,
+) -> Result<(), OpenError> {
+    for (timeline, note) in doors.outside.last()? {
+        let compared = compare_one(store, world, doors, options, &timeline, &note).await;
+        match compared {
+            Err(OpenError::Rollback { .. } | OpenError::Fork { .. }) if options.accept_rollback => {
+                tracing::warn!(%timeline, "starting although the database is not what was signed, as the operator asked");
+            }
+            other => other?,
+        }
+    }
+    Ok(())
+}
+
+async fn compare_one(
+    store: &dyn Store,
+    world: &World,
+    doors: &Doors,
+    options: &Options,
+    timeline: &TimelineId,
+    note: &str,
+) -> Result<(), OpenError> {
+    let refused = |error| OpenError::Checkpoint { timeline: timeline.clone(), error };
+    let origin = origin(&options.service_name, timeline.as_str());
+    let key = VerifierKey::new(&origin, doors.signer.public_key()).map_err(|error| refused(error.into()))?;
+    let verify =
+        |public: &[u8; 32], message: &[u8], signature: &[u8; 64]| doors.signer.verify(public, message, signature);
+    let kept = Checkpoint::open(note.as_bytes(), &key, verify).map_err(refused)?;
+    let state = world.timelines.get(timeline);
+    let found = state.map_or(0, |state| state.head.frontier.size());
+    if found < kept.size {
+        return Err(OpenError::Rollback { timeline: timeline.clone(), found, kept: kept.size });
+    }
+    let Some(state) = state else { return Ok(()) };
+    let root = if found == kept.size {
+        state.root
+    } else {
+        // The last commit was durable, its checkpoint not yet kept: the process was killed there.
+        root_at(store, state.head.key, kept.size).await.map_err(|error| StoreError::Damaged(error.to_string()))?
+    };
+    if root == kept.root { Ok(()) } else { Err(OpenError::Fork { timeline: timeline.clone(), kept: kept.size }) }
+}

@@ -1,0 +1,394 @@
+//! One group of submissions, decided in turn against the newest state.
+//!
+//! A group becomes one [`Commit`]. Until that has succeeded nobody else sees what was decided;
+//! where it fails, [`Group::undo`] puts the world back.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use timenav_core::ids::{EventId, TimelineId, UserId};
+use timenav_core::ledger::{Checkpoint, Hash, Leaf, Salt, VerifierKey, leaf_hash, origin, payload_hash};
+use timenav_core::time::Instant;
+use tokio::sync::oneshot;
+
+use crate::command::{Actor, Answer, Change, Host, LedgerPosition, OutcomeRecord, Submission};
+use crate::engine::{Doors, Options};
+use crate::idempotency::Idempotency;
+use crate::live::ClockChange;
+use crate::payload::{AttemptRecord, action, json};
+use crate::refusal::Refusal;
+use crate::state::{Anchor, Directory, TimelineState, World};
+use crate::store::{
+    Commit, DirectoryChange, EventRow, IdempotencyRecord, KnownEvent, StoredEntry, TimelineCommit, TimelineKey,
+};
+
+mod decide;
+mod identity;
+mod record;
+
+pub(crate) use decide::denial_code;
+
+/// What the store knew before the group, gathered in one go.
+#[derive(Default)]
+pub(crate) struct Known {
+    pub(crate) events: HashMap<(TimelineKey, EventId), KnownEvent>,
+    pub(crate) outcomes: HashMap<[u8; 32], IdempotencyRecord>,
+}
+
+/// Everything decided so far.
+pub(crate) struct Group<'a> {
+    pub(crate) world: &'a mut World,
+    pub(crate) doors: &'a Doors,
+    pub(crate) options: &'a Options,
+    known: Known,
+    salts: SaltPool,
+    timelines_before: HashMap<TimelineId, Option<Arc<TimelineState>>>,
+    directory_before: Arc<Directory>,
+    touched: BTreeMap<TimelineId, Touched>,
+    directory: Vec<DirectoryChange>,
+    /// Contents of events recorded by this very group.
+    fresh: HashMap<(TimelineKey, EventId), Arc<str>>,
+    clock_changes: Vec<ClockChange>,
+    decided: Vec<Decided>,
+}
+
+/// What happened to one timeline so far.
+#[derive(Default)]
+struct Touched {
+    expected_size: Option<u64>,
+    permissions_changed: bool,
+    entries: Vec<StoredEntry>,
+    events: Vec<EventRow>,
+    anchors: Vec<Anchor>,
+}
+
+/// A submission's outcome, before the tree that holds it is signed.
+struct Decided {
+    answer: Option<oneshot::Sender<Result<Answer, Refusal>>>,
+    outcome: Result<Outcome, Refusal>,
+    idempotency: Option<Idempotency>,
+}
+
+enum Outcome {
+    /// It happened now.
+    Done { timeline_id: TimelineId, change: Change, position: u64 },
+    /// It happened earlier; this is what was answered.
+    Replayed(Answer),
+    /// It happened earlier in this group, as that number.
+    Same(usize),
+}
+
+/// How things stood before a submission that may make a timeline.
+struct Savepoint {
+    timeline: TimelineId,
+    system: Option<(TimelineId, Arc<TimelineState>)>,
+    system_entries_count: Option<usize>,
+}
+
+/// Who waits, and what for.
+pub(crate) type Reply = (oneshot::Sender<Result<Answer, Refusal>>, Result<Answer, Refusal>);
+
+/// Answers that may be given once the commit is durable and its checkpoints are kept outside.
+pub(crate) struct Sealed {
+    pub(crate) answers: Vec<Reply>,
+    pub(crate) timelines: Vec<Arc<TimelineState>>,
+    pub(crate) directory: Arc<Directory>,
+    pub(crate) clock_changes: Vec<ClockChange>,
+    pub(crate) entries_count: u64,
+}
+
+/// Salts, made by the block: one call to the source of randomness serves many entries.
+#[derive(Default)]
+pub(crate) struct SaltPool {
+    bytes: Vec<u8>,
+}
+
+impl SaltPool {
+    const BLOCK_BYTES: usize = 4_096;
+
+    pub(crate) fn next(&mut self, doors: &Doors) -> Salt {
+        if self.bytes.len() < Salt::BYTES {
+            self.bytes = vec![0; Self::BLOCK_BYTES];
+            doors.entropy.fill(&mut self.bytes);
+        }
+        let rest = self.bytes.split_off(self.bytes.len() - Salt::BYTES);
+        let mut salt = [0; Salt::BYTES];
+        salt.copy_from_slice(&rest);
+        Salt::from_bytes(salt)
+    }
+}
+
+impl<'a> Group<'a> {
+    pub(crate) fn new(
+        world: &'a mut World,
+        doors: &'a Doors,
+        options: &'a Options,
+        known: Known,
+        salts: SaltPool,
+    ) -> Self {
+        let directory_before = Arc::clone(&world.directory);
+        Self {
+            world,
+            doors,
+            options,
+            known,
+            salts,
+            timelines_before: HashMap::new(),
+            directory_before,
+            touched: BTreeMap::new(),
+            directory: Vec::new(),
+            fresh: HashMap::new(),
+            clock_changes: Vec::new(),
+            decided: Vec::new(),
+        }
+    }
+
+    /// Decides one submission. What it changes counts for the next one.
+    pub(crate) fn decide(&mut self, submission: Submission) {
+        let Submission { actor, timeline, command, idempotency, answer } = submission;
+        let outcome = match idempotency.and_then(|asked| self.repeated(asked)) {
+            Some(earlier) => earlier,
+            None => self.decide_new(&actor, &timeline, command),
+        };
+        // A replayed outcome is kept already.
+        let idempotency = idempotency.filter(|_| matches!(outcome, Ok(Outcome::Done { .. })));
+        self.decided.push(Decided { answer, outcome, idempotency });
+    }
+
+    fn repeated(&self, asked: Idempotency) -> Option<Result<Outcome, Refusal>> {
+        let now = self.doors.clock.now();
+        let in_group =
+            self.decided.iter().position(|decided| decided.idempotency.is_some_and(|one| one.key == asked.key));
+        if let Some(number) = in_group {
+            let earlier = self.decided[number].idempotency?;
+            let same = earlier.fingerprint == asked.fingerprint;
+            return Some(if same { Ok(Outcome::Same(number)) } else { Err(Refusal::KeyReused) });
+        }
+        let record = self.known.outcomes.get(&asked.key).filter(|record| now < record.expires_at)?;
+        if record.fingerprint != asked.fingerprint {
+            return Some(Err(Refusal::KeyReused));
+        }
+        let answer = serde_json::from_str::<OutcomeRecord>(&record.outcome).ok().and_then(|outcome| outcome.answer());
+        Some(answer.map(Outcome::Replayed).ok_or_else(|| Refusal::Damaged("a kept outcome cannot be read".to_owned())))
+    }
+
+    /// Returns host time for a timeline: never before its last entry.
+    fn host(&self, timeline: &TimelineId) -> Host {
+        let now = self.doors.clock.now();
+        self.world.timelines.get(timeline).map_or(now, |state| now.max(state.head.recorded_at))
+    }
+
+    /// Returns a timeline's state to be changed, after making sure that it can be put back.
+    fn change(&mut self, timeline: &TimelineId) -> Option<&mut TimelineState> {
+        let state = self.world.timelines.get_mut(timeline)?;
+        if !self.touched.contains_key(timeline) {
+            self.timelines_before.insert(timeline.clone(), Some(Arc::clone(state)));
+            let touched = Touched { expected_size: Some(state.head.frontier.size()), ..Touched::default() };
+            self.touched.insert(timeline.clone(), touched);
+        }
+        Some(Arc::make_mut(state))
+    }
+
+    /// Brings a new timeline in.
+    fn add_timeline(&mut self, state: TimelineState) {
+        let id = state.head.id.clone();
+        self.timelines_before.entry(id.clone()).or_insert(None);
+        self.touched.insert(id.clone(), Touched { permissions_changed: true, ..Touched::default() });
+        self.world.timelines.insert(id, Arc::new(state));
+    }
+
+    /// Returns what is needed to take back a timeline that this submission may make.
+    fn savepoint(&self, timeline: &TimelineId) -> Savepoint {
+        let system = self.world.timelines.iter().find(|(id, _)| id.is_system());
+        Savepoint {
+            timeline: timeline.clone(),
+            system: system.map(|(id, state)| (id.clone(), Arc::clone(state))),
+            system_entries_count: system.and_then(|(id, _)| self.touched.get(id)).map(|touched| touched.entries.len()),
+        }
+    }
+
+    /// Takes back a timeline that a refused submission made.
+    fn roll_back(&mut self, savepoint: Savepoint) {
+        self.world.timelines.remove(&savepoint.timeline);
+        self.touched.remove(&savepoint.timeline);
+        self.timelines_before.remove(&savepoint.timeline);
+        let Some((system, state)) = savepoint.system else { return };
+        if let Some(count) = savepoint.system_entries_count {
+            if let Some(touched) = self.touched.get_mut(&system) {
+                touched.entries.truncate(count);
+            }
+        } else {
+            self.touched.remove(&system);
+            self.timelines_before.remove(&system);
+        }
+        self.world.timelines.insert(system, state);
+    }
+
+    /// Appends an entry and returns its position. The timeline exists.
+    fn append(
+        &mut self,
+        timeline: &TimelineId,
+        actor: &str,
+        action: &str,
+        subject: &str,
+        payload: String,
+        host: Host,
+    ) -> u64 {
+        let salt = self.salts.next(self.doors);
+        let hash = payload_hash(&salt, payload.as_bytes());
+        self.append_hashed(timeline, (actor, action, subject), (salt, hash, payload.into_bytes()), host)
+    }
+
+    fn append_hashed(
+        &mut self,
+        timeline: &TimelineId,
+        (actor, action, subject): (&str, &str, &str),
+        (salt, hash, payload): (Salt, Hash, Vec<u8>),
+        host: Host,
+    ) -> u64 {
+        let Some(state) = self.change(timeline) else { return 0 };
+        let head = &mut state.head;
+        let seq = head.frontier.size();
+        let leaf = Leaf {
+            timeline_id: timeline.as_str(),
+            seq,
+            recorded_at: &host.to_string(),
+            clock_time: &head.clock.now(host).to_string(),
+            actor,
+            action,
+            subject,
+            payload_hash: hash,
+        }
+        .encode();
+        head.frontier.push(leaf_hash(&leaf));
+        head.recorded_at = host;
+        if let Some(touched) = self.touched.get_mut(timeline) {
+            touched.entries.push(StoredEntry { seq, leaf, salt, payload });
+        }
+        seq
+    }
+
+    /// Logs a refused attempt where it was aimed, or on `system` where there is no such timeline.
+    fn log_refusal(
+        &mut self,
+        actor: &Actor,
+        aimed: &TimelineId,
+        operation: &str,
+        code: &str,
+        detail: &str,
+    ) -> (TimelineId, u64) {
+        let timeline = match TimelineId::new(TimelineId::SYSTEM) {
+            Ok(system) if !self.world.timelines.contains_key(aimed) => system,
+            _ => aimed.clone(),
+        };
+        let host = self.host(&timeline);
+        let payload = json(&AttemptRecord { operation, code, detail });
+        let position = self.append(&timeline, actor.name(), action::UNAUTHORIZED, operation, payload, host);
+        (timeline, position)
+    }
+
+    /// Signs every tree that grew and returns the one atomic step, and what to do after it.
+    pub(crate) fn finish(mut self) -> Result<(Commit, Sealed, SaltPool), Refusal> {
+        let mut commit = Commit { directory: std::mem::take(&mut self.directory), ..Commit::default() };
+        let mut timelines = Vec::with_capacity(self.touched.len());
+        let mut entries_count = 0;
+        for (id, touched) in std::mem::take(&mut self.touched) {
+            let Some(state) = self.world.timelines.get_mut(&id) else { continue };
+            sign(Arc::make_mut(state), self.doors, &self.options.service_name)?;
+            entries_count += touched.entries.len() as u64;
+            timelines.push(Arc::clone(state));
+            commit.timelines.push(TimelineCommit {
+                expected_size: touched.expected_size,
+                head: state.head.clone(),
+                permissions_changed: touched.permissions_changed,
+                entries: touched.entries,
+                events: touched.events,
+                anchors: touched.anchors,
+            });
+        }
+        let answers = self.answers(&mut commit);
+        let directory = Arc::clone(&self.world.directory);
+        let clock_changes = std::mem::take(&mut self.clock_changes);
+        let sealed = Sealed { answers, timelines, directory, clock_changes, entries_count };
+        Ok((commit, sealed, self.salts))
+    }
+
+    fn answers(&mut self, commit: &mut Commit) -> Vec<Reply> {
+        let now = self.doors.clock.now();
+        let mut results: Vec<Result<Answer, Refusal>> = Vec::with_capacity(self.decided.len());
+        let mut waiting = Vec::with_capacity(self.decided.len());
+        for decided in std::mem::take(&mut self.decided) {
+            let result = match decided.outcome {
+                Ok(Outcome::Done { timeline_id, change, position }) => self.answer(timeline_id, change, position),
+                Ok(Outcome::Replayed(answer)) => Ok(answer),
+                Ok(Outcome::Same(number)) => results[number].clone().map(|answer| Answer { replayed: true, ..answer }),
+                Err(refusal) => Err(refusal),
+            };
+            if let (Some(idempotency), Ok(answer)) = (decided.idempotency, &result) {
+                commit.outcomes.push(IdempotencyRecord {
+                    key: idempotency.key,
+                    fingerprint: idempotency.fingerprint,
+                    expires_at: now.checked_add(Idempotency::KEPT).unwrap_or(Instant::MAX),
+                    outcome: json(&OutcomeRecord::of(answer)),
+                });
+            }
+            waiting.push(decided.answer);
+            results.push(result);
+        }
+        if !commit.outcomes.is_empty() {
+            commit.forget_outcomes_before = Some(now);
+        }
+        waiting.into_iter().zip(results).filter_map(|(answer, result)| Some((answer?, result))).collect()
+    }
+
+    fn answer(&self, timeline_id: TimelineId, change: Change, position: u64) -> Result<Answer, Refusal> {
+        let state = self.world.timelines.get(&timeline_id);
+        let state = state.ok_or_else(|| Refusal::Damaged(format!("timeline `{timeline_id}` is gone")))?;
+        let ledger = LedgerPosition { position, size: state.head.frontier.size(), root: state.root };
+        Ok(Answer { timeline_id, change, ledger, replayed: false })
+    }
+}
+
+/// Puts the world back to what it was before a group that could not be committed.
+pub(crate) struct Undo {
+    timelines: HashMap<TimelineId, Option<Arc<TimelineState>>>,
+    directory: Arc<Directory>,
+}
+
+impl Undo {
+    pub(crate) fn of(group: &Group<'_>) -> Self {
+        Self { timelines: group.timelines_before.clone(), directory: Arc::clone(&group.directory_before) }
+    }
+
+    pub(crate) fn apply(self, world: &mut World) {
+        for (id, before) in self.timelines {
+            match before {
+                Some(state) => world.timelines.insert(id, state),
+                None => world.timelines.remove(&id),
+            };
+        }
+        world.directory = self.directory;
+    }
+}
+
+fn sign(state: &mut TimelineState, doors: &Doors, service_name: &str) -> Result<(), Refusal> {
+    let origin = origin(service_name, state.head.id.as_str());
+    let damaged = |error: &dyn std::fmt::Display| Refusal::Damaged(format!("a checkpoint cannot be signed: {error}"));
+    let key = VerifierKey::new(&origin, doors.signer.public_key()).map_err(|error| damaged(&error))?;
+    state.root = state.head.frontier.root();
+    let checkpoint = Checkpoint { origin, size: state.head.frontier.size(), root: state.root, extensions: Vec::new() };
+    let note = checkpoint.sign(&key, |message| doors.signer.sign(message)).map_err(|error| damaged(&error))?;
+    state.head.checkpoint = note.to_string().into();
+    Ok(())
+}
+
+impl Actor {
+    /// Returns how the actor stands in the ledger.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Caller(caller) => caller.user_id.as_str(),
+            Self::Unknown => UserId::UNKNOWN,
+            Self::Service => TimelineId::SYSTEM,
+        }
+    }
+}

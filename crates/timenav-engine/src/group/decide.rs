@@ -1,0 +1,251 @@
+//! Clocks, anchors, timelines, and the access decision before everything.
+
+use std::sync::Arc;
+
+use timenav_core::access::{self, Denial, Permissions, RestrictionLevel};
+use timenav_core::clock::{self, Clock, ClockCommand, Moment};
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Frontier, empty_root};
+use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX};
+use timenav_core::time::{Instant, Virtual};
+
+use super::{Group, Outcome};
+use crate::clocks::zone_of;
+use crate::command::{Actor, Change, Command, Host};
+use crate::live::ClockChange;
+use crate::payload::{AnchorSet, ClockChanged, ClockRecord, PermissionsRecord, TimelineCreated, action, json};
+use crate::refusal::Refusal;
+use crate::state::{Anchor, TimelineState};
+use crate::store::{Head, TimelineKey};
+
+impl Group<'_> {
+    pub(super) fn decide_new(
+        &mut self,
+        actor: &Actor,
+        timeline: &TimelineId,
+        command: Command,
+    ) -> Result<Outcome, Refusal> {
+        let operation = command.action();
+        let is_new = command.makes_timeline() && !self.world.timelines.contains_key(timeline);
+        let savepoint = is_new.then(|| self.savepoint(timeline));
+        let decided = self.admit(actor, timeline, &command).and_then(|()| self.carry_out(actor, timeline, command));
+        if let (Err(_), Some(savepoint)) = (&decided, savepoint) {
+            self.roll_back(savepoint);
+        }
+        if let Err(Refusal::Denied(denial)) = &decided {
+            self.log_refusal(actor, timeline, operation, denial_code(*denial), &denial.to_string());
+        }
+        decided
+    }
+
+    /// Asks core whether the actor may, and makes the timeline where a first write names it.
+    fn admit(&mut self, actor: &Actor, timeline: &TimelineId, command: &Command) -> Result<(), Refusal> {
+        let (Actor::Caller(caller), Some(demand)) = (actor, command.demand()) else { return Ok(()) };
+        let state = self.world.timelines.get(timeline).cloned();
+        let mut standing = self.world.directory.standing(caller, state.as_deref());
+        let is_new = state.is_none() && command.makes_timeline();
+        if is_new {
+            // Who makes a timeline administers it.
+            standing.role = Some(access::Role::Admin);
+        }
+        access::decide(standing, demand)?;
+        if matches!(command, Command::CreateTimeline) {
+            return Ok(());
+        }
+        if is_new && !self.options.timelines_by_first_write {
+            return Err(Denial::Hidden.into());
+        }
+        if is_new {
+            self.create_timeline(actor, timeline)?;
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, actor: &Actor, timeline: &TimelineId, command: Command) -> Result<Outcome, Refusal> {
+        match command {
+            Command::Clock { action, change } => self.change_clock(actor, timeline, action, &change, None),
+            Command::ReturnToAnchor(anchor) => self.return_to(actor, timeline, &anchor),
+            Command::SetAnchor { anchor_id, timestamp, description, fixed } => {
+                let anchor = Draft { anchor_id, timestamp, description, fixed };
+                self.set_anchor(actor, timeline, anchor)
+            }
+            Command::Record { events, each } => self.record(actor, timeline, events, each),
+            Command::CreateTimeline => {
+                let position = self.create_timeline(actor, timeline)?;
+                Ok(done(timeline, Change::Timeline, position))
+            }
+            Command::CreateUser { user_id, operator } => self.create_user(actor, user_id, operator),
+            Command::DeleteUser { user_id } => self.delete_user(actor, &user_id),
+            Command::CreateKey(key) => self.create_key(actor, key),
+            Command::RevokeKey { key_id } => self.revoke_key(actor, &key_id),
+            Command::LogRead { operation, parameters } => {
+                let host = self.host(timeline);
+                let position = self.append(timeline, actor.name(), action::READ, operation, parameters, host);
+                Ok(done(timeline, Change::Logged, position))
+            }
+            Command::LogRefusal { operation, code, detail } => {
+                let (timeline, position) = self.log_refusal(actor, timeline, &operation, code, &detail);
+                Ok(done(&timeline, Change::Logged, position))
+            }
+        }
+    }
+
+    /// Makes a timeline, its first entry, and the entry on `system` that says so.
+    pub(super) fn create_timeline(&mut self, actor: &Actor, id: &TimelineId) -> Result<u64, Refusal> {
+        if self.world.timelines.contains_key(id) {
+            return Err(Refusal::AlreadyExists { what: "timeline", id: id.to_string() });
+        }
+        let host = self.doors.clock.now();
+        self.world.last_key += 1;
+        let key = self.world.last_key;
+        let permissions = match actor {
+            Actor::Caller(caller) => Permissions::of_creator(caller.user_id.clone()),
+            Actor::Unknown | Actor::Service => {
+                Permissions { admin: self.world.directory.users.keys().cloned().collect(), ..Permissions::default() }
+            }
+        };
+        let head = Head {
+            key: TimelineKey(key),
+            id: id.clone(),
+            created_at: host,
+            clock: Clock::new(host),
+            permissions: Arc::new(permissions),
+            frontier: Frontier::default(),
+            checkpoint: Arc::from(""),
+            recorded_at: host,
+            events_count: 0,
+            anchors_count: 0,
+        };
+        let payload = json(&TimelineCreated {
+            timeline_id: id.as_str(),
+            clock: ClockRecord::of(&head.clock),
+            permissions: PermissionsRecord::of(&head.permissions),
+        });
+        self.add_timeline(TimelineState { head, root: empty_root() });
+        let system = TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))?;
+        if *id != system {
+            let host = self.host(&system);
+            self.append(&system, actor.name(), action::CREATE_TIMELINE, id.as_str(), payload.clone(), host);
+        }
+        Ok(self.append(id, actor.name(), action::CREATE_TIMELINE, id.as_str(), payload, host))
+    }
+
+    fn change_clock(
+        &mut self,
+        actor: &Actor,
+        timeline: &TimelineId,
+        action: &'static str,
+        command: &ClockCommand,
+        anchor: Option<&Anchor>,
+    ) -> Result<Outcome, Refusal> {
+        let host = self.host(timeline);
+        let before = self.clock(timeline)?;
+        let moved = clock::decide(&before, command, &zone_of(before.location.as_deref()), host)?;
+        if let Some(moved) = &moved {
+            let same_rate = moved.moment.rate == before.rate();
+            self.admit_moment(actor, moved.moment.at, host, same_rate)?;
+        }
+        let after = moved.as_ref().map_or_else(|| before.clone(), |moved| clock::apply(&before, moved));
+        if let Some(state) = self.change(timeline).filter(|_| moved.is_some()) {
+            state.head.clock = after.clone();
+            self.clock_changes.push(ClockChange { timeline_id: timeline.clone(), clock: after.clone(), host });
+        }
+        let duration = match command {
+            ClockCommand::FastForward(by) | ClockCommand::Rewind(by) => Some(by.to_string()),
+            ClockCommand::Travel { .. }
+            | ClockCommand::Pause
+            | ClockCommand::Resume
+            | ClockCommand::SetRate(_)
+            | ClockCommand::Restore(_) => None,
+        };
+        let payload = json(&ClockChanged {
+            clock: ClockRecord::of(&after),
+            changed: moved.is_some(),
+            duration,
+            anchor_id: anchor.map(|anchor| anchor.anchor_id.as_str()),
+        });
+        let subject = anchor.map_or("clock", |anchor| anchor.anchor_id.as_str());
+        let position = self.append(timeline, actor.name(), action, subject, payload, host);
+        let current_time = after.now(host);
+        Ok(done(timeline, Change::Clock { clock: after, current_time, changed: moved.is_some() }, position))
+    }
+
+    fn return_to(&mut self, actor: &Actor, timeline: &TimelineId, anchor: &Anchor) -> Result<Outcome, Refusal> {
+        let moment = Moment { at: anchor.timestamp, ..anchor.moment.clone() };
+        self.change_clock(actor, timeline, action::RETURN_TO_ANCHOR, &ClockCommand::Restore(moment), Some(anchor))
+    }
+
+    fn set_anchor(&mut self, actor: &Actor, timeline: &TimelineId, draft: Draft) -> Result<Outcome, Refusal> {
+        if draft.description.len() > DESCRIPTION_BYTES_MAX {
+            let detail = format!("a description has at most {DESCRIPTION_BYTES_MAX} bytes");
+            return Err(Refusal::invalid("description", detail));
+        }
+        let host = self.host(timeline);
+        let clock = self.clock(timeline)?;
+        let timestamp = draft.timestamp.unwrap_or_else(|| clock.now(host));
+        self.admit_moment(actor, timestamp, host, true)?;
+        let Some(state) = self.change(timeline) else { return Err(gone(timeline)) };
+        if state.head.anchors_count >= ANCHORS_PER_TIMELINE_MAX as u64 {
+            return Err(Refusal::LimitReached { what: "anchors on this timeline", max: ANCHORS_PER_TIMELINE_MAX });
+        }
+        state.head.anchors_count += 1;
+        let anchor = Anchor {
+            anchor_id: draft.anchor_id,
+            position: state.head.frontier.size(),
+            set_at: host,
+            timestamp,
+            description: draft.description,
+            fixed: draft.fixed,
+            moment: clock.moment(host),
+        };
+        let payload = json(&AnchorSet::of(&anchor));
+        let change = Change::Anchor { anchor_id: anchor.anchor_id.clone(), timestamp };
+        let position =
+            self.append(timeline, actor.name(), action::SET_ANCHOR, anchor.anchor_id.as_str(), payload, host);
+        if let Some(touched) = self.touched.get_mut(timeline) {
+            touched.anchors.push(anchor);
+        }
+        Ok(done(timeline, change, position))
+    }
+
+    fn clock(&self, timeline: &TimelineId) -> Result<Clock, Refusal> {
+        self.world.timelines.get(timeline).map(|state| state.head.clock.clone()).ok_or_else(|| gone(timeline))
+    }
+
+    /// Asks core whether the actor may go to, or mark, a moment.
+    fn admit_moment(&self, actor: &Actor, to: Instant<Virtual>, host: Host, same_rate: bool) -> Result<(), Refusal> {
+        let Actor::Caller(caller) = actor else { return Ok(()) };
+        let level = self.world.directory.standing(caller, None).restriction;
+        access::decide_moment(level, to, host, self.options.limited_access_window_days)?;
+        if level == RestrictionLevel::LimitedAccess && !same_rate {
+            return Err(Denial::Restricted { level }.into());
+        }
+        Ok(())
+    }
+}
+
+/// An anchor to be set.
+struct Draft {
+    anchor_id: timenav_core::ids::AnchorId,
+    timestamp: Option<Instant<Virtual>>,
+    description: String,
+    fixed: bool,
+}
+
+pub(super) fn done(timeline: &TimelineId, change: Change, position: u64) -> Outcome {
+    Outcome::Done { timeline_id: timeline.clone(), change, position }
+}
+
+pub(super) fn gone(timeline: &TimelineId) -> Refusal {
+    Refusal::NotFound { what: "timeline", id: timeline.to_string() }
+}
+
+/// Returns the stable word for a denial.
+pub(crate) fn denial_code(denial: Denial) -> &'static str {
+    match denial {
+        Denial::Hidden => "not_found",
+        Denial::Permission { .. } | Denial::OperatorOnly => "permission_denied",
+        Denial::Restricted { .. } | Denial::TooFar { .. } => "time_travel_restricted",
+        Denial::Scope { .. } => "insufficient_scope",
+    }
+}

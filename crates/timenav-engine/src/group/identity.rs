@@ -1,0 +1,126 @@
+//! Users and keys: facts of the whole service, on the timeline `system`.
+
+use std::sync::Arc;
+
+use timenav_core::access::{self, Demand, Denial, RestrictionLevel};
+use timenav_core::ids::{KeyId, TimelineId, UserId};
+use timenav_core::limits::KEYS_PER_USER_MAX;
+
+use super::decide::done;
+use super::{Group, Outcome};
+use crate::command::{Actor, Change};
+use crate::payload::{KeyRecord, UserRecord, action, json};
+use crate::refusal::Refusal;
+use crate::state::{ApiKey, Directory, User};
+use crate::store::DirectoryChange;
+
+impl Group<'_> {
+    pub(super) fn create_user(&mut self, actor: &Actor, user_id: UserId, operator: bool) -> Result<Outcome, Refusal> {
+        if [UserId::UNKNOWN, TimelineId::SYSTEM].contains(&user_id.as_str()) {
+            return Err(Refusal::invalid("user_id", format!("`{user_id}` is reserved")));
+        }
+        if self.world.directory.users.contains_key(&user_id) {
+            return Err(Refusal::AlreadyExists { what: "user", id: user_id.to_string() });
+        }
+        let system = system()?;
+        let host = self.host(&system);
+        let user =
+            User { user_id: user_id.clone(), operator, restriction: RestrictionLevel::FullAccess, created_at: host };
+        let payload = json(&UserRecord::of(&user));
+        self.directory_mut().users.insert(user_id.clone(), user.clone());
+        self.directory.push(DirectoryChange::PutUser(user));
+        let position = self.append(&system, actor.name(), action::CREATE_USER, user_id.as_str(), payload, host);
+        Ok(done(&system, Change::User { user_id }, position))
+    }
+
+    pub(super) fn delete_user(&mut self, actor: &Actor, user_id: &UserId) -> Result<Outcome, Refusal> {
+        let users = &self.world.directory.users;
+        let Some(user) = users.get(user_id).cloned() else {
+            return Err(Refusal::NotFound { what: "user", id: user_id.to_string() });
+        };
+        if user.operator && users.values().filter(|user| user.operator).count() == 1 {
+            return Err(Refusal::LastOperator { user_id: user_id.to_string() });
+        }
+        let system = system()?;
+        let host = self.host(&system);
+        let keys: Vec<KeyId> = self.live_keys_of(user_id, host).map(|key| key.key_id.clone()).collect();
+        for key_id in keys {
+            self.stop_key(actor, &key_id)?;
+        }
+        self.directory_mut().users.remove(user_id);
+        self.directory.push(DirectoryChange::DeleteUser(user_id.clone()));
+        let payload = json(&UserRecord::of(&user));
+        let position = self.append(&system, actor.name(), action::DELETE_USER, user_id.as_str(), payload, host);
+        Ok(done(&system, Change::User { user_id: user_id.clone() }, position))
+    }
+
+    pub(super) fn create_key(&mut self, actor: &Actor, mut key: ApiKey) -> Result<Outcome, Refusal> {
+        self.admit_key(actor, Some(&key.user_id))?;
+        if !self.world.directory.users.contains_key(&key.user_id) {
+            return Err(Refusal::NotFound { what: "user", id: key.user_id.to_string() });
+        }
+        let system = system()?;
+        let host = self.host(&system);
+        if self.live_keys_of(&key.user_id, host).count() >= KEYS_PER_USER_MAX {
+            return Err(Refusal::LimitReached { what: "live keys of this user", max: KEYS_PER_USER_MAX });
+        }
+        if key.expires_at.is_some_and(|end| end <= host) {
+            return Err(Refusal::invalid("expires_at", "the key would have expired already; expiry is in host time"));
+        }
+        key.created_at = host;
+        let key_id = key.key_id.clone();
+        let payload = json(&KeyRecord::of(&key));
+        self.directory_mut().keys.insert(key.hash, Arc::new(key.clone()));
+        self.directory.push(DirectoryChange::PutKey(key));
+        let position = self.append(&system, actor.name(), action::CREATE_API_KEY, key_id.as_str(), payload, host);
+        Ok(done(&system, Change::Key { key_id }, position))
+    }
+
+    pub(super) fn revoke_key(&mut self, actor: &Actor, key_id: &KeyId) -> Result<Outcome, Refusal> {
+        let owner = self.world.directory.key(key_id).map(|key| key.user_id.clone());
+        self.admit_key(actor, owner.as_ref())?;
+        let position = self.stop_key(actor, key_id)?;
+        Ok(done(&system()?, Change::Key { key_id: key_id.clone() }, position))
+    }
+
+    /// Own keys are one's own business; other users' keys, and those that do not exist, are an
+    /// operator's.
+    fn admit_key(&self, actor: &Actor, owner: Option<&UserId>) -> Result<(), Refusal> {
+        let Actor::Caller(caller) = actor else { return Ok(()) };
+        let own = owner == Some(&caller.user_id);
+        let standing = self.world.directory.standing(caller, None);
+        let decided = access::decide(standing, if own { Demand::Own } else { Demand::Operate });
+        // Whether another user's key exists is not told.
+        decided.map_err(|denial| match denial {
+            Denial::OperatorOnly if owner.is_none() => Denial::Hidden.into(),
+            denial => denial.into(),
+        })
+    }
+
+    fn stop_key(&mut self, actor: &Actor, key_id: &KeyId) -> Result<u64, Refusal> {
+        let found = self.world.directory.key(key_id).filter(|key| key.revoked_at.is_none()).cloned();
+        let Some(key) = found else {
+            return Err(Refusal::NotFound { what: "API key", id: key_id.to_string() });
+        };
+        let system = system()?;
+        let host = self.host(&system);
+        let stopped = ApiKey { revoked_at: Some(host), ..(*key).clone() };
+        let payload = json(&KeyRecord::of(&stopped));
+        self.directory_mut().keys.insert(key.hash, Arc::new(stopped));
+        self.directory.push(DirectoryChange::RevokeKey { key_id: key_id.clone(), at: host });
+        Ok(self.append(&system, actor.name(), action::REVOKE_API_KEY, key_id.as_str(), payload, host))
+    }
+
+    fn live_keys_of(&self, user_id: &UserId, host: crate::command::Host) -> impl Iterator<Item = &Arc<ApiKey>> {
+        let keys = self.world.directory.keys.values();
+        keys.filter(move |key| key.user_id == *user_id && key.is_live(host))
+    }
+
+    fn directory_mut(&mut self) -> &mut Directory {
+        Arc::make_mut(&mut self.world.directory)
+    }
+}
+
+fn system() -> Result<TimelineId, Refusal> {
+    TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))
+}

@@ -1,0 +1,17 @@
+//! Requests that may be sent twice and happen once.
+
+use timenav_core::time::Span;
+
+/// What a request carries so that a repetition of it can be recognised.
+#[derive(Clone, Copy, Debug)]
+pub struct Idempotency {
+    /// Digest of user, method, route and the caller's key.
+    pub key: [u8; 32],
+    /// Digest of the request.
+    pub fingerprint: [u8; 32],
+}
+
+impl Idempotency {
+    /// How long an outcome is kept, in host time: 24 hours.
+    pub const KEPT: Span = Span::from_micros(24 * 3_600 * 1_000_000);
+}

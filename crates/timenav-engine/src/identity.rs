@@ -1,0 +1,234 @@
+//! Users, their keys, and who a key belongs to.
+
+use std::sync::Arc;
+
+use timenav_core::access::{Demand, Scope};
+use timenav_core::ids::{KeyId, TimelineId, UserId, type_id};
+use timenav_core::key::{is_well_formed_key, key_text};
+use timenav_core::limits::LABEL_BYTES_MAX;
+use timenav_core::time::{Instant, Wall};
+
+use crate::caller::{AuthFailure, Caller};
+use crate::command::{Answer, Change, Command, LedgerPosition};
+use crate::engine::Engine;
+use crate::entropy::Entropy;
+use crate::idempotency::Idempotency;
+use crate::refusal::Refusal;
+use crate::state::{ApiKey, User};
+
+/// What a new key is to be.
+#[derive(Clone, Debug)]
+pub struct ApiKeyRequest {
+    /// Whose; the caller's where there is none.
+    pub user_id: Option<UserId>,
+    /// The timeline meant where a request names none; `main` where there is none.
+    pub timeline_id: Option<TimelineId>,
+    /// What it is for.
+    pub label: String,
+    /// What it may be used for; `None` for all that the user may do.
+    pub scopes: Option<Vec<Scope>>,
+    /// When it stops working, by the host.
+    pub expires_at: Option<Instant<Wall>>,
+}
+
+/// A key that was just made.
+#[derive(Clone, Debug)]
+pub struct NewApiKey {
+    /// Its public name.
+    pub key_id: KeyId,
+    /// The key itself, shown this once; `None` for a repeated request.
+    pub secret: Option<String>,
+    /// Whose it is.
+    pub user_id: UserId,
+    /// The timeline it is bound to.
+    pub timeline_id: TimelineId,
+    /// Where its making stands.
+    pub ledger: LedgerPosition,
+    /// Whether this is the outcome of an earlier request with the same idempotency key.
+    pub replayed: bool,
+}
+
+/// Returns the digest under which a key is kept.
+pub(crate) fn key_digest(text: &str) -> [u8; 32] {
+    // A plain hash is right: what it is made from has more than 178 random bits.
+    use timenav_core::ledger::sha256;
+    *sha256(&[text.as_bytes()]).as_bytes()
+}
+
+/// Returns the text of a new key.
+pub(crate) fn new_key_text(entropy: &dyn Entropy) -> String {
+    loop {
+        let mut random = [0; 64];
+        entropy.fill(&mut random);
+        // 64 bytes give 30 characters all but once in many lifetimes.
+        if let Some(text) = key_text(&random) {
+            return text;
+        }
+    }
+}
+
+impl Engine {
+    /// Returns who shows a key.
+    ///
+    /// # Errors
+    /// The key is malformed, unknown, expired or revoked; which of these is not told.
+    pub fn authenticate(&self, text: &str) -> Result<Caller, AuthFailure> {
+        if !is_well_formed_key(text) {
+            return Err(AuthFailure::Invalid);
+        }
+        // Looking up a digest tells nothing about the secret, however long it takes.
+        let directory = self.directory();
+        let key = directory.keys.get(&key_digest(text)).filter(|key| key.is_live(self.now()));
+        let key = key.ok_or(AuthFailure::Invalid)?;
+        Ok(Caller {
+            user_id: key.user_id.clone(),
+            key_id: key.key_id.clone(),
+            timeline_id: key.timeline_id.clone(),
+            scopes: key.scopes.clone(),
+        })
+    }
+
+    /// Returns whether the key a caller showed still works.
+    pub(crate) fn is_live(&self, caller: &Caller) -> bool {
+        self.directory().key(&caller.key_id).is_some_and(|key| key.is_live(self.now()))
+    }
+
+    /// Makes a user.
+    ///
+    /// # Errors
+    /// The user exists, the caller is no operator, or the ledger cannot be written.
+    pub async fn create_user(
+        &self,
+        caller: &Caller,
+        user_id: UserId,
+        operator: bool,
+        idempotency: Option<Idempotency>,
+    ) -> Result<(UserId, LedgerPosition, bool), Refusal> {
+        let answer =
+            self.submit(caller, self.system()?, Command::CreateUser { user_id, operator }, idempotency).await?;
+        user_of(answer)
+    }
+
+    /// Removes a user and stops their keys. Their name stays in ledgers and permissions.
+    ///
+    /// # Errors
+    /// There is no such user, it is the last operator, the caller is no operator, or the ledger
+    /// cannot be written.
+    pub async fn delete_user(
+        &self,
+        caller: &Caller,
+        user_id: UserId,
+    ) -> Result<(UserId, LedgerPosition, bool), Refusal> {
+        let answer = self.submit(caller, self.system()?, Command::DeleteUser { user_id }, None).await?;
+        user_of(answer)
+    }
+
+    /// Returns every user, by name.
+    ///
+    /// # Errors
+    /// The caller is no operator, or the ledger cannot be written.
+    pub async fn users(&self, caller: &Caller) -> Result<Vec<User>, Refusal> {
+        let system = self.system()?;
+        self.admit(caller, &system, Demand::Operate, "users").await?;
+        self.log_read(caller, &system, "users", "{}".to_owned()).await?;
+        Ok(self.directory().users.values().cloned().collect())
+    }
+
+    /// Makes an API key. Its secret is in the answer and nowhere else.
+    ///
+    /// # Errors
+    /// There is no such user, the caller may not, or the ledger cannot be written.
+    pub async fn create_api_key(
+        &self,
+        caller: &Caller,
+        request: ApiKeyRequest,
+        idempotency: Option<Idempotency>,
+    ) -> Result<NewApiKey, Refusal> {
+        if request.label.len() > LABEL_BYTES_MAX {
+            return Err(Refusal::invalid("label", format!("a label has at most {LABEL_BYTES_MAX} bytes")));
+        }
+        let secret = new_key_text(&*self.doors().entropy);
+        let key_id = KeyId::new(&type_id("key", self.uuid())).map_err(|error| Refusal::id("key_id", error))?;
+        let main = TimelineId::new(TimelineId::MAIN).map_err(|error| Refusal::id("timeline_id", error))?;
+        let key = ApiKey {
+            key_id,
+            hash: key_digest(&secret),
+            user_id: request.user_id.unwrap_or_else(|| caller.user_id.clone()),
+            timeline_id: request.timeline_id.unwrap_or(main),
+            label: request.label,
+            scopes: request.scopes.map(Into::into),
+            created_at: self.now(),
+            expires_at: request.expires_at,
+            revoked_at: None,
+        };
+        let answer = self.submit(caller, self.system()?, Command::CreateKey(key), idempotency).await?;
+        let (key_id, ledger, replayed) = key_of(answer)?;
+        let directory = self.directory();
+        let made =
+            directory.key(&key_id).ok_or_else(|| Refusal::NotFound { what: "API key", id: key_id.to_string() })?;
+        let (user_id, timeline_id) = (made.user_id.clone(), made.timeline_id.clone());
+        Ok(NewApiKey { key_id, secret: (!replayed).then_some(secret), user_id, timeline_id, ledger, replayed })
+    }
+
+    /// Stops an API key.
+    ///
+    /// # Errors
+    /// There is no such live key, the caller may not, or the ledger cannot be written.
+    pub async fn revoke_api_key(
+        &self,
+        caller: &Caller,
+        key_id: KeyId,
+    ) -> Result<(KeyId, LedgerPosition, bool), Refusal> {
+        let answer = self.submit(caller, self.system()?, Command::RevokeKey { key_id }, None).await?;
+        key_of(answer)
+    }
+
+    /// Returns the caller's keys, or those of a user, newest first.
+    ///
+    /// # Errors
+    /// The keys are another user's and the caller is no operator, or the ledger cannot be written.
+    pub async fn api_keys(&self, caller: &Caller, user_id: Option<UserId>) -> Result<Vec<Arc<ApiKey>>, Refusal> {
+        let system = self.system()?;
+        let of = user_id.unwrap_or_else(|| caller.user_id.clone());
+        let demand = if of == caller.user_id { Demand::Own } else { Demand::Operate };
+        self.admit(caller, &system, demand, "api_keys").await?;
+        self.log_read(caller, &system, "api_keys", "{}".to_owned()).await?;
+        let mut keys: Vec<Arc<ApiKey>> =
+            self.directory().keys.values().filter(|key| key.user_id == of).cloned().collect();
+        keys.sort_unstable_by(|a, b| (b.created_at, &b.key_id).cmp(&(a.created_at, &a.key_id)));
+        Ok(keys)
+    }
+
+    /// Logs that nobody could be identified, where the attempt was aimed.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub async fn log_unidentified(
+        &self,
+        aimed: Option<TimelineId>,
+        operation: &str,
+        failure: AuthFailure,
+    ) -> Result<(), Refusal> {
+        let aimed = match aimed {
+            Some(timeline) => timeline,
+            None => self.system()?,
+        };
+        let command =
+            Command::LogRefusal { operation: operation.to_owned(), code: failure.code(), detail: failure.to_string() };
+        self.submit_unknown(aimed, command).await.map(|_| ())
+    }
+}
+
+fn user_of(answer: Answer) -> Result<(UserId, LedgerPosition, bool), Refusal> {
+    match answer.change {
+        Change::User { user_id } => Ok((user_id, answer.ledger, answer.replayed)),
+        _ => Err(Refusal::Damaged("a change to a user was answered with something else".to_owned())),
+    }
+}
+
+fn key_of(answer: Answer) -> Result<(KeyId, LedgerPosition, bool), Refusal> {
+    match answer.change {
+        Change::Key { key_id } => Ok((key_id, answer.ledger, answer.replayed)),
+        _ => Err(Refusal::Damaged("a change to a key was answered with something else".to_owned())),
+    }
+}

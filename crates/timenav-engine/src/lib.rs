@@ -1,0 +1,53 @@
+//! What can be done with timenav, by whom, atomically.
+//!
+//! One method of [`Engine`] is one use case: it takes the [`Caller`] first, asks core whether the
+//! caller may, lets core decide what happens, and returns when the outcome is durable and its
+//! ledger entry is signed. The doors to the world outside are the traits [`Store`], [`Outside`],
+//! [`WallClock`], [`Entropy`] and [`Signer`].
+
+mod engine;
+mod caller;
+mod clocks;
+mod anchors;
+mod events;
+mod identity;
+mod timelines;
+mod proofs;
+mod cursor;
+mod refusal;
+mod idempotency;
+
+mod committer;
+mod group;
+mod command;
+mod payload;
+mod state;
+mod live;
+
+mod entropy;
+mod outside;
+mod signer;
+mod store;
+mod wall_clock;
+
+pub use anchors::{AnchorPage, AnchorRequest, ReturnScope};
+pub use caller::{AuthFailure, Caller};
+pub use clocks::{ClockStep, ClockView};
+pub use command::{Answer, Change, LedgerPosition};
+pub use engine::{Doors, Engine, EngineStats, OpenError, Options, ReadLog};
+pub use entropy::Entropy;
+pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
+pub use idempotency::Idempotency;
+pub use identity::{ApiKeyRequest, NewApiKey};
+pub use live::ClockStream;
+pub use outside::{Outside, OutsideError};
+pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint};
+pub use refusal::Refusal;
+pub use signer::Signer;
+pub use state::{Anchor, ApiKey, Directory, TimelineState, User};
+pub use store::{
+    Commit, DirectoryChange, EventQuery, EventRow, Head, IdempotencyRecord, KnownEvent, Opened, Pattern, Store,
+    StoreError, StoredEntry, StoredEvent, TimelineCommit, TimelineKey,
+};
+pub use timelines::TimelineView;
+pub use wall_clock::WallClock;

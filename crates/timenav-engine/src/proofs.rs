@@ -1,0 +1,159 @@
+//! Checkpoints and proofs.
+
+use std::collections::HashMap;
+
+use timenav_core::access::Demand;
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{
+    Hash, ProofError, ProofNode, Subtree, TileId, VerifierKey, consistency_nodes, inclusion_nodes, leaf_hash, origin,
+    root_node, tile_of, tree_root,
+};
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::refusal::Refusal;
+use crate::state::TimelineState;
+use crate::store::{Store, TimelineKey};
+
+/// A timeline's newest checkpoint.
+#[derive(Clone, Debug)]
+pub struct SignedCheckpoint {
+    /// The ledger's name.
+    pub origin: String,
+    /// Entries in the ledger.
+    pub size: u64,
+    /// The root of the tree over them.
+    pub root: Hash,
+    /// The signed note that says both.
+    pub note: String,
+    /// The key that verifies it, as text.
+    pub verifier_key: String,
+}
+
+/// Shows that an entry is in the tree of a checkpoint.
+#[derive(Clone, Debug)]
+pub struct InclusionProof {
+    /// Position of the entry.
+    pub position: u64,
+    /// The bytes that are hashed.
+    pub leaf: Vec<u8>,
+    /// Their hash.
+    pub leaf_hash: Hash,
+    /// The hashes beside the way from the leaf to the root.
+    pub hashes: Vec<Hash>,
+    /// The checkpoint.
+    pub checkpoint: SignedCheckpoint,
+}
+
+/// Shows that the tree of a checkpoint starts with the tree of an earlier one.
+#[derive(Clone, Debug)]
+pub struct ConsistencyProof {
+    /// Size of the earlier tree.
+    pub from: u64,
+    /// Its root.
+    pub from_root: Hash,
+    /// What has to be hashed to get from one root to the other.
+    pub hashes: Vec<Hash>,
+    /// The checkpoint.
+    pub checkpoint: SignedCheckpoint,
+}
+
+impl Engine {
+    /// Returns a timeline's newest checkpoint.
+    ///
+    /// # Errors
+    /// The caller may not read the timeline, or the ledger cannot be written.
+    pub async fn checkpoint(&self, caller: &Caller, timeline: &TimelineId) -> Result<SignedCheckpoint, Refusal> {
+        self.admit(caller, timeline, Demand::Inspect, "checkpoint").await?;
+        self.log_read(caller, timeline, "checkpoint", "{}".to_owned()).await?;
+        self.newest_checkpoint(timeline).map(|(_, checkpoint)| checkpoint)
+    }
+
+    /// Shows that an entry is in a timeline's newest tree.
+    ///
+    /// # Errors
+    /// There is no such entry, the caller may not, or the ledger cannot be written.
+    pub async fn inclusion_proof(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        position: u64,
+    ) -> Result<InclusionProof, Refusal> {
+        self.admit(caller, timeline, Demand::Inspect, "proof").await?;
+        self.log_read(caller, timeline, "proof", format!("{{\"position\":{position}}}")).await?;
+        let (key, checkpoint) = self.newest_checkpoint(timeline)?;
+        let nodes = inclusion_nodes(position, checkpoint.size).map_err(|error| proof_refusal("position", &error))?;
+        let entry = self.store().entry(key, position).await?;
+        let entry = entry.ok_or_else(|| Refusal::Damaged(format!("entry {position} of `{timeline}` is missing")))?;
+        let hashes = node_hashes(self.store(), key, &nodes).await?;
+        Ok(InclusionProof { position, leaf_hash: leaf_hash(&entry.leaf), leaf: entry.leaf, hashes, checkpoint })
+    }
+
+    /// Shows that a timeline's newest tree starts with the one it had at size `from`.
+    ///
+    /// # Errors
+    /// It was never that large, the caller may not, or the ledger cannot be written.
+    pub async fn consistency_proof(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        from: u64,
+    ) -> Result<ConsistencyProof, Refusal> {
+        self.admit(caller, timeline, Demand::Inspect, "proof").await?;
+        self.log_read(caller, timeline, "proof", format!("{{\"from\":{from}}}")).await?;
+        let (key, checkpoint) = self.newest_checkpoint(timeline)?;
+        let nodes = consistency_nodes(from, checkpoint.size).map_err(|error| proof_refusal("from", &error))?;
+        let hashes = node_hashes(self.store(), key, &nodes).await?;
+        let from_root = root_at(self.store(), key, from).await?;
+        Ok(ConsistencyProof { from, from_root, hashes, checkpoint })
+    }
+
+    fn newest_checkpoint(&self, timeline: &TimelineId) -> Result<(TimelineKey, SignedCheckpoint), Refusal> {
+        let state =
+            self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
+        let state: &TimelineState = &state;
+        let origin = origin(&self.options().service_name, timeline.as_str());
+        let key = VerifierKey::new(&origin, self.doors().signer.public_key());
+        let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
+        let checkpoint = SignedCheckpoint {
+            origin,
+            size: state.head.frontier.size(),
+            root: state.root,
+            note: state.head.checkpoint.to_string(),
+            verifier_key: key.to_string(),
+        };
+        Ok((state.head.key, checkpoint))
+    }
+}
+
+fn proof_refusal(field: &str, error: &ProofError) -> Refusal {
+    Refusal::invalid(field, error.to_string())
+}
+
+/// Returns the root of a timeline's tree when it had `size` entries.
+pub(crate) async fn root_at(store: &dyn Store, key: TimelineKey, size: u64) -> Result<Hash, Refusal> {
+    let hashes = node_hashes(store, key, &[root_node(size)]).await?;
+    hashes.first().copied().ok_or_else(|| Refusal::Damaged("a root was made of nothing".to_owned()))
+}
+
+/// Returns the hashes of proof nodes, reading each tile once.
+async fn node_hashes(store: &dyn Store, key: TimelineKey, nodes: &[ProofNode]) -> Result<Vec<Hash>, Refusal> {
+    let mut widths: HashMap<TileId, usize> = HashMap::new();
+    for part in nodes.iter().flat_map(|node| &node.parts) {
+        let (tile, range) = tile_of(*part);
+        let width = widths.entry(tile).or_default();
+        *width = range.end.max(*width);
+    }
+    let mut tiles: HashMap<TileId, Vec<Hash>> = HashMap::with_capacity(widths.len());
+    for (tile, width) in widths {
+        tiles.insert(tile, store.tile(key, tile, width).await?);
+    }
+    let hash_of = |subtree: Subtree| {
+        let (tile, range) = tile_of(subtree);
+        let hashes = tiles.get(&tile).and_then(|hashes| hashes.get(range));
+        hashes
+            .map(tree_root)
+            .ok_or_else(|| Refusal::Damaged(format!("tile {}/{} is not whole", tile.level, tile.index)))
+    };
+    nodes.iter().map(|node| node.hash(hash_of)).collect()
+}

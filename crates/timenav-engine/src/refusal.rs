@@ -1,0 +1,102 @@
+//! What the engine says no to.
+
+use timenav_core::access::Denial;
+use timenav_core::clock::ClockRefusal;
+use timenav_core::ids::IdError;
+
+use crate::store::StoreError;
+
+/// Why a use case did not happen. Nothing was changed, except that a denial is in the ledger.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The caller may not.
+    #[error(transparent)]
+    Denied(#[from] Denial),
+    /// The clock says no.
+    #[error(transparent)]
+    Clock(#[from] ClockRefusal),
+    /// A field has a value that it cannot have.
+    #[error("`{field}`: {detail}")]
+    Invalid {
+        /// The field, as a path of names and numbers.
+        field: String,
+        /// What would be right.
+        detail: String,
+    },
+    /// What was named does not exist.
+    #[error("there is no {what} `{id}`, or it is not yours to see")]
+    NotFound {
+        /// What kind of thing.
+        what: &'static str,
+        /// Its name.
+        id: String,
+    },
+    /// What was to be made exists already.
+    #[error("the {what} `{id}` exists already")]
+    AlreadyExists {
+        /// What kind of thing.
+        what: &'static str,
+        /// Its name.
+        id: String,
+    },
+    /// An event of that id exists already, with other content.
+    #[error("the event `{event_id}` is recorded already with other content")]
+    EventDiffers {
+        /// Its id.
+        event_id: String,
+        /// Where in the request it stands.
+        index: usize,
+    },
+    /// A count has reached its limit.
+    #[error("there are {max} {what} already, which is the limit")]
+    LimitReached {
+        /// What is counted.
+        what: &'static str,
+        /// The limit.
+        max: usize,
+    },
+    /// The last operator cannot be removed.
+    #[error("`{user_id}` is the last operator; make another one first")]
+    LastOperator {
+        /// The user.
+        user_id: String,
+    },
+    /// The idempotency key was used for another request.
+    #[error("this Idempotency-Key was used for another request; use a new one")]
+    KeyReused,
+    /// A request with this idempotency key is still running.
+    #[error("a request with this Idempotency-Key is still running; try again when it has ended")]
+    StillRunning,
+    /// A cursor that was not given out for this query and caller.
+    #[error("the cursor does not belong to this query; start again without it")]
+    Cursor,
+    /// The ledger cannot be written, so nothing can be done.
+    #[error("the ledger cannot be written, and nothing is done without an entry: {0}")]
+    Unavailable(String),
+    /// What is kept does not make sense.
+    #[error("what is kept does not make sense: {0}")]
+    Damaged(String),
+}
+
+impl Refusal {
+    /// Returns the refusal of an id that is none.
+    #[must_use]
+    pub fn id(field: &str, error: IdError) -> Self {
+        Self::invalid(field, error.to_string())
+    }
+
+    /// Returns the refusal of a field's value.
+    #[must_use]
+    pub fn invalid(field: &str, detail: impl Into<String>) -> Self {
+        Self::Invalid { field: field.to_owned(), detail: detail.into() }
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Moved(_) | StoreError::Unavailable(_) => Self::Unavailable(error.to_string()),
+            StoreError::Damaged(detail) => Self::Damaged(detail),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What is kept in memory: small, and true as of the last commit.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use timenav_core::access::{RestrictionLevel, Scope, Standing};
+use timenav_core::clock::Moment;
+use timenav_core::ids::{AnchorId, KeyId, TimelineId, UserId};
+use timenav_core::ledger::Hash;
+use timenav_core::time::{Instant, Virtual, Wall};
+
+use crate::caller::Caller;
+use crate::store::Head;
+
+/// One timeline as the engine knows it.
+#[derive(Clone, Debug)]
+pub struct TimelineState {
+    /// The newest state, as it is kept.
+    pub head: Head,
+    /// The root of the tree at the head's size.
+    pub root: Hash,
+}
+
+/// A marked moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    /// Its name.
+    pub anchor_id: AnchorId,
+    /// Position of the entry that set it.
+    pub position: u64,
+    /// When it was set, by the host.
+    pub set_at: Instant<Wall>,
+    /// The moment anchored.
+    pub timestamp: Instant<Virtual>,
+    /// What it is for.
+    pub description: String,
+    /// Whether changes to what came before it are paradoxes.
+    pub fixed: bool,
+    /// How the clock stood: what returning restores, at `timestamp`.
+    pub moment: Moment,
+}
+
+/// One user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    /// The name.
+    pub user_id: UserId,
+    /// Whether the user administers the service.
+    pub operator: bool,
+    /// How far the user's time travel is restricted.
+    pub restriction: RestrictionLevel,
+    /// Since when the user is known, by the host.
+    pub created_at: Instant<Wall>,
+}
+
+/// One API key, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiKey {
+    /// Names the key without giving it away.
+    pub key_id: KeyId,
+    /// SHA-256 of the whole key.
+    pub hash: [u8; 32],
+    /// Whose it is.
+    pub user_id: UserId,
+    /// The timeline meant where a request names none.
+    pub timeline_id: TimelineId,
+    /// What it is for, in the owner's words.
+    pub label: String,
+    /// What it may be used for; `None` for all that the user may do.
+    pub scopes: Option<Arc<[Scope]>>,
+    /// When it was made, by the host.
+    pub created_at: Instant<Wall>,
+    /// When it stops working, by the host.
+    pub expires_at: Option<Instant<Wall>>,
+    /// Since when it does not work any more, by the host.
+    pub revoked_at: Option<Instant<Wall>>,
+}
+
+impl ApiKey {
+    /// Returns whether the key works at a host instant. One that expires at that instant does not.
+    #[must_use]
+    pub fn is_live(&self, host: Instant<Wall>) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| host < end)
+    }
+}
+
+/// Users and keys.
+#[derive(Clone, Debug, Default)]
+pub struct Directory {
+    /// Every user.
+    pub users: BTreeMap<UserId, User>,
+    /// Every key, by the SHA-256 of its text.
+    pub keys: HashMap<[u8; 32], Arc<ApiKey>>,
+}
+
+impl Directory {
+    /// Returns a key by its public name.
+    #[must_use]
+    pub fn key(&self, id: &KeyId) -> Option<&Arc<ApiKey>> {
+        self.keys.values().find(|key| key.key_id == *id)
+    }
+
+    /// Returns what is known about a caller with regard to a timeline.
+    #[must_use]
+    pub fn standing<'a>(&self, caller: &'a Caller, timeline: Option<&TimelineState>) -> Standing<'a> {
+        let user = self.users.get(&caller.user_id);
+        // `system` is for operators only, whatever its lists say.
+        let lists = timeline.filter(|timeline| !timeline.head.id.is_system());
+        Standing {
+            operator: user.is_some_and(|user| user.operator),
+            restriction: user.map(|user| user.restriction).unwrap_or_default(),
+            role: user.and(lists).and_then(|timeline| timeline.head.permissions.role(&caller.user_id)),
+            scopes: caller.scopes.as_deref(),
+        }
+    }
+}
+
+/// Everything kept in memory at one moment. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct World {
+    pub(crate) timelines: HashMap<TimelineId, Arc<TimelineState>>,
+    pub(crate) directory: Arc<Directory>,
+    /// The highest store key given to a timeline. Only the committer uses it.
+    pub(crate) last_key: i64,
+}

@@ -1,0 +1,241 @@
+//! The door to what is kept.
+
+use async_trait::async_trait;
+use std::collections::HashMap;
+use std::sync::Arc;
+use timenav_core::access::Permissions;
+use timenav_core::clock::Clock;
+use timenav_core::event::EventDraft;
+use timenav_core::ids::{AnchorId, EventId, KeyId, TimelineId, UserId};
+use timenav_core::ledger::{Frontier, Hash, Salt, TileId};
+use timenav_core::place::LocationQuery;
+use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
+
+use crate::state::{Anchor, ApiKey, Directory, User};
+
+/// Why the store did not do what was asked. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another writer moved a timeline on since its state was read.
+    #[error("timeline `{0}` was changed by another writer")]
+    Moved(TimelineId),
+    /// There is no room, the disk fails, the connection is lost.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(String),
+    /// What is kept does not make sense: damage or tampering.
+    #[error("the store holds something that it cannot hold: {0}")]
+    Damaged(String),
+}
+
+/// Names a timeline inside the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TimelineKey(pub i64);
+
+/// The newest state of one timeline: all that is kept in memory, and nothing that grows.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// Names the timeline inside the store.
+    pub key: TimelineKey,
+    /// Names the timeline.
+    pub id: TimelineId,
+    /// When it was made.
+    pub created_at: Instant<Wall>,
+    /// Its clock.
+    pub clock: Clock,
+    /// Who may do what.
+    pub permissions: Arc<Permissions>,
+    /// The right edge of its Merkle tree; holds the size.
+    pub frontier: Frontier,
+    /// The signed note over that size and its root.
+    pub checkpoint: Arc<str>,
+    /// Host time of the last entry. Never goes down.
+    pub recorded_at: Instant<Wall>,
+    /// How many events stand.
+    pub events_count: u64,
+    /// How many anchors are set.
+    pub anchors_count: u64,
+}
+
+/// Everything the engine needs to start. Its size does not grow with history.
+#[derive(Debug, Default)]
+pub struct Opened {
+    /// The newest state of every timeline.
+    pub heads: Vec<Head>,
+    /// Users and keys.
+    pub directory: Directory,
+}
+
+/// One atomic step: everything in it becomes true, or nothing does.
+#[derive(Debug, Default)]
+pub struct Commit {
+    /// What happens to each timeline, each at most once.
+    pub timelines: Vec<TimelineCommit>,
+    /// What happens to users and keys.
+    pub directory: Vec<DirectoryChange>,
+    /// Outcomes that a repeated request is answered with.
+    pub outcomes: Vec<IdempotencyRecord>,
+    /// Outcomes that expired before this instant are forgotten.
+    pub forget_outcomes_before: Option<Instant<Wall>>,
+}
+
+/// What happens to one timeline in one step.
+#[derive(Debug)]
+pub struct TimelineCommit {
+    /// The ledger's size before the step; `None` for a new timeline.
+    pub expected_size: Option<u64>,
+    /// The state after the step.
+    pub head: Head,
+    /// Whether the permissions are to be written.
+    pub permissions_changed: bool,
+    /// New ledger entries, in order.
+    pub entries: Vec<StoredEntry>,
+    /// New events.
+    pub events: Vec<EventRow>,
+    /// New anchors.
+    pub anchors: Vec<Anchor>,
+}
+
+/// One ledger entry as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredEntry {
+    /// Its position, from 0.
+    pub seq: u64,
+    /// The bytes that are hashed into the tree.
+    pub leaf: Vec<u8>,
+    /// Hashed before the payload.
+    pub salt: Salt,
+    /// What happened, as JSON. What is hashed is what is stored.
+    pub payload: Vec<u8>,
+}
+
+/// One event as it is kept for queries.
+#[derive(Clone, Debug)]
+pub struct EventRow {
+    /// Position of the entry that recorded it.
+    pub position: u64,
+    /// Its id.
+    pub event_id: EventId,
+    /// What can be asked for.
+    pub draft: Arc<EventDraft>,
+    /// The whole event as JSON, in the shape in which it is answered.
+    pub content: Arc<str>,
+}
+
+/// A change to users or keys.
+#[derive(Clone, Debug)]
+pub enum DirectoryChange {
+    /// A user is new or changed.
+    PutUser(User),
+    /// A user is gone.
+    DeleteUser(UserId),
+    /// A key is new.
+    PutKey(ApiKey),
+    /// A key stops working.
+    RevokeKey {
+        /// Which.
+        key_id: KeyId,
+        /// Since when.
+        at: Instant<Wall>,
+    },
+}
+
+/// The outcome of a request that carried an idempotency key.
+#[derive(Clone, Debug)]
+pub struct IdempotencyRecord {
+    /// Digest of user, method, route and key.
+    pub key: [u8; 32],
+    /// Digest of the request.
+    pub fingerprint: [u8; 32],
+    /// When it may be forgotten, by the host.
+    pub expires_at: Instant<Wall>,
+    /// The answer, as JSON.
+    pub outcome: String,
+}
+
+/// An event found by its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownEvent {
+    /// The position that recorded its standing version.
+    pub position: u64,
+    /// The event as JSON, to tell a repetition from a conflict.
+    pub content: String,
+}
+
+/// Which events are asked for, on one consistent snapshot.
+#[derive(Clone, Debug)]
+pub struct EventQuery {
+    /// On which timeline.
+    pub timeline: TimelineKey,
+    /// Where.
+    pub pattern: Pattern,
+    /// When.
+    pub range: TimeRange<Virtual>,
+    /// The ledger's size that the answer shows; later entries do not exist for it.
+    pub as_of: u64,
+    /// Only events after this time and position.
+    pub after: Option<(Instant<Virtual>, u64)>,
+    /// At most so many.
+    pub items_max: usize,
+}
+
+/// Where events are asked for.
+pub type Pattern = LocationQuery;
+
+/// One event found by a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// When it happened.
+    pub time: Instant<Virtual>,
+    /// The position that recorded it.
+    pub position: u64,
+    /// The whole event as JSON.
+    pub content: String,
+}
+
+/// Keeps ledgers and what follows from them.
+///
+/// Each method is one atomic step of a use case: durable on `Ok`, without effect on `Err`.
+/// Retries that make sense happen inside. Methods may be called from many tasks at once, except
+/// [`Store::commit`], which the engine calls from one thread of its own and which may block it.
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// Returns what the engine starts from. Its cost does not grow with the ledgers.
+    async fn open(&self) -> Result<Opened, StoreError>;
+
+    /// Makes one step true. Compares each timeline's size with the expected one first.
+    async fn commit(&self, commit: Commit) -> Result<(), StoreError>;
+
+    /// Returns which of these events of a timeline are known.
+    async fn known_events(
+        &self,
+        timeline: TimelineKey,
+        event_ids: &[EventId],
+    ) -> Result<HashMap<EventId, KnownEvent>, StoreError>;
+
+    /// Returns the outcomes kept under these keys.
+    async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError>;
+
+    /// Returns events ordered by time, then position.
+    async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError>;
+
+    /// Returns anchors in the order in which they were set, from the one after `after` on.
+    async fn anchors(
+        &self,
+        timeline: TimelineKey,
+        after: Option<u64>,
+        items_max: usize,
+    ) -> Result<Vec<Anchor>, StoreError>;
+
+    /// Returns one anchor.
+    async fn anchor(&self, timeline: TimelineKey, id: &AnchorId) -> Result<Option<Anchor>, StoreError>;
+
+    /// Returns one ledger entry.
+    async fn entry(&self, timeline: TimelineKey, seq: u64) -> Result<Option<StoredEntry>, StoreError>;
+
+    /// Returns the first `width` hashes of one tile of a timeline's tree. The caller asks only
+    /// for hashes of complete subtrees of a tree that was committed.
+    async fn tile(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError>;
+
+    /// Returns whether the store answers at all.
+    async fn ping(&self) -> Result<(), StoreError>;
+}
