@@ -1,0 +1,162 @@
+//! From the texts of a record to the draft of its event.
+
+use std::borrow::Cow;
+
+use timenav_core::event::{Cause, CauseKind, EventDraft, Precision};
+use timenav_core::ids::EventId;
+use timenav_core::place::Geo;
+use timenav_core::time::{Instant, Virtual, parse_timestamp};
+
+use crate::content_id::content_id;
+use crate::event_record::point;
+use crate::field::Field;
+use crate::item::RecordError;
+use crate::mapping::Reading;
+use crate::unix_time::parse_unix;
+
+/// What one record says about one field.
+pub(crate) struct Cell<'a> {
+    /// The text, without blanks around it; not empty.
+    pub(crate) text: Cow<'a, str>,
+    /// How it is read.
+    pub(crate) reading: &'a Reading,
+    /// Where it comes from, for errors: `column` and `lat`. A template has no name.
+    pub(crate) origin: (&'static str, Option<&'a str>),
+}
+
+/// Finds what a record says about a field.
+pub(crate) type Cells<'a, 'c> = &'c dyn Fn(Field) -> Result<Option<Cell<'a>>, RecordError>;
+
+/// Returns the draft that the cells make, without attributes.
+///
+/// Limits are not checked yet, see [`finish`].
+pub(crate) fn draft(cells: Cells<'_, '_>) -> Result<EventDraft, RecordError> {
+    let time = cells(Field::Time)?
+        .ok_or_else(|| RecordError::of(RecordError::MISSING, "time", "the record does not say when it happened"))?;
+    let instant_of = |field| cells(field)?.map(|cell| instant(field, &cell)).transpose();
+    let text_of =
+        |field| -> Result<Option<String>, RecordError> { Ok(cells(field)?.map(|cell| cell.text.into_owned())) };
+    Ok(EventDraft {
+        event_id: cells(Field::EventId)?.map(|cell| event_id("event_id", &cell)).transpose()?,
+        time: instant(Field::Time, &time)?,
+        end_time: instant_of(Field::EndTime)?,
+        precision: cells(Field::Precision)?.map(|cell| precision(&cell)).transpose()?,
+        description: text_of(Field::Description)?.unwrap_or_default(),
+        name: text_of(Field::Name)?,
+        location: text_of(Field::Location)?,
+        geo: geo(cells)?,
+        causes: cells(Field::Causes)?.map_or_else(|| Ok(Vec::new()), |cell| causes(&cell))?,
+        actors: cells(Field::Actors)?.map_or_else(Vec::new, |cell| actors(&cell)),
+        attributes: None,
+        source: text_of(Field::Source)?,
+    })
+}
+
+/// Checks the limits, and gives the draft the id of its content if it has none.
+pub(crate) fn finish(mut draft: EventDraft) -> Result<EventDraft, RecordError> {
+    draft.check()?;
+    if draft.event_id.is_none() {
+        draft.event_id = Some(content_id(&draft));
+    }
+    Ok(draft)
+}
+
+impl Cell<'_> {
+    /// Returns the error that the text is not what the field asks for.
+    fn invalid(&self, field: impl Into<String>, detail: impl std::fmt::Display) -> RecordError {
+        let detail = match self.origin {
+            (what, Some(name)) => format!("{what} `{name}`: {detail}"),
+            (_, None) => detail.to_string(),
+        };
+        RecordError::invalid(field, detail)
+    }
+}
+
+fn instant(field: Field, cell: &Cell<'_>) -> Result<Instant<Virtual>, RecordError> {
+    let name = field.as_str();
+    match cell.reading {
+        Reading::Unix(unit) => parse_unix(&cell.text, *unit).ok_or_else(|| {
+            let counted = unit.as_str();
+            let text = &cell.text;
+            let detail = format!("`{text}` is no number of {counted} since 1970 in the years -9999 to 9999");
+            cell.invalid(name, detail)
+        }),
+        Reading::Default | Reading::SplitAtBlanks | Reading::SplitAt(_) => {
+            parse_timestamp(&cell.text).map_err(|error| match number(&cell.text) {
+                Some(_) => cell.invalid(
+                    name,
+                    format!(
+                        "a number says when only with what it counts; map `{name}` with `|unix`, \
+                     `|unix_ms` or `|unix_us`"
+                    ),
+                ),
+                None => cell.invalid(name, error),
+            })
+        }
+    }
+}
+
+fn event_id(field: impl Into<String>, cell: &Cell<'_>) -> Result<EventId, RecordError> {
+    EventId::new(&cell.text).map_err(|error| cell.invalid(field, error))
+}
+
+fn precision(cell: &Cell<'_>) -> Result<Precision, RecordError> {
+    let named = Precision::ALL.into_iter().find(|precision| precision.as_str() == cell.text);
+    named.ok_or_else(|| {
+        let words = Precision::ALL.map(Precision::as_str).join("`, `");
+        let detail = format!("a precision is one of `{words}`; map `precision=` to leave it out");
+        cell.invalid("precision", detail)
+    })
+}
+
+fn geo(cells: Cells<'_, '_>) -> Result<Option<Geo>, RecordError> {
+    let number_of = |field: Field, path| -> Result<Option<f64>, RecordError> {
+        let Some(cell) = cells(field)? else { return Ok(None) };
+        let value = number(&cell.text);
+        value.map(Some).ok_or_else(|| cell.invalid(path, format!("`{}` is no number", cell.text)))
+    };
+    let missing = |path| {
+        let detail = "a place has a latitude and a longitude";
+        Err(RecordError::of(RecordError::MISSING, path, detail))
+    };
+    let lat = number_of(Field::Lat, "geo/lat")?;
+    let lon = number_of(Field::Lon, "geo/lon")?;
+    let radius_m = number_of(Field::RadiusM, "geo/radius_m")?;
+    match (lat, lon, radius_m) {
+        (None, None, None) => Ok(None),
+        (Some(lat), Some(lon), radius_m) => Ok(Some(Geo { point: point("geo/lat", "geo/lon", lat, lon)?, radius_m })),
+        (None, _, _) => missing("geo/lat"),
+        (Some(_), None, _) => missing("geo/lon"),
+    }
+}
+
+/// Reads a decimal number. `inf`, `nan` and the like are words, not numbers.
+fn number(text: &str) -> Option<f64> {
+    let decimal = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
+    if text.bytes().all(decimal) { text.parse().ok() } else { None }
+}
+
+fn causes(cell: &Cell<'_>) -> Result<Vec<Cause>, RecordError> {
+    // No id has a blank, a semicolon or a comma in it.
+    let pieces = pieces(cell, |c| c.is_whitespace() || c == ';');
+    let cause = |(index, piece): (usize, &str)| {
+        let event_id = EventId::new(piece).map_err(|error| cell.invalid(format!("causes/{index}"), error))?;
+        Ok(Cause { event_id, kind: CauseKind::Requires })
+    };
+    pieces.into_iter().enumerate().map(cause).collect()
+}
+
+fn actors(cell: &Cell<'_>) -> Vec<String> {
+    // Names have blanks in them.
+    pieces(cell, |c| c == ';').into_iter().map(str::to_owned).collect()
+}
+
+/// Returns the pieces of a list, without blanks around them and without empty ones.
+fn pieces<'t>(cell: &'t Cell<'_>, is_separator: fn(char) -> bool) -> Vec<&'t str> {
+    let pieces: Vec<&str> = match cell.reading {
+        Reading::Default | Reading::Unix(_) => cell.text.split(is_separator).collect(),
+        Reading::SplitAtBlanks => cell.text.split_whitespace().collect(),
+        Reading::SplitAt(separator) => cell.text.split(separator.as_str()).collect(),
+    };
+    pieces.into_iter().map(str::trim).filter(|piece| !piece.is_empty()).collect()
+}

@@ -1,0 +1,71 @@
+//! The free part of an event, in canonical JSON (RFC 8785).
+
+use serde_json::{Map, Number, Value};
+
+use crate::item::RecordError;
+
+/// Returns the object in canonical form.
+///
+/// # Errors
+/// It holds an integer that canonical JSON, whose numbers are IEEE 754 doubles, would change.
+pub(crate) fn canonical(object: &Map<String, Value>) -> Result<String, RecordError> {
+    for (name, value) in object {
+        if let Some(number) = inexact(value) {
+            let detail = format!("{number} has no exact form as a JSON number (RFC 8785); write it as a string");
+            return Err(RecordError::invalid(format!("attributes/{name}"), detail));
+        }
+    }
+    serde_json_canonicalizer::to_string(object).map_err(|error| RecordError::invalid("attributes", error.to_string()))
+}
+
+/// Returns the first integer in the value that no double is equal to.
+pub(crate) fn inexact(value: &Value) -> Option<&Number> {
+    match value {
+        Value::Null | Value::Bool(_) | Value::String(_) => None,
+        Value::Number(number) => (!is_exact(number)).then_some(number),
+        Value::Array(items) => items.iter().find_map(inexact),
+        Value::Object(object) => object.values().find_map(inexact),
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "whether the conversion loses anything is what is asked"
+)]
+fn is_exact(number: &Number) -> bool {
+    // Up to 2^64 a double converts to an i128 without loss.
+    number.as_i128().is_none_or(|integer| (integer as f64) as i128 == integer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(json: &str, expected: Result<&str, &str>) {
+        let object: Map<String, Value> = serde_json::from_str(json).unwrap();
+        let canonical = canonical(&object).map_err(|error| error.field.unwrap());
+        assert_eq!(canonical.as_deref().map_err(String::as_str), expected, "{json}");
+    }
+
+    #[test]
+    fn attributes_are_canonical() {
+        check("{}", Ok("{}"));
+        check(r#"{ "b": 1.0, "a": [1e2, null, {"d": "\u0041\/", "c": -0.0}] }"#, {
+            Ok(r#"{"a":[100,null,{"c":0,"d":"A/"}],"b":1}"#)
+        });
+        // Names are sorted by UTF-16 code units: U+1F600 before U+FB33 (RFC 8785 §3.2.3).
+        let sorted = "{\"1\":3,\"é\":4,\"\u{1F600}\":2,\"\u{FB33}\":1}";
+        check("{\"\u{FB33}\": 1, \"\u{1F600}\": 2, \"1\": 3, \"é\": 4}", Ok(sorted));
+    }
+
+    #[test]
+    fn integers_that_would_change_are_refused() {
+        check(r#"{"n": 9007199254740992}"#, Ok(r#"{"n":9007199254740992}"#));
+        check(r#"{"n": 9007199254740993}"#, Err("attributes/n"));
+        check(r#"{"n": -9007199254740993}"#, Err("attributes/n"));
+        check(r#"{"n": 18446744073709551615}"#, Err("attributes/n"));
+        check(r#"{"a": {"b": [9007199254740993]}}"#, Err("attributes/a"));
+        check(r#"{"n": 1e300}"#, Ok(r#"{"n":1e+300}"#));
+    }
+}

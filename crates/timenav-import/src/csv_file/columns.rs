@@ -1,0 +1,167 @@
+//! Which column of a CSV file is which field.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use csv::StringRecord;
+use timenav_core::event::EventDraft;
+
+use crate::assembly::{self, Cell};
+use crate::field::{FIELDS, Field};
+use crate::item::clipped;
+use crate::limits::{CSV_COLUMNS_MAX, TEMPLATE_TEXT_BYTES_MAX};
+use crate::mapping::{Mapping, Reading, Source, Template};
+use crate::suggestion;
+use crate::{ImportError, RecordError};
+
+/// What the columns are.
+pub(super) struct Columns {
+    fields: [Option<FieldColumns>; FIELDS],
+    /// The columns that are no field, in the order that RFC 8785 §3.2.3 sorts their names in.
+    attributes: Vec<Attribute>,
+}
+
+/// Where a field comes from.
+struct FieldColumns {
+    template: Template<usize>,
+    reading: Reading,
+    /// The name of the column, if it is a single one.
+    name: Option<String>,
+}
+
+/// A column that becomes an attribute.
+struct Attribute {
+    column: usize,
+    /// The name in JSON: `"wind":`.
+    name_json: Vec<u8>,
+}
+
+impl Columns {
+    /// Returns what the columns are, by the mapping and by their names in the header.
+    pub(super) fn new(mapping: &Mapping, header: &StringRecord) -> Result<Self, ImportError> {
+        if header.len() > CSV_COLUMNS_MAX {
+            return Err(ImportError::TooManyColumns { columns: header.len() });
+        }
+        let names: Vec<&str> = header.iter().map(str::trim).collect();
+        let mut fields = [const { None }; FIELDS];
+        let mut taken = vec![false; names.len()];
+        for field in Field::ALL {
+            let columns = match mapping.source(field) {
+                Some(Source::Nothing) => None,
+                Some(Source::Columns { template, reading }) => {
+                    let column = |name: &String| position(&names, field, name);
+                    Some((template.try_map(column)?, reading.clone()))
+                }
+                None => named_like(&names, field).map(|column| (Template::column(column), Reading::Default)),
+            };
+            fields[field.index()] = columns.map(|(template, reading)| {
+                // A template says again what its columns say; only a column as a whole is taken.
+                let whole = template.whole_column().copied();
+                let name = whole.map(|column| {
+                    taken[column] = true;
+                    clipped(names[column].to_owned())
+                });
+                FieldColumns { template, reading, name }
+            });
+        }
+        if fields[Field::Time.index()].is_none() {
+            return Err(ImportError::TimeUnmapped { hint: columns_hint(&names) });
+        }
+        Ok(Self { fields, attributes: attributes(&names, &taken) })
+    }
+
+    /// Returns the event of a row.
+    pub(super) fn draft(&self, row: &StringRecord) -> Result<EventDraft, RecordError> {
+        let mut draft = assembly::draft(&|field| self.cell(row, field))?;
+        draft.attributes = self.attributes_of(row);
+        assembly::finish(draft)
+    }
+
+    fn cell<'a>(&'a self, row: &'a StringRecord, field: Field) -> Result<Option<Cell<'a>>, RecordError> {
+        let Some(columns) = &self.fields[field.index()] else { return Ok(None) };
+        let text = columns.template.fill(|column| row.get(*column).map(Cow::Borrowed));
+        let text = text.map_err(|_| {
+            let detail = format!("the template makes more than {TEMPLATE_TEXT_BYTES_MAX} bytes");
+            RecordError::invalid(field.as_str(), detail)
+        })?;
+        let origin = ("column", columns.name.as_deref());
+        Ok(text.map(|text| Cell { text, reading: &columns.reading, origin }))
+    }
+
+    /// Returns the columns that are no field in canonical JSON, each as the text that it is.
+    fn attributes_of(&self, row: &StringRecord) -> Option<String> {
+        let mut json = Vec::new();
+        for attribute in &self.attributes {
+            let text = row.get(attribute.column).unwrap_or("");
+            if !text.trim().is_empty() {
+                json.push(if json.is_empty() { b'{' } else { b',' });
+                json.extend_from_slice(&attribute.name_json);
+                // serde_json escapes as RFC 8785 §3.2.2.2 does.
+                serde_json::to_writer(&mut json, text).ok()?;
+            }
+        }
+        if json.is_empty() {
+            return None;
+        }
+        json.push(b'}');
+        String::from_utf8(json).ok()
+    }
+}
+
+/// Returns the column of that name. The first of several counts.
+fn position(names: &[&str], field: Field, name: &str) -> Result<usize, ImportError> {
+    names.iter().position(|column| *column == name).ok_or_else(|| ImportError::ColumnUnknown {
+        field: field.as_str(),
+        column: clipped(name.to_owned()),
+        hint: match suggestion::nearest(name, names.iter().copied()) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => columns_hint(names),
+        },
+    })
+}
+
+fn columns_hint(names: &[&str]) -> String {
+    match names {
+        [name] if name.contains([';', '\t']) => {
+            "the first row is a single column; separate columns by commas".to_owned()
+        }
+        _ => clipped(format!("the columns are `{}`", names.join("`, `"))),
+    }
+}
+
+/// Returns the column that is named like the field, the most telling name first.
+fn named_like(names: &[&str], field: Field) -> Option<usize> {
+    let position = |name: &&str| names.iter().position(|column| column.eq_ignore_ascii_case(name));
+    field.columns().iter().find_map(position)
+}
+
+fn attributes(names: &[&str], taken: &[bool]) -> Vec<Attribute> {
+    let mut free: Vec<(String, usize)> =
+        attribute_names(names).into_iter().zip(0..).filter(|(_, column): &(String, usize)| !taken[*column]).collect();
+    free.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
+    let attribute = |(name, column): (String, usize)| Attribute { column, name_json: name_json(&name) };
+    free.into_iter().map(attribute).collect()
+}
+
+/// Returns the names, each made unlike all before it: `column_3` for one without a name, `a_2`
+/// for a second `a`.
+fn attribute_names(names: &[&str]) -> Vec<String> {
+    let mut given = HashSet::new();
+    let unlike_others = |(column, name): (usize, &&str)| {
+        let wanted = if name.is_empty() { format!("column_{}", column + 1) } else { (*name).to_owned() };
+        let mut unique = wanted.clone();
+        let mut count = 2;
+        while !given.insert(unique.clone()) {
+            unique = format!("{wanted}_{count}");
+            count += 1;
+        }
+        unique
+    };
+    names.iter().enumerate().map(unlike_others).collect()
+}
+
+fn name_json(name: &str) -> Vec<u8> {
+    let mut json = serde_json::to_vec(name).expect("a text can be written as JSON");
+    json.push(b':');
+    json
+}

@@ -1,0 +1,256 @@
+//! One event as JSON: a line of NDJSON, and an item of `POST /v1/events`.
+
+mod explanation;
+mod object;
+
+#[cfg(test)]
+mod tests;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use timenav_core::event::{Cause, CauseKind, EventDraft, Precision};
+use timenav_core::ids::EventId;
+use timenav_core::place::{Geo, Point};
+use timenav_core::time::{Instant, Virtual, parse_timestamp};
+use utoipa::ToSchema;
+
+use crate::attributes;
+use crate::item::RecordError;
+pub(crate) use explanation::without_position;
+
+/// An event as it is sent. A field that is `null` counts as left out.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EventRecord {
+    /// Names the event on its timeline: 1 to 128 letters, digits, `.`, `_`, `-`, `:` and `@`,
+    /// starting with a letter or digit. Made by the service if it is left out.
+    #[schema(min_length = 1, max_length = 128, example = "moon-landing")]
+    pub event_id: Option<String>,
+    /// When it happened or began: a timestamp of RFC 3339 with a zone; years of more than four
+    /// digits or before 0 have a sign and six digits.
+    #[schema(value_type = String, required, nullable = false, example = "1969-07-20T20:17:40Z")]
+    pub time: Option<String>,
+    /// When it was over: a timestamp like `time`.
+    #[schema(example = "1969-07-21T17:54:01Z")]
+    pub end_time: Option<String>,
+    /// How well `time` and `end_time` are known; to the microsecond if it is left out.
+    pub precision: Option<PrecisionWord>,
+    /// What happened, in a sentence or two. Empty if it is left out.
+    #[schema(max_length = 16_384, example = "The lunar module Eagle lands on the moon.")]
+    pub description: Option<String>,
+    /// A short title.
+    #[schema(min_length = 1, max_length = 256, example = "Moon landing")]
+    pub name: Option<String>,
+    /// Where, in words.
+    #[schema(min_length = 1, max_length = 512, example = "Sea of Tranquility")]
+    pub location: Option<String>,
+    /// Where, on the earth.
+    #[serde(default, deserialize_with = "object::optional")]
+    pub geo: Option<GeoRecord>,
+    /// What it happened because of. A cause may be recorded later than its effect.
+    #[schema(max_items = 256)]
+    pub causes: Option<Vec<CauseRecord>>,
+    /// Who took part.
+    #[schema(max_items = 256, example = json!(["Neil Armstrong", "Buzz Aldrin"]))]
+    pub actors: Option<Vec<String>>,
+    /// Anything else, at most 65 536 bytes of JSON.
+    #[schema(value_type = Option<Object>, example = json!({"mission": "Apollo 11"}))]
+    pub attributes: Option<Map<String, Value>>,
+    /// Where the record came from.
+    #[schema(min_length = 1, max_length = 512)]
+    pub source: Option<String>,
+}
+
+/// A point on the earth (WGS 84), and how far around it.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GeoRecord {
+    /// Degrees north, negative south.
+    #[schema(value_type = f64, required, nullable = false, minimum = -90.0, maximum = 90.0, example = 28.57)]
+    pub lat: Option<f64>,
+    /// Degrees east, negative west.
+    #[schema(value_type = f64, required, nullable = false, minimum = -180.0, maximum = 180.0, example = -80.65)]
+    pub lon: Option<f64>,
+    /// The radius of the circle in which it happened, in metres.
+    #[schema(minimum = 0.0)]
+    pub radius_m: Option<f64>,
+}
+
+/// A cause: the id of an event that was required for this one, or an object that says more.
+#[derive(Clone, Debug, PartialEq, ToSchema)]
+#[schema(example = "launch-of-apollo-11")]
+#[serde(untagged)]
+pub enum CauseRecord {
+    /// The id of an event that was required.
+    Id(String),
+    /// An event, and how strong a reason it was.
+    Object(CauseObject),
+}
+
+/// A cause and how strong a reason it was.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CauseObject {
+    /// The event that was the reason.
+    #[schema(value_type = String, required, nullable = false)]
+    pub event_id: Option<String>,
+    /// How strong a reason; `requires` if it is left out.
+    pub kind: Option<CauseKindWord>,
+}
+
+/// How strong a reason a cause is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CauseKindWord {
+    /// Without the cause there is no effect.
+    Requires,
+    /// The cause added to the effect.
+    Contributes,
+}
+
+/// How well a time is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PrecisionWord {
+    /// Only the year.
+    Year,
+    /// The month.
+    Month,
+    /// The day.
+    Day,
+    /// The hour.
+    Hour,
+    /// The minute.
+    Minute,
+    /// The second.
+    Second,
+}
+
+impl EventRecord {
+    /// The names of the fields.
+    pub const FIELDS: [&'static str; 12] = [
+        "event_id",
+        "time",
+        "end_time",
+        "precision",
+        "description",
+        "name",
+        "location",
+        "geo",
+        "causes",
+        "actors",
+        "attributes",
+        "source",
+    ];
+
+    /// Reads a record from JSON text.
+    ///
+    /// # Errors
+    /// The text is not JSON, or not the JSON of an event. The error names the field.
+    pub fn from_json(text: &[u8]) -> Result<Self, RecordError> {
+        if text.trim_ascii_start().first() != Some(&b'{') {
+            // A struct could be read from an array too, by the order of its fields.
+            return Err(explanation::not_an_object(text));
+        }
+        serde_json::from_slice(text).map_err(|_| explanation::of_failure(text))
+    }
+
+    /// Returns the draft of the event, with an id only if the record has one.
+    ///
+    /// # Errors
+    /// `time` is left out, a text is not what its field asks for, or a limit is broken.
+    pub fn into_draft(self) -> Result<EventDraft, RecordError> {
+        let time = self.time.ok_or_else(|| {
+            let detail = "an event has a `time`, such as `\"time\": \"2024-07-20T20:17:40Z\"`";
+            RecordError::of(RecordError::MISSING, "time", detail)
+        })?;
+        let causes = self.causes.unwrap_or_default().into_iter().enumerate();
+        let draft = EventDraft {
+            event_id: self.event_id.map(|id| event_id("event_id", &id)).transpose()?,
+            time: instant("time", &time)?,
+            end_time: self.end_time.map(|text| instant("end_time", &text)).transpose()?,
+            precision: self.precision.map(Precision::from),
+            description: self.description.unwrap_or_default(),
+            name: self.name,
+            location: self.location,
+            geo: self.geo.map(GeoRecord::into_geo).transpose()?,
+            causes: causes.map(|(index, cause)| cause.into_cause(index)).collect::<Result<_, _>>()?,
+            actors: self.actors.unwrap_or_default(),
+            attributes: self.attributes.as_ref().map(attributes::canonical).transpose()?,
+            source: self.source,
+        };
+        draft.check()?;
+        Ok(draft)
+    }
+}
+
+fn instant(field: &str, text: &str) -> Result<Instant<Virtual>, RecordError> {
+    parse_timestamp(text).map_err(|error| RecordError::invalid(field, error.to_string()))
+}
+
+fn event_id(field: impl Into<String>, text: &str) -> Result<EventId, RecordError> {
+    EventId::new(text).map_err(|error| RecordError::invalid(field, error.to_string()))
+}
+
+impl GeoRecord {
+    fn into_geo(self) -> Result<Geo, RecordError> {
+        let missing = |field, detail| RecordError::of(RecordError::MISSING, field, detail);
+        let lat = self.lat.ok_or_else(|| missing("geo/lat", "a point has a `lat` and a `lon`"))?;
+        let lon = self.lon.ok_or_else(|| missing("geo/lon", "a point has a `lat` and a `lon`"))?;
+        Ok(Geo { point: point("geo/lat", "geo/lon", lat, lon)?, radius_m: self.radius_m })
+    }
+}
+
+/// Returns the point, or says which of its coordinates is out of range.
+pub(crate) fn point(lat_field: &str, lon_field: &str, lat: f64, lon: f64) -> Result<Point, RecordError> {
+    Point::new(lat, lon).ok_or_else(|| {
+        if (-90.0..=90.0).contains(&lat) {
+            let detail = format!("a longitude is from -180 to 180 degrees, not {lon}");
+            RecordError::invalid(lon_field, detail)
+        } else {
+            let detail = format!("a latitude is from -90 to 90 degrees, not {lat}");
+            RecordError::invalid(lat_field, detail)
+        }
+    })
+}
+
+impl CauseRecord {
+    /// Returns the cause; `index` is its place in the list, which errors name.
+    pub(crate) fn into_cause(self, index: usize) -> Result<Cause, RecordError> {
+        let (field, id, kind) = match self {
+            Self::Id(id) => (format!("causes/{index}"), id, None),
+            Self::Object(CauseObject { event_id, kind }) => {
+                let field = format!("causes/{index}/event_id");
+                let Some(id) = event_id else {
+                    let detail = "a cause names an event by its `event_id`";
+                    return Err(RecordError::of(RecordError::MISSING, field, detail));
+                };
+                (field, id, kind)
+            }
+        };
+        let kind = kind.map_or(CauseKind::Requires, CauseKind::from);
+        Ok(Cause { event_id: event_id(field, &id)?, kind })
+    }
+}
+
+impl From<CauseKindWord> for CauseKind {
+    fn from(word: CauseKindWord) -> Self {
+        match word {
+            CauseKindWord::Requires => Self::Requires,
+            CauseKindWord::Contributes => Self::Contributes,
+        }
+    }
+}
+
+impl From<PrecisionWord> for Precision {
+    fn from(word: PrecisionWord) -> Self {
+        match word {
+            PrecisionWord::Year => Self::Year,
+            PrecisionWord::Month => Self::Month,
+            PrecisionWord::Day => Self::Day,
+            PrecisionWord::Hour => Self::Hour,
+            PrecisionWord::Minute => Self::Minute,
+            PrecisionWord::Second => Self::Second,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Why a text is not a record.
+//!
+//! Reading is fast and says little; only when it has failed is the text looked at again.
+
+use serde_json::Value;
+use serde_path_to_error::Segment;
+
+use super::EventRecord;
+use crate::item::RecordError;
+use crate::suggestion;
+
+const GEO_FIELDS: [&str; 3] = ["lat", "lon", "radius_m"];
+const CAUSE_FIELDS: [&str; 2] = ["event_id", "kind"];
+
+/// Says what is wrong with a text that does not begin as an object does.
+pub(super) fn not_an_object(text: &[u8]) -> RecordError {
+    match serde_json::from_slice::<Value>(text) {
+        Ok(_) => RecordError::whole(
+            RecordError::INVALID,
+            "an event is a JSON object, such as `{\"time\": \"2024-07-20T20:17:40Z\"}`",
+        ),
+        Err(error) => malformed(&error),
+    }
+}
+
+/// Says what is wrong with a text that could not be read as a record.
+pub(super) fn of_failure(text: &[u8]) -> RecordError {
+    let value = match serde_json::from_slice::<Value>(text) {
+        Ok(value) => value,
+        Err(error) => return malformed(&error),
+    };
+    if let Some(error) = unknown_field(&value) {
+        return error;
+    }
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    match serde_path_to_error::deserialize::<_, EventRecord>(&mut reader) {
+        Ok(_) => RecordError::whole(RecordError::INVALID, "the text is not one event"),
+        Err(error) => {
+            let field = path(error.path());
+            let detail = without_position(error.inner());
+            let field = Some(field).filter(|field| !field.is_empty());
+            RecordError { field, ..RecordError::whole(RecordError::INVALID, detail) }
+        }
+    }
+}
+
+fn malformed(error: &serde_json::Error) -> RecordError {
+    let detail = format!("{} at column {}", without_position(error), error.column());
+    RecordError::whole(RecordError::MALFORMED_JSON, detail)
+}
+
+/// Returns the text of the error without the line and column that it ends in.
+pub(crate) fn without_position(error: &serde_json::Error) -> String {
+    let mut text = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    if text.ends_with(&position) {
+        text.truncate(text.len() - position.len());
+    }
+    text
+}
+
+fn path(path: &serde_path_to_error::Path) -> String {
+    let segments = path.iter().map(|segment| match segment {
+        Segment::Seq { index } => index.to_string(),
+        Segment::Map { key } => key.clone(),
+        Segment::Enum { variant } => variant.clone(),
+        Segment::Unknown => "?".to_owned(),
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+/// Returns the error of the first field that no event, point or cause has.
+fn unknown_field(event: &Value) -> Option<RecordError> {
+    stranger("", event, EventRecord::FIELDS).or_else(|| stranger("geo/", event.get("geo")?, GEO_FIELDS)).or_else(|| {
+        let mut causes = event.get("causes")?.as_array()?.iter().enumerate();
+        causes.find_map(|(index, cause)| stranger(&format!("causes/{index}/"), cause, CAUSE_FIELDS))
+    })
+}
+
+fn stranger<const COUNT: usize>(path: &str, value: &Value, fields: [&'static str; COUNT]) -> Option<RecordError> {
+    let name = value.as_object()?.keys().find(|name| !fields.contains(&name.as_str()))?;
+    let shown = crate::item::clipped(name.clone());
+    let hint = suggestion::hint("the fields", name, fields);
+    let detail = format!("`{shown}` is no field; {hint}");
+    Some(RecordError::of(RecordError::UNKNOWN, format!("{path}{shown}"), detail))
+}

@@ -1,0 +1,63 @@
+//! Reading JSON objects as nothing but objects.
+//!
+//! A derived `Deserialize` also reads a struct from an array, by the order of its fields, so that
+//! `[29.95, -90.07, null]` would be a point. Here only an object is one.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+
+use super::{CauseObject, CauseRecord};
+
+/// Reads an object, or `null` as none.
+pub(super) fn optional<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    deserializer.deserialize_any(OptionalObject(PhantomData))
+}
+
+struct OptionalObject<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for OptionalObject<T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Some)
+    }
+}
+
+impl<'de> Deserialize<'de> for CauseRecord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextOrObject)
+    }
+}
+
+struct TextOrObject;
+
+impl<'de> Visitor<'de> for TextOrObject {
+    type Value = CauseRecord;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the id of an event, or an object with `event_id` and `kind`")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<CauseRecord, E> {
+        Ok(CauseRecord::Id(text.to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<CauseRecord, A::Error> {
+        CauseObject::deserialize(MapAccessDeserializer::new(map)).map(CauseRecord::Object)
+    }
+}

@@ -1,0 +1,111 @@
+//! The formats that are read.
+
+use std::str::FromStr;
+
+use crate::suggestion;
+
+/// A format of files of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// One JSON object a line.
+    Ndjson,
+    /// Comma-separated values with a header (RFC 4180).
+    Csv,
+    /// A feature collection, or one feature (RFC 7946).
+    GeoJson,
+}
+
+/// The text names no format.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{given}` is no format that can be imported; {hint}")]
+pub struct UnknownFormat {
+    given: String,
+    hint: String,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Ndjson, Self::Csv, Self::GeoJson];
+
+    /// Returns the word for it on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ndjson => "ndjson",
+            Self::Csv => "csv",
+            Self::GeoJson => "geojson",
+        }
+    }
+
+    /// Returns the format of files with that extension, given without its dot.
+    ///
+    /// `json` is none: it says nothing of what is inside.
+    #[must_use]
+    pub fn from_extension(extension: &str) -> Option<Self> {
+        match extension.to_ascii_lowercase().as_str() {
+            "ndjson" | "jsonl" => Some(Self::Ndjson),
+            "csv" => Some(Self::Csv),
+            "geojson" => Some(Self::GeoJson),
+            _ => None,
+        }
+    }
+
+    /// Returns the format of a `Content-Type`, whose parameters are passed over.
+    #[must_use]
+    pub fn from_content_type(content_type: &str) -> Option<Self> {
+        let (essence, _parameters) = content_type.split_once(';').unwrap_or((content_type, ""));
+        match essence.trim().to_ascii_lowercase().as_str() {
+            "application/x-ndjson" | "application/ndjson" | "application/jsonl" | "application/x-jsonlines" => {
+                Some(Self::Ndjson)
+            }
+            "text/csv" | "application/csv" => Some(Self::Csv),
+            "application/geo+json" => Some(Self::GeoJson),
+            _ => None,
+        }
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(text: &str) -> Result<Self, UnknownFormat> {
+        let named = Self::ALL.into_iter().find(|format| format.as_str() == text);
+        named.ok_or_else(|| UnknownFormat {
+            given: crate::item::clipped(text.to_owned()),
+            hint: suggestion::hint("the formats", text, Self::ALL.map(Self::as_str)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_named() {
+        for format in Format::ALL {
+            assert_eq!(format.as_str().parse(), Ok(format));
+            assert_eq!(Format::from_extension(format.as_str()), Some(format));
+        }
+        let check = |text: &str, expected: &str| {
+            assert_eq!(text.parse::<Format>().unwrap_err().to_string(), expected);
+        };
+        check("ndjsn", "`ndjsn` is no format that can be imported; did you mean `ndjson`?");
+        check("ical", "`ical` is no format that can be imported; the formats are `ndjson`, `csv`, `geojson`");
+    }
+
+    #[test]
+    fn formats_are_known_by_extension_and_content_type() {
+        assert_eq!(Format::from_extension("JSONL"), Some(Format::Ndjson));
+        assert_eq!(Format::from_extension("json"), None);
+        for (content_type, expected) in [
+            ("application/x-ndjson", Some(Format::Ndjson)),
+            ("text/csv; charset=utf-8; header=present", Some(Format::Csv)),
+            ("Application/Geo+JSON", Some(Format::GeoJson)),
+            ("application/json", None),
+            ("", None),
+        ] {
+            assert_eq!(Format::from_content_type(content_type), expected, "{content_type}");
+        }
+    }
+}

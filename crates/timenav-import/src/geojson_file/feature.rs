@@ -1,0 +1,110 @@
+//! The event in a feature.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use timenav_core::event::EventDraft;
+use timenav_core::ids::EventId;
+
+use super::geometry;
+use super::properties::{Fields, Properties, Scalar};
+use crate::assembly;
+use crate::attributes;
+use crate::content_id::id_of_name;
+use crate::field::Field;
+use crate::mapping::Mapping;
+use crate::{CauseRecord, RecordError};
+
+/// The attribute that keeps the third coordinate of a point.
+const ALTITUDE: &str = "coordinates_z";
+/// The attribute that keeps the `id` of a feature whose event has another.
+const FEATURE_ID: &str = "feature_id";
+
+/// The members of a feature that are read.
+#[derive(Default, Deserialize)]
+pub(super) struct Feature<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) geometry: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) properties: Option<&'a RawValue>,
+}
+
+/// Returns the event of a feature in a collection.
+pub(super) fn draft(mapping: &Mapping, text: &RawValue) -> Result<EventDraft, RecordError> {
+    let invalid = |field: &str| RecordError::invalid(field, "a feature is an object with `\"type\": \"Feature\"`");
+    // A struct could be read from an array too, by the order of its fields.
+    if !text.get().starts_with('{') {
+        return Err(RecordError { field: None, ..invalid("") });
+    }
+    let feature: Feature<'_> = serde_json::from_str(text.get())
+        .map_err(|error| RecordError::whole(RecordError::INVALID, error.to_string()))?;
+    let kind = feature.kind.and_then(|kind| serde_json::from_str::<String>(kind.get()).ok());
+    if kind.as_deref() != Some("Feature") {
+        return Err(invalid("type"));
+    }
+    feature.draft(mapping)
+}
+
+impl Feature<'_> {
+    /// Returns the event of the feature.
+    pub(super) fn draft(&self, mapping: &Mapping) -> Result<EventDraft, RecordError> {
+        let feature_id = self.id_text()?;
+        let properties = Properties::new(self.properties)?;
+        let fields = Fields::new(mapping, &properties, feature_id.is_some());
+        let mut draft = assembly::draft(&|field| fields.cell(field))?;
+        if let Some(causes) = fields.list::<CauseRecord>(Field::Causes)? {
+            let causes = causes.into_iter().enumerate();
+            draft.causes = causes.map(|(index, cause)| cause.into_cause(index)).collect::<Result<_, _>>()?;
+        }
+        if let Some(actors) = fields.list(Field::Actors)? {
+            draft.actors = actors;
+        }
+        let mut attributes = fields.left_over()?;
+
+        let is_mapped = mapping.source(Field::EventId).is_some();
+        let name = fields.event_id_text()?.or_else(|| feature_id.clone().filter(|_| !is_mapped));
+        draft.event_id = name.as_deref().map(event_id_of);
+        let event_id = draft.event_id.as_ref().map(EventId::as_str);
+        for original in [feature_id, name].into_iter().flatten() {
+            if event_id != Some(original.as_str()) {
+                attributes.entry(FEATURE_ID).or_insert(Value::from(original));
+            }
+        }
+        if draft.geo.is_none()
+            && let Some(geometry) = self.geometry
+        {
+            let place = geometry::place(geometry)?;
+            draft.geo = place.geo;
+            if let Some(altitude) = place.altitude {
+                attributes.entry(ALTITUDE).or_insert(Value::from(altitude));
+            }
+        }
+        if !attributes.is_empty() {
+            draft.attributes = Some(attributes::canonical(&attributes)?);
+        }
+        assembly::finish(draft)
+    }
+
+    /// Returns the `id` of the feature, a string or a number (RFC 7946 §3.2).
+    fn id_text(&self) -> Result<Option<String>, RecordError> {
+        let Some(id) = self.id else { return Ok(None) };
+        let text = match Scalar::of(id) {
+            Some(Scalar::Text(text)) => text,
+            Some(Scalar::Number(digits)) => digits.to_owned(),
+            Some(Scalar::Truth(_)) | None => {
+                return Err(RecordError::invalid("id", "the id of a feature is a string or a number"));
+            }
+        };
+        let text = text.trim();
+        Ok((!text.is_empty()).then(|| text.to_owned()))
+    }
+}
+
+/// Returns the id of that name, or one that stands for it where it is not a legal id.
+fn event_id_of(name: &str) -> EventId {
+    EventId::new(name).unwrap_or_else(|_| id_of_name(name))
+}

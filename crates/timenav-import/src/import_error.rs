@@ -1,0 +1,129 @@
+//! Why a file cannot be read on.
+
+use std::io;
+
+use crate::limits::{CSV_COLUMNS_MAX, FEATURE_BYTES_MAX, RECORD_BYTES_MAX};
+
+/// Why a file cannot be read on, or not at all. The records before have been handed over.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The input itself failed.
+    #[error("the input broke off at line {line}: {source}")]
+    Io {
+        /// The line that was being read.
+        line: u64,
+        /// What the input says.
+        source: io::Error,
+    },
+    /// A mapping was given for a format whose records name their fields.
+    #[error("a mapping is for CSV and GeoJSON; the lines of NDJSON name their fields themselves")]
+    MappingUnused,
+    /// The CSV file has no first row.
+    #[error("the file is empty; its first row names the columns")]
+    HeaderMissing,
+    /// The first row of the CSV file is not text.
+    #[error("the first row, at line {line}, cannot be read: {detail}")]
+    HeaderUnreadable {
+        /// The line of the row.
+        line: u64,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// The CSV file has more than [`CSV_COLUMNS_MAX`] columns.
+    #[error("the first row names {columns} columns; at most {CSV_COLUMNS_MAX} are read")]
+    TooManyColumns {
+        /// How many it has.
+        columns: usize,
+    },
+    /// The mapping names a column that the CSV file does not have.
+    #[error("the mapping takes `{field}` from a column `{column}` that the file does not have; {hint}")]
+    ColumnUnknown {
+        /// The field that is mapped.
+        field: &'static str,
+        /// The column that is not there.
+        column: String,
+        /// The nearest column, or all of them.
+        hint: String,
+    },
+    /// No column of the CSV file is the time of its events.
+    #[error(
+        "no column is known to be the time of the events; name it in the mapping, as in \
+         `time=<column>` for timestamps or `time=<column>|unix` for seconds since 1970; {hint}"
+    )]
+    TimeUnmapped {
+        /// The columns that there are.
+        hint: String,
+    },
+    /// A row of CSV is longer than [`RECORD_BYTES_MAX`].
+    #[error(
+        "the row that begins at line {line} has more than {RECORD_BYTES_MAX} bytes; is a quotation \
+         mark left open?"
+    )]
+    RowTooLarge {
+        /// The line on which it begins.
+        line: u64,
+    },
+    /// A GeoJSON feature, or another member of the collection, is longer than
+    /// [`FEATURE_BYTES_MAX`].
+    #[error("at line {line}, after {features} features: more than {FEATURE_BYTES_MAX} bytes belong together")]
+    FeatureTooLarge {
+        /// The line that was being read.
+        line: u64,
+        /// How many features were read before.
+        features: u64,
+    },
+    /// The text is not JSON, or ends too early.
+    #[error("at line {line}, column {column}, after {features} features: {detail}")]
+    MalformedJson {
+        /// The line.
+        line: u64,
+        /// The column, in bytes, counted from 1.
+        column: u64,
+        /// How many features were read before.
+        features: u64,
+        /// What is wrong there.
+        detail: String,
+    },
+    /// The text is JSON and not GeoJSON.
+    #[error("this is not a GeoJSON feature collection: {detail}")]
+    NotGeoJson {
+        /// The line on which that is seen.
+        line: u64,
+        /// What would be right.
+        detail: String,
+    },
+}
+
+impl ImportError {
+    /// Returns the line at which the reading ended, 0 if nothing was read.
+    #[must_use]
+    pub const fn line(&self) -> u64 {
+        match self {
+            Self::MappingUnused => 0,
+            Self::HeaderMissing
+            | Self::TooManyColumns { .. }
+            | Self::ColumnUnknown { .. }
+            | Self::TimeUnmapped { .. } => 1,
+            Self::Io { line, .. }
+            | Self::HeaderUnreadable { line, .. }
+            | Self::RowTooLarge { line }
+            | Self::FeatureTooLarge { line, .. }
+            | Self::MalformedJson { line, .. }
+            | Self::NotGeoJson { line, .. } => *line,
+        }
+    }
+
+    /// Returns the stable word for it, of the same kind as [`crate::RecordError::code`].
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Io { .. } => "input_failed",
+            Self::MappingUnused => "conflicting_parameters",
+            Self::HeaderMissing | Self::HeaderUnreadable { .. } | Self::TooManyColumns { .. } => "malformed_csv",
+            Self::ColumnUnknown { .. } | Self::NotGeoJson { .. } => "invalid_parameter",
+            Self::TimeUnmapped { .. } => "missing_parameter",
+            Self::RowTooLarge { .. } | Self::FeatureTooLarge { .. } => "record_too_large",
+            Self::MalformedJson { .. } => "malformed_json",
+        }
+    }
+}

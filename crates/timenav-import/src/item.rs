@@ -1,0 +1,83 @@
+//! What is read from one record.
+
+use timenav_core::event::{DraftError, EventDraft};
+
+use crate::limits::DETAIL_BYTES_MAX;
+
+/// One record of a file: the event in it, or why there is none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// The line on which the record begins, counted from 1. For GeoJSON, whose records are not
+    /// bound to lines, the number of the feature, counted from 1.
+    pub line: u64,
+    /// The event. It has an id.
+    pub event: Result<EventDraft, RecordError>,
+}
+
+/// Why a record is not an event. The records after it are read all the same.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{detail}")]
+pub struct RecordError {
+    /// `malformed_json`, `malformed_csv`, `missing_parameter`, `invalid_parameter`,
+    /// `unknown_parameter` or `record_too_large`.
+    pub code: &'static str,
+    /// The field, as a path of names and numbers: `causes/3`. None if the record as a whole is
+    /// meant.
+    pub field: Option<String>,
+    /// What would be right.
+    pub detail: String,
+}
+
+impl RecordError {
+    pub(crate) const MALFORMED_JSON: &'static str = "malformed_json";
+    pub(crate) const MALFORMED_CSV: &'static str = "malformed_csv";
+    pub(crate) const MISSING: &'static str = "missing_parameter";
+    pub(crate) const INVALID: &'static str = "invalid_parameter";
+    pub(crate) const UNKNOWN: &'static str = "unknown_parameter";
+    pub(crate) const TOO_LARGE: &'static str = "record_too_large";
+
+    /// Returns an error about the record as a whole.
+    pub(crate) fn whole(code: &'static str, detail: impl Into<String>) -> Self {
+        Self { code, field: None, detail: clipped(detail.into()) }
+    }
+
+    /// Returns an error about a field.
+    pub(crate) fn of(code: &'static str, field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { code, field: Some(clipped(field.into())), detail: clipped(detail.into()) }
+    }
+
+    /// Returns the error that a field has a value that cannot be.
+    pub(crate) fn invalid(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::of(Self::INVALID, field, detail)
+    }
+}
+
+impl From<DraftError> for RecordError {
+    fn from(error: DraftError) -> Self {
+        Self::invalid(error.field, error.detail)
+    }
+}
+
+/// Returns the text, cut to the length that an error may have.
+pub(crate) fn clipped(mut text: String) -> String {
+    if text.len() > DETAIL_BYTES_MAX {
+        text.truncate(text.floor_char_boundary(DETAIL_BYTES_MAX - '…'.len_utf8()));
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn details_are_cut_between_characters() {
+        let check = |text: String, expected_bytes: usize| {
+            assert_eq!(clipped(text).len(), expected_bytes);
+        };
+        check("x".repeat(DETAIL_BYTES_MAX), DETAIL_BYTES_MAX);
+        check("x".repeat(DETAIL_BYTES_MAX + 1), DETAIL_BYTES_MAX);
+        check("é".repeat(DETAIL_BYTES_MAX), DETAIL_BYTES_MAX - 1);
+    }
+}

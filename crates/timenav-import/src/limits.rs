@@ -1,0 +1,26 @@
+//! Every limit of an import, by name. Those of the events themselves are in
+//! [`timenav_core::limits`].
+
+/// Longest record, in bytes: a line of NDJSON or a row of CSV without its line end, or the
+/// properties of a GeoJSON feature.
+pub const RECORD_BYTES_MAX: usize = 1024 * 1024;
+/// Longest GeoJSON feature, and longest other member of a feature collection, in bytes. Outlines
+/// of countries need more room than [`RECORD_BYTES_MAX`].
+pub const FEATURE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Deepest nesting of geometry collections, which RFC 7946 §3.1.8 advises against at all.
+pub const GEOMETRY_DEPTH_MAX: usize = 8;
+/// Most columns of a CSV file.
+pub const CSV_COLUMNS_MAX: usize = 1_024;
+/// Longest mapping, in bytes.
+pub const MAPPING_BYTES_MAX: usize = 16 * 1024;
+/// Most columns in one template.
+pub const TEMPLATE_COLUMNS_MAX: usize = 32;
+/// Longest text that a template makes, in bytes.
+pub const TEMPLATE_TEXT_BYTES_MAX: usize = 64 * 1024;
+/// Longest detail of an error, in bytes: it quotes the input, which may be hostile.
+pub const DETAIL_BYTES_MAX: usize = 400;
+/// Longest word that another is suggested for, in bytes.
+pub const SUGGESTION_BYTES_MAX: usize = 64;
+
+/// How much is asked of the input at once, in bytes.
+pub(crate) const BUFFER_BYTES: usize = 64 * 1024;

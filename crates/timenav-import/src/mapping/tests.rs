@@ -1,0 +1,131 @@
+use super::*;
+use std::borrow::Cow;
+
+#[track_caller]
+fn parsed(text: &str) -> Mapping {
+    Mapping::parse(text).unwrap()
+}
+
+#[track_caller]
+fn refused(text: &str, expected: &str) {
+    assert_eq!(Mapping::parse(text).unwrap_err().to_string(), expected, "{text}");
+}
+
+/// Fills the template of `name` from columns that hold their own names, but `none` nothing.
+#[track_caller]
+fn fills(template: &str, expected: Option<&str>) {
+    let mapping = Mapping::parse(&format!("name={template}")).unwrap();
+    let Some(Source::Columns { template, .. }) = mapping.source(Field::Name) else { panic!("no columns") };
+    let text = template.fill(|name| (name != "none").then(|| Cow::Owned(name.clone())));
+    assert_eq!(text.unwrap().as_deref(), expected);
+}
+
+#[test]
+fn both_forms_say_the_same() {
+    for text in [
+        "time=when|unix_ms,geo.lat=Breite,name={a} ({b}),causes=parents|split:;,source=",
+        " time = when |unix_ms , lat=Breite, name = {a} ({b}), causes=parents|split:;, source = ",
+        r#"{"time": "when|unix_ms", "geo.lat": "Breite", "name": "{a} ({b})",
+            "causes": "parents|split:;", "source": null}"#,
+    ] {
+        assert_eq!(parsed(text), parsed("time=when|unix_ms,lat=Breite,name={a} ({b}),causes=parents|split:;,source="));
+    }
+    assert!(parsed("").is_automatic());
+    assert!(parsed(" {} ").is_automatic());
+    assert!(!parsed("name=").is_automatic());
+    assert_eq!(parsed("name=").source(Field::Name), Some(&Source::Nothing));
+    assert_eq!(parsed("name=x").source(Field::Time), None);
+}
+
+#[test]
+fn suffixes_say_how_a_text_is_read() {
+    let check = |text: &str, field, expected| {
+        let mapping = parsed(text);
+        let Some(Source::Columns { reading, .. }) = mapping.source(field) else { panic!("{text}") };
+        assert_eq!(*reading, expected, "{text}");
+    };
+    check("time=a", Field::Time, Reading::Default);
+    check("time=a|unix", Field::Time, Reading::Unix(UnixUnit::Seconds));
+    check("time={a|b}|unix_ms", Field::Time, Reading::Unix(UnixUnit::Millis));
+    check("end_time=a|unix_us", Field::EndTime, Reading::Unix(UnixUnit::Micros));
+    check("causes=a|split", Field::Causes, Reading::SplitAtBlanks);
+    check("actors=a|split:;", Field::Actors, Reading::SplitAt(";".to_owned()));
+    check("actors=a|split:|", Field::Actors, Reading::SplitAt("|".to_owned()));
+    check(r#"{"actors": "a|split:, "}"#, Field::Actors, Reading::SplitAt(",".to_owned()));
+    check(r#"{"actors": "a|split: and "}"#, Field::Actors, Reading::SplitAt(" and".to_owned()));
+}
+
+#[test]
+fn templates_are_filled() {
+    fills("a", Some("a"));
+    fills(" a b ", Some("a b"));
+    fills("{a}", Some("a"));
+    fills("{ a }", Some("a"));
+    fills("{a} ({b})", Some("a (b)"));
+    fills("{a}{b}", Some("ab"));
+    fills("{{{a}}} {{", Some("{a} {"));
+    fills("{a|b}", Some("a|b"));
+    fills("{a} {none}", Some("a"));
+    fills("none", None);
+    fills("{none}", None);
+    fills("x{none}y{none}", None);
+}
+
+#[test]
+fn a_template_makes_no_endless_text() {
+    let template = |columns: usize| Template::parse(Field::Name, &"{a}".repeat(columns));
+    assert!(template(TEMPLATE_COLUMNS_MAX).is_ok());
+    assert_eq!(template(TEMPLATE_COLUMNS_MAX + 1), Err(MappingError::ColumnsTooMany { field: "name" }));
+    let bytes = crate::limits::TEMPLATE_TEXT_BYTES_MAX;
+    let fill = |bytes: usize| template(2).unwrap().fill(|_| Some(Cow::Owned("x".repeat(bytes / 2))));
+    assert_eq!(fill(bytes).unwrap().unwrap().len(), bytes);
+    assert!(fill(bytes + 2).is_err());
+}
+
+#[test]
+fn what_is_no_mapping_is_refused() {
+    refused("tiem=a", "`tiem` is no field that can be mapped; did you mean `time`?");
+    refused(
+        "xyz=a",
+        "`xyz` is no field that can be mapped; the fields are `event_id`, `time`, `end_time`, \
+         `precision`, `description`, `name`, `location`, `lat`, `lon`, `radius_m`, `causes`, \
+         `actors`, `source`",
+    );
+    refused(
+        "time=a,name",
+        "`name` is no `field=column`; values with commas need the JSON form, such as `{\"name\": \"a, b\"}`",
+    );
+    refused("lat=a,geo.lat=b", "`lat` is mapped twice; map it once");
+    refused(r#"{"lat": "a", "geo.lat": "b"}"#, "`lat` is mapped twice; map it once");
+    refused("time=a|hours", "`|hours` cannot be said of `time`; times take `|unix`, `|unix_ms` and `|unix_us`");
+    refused("causes=a|split:", "`|split:` cannot be said of `causes`; lists take `|split` and `|split:<separator>`");
+    refused("name=a|split", "`|split` cannot be said of `name`; only times and lists take a suffix");
+    let single = "the template of `name` has a single brace; write `{column}` for a column, and \
+                  `{{` or `}}` for a brace";
+    refused("name={a", single);
+    refused("name=a}", single);
+    refused("name={a} }", single);
+    let missing = "the value of `name` names no column; write `{column}` or `column`";
+    refused("name={}", missing);
+    refused("name={{a}}", missing);
+    refused("time=|unix", "the value of `time` names no column; write `{column}` or `column`");
+    for no_object in ["{", "{\"time\": 1}", "{\"time\": {}}", "{time=a}"] {
+        let error = Mapping::parse(no_object).unwrap_err();
+        assert!(matches!(error, MappingError::NotAnObject { .. }), "{no_object}: {error}");
+    }
+}
+
+#[test]
+fn a_mapping_has_a_longest_length() {
+    let text = |bytes: usize| format!("name={}", "x".repeat(bytes - "name=".len()));
+    assert!(Mapping::parse(&text(MAPPING_BYTES_MAX)).is_ok());
+    assert_eq!(Mapping::parse(&text(MAPPING_BYTES_MAX + 1)), Err(MappingError::TooLong));
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_panics(text in "(\\PC|[{}|=,\":a ]){0,40}") {
+        let _ = Mapping::parse(&text);
+        let _ = Mapping::parse(&format!("name={text}"));
+    }
+}

@@ -1,0 +1,55 @@
+//! What was meant by a word that is not known.
+
+use crate::limits::SUGGESTION_BYTES_MAX;
+
+/// How alike two words are at least, from 0 to 1, for one to be suggested for the other.
+const LIKENESS_MIN: f64 = 0.5;
+
+/// Returns the candidate most like `word`, if one is.
+pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // The comparison takes time with the product of the lengths.
+    if word.len() > SUGGESTION_BYTES_MAX {
+        return None;
+    }
+    let word = word.to_lowercase();
+    candidates
+        .into_iter()
+        .filter(|candidate| candidate.len() <= SUGGESTION_BYTES_MAX)
+        .map(|candidate| {
+            let likeness = strsim::normalized_damerau_levenshtein(&word, &candidate.to_lowercase());
+            (candidate, likeness)
+        })
+        .filter(|(_, likeness)| *likeness >= LIKENESS_MIN)
+        .max_by(|(_, one), (_, other)| one.total_cmp(other))
+        .map(|(candidate, _)| candidate)
+}
+
+/// Returns the nearest candidate as a question, else all of them: `the fields are …`.
+pub(crate) fn hint<const COUNT: usize>(what: &str, word: &str, candidates: [&'static str; COUNT]) -> String {
+    match nearest(word, candidates) {
+        Some(candidate) => format!("did you mean `{candidate}`?"),
+        None => format!("{what} are `{}`", candidates.join("`, `")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_word_is_suggested() {
+        let check = |word: &str, expected| {
+            assert_eq!(nearest(word, ["time", "end_time", "description"]), expected, "{word}");
+        };
+        check("tiem", Some("time"));
+        check("TIME", Some("time"));
+        check("descripton", Some("description"));
+        check("endtime", Some("end_time"));
+        check("zzz", None);
+        check("", None);
+        let word = |bytes: usize| "x".repeat(bytes);
+        assert!(nearest(&word(SUGGESTION_BYTES_MAX), [word(SUGGESTION_BYTES_MAX - 1).as_str()]).is_some());
+        assert!(nearest(&word(SUGGESTION_BYTES_MAX + 1), [word(SUGGESTION_BYTES_MAX).as_str()]).is_none());
+        assert!(nearest(&word(SUGGESTION_BYTES_MAX), [word(SUGGESTION_BYTES_MAX + 1).as_str()]).is_none());
+    }
+}

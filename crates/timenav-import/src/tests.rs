@@ -1,0 +1,48 @@
+//! What the tests of the formats share: a file in, lines of text out.
+
+use std::ops::ControlFlow;
+
+use crate::content_id::{canonical, content_id};
+use crate::{Format, ImportError, Item, Mapping, read};
+
+/// Reads a file to its end.
+pub(crate) fn items(format: Format, map: &str, file: &[u8]) -> (Vec<Item>, Result<(), ImportError>) {
+    let mapping = Mapping::parse(map).unwrap();
+    let mut items = Vec::new();
+    let outcome = read(format, &mapping, file, &mut |item| {
+        items.push(item);
+        ControlFlow::Continue(())
+    });
+    (items, outcome)
+}
+
+/// Writes an item as `line id content`, or as `line code field`.
+pub(crate) fn shown(item: &Item) -> String {
+    let line = item.line;
+    match &item.event {
+        Ok(draft) => {
+            let content = String::from_utf8(canonical(draft)).unwrap();
+            let id = draft.event_id.as_ref().unwrap();
+            let id = if *id == content_id(draft) { "-" } else { id.as_str() };
+            format!("{line} {id} {content}")
+        }
+        Err(error) => format!("{line} {} {}", error.code, error.field.as_deref().unwrap_or("-")),
+    }
+}
+
+/// Checks what a whole file gives. An id made of the content is shown as `-`.
+#[track_caller]
+pub(crate) fn check(format: Format, map: &str, file: &str, expected: &[&str]) {
+    let (items, outcome) = items(format, map, file.as_bytes());
+    outcome.unwrap();
+    assert_eq!(items.iter().map(shown).collect::<Vec<_>>(), expected);
+}
+
+/// Checks the first detail that a file is refused with, of a record or as a whole.
+#[track_caller]
+pub(crate) fn check_detail(format: Format, map: &str, file: &str, expected: &str) {
+    let (items, outcome) = items(format, map, file.as_bytes());
+    let refused = items.into_iter().find_map(|item| item.event.err());
+    let detail = refused.map(|error| error.detail);
+    assert_eq!(detail.unwrap_or_else(|| outcome.unwrap_err().to_string()), expected);
+}

@@ -1,0 +1,132 @@
+//! However large a file is, little of it is in memory at a time.
+
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+
+use timenav_import::limits::{FEATURE_BYTES_MAX, RECORD_BYTES_MAX};
+use timenav_import::{Format, ImportError, Mapping, read};
+
+const FILE_BYTES: u64 = 200 * 1_000_000;
+
+/// A start, then the same text again and again, and how much of it was asked for.
+struct Endless<'t> {
+    start: &'t [u8],
+    again: &'t [u8],
+    place: usize,
+    bytes_read: u64,
+}
+
+impl<'t> Endless<'t> {
+    fn new(start: &'t str, again: &'t str) -> Self {
+        assert!(again.len() >= 1_024 * 1_024, "short texts take long to copy");
+        Self { start: start.as_bytes(), again: again.as_bytes(), place: 0, bytes_read: 0 }
+    }
+}
+
+impl Read for Endless<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let (from, is_start) = if self.place < self.start.len() {
+            (&self.start[self.place..], true)
+        } else {
+            (&self.again[(self.place - self.start.len()) % self.again.len()..], false)
+        };
+        let left = usize::try_from(FILE_BYTES.saturating_sub(self.bytes_read)).unwrap();
+        let bytes = out.len().min(from.len()).min(if is_start { from.len() } else { left });
+        out[..bytes].copy_from_slice(&from[..bytes]);
+        self.place += bytes;
+        self.bytes_read += bytes as u64;
+        Ok(bytes)
+    }
+}
+
+/// Reads, and returns how many items came, how it ended, and how much was asked for.
+fn read_endless(format: Format, start: &str, again: &str) -> (u64, Result<(), ImportError>, u64) {
+    let mut file = Endless::new(start, again);
+    let mut items = 0;
+    let outcome = read(format, &Mapping::default(), &mut file, &mut |_| {
+        items += 1;
+        ControlFlow::Continue(())
+    });
+    (items, outcome, file.bytes_read)
+}
+
+#[test]
+fn a_line_of_ndjson_without_end_is_passed_over() {
+    let (items, outcome, bytes) = read_endless(Format::Ndjson, "{}\n{\"a\":\"", &"x".repeat(1 << 20));
+    outcome.unwrap();
+    assert_eq!(items, 2);
+    assert_eq!(bytes, FILE_BYTES);
+}
+
+#[test]
+fn blank_lines_of_ndjson_are_passed_over() {
+    let line = format!("{}\n", " ".repeat(RECORD_BYTES_MAX));
+    let (items, outcome, bytes) = read_endless(Format::Ndjson, "", &line);
+    outcome.unwrap();
+    assert_eq!((items, bytes), (0, FILE_BYTES));
+}
+
+#[test]
+fn a_row_of_csv_without_end_ends_the_reading() {
+    for again in ["x", "\r\n", "\"\""] {
+        let again = again.repeat((1 << 20) / again.len());
+        let start = "time,a\n2024-07-20T20:17:40Z,1\n2024-07-20T20:17:40Z,\"";
+        let (items, outcome, bytes) = read_endless(Format::Csv, start, &again);
+        assert!(matches!(outcome, Err(ImportError::RowTooLarge { line: 3 })));
+        assert_eq!(items, 1);
+        assert!(bytes < (RECORD_BYTES_MAX + (256 << 10)) as u64, "{bytes}");
+    }
+    for again in ["time", "time,"] {
+        let again = again.repeat(1 << 18);
+        let (items, outcome, bytes) = read_endless(Format::Csv, "", &again);
+        assert!(matches!(outcome, Err(ImportError::RowTooLarge { line: 1 })));
+        assert_eq!(items, 0);
+        assert!(bytes < (RECORD_BYTES_MAX + (256 << 10)) as u64, "{bytes}");
+    }
+}
+
+#[test]
+fn a_feature_without_end_ends_the_reading() {
+    for (start, again) in [
+        ("{\"features\":[{\"a\":\"", "x"),
+        ("{\"features\":[{\"type\":\"Feature\",\"geometry\":{\"coordinates\":[", "[1,2],"),
+        ("{\"", "x"),
+        ("{\"a\":", "["),
+        ("{\"type\":\"FeatureCollection\",\"features\":[]}", " "),
+    ] {
+        let again = again.repeat((1 << 20) / again.len() + 1);
+        let (items, outcome, bytes) = read_endless(Format::GeoJson, start, &again);
+        let error = outcome.unwrap_err();
+        assert!(matches!(error, ImportError::FeatureTooLarge { features: 0, .. }), "{start}: {error}");
+        assert_eq!(items, 0);
+        assert!(bytes < (FEATURE_BYTES_MAX + (256 << 10)) as u64, "{bytes}");
+    }
+}
+
+/// Reads a file of many records up to the thousandth, and returns how far the reading was ahead.
+fn bytes_ahead(format: Format, start: &str, record: &str) -> u64 {
+    let again = record.repeat((1 << 20) / record.len() + 1);
+    let mut file = Endless::new(start, &again);
+    let mut items = 0_u64;
+    read(format, &Mapping::default(), &mut file, &mut |item| {
+        item.event.unwrap();
+        items += 1;
+        if items == 1_000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })
+    .unwrap();
+    file.bytes_read - 1_000 * record.len() as u64
+}
+
+#[test]
+fn records_are_handed_over_as_they_are_read() {
+    let time = "2024-07-20T20:17:40Z";
+    let feature = format!("{{\"type\":\"Feature\",\"properties\":{{\"time\":\"{time}\"}}}},\n");
+    for (format, start, record) in [
+        (Format::Ndjson, "", format!("{{\"time\":\"{time}\"}}\n")),
+        (Format::Csv, "time,a,b\n", format!("{time},\"x\n\",y\r\n")),
+        (Format::GeoJson, "{\"features\":[", feature),
+    ] {
+        let ahead = bytes_ahead(format, start, &record);
+        assert!(ahead <= 128 << 10, "{format:?}: {ahead} bytes");
+    }
+}
