@@ -1,0 +1,66 @@
+//! Everything put together.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use timenav_engine::Engine;
+use tokio_util::sync::CancellationToken;
+
+use crate::metrics::Metrics;
+use crate::route::Route;
+use crate::{auth, finish, service, v1};
+
+/// What the process tells the HTTP layer.
+#[derive(Clone, Debug)]
+pub struct HttpOptions {
+    /// Cancelled when the service stops: streams end then.
+    pub closing: CancellationToken,
+    /// The version of the service.
+    pub version: &'static str,
+}
+
+/// What every handler can reach.
+#[derive(Clone)]
+pub(crate) struct App {
+    pub(crate) engine: Engine,
+    pub(crate) options: HttpOptions,
+    pub(crate) metrics: Arc<Metrics>,
+}
+
+/// Prefixes under which every operation is served by the same handler.
+pub(crate) const PREFIXES: [&str; 2] = ["/v1", "/api/v1"];
+
+/// Returns every operation that needs a caller, by its path without prefix.
+pub(crate) fn operations() -> Vec<Route> {
+    let mut routes = v1::clock::routes();
+    routes.extend(v1::anchors::routes());
+    routes.extend(v1::events::routes());
+    routes.extend(v1::import::routes());
+    routes.extend(v1::timelines::routes());
+    routes.extend(v1::proofs::routes());
+    routes.extend(v1::users::routes());
+    routes.extend(v1::api_keys::routes());
+    routes.extend(v1::limits::routes());
+    routes
+}
+
+/// Returns the whole service, ready to be served.
+pub fn router(engine: Engine, options: HttpOptions) -> Router {
+    let app = App { engine, options, metrics: Arc::new(Metrics::new()) };
+    let mut operations_router = Router::new();
+    for route in operations() {
+        for path in route.paths() {
+            operations_router = operations_router.route(&path, route.method_router());
+        }
+    }
+    let identified = operations_router.route_layer(from_fn_with_state(app.clone(), auth::identify));
+    let router = identified
+        .merge(service::routes())
+        .fallback(finish::no_route)
+        .method_not_allowed_fallback(finish::no_method)
+        .layer(from_fn_with_state(app.clone(), finish::finish))
+        .with_state(app);
+    // Routing must see GET where QUERY was sent, so this wraps the router instead of its routes.
+    Router::new().fallback_service(tower::ServiceBuilder::new().layer(from_fn(finish::query_as_get)).service(router))
+}

@@ -1,0 +1,119 @@
+//! Who asks. Nothing behind this layer runs for somebody who could not be identified.
+
+use axum::body::{Body, HttpBody, to_bytes};
+use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::request::Parts;
+use http::{HeaderMap, Method, header};
+use timenav_core::ids::TimelineId;
+use timenav_engine::{AuthFailure, Caller};
+
+use crate::app::App;
+use crate::params::{CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, WholeBody};
+use crate::problem::Failure;
+
+/// The path of the one operation whose body is read as it comes.
+pub(crate) const IMPORT_PATH: &str = "/import-events";
+
+/// The user who asks.
+pub(crate) struct Authenticated(pub(crate) Caller);
+
+impl<S: Sync> FromRequestParts<S> for Authenticated {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Failure> {
+        // Absent only where a route was registered outside the layer below: it then lets nobody in.
+        let caller = parts.extensions.get::<Caller>().cloned();
+        caller.map(Self).ok_or(Failure::Unidentified(AuthFailure::Missing))
+    }
+}
+
+/// Identifies the caller, or logs the attempt and refuses.
+pub(crate) async fn identify(State(app): State<App>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let identified = credentials(&parts.headers).and_then(|key| app.engine.authenticate(key));
+    let streams = parts.uri.path().ends_with(IMPORT_PATH);
+    let body = match (&identified, streams) {
+        (Ok(_), true) => body,
+        // What a stranger would import is of no interest; what it was aimed at is in the query.
+        (Err(_), true) => Body::empty(),
+        (_, false) => match whole_body(&parts.method, body).await {
+            Ok(body) => {
+                parts.extensions.insert(body);
+                Body::empty()
+            }
+            Err(failure) => return failure.into_response(),
+        },
+    };
+    match identified {
+        Ok(caller) => {
+            parts.extensions.insert(caller);
+            next.run(Request::from_parts(parts, body)).await
+        }
+        Err(failure) => {
+            let operation = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
+            let aimed = aimed_at(&parts);
+            match app.engine.log_unidentified(aimed, &operation, failure).await {
+                Ok(()) => Failure::Unidentified(failure).into_response(),
+                Err(refusal) => Failure::Refused(refusal).into_response(),
+            }
+        }
+    }
+}
+
+/// Returns the key that the request shows (RFC 6750 §2.1).
+fn credentials(headers: &HeaderMap) -> Result<&str, AuthFailure> {
+    let mut shown = headers.get_all(header::AUTHORIZATION).iter();
+    let first = shown.next().ok_or(AuthFailure::Missing)?;
+    if shown.next().is_some() {
+        return Err(AuthFailure::Malformed);
+    }
+    let text = first.to_str().map_err(|_| AuthFailure::Malformed)?;
+    match text.split_once(' ') {
+        Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") => Ok(key.trim()),
+        None if text.eq_ignore_ascii_case("bearer") => Err(AuthFailure::Malformed),
+        // Another scheme is no credential that is known here.
+        Some(_) | None => Err(AuthFailure::Missing),
+    }
+}
+
+async fn whole_body(method: &Method, body: Body) -> Result<WholeBody, Failure> {
+    if body.is_end_stream() {
+        return Ok(WholeBody::default());
+    }
+    let looks = matches!(*method, Method::GET | Method::HEAD);
+    let bytes_max = if looks { LOOKUP_BODY_BYTES_MAX } else { CHANGE_BODY_BYTES_MAX };
+    if body.size_hint().lower() > bytes_max as u64 {
+        return Err(Failure::TooLarge { bytes_max });
+    }
+    to_bytes(body, bytes_max).await.map(WholeBody).map_err(|error| {
+        let source = std::error::Error::source(&error);
+        if source.is_some_and(<dyn std::error::Error>::is::<http_body_util::LengthLimitError>) {
+            Failure::TooLarge { bytes_max }
+        } else {
+            Failure::BodyLost
+        }
+    })
+}
+
+/// Returns the timeline that a request names, if it names one: in its path, query or body.
+fn aimed_at(parts: &Parts) -> Option<TimelineId> {
+    let in_path = parts.uri.path().split_once("/timeline/").and_then(|(_, rest)| rest.split('/').next());
+    let query = parts.uri.query().unwrap_or("");
+    let in_query = || {
+        form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "timeline_id").map(|(_, id)| id.into_owned())
+    };
+    let in_body = || {
+        let body = parts.extensions.get::<WholeBody>()?;
+        let named: Named = serde_json::from_slice(&body.0).ok()?;
+        named.timeline_id
+    };
+    let named = in_path.map(str::to_owned).or_else(in_query).or_else(in_body)?;
+    TimelineId::new(&named).ok()
+}
+
+#[derive(serde::Deserialize)]
+struct Named {
+    timeline_id: Option<String>,
+}

@@ -1,0 +1,190 @@
+//! The outermost layer: what every request and every answer has, whatever happens inside.
+
+use std::panic::AssertUnwindSafe;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::{Json, body::Body};
+use futures_util::FutureExt;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use serde::Serialize;
+use timenav_core::time::Span;
+
+use crate::app::App;
+use crate::params::SentAsQuery;
+use crate::problem::{Failure, FieldError, Problem, Unwritten};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Longest request id that is taken over from a client, in characters.
+const REQUEST_ID_CHARS_MAX: usize = 128;
+const PROBLEM_JSON: &str = "application/problem+json";
+
+/// The id of a request, its own or made here.
+#[derive(Clone, Debug)]
+struct RequestId(String);
+
+/// Routes QUERY (RFC 10008) as GET: it takes the same parameters and gives the same answer.
+pub(crate) async fn query_as_get(mut request: Request, next: Next) -> Response {
+    if request.method().as_str() == "QUERY" {
+        *request.method_mut() = Method::GET;
+        request.extensions_mut().insert(SentAsQuery);
+    }
+    next.run(request).await
+}
+
+/// Gives every request an id, catches panics, writes problems, and sets the headers of all answers.
+pub(crate) async fn finish(State(app): State<App>, request: Request, next: Next) -> Response {
+    let began = app.engine.now();
+    let id = RequestId(request_id(&app, request.headers()));
+    let method = if request.extensions().get::<SentAsQuery>().is_some() {
+        "QUERY".to_owned()
+    } else {
+        request.method().to_string()
+    };
+    let route =
+        request.extensions().get::<MatchedPath>().map_or_else(|| "none".to_owned(), |path| path.as_str().to_owned());
+    let wants_problem = wants_problem_json(request.headers());
+    let asks_options = request.method() == Method::OPTIONS;
+    let trace = trace_id(request.headers()).unwrap_or_default().to_owned();
+    let caught = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    let response = caught.unwrap_or_else(|_| Failure::Panicked.into_response());
+    let mut response = if asks_options && response.status() == StatusCode::METHOD_NOT_ALLOWED {
+        options(&response)
+    } else {
+        written(response, &id, wants_problem)
+    };
+    let took = app.engine.now().since(began);
+    let status = response.status().as_u16();
+    app.metrics.record(&method, &route, status, took);
+    log(&method, &route, status, took, &id, &trace);
+    headers(response.headers_mut(), &id);
+    response
+}
+
+/// Nothing is at the path.
+pub(crate) async fn no_route() -> Failure {
+    Failure::NoRoute
+}
+
+/// Something is at the path, but not for the method. `Allow` is set by the router.
+pub(crate) async fn no_method() -> Failure {
+    Failure::Method { allow: String::new() }
+}
+
+fn log(method: &str, route: &str, status: u16, took: Span, id: &RequestId, trace_id: &str) {
+    let (took_micros, request_id) = (took.micros(), &id.0);
+    if status >= 500 {
+        tracing::warn!(method, route, status, took_micros, request_id, trace_id, "request failed");
+    } else {
+        tracing::debug!(method, route, status, took_micros, request_id, trace_id, "request answered");
+    }
+}
+
+fn request_id(app: &App, headers: &HeaderMap) -> String {
+    let given = headers.get(&REQUEST_ID).and_then(|value| value.to_str().ok());
+    let usable = |text: &&str| {
+        (1..=REQUEST_ID_CHARS_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+    };
+    given.filter(usable).map_or_else(|| app.engine.new_id("req"), str::to_owned)
+}
+
+/// Returns the trace id of a valid `traceparent` (W3C Trace Context §3.2). It is logged, and
+/// trusted for nothing.
+fn trace_id(headers: &HeaderMap) -> Option<&str> {
+    let text = headers.get("traceparent")?.to_str().ok()?;
+    let mut parts = text.splitn(4, '-');
+    let (version, trace, parent) = (parts.next()?, parts.next()?, parts.next()?);
+    let hex = |text: &str, length: usize| {
+        text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+    };
+    let valid = hex(version, 2) && version != "ff" && hex(trace, 32) && hex(parent, 16);
+    let zero = |text: &str| text.bytes().all(|byte| byte == b'0');
+    (valid && !zero(trace) && !zero(parent)).then_some(trace)
+}
+
+fn wants_problem_json(headers: &HeaderMap) -> bool {
+    headers.get_all(header::ACCEPT).iter().any(|value| value.to_str().is_ok_and(|text| text.contains(PROBLEM_JSON)))
+}
+
+/// Answers OPTIONS from the `Allow` that the router would have refused with.
+fn options(refused: &Response) -> Response {
+    let allow = allow(refused.headers());
+    (StatusCode::NO_CONTENT, [(header::ALLOW, allow)]).into_response()
+}
+
+/// Returns the methods of a path: what the router says, and QUERY wherever there is GET.
+fn allow(headers: &HeaderMap) -> String {
+    let known = headers.get(header::ALLOW).and_then(|value| value.to_str().ok()).unwrap_or("");
+    let mut methods: Vec<&str> = known.split(',').map(str::trim).filter(|method| !method.is_empty()).collect();
+    if methods.contains(&"GET") {
+        methods.push("QUERY");
+    }
+    methods.push("OPTIONS");
+    methods.join(", ")
+}
+
+/// Writes a failure that is on its way, in the shape that the client accepts.
+fn written(mut response: Response, id: &RequestId, wants_problem: bool) -> Response {
+    let Some(Unwritten(failure)) = response.extensions_mut().remove::<Unwritten>() else { return response };
+    let failure = match failure {
+        Failure::Method { .. } => Failure::Method { allow: allow(response.headers()) },
+        other => other,
+    };
+    if let Failure::Refused(refusal) = &failure
+        && failure.http_status().is_server_error()
+    {
+        tracing::error!(request_id = id.0, error = %refusal, "a request could not be carried out");
+    }
+    if let Failure::Method { allow } = &failure
+        && let Ok(value) = HeaderValue::from_str(allow)
+    {
+        response.headers_mut().insert(header::ALLOW, value);
+    }
+    let (status, problem) = (response.status(), failure.problem(&id.0));
+    let mut headers = std::mem::take(response.headers_mut());
+    headers.remove(header::CONTENT_LENGTH);
+    headers.remove(header::CONTENT_TYPE);
+    let mut written: Response<Body> =
+        if wants_problem { problem_json(status, problem) } else { (status, Json(problem)).into_response() };
+    written.headers_mut().extend(headers);
+    written
+}
+
+/// Problem details for HTTP APIs (RFC 9457).
+#[derive(Serialize)]
+struct ProblemDetails {
+    #[serde(rename = "type")]
+    kind: String,
+    title: String,
+    status: u16,
+    detail: String,
+    code: String,
+    errors: Vec<FieldError>,
+    request_id: String,
+}
+
+fn problem_json(status: StatusCode, problem: Problem) -> Response {
+    let Problem { status: title, code, detail, errors, request_id } = problem;
+    let kind = format!("urn:timenav:problem:{code}");
+    let details = ProblemDetails { kind, title, status: status.as_u16(), detail, code, errors, request_id };
+    let mut response = (status, Json(details)).into_response();
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
+    response
+}
+
+/// Sets what every answer has. A handler that set one of these itself knew better.
+fn headers(headers: &mut HeaderMap, id: &RequestId) {
+    let mut set = |name: HeaderName, value: &'static str| {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    };
+    set(header::CACHE_CONTROL, "no-store");
+    set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    set(header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'");
+    set(header::REFERRER_POLICY, "no-referrer");
+    set(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
+    set(header::VARY, "Authorization");
+    if let Ok(value) = HeaderValue::from_str(&id.0) {
+        headers.insert(REQUEST_ID, value);
+    }
+}

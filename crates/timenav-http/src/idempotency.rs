@@ -1,0 +1,73 @@
+//! The `Idempotency-Key` header: a request that carries one happens once.
+//!
+//! Source: draft-ietf-httpapi-idempotency-key-header-07. A second request with the key waits for
+//! the first one and is given its answer; `docs/adr` says why that is better than a conflict.
+
+use axum::extract::{FromRequestParts, MatchedPath};
+use http::request::Parts;
+use sha2::{Digest, Sha256};
+use timenav_engine::{Caller, Idempotency};
+
+use crate::params::WholeBody;
+use crate::problem::Failure;
+
+/// Longest key, in characters.
+pub(crate) const KEY_CHARS_MAX: usize = 255;
+const HEADER: &str = "idempotency-key";
+
+/// What the request carries, if it carries a key.
+pub(crate) struct Idempotent(pub(crate) Option<Idempotency>);
+
+impl<S: Sync> FromRequestParts<S> for Idempotent {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Failure> {
+        let Some(key) = key(parts)? else { return Ok(Self(None)) };
+        let user = parts.extensions.get::<Caller>().map_or("", |caller| caller.user_id.as_str());
+        let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
+        let body = parts.extensions.get::<WholeBody>().cloned().unwrap_or_default();
+        let query = parts.uri.query().unwrap_or("");
+        Ok(Self(Some(Idempotency {
+            key: digest(&[
+                user.as_bytes(),
+                parts.method.as_str().as_bytes(),
+                canonical(route).as_bytes(),
+                key.as_bytes(),
+            ]),
+            fingerprint: digest(&[canonical(parts.uri.path()).as_bytes(), query.as_bytes(), &body.0]),
+        })))
+    }
+}
+
+/// Both prefixes are one operation, so a key spent under one is spent under the other.
+fn canonical(path: &str) -> &str {
+    path.strip_prefix("/api").unwrap_or(path)
+}
+
+/// Reads the header as a structured string (`"…"`) or bare, as most clients send it.
+fn key(parts: &Parts) -> Result<Option<&str>, Failure> {
+    let mut given = parts.headers.get_all(HEADER).iter();
+    let Some(first) = given.next() else { return Ok(None) };
+    let wrong = || {
+        let detail =
+            format!("send one Idempotency-Key of 1 to {KEY_CHARS_MAX} visible ASCII characters, such as a UUID");
+        Failure::invalid("Idempotency-Key", detail)
+    };
+    if given.next().is_some() {
+        return Err(wrong());
+    }
+    let text = first.to_str().map_err(|_| wrong())?.trim();
+    let bare = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
+    let visible = bare.bytes().all(|byte| byte.is_ascii_graphic());
+    if visible && (1..=KEY_CHARS_MAX).contains(&bare.len()) { Ok(Some(bare)) } else { Err(wrong()) }
+}
+
+/// Hashes parts with their lengths, so that no two lists of parts are the same bytes.
+fn digest(parts: &[&[u8]]) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_be_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().into()
+}

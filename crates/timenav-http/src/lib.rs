@@ -1,0 +1,22 @@
+//! How timenav is spoken: HTTP and JSON.
+//!
+//! A request is identified ([`auth`]), its parameters are read ([`params`]), its handler makes one
+//! call to the engine and turns the outcome into an answer or a [`problem`]. Nothing here decides,
+//! and nothing here reads a clock or a store.
+
+mod answer;
+mod app;
+mod auth;
+mod finish;
+mod idempotency;
+mod metrics;
+mod openapi;
+mod params;
+mod problem;
+mod route;
+mod service;
+mod v1;
+mod wire;
+
+pub use app::{HttpOptions, router};
+pub use openapi::openapi_json;

@@ -1,0 +1,82 @@
+//! What is counted, for `/metrics`.
+
+use std::fmt::Write as _;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+use timenav_core::time::Span;
+use timenav_engine::EngineStats;
+
+/// The counters of the HTTP layer.
+pub(crate) struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    durations: Family<RouteLabels, Histogram>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    method: String,
+    route: String,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RouteLabels {
+    route: String,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let mut registry = Registry::with_prefix("timenav");
+        let requests = Family::<RequestLabels, Counter>::default();
+        registry.register("http_requests", "Requests answered", requests.clone());
+        let durations = Family::new_with_constructor(histogram as fn() -> Histogram);
+        registry.register_with_unit(
+            "http_request_duration",
+            "Time to the head of the answer",
+            Unit::Seconds,
+            durations.clone(),
+        );
+        Self { registry, requests, durations }
+    }
+
+    pub(crate) fn record(&self, method: &str, route: &str, status: u16, took: Span) {
+        let labels = RequestLabels { method: method.to_owned(), route: route.to_owned(), status };
+        self.requests.get_or_create(&labels).inc();
+        #[expect(clippy::cast_precision_loss, reason = "a duration of a request in microseconds is far below 2^53")]
+        let seconds = took.micros() as f64 / 1e6;
+        self.durations.get_or_create(&RouteLabels { route: route.to_owned() }).observe(seconds);
+    }
+
+    /// Returns everything in the text format of `OpenMetrics` 1.0.
+    pub(crate) fn text(&self, engine: EngineStats) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = encode(&mut text, &self.registry);
+        let engine = [
+            ("ledger_entries", "counter", "Ledger entries written since start", "_total", engine.entries),
+            ("commits", "counter", "Groups committed since start", "_total", engine.groups),
+            ("timelines", "gauge", "Timelines there are", "", engine.timelines),
+        ];
+        let end = text.find("# EOF").unwrap_or(text.len());
+        text.truncate(end);
+        for (name, kind, help, suffix, value) in engine {
+            let _ = write!(
+                text,
+                "# HELP timenav_{name} {help}.\n# TYPE timenav_{name} {kind}\ntimenav_{name}{suffix} {value}\n"
+            );
+        }
+        text.push_str("# EOF\n");
+        text
+    }
+}
+
+/// Buckets from 100 µs to 26 s, each four times the one before.
+fn histogram() -> Histogram {
+    Histogram::new(exponential_buckets(1e-4, 4.0, 10))
+}

@@ -1,0 +1,217 @@
+//! Parameters: from the query string, from a JSON body, or from both, with the same meaning.
+
+use std::borrow::Cow;
+
+use axum::extract::FromRequestParts;
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, header};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::problem::{Failure, FaultKind, ParameterFault};
+use crate::wire::{KIND_MARK, OUT_OF_RANGE};
+
+#[cfg(test)]
+mod tests;
+
+/// Longest body of a request that only looks, in bytes.
+pub(crate) const LOOKUP_BODY_BYTES_MAX: usize = 64 * 1024;
+/// Longest body of a request that changes something, in bytes. Imports have no limit.
+pub(crate) const CHANGE_BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// The body of the request, read whole before anybody was identified.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WholeBody(pub(crate) Bytes);
+
+/// Marks a request that was sent as QUERY and is routed as GET.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SentAsQuery;
+
+/// The parameters of a request.
+pub(crate) struct Params<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Params<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Failure> {
+        let body = parts.extensions.get::<WholeBody>().cloned().unwrap_or_default();
+        let of_query = parts.extensions.get::<SentAsQuery>().is_some();
+        check_media_type(&parts.headers, &body.0, of_query)?;
+        read(parts.uri.query().unwrap_or(""), &body.0).map(Params)
+    }
+}
+
+/// A JSON body that is more than named parameters, with the query string beside it.
+pub(crate) struct JsonBody(pub(crate) Bytes);
+
+impl<S: Sync> FromRequestParts<S> for JsonBody {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Failure> {
+        let body = parts.extensions.get::<WholeBody>().cloned().unwrap_or_default();
+        check_media_type(&parts.headers, &body.0, false)?;
+        Ok(Self(body.0))
+    }
+}
+
+/// Parameters in the query string of a request whose body is a file.
+pub(crate) struct QueryParams<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for QueryParams<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Failure> {
+        read(parts.uri.query().unwrap_or(""), &[]).map(QueryParams)
+    }
+}
+
+/// A body is JSON and says so; RFC 10008 §2 asks for 400 where a QUERY does not say what it is.
+fn check_media_type(headers: &HeaderMap, body: &[u8], of_query: bool) -> Result<(), Failure> {
+    let content_type = headers.get(header::CONTENT_TYPE);
+    if of_query && content_type.is_none() {
+        let detail = "a QUERY names the type of its body; send `Content-Type: application/json`";
+        return Err(Failure::invalid("", detail));
+    }
+    let is_json = content_type.and_then(|value| value.to_str().ok()).is_some_and(is_json);
+    if is_json || (body.is_empty() && !of_query) {
+        return Ok(());
+    }
+    Err(Failure::MediaType { expected: "application/json", of_query })
+}
+
+fn is_json(content_type: &str) -> bool {
+    let essence = content_type.split(';').next().unwrap_or("").trim();
+    essence.eq_ignore_ascii_case("application/json")
+}
+
+/// Reads parameters from a query string and a body that may be empty.
+pub(crate) fn read<T: DeserializeOwned>(query: &str, body: &[u8]) -> Result<T, Failure> {
+    let of_query = query_map(query)?;
+    if of_query.is_empty() {
+        return from_json(if body.trim_ascii().is_empty() { b"{}" } else { body });
+    }
+    let mut merged: Map<String, Value> = if body.trim_ascii().is_empty() { Map::new() } else { from_json(body)? };
+    for (name, text) in of_query {
+        match merged.get(&name) {
+            Some(given) if !is_same(given, &text) => return Err(conflict(&name)),
+            Some(_) => {}
+            None => {
+                merged.insert(name, text);
+            }
+        }
+    }
+    serde_path_to_error::deserialize(Value::Object(merged)).map_err(|error| fault(&error))
+}
+
+/// Reads JSON text into a struct, an array or a map. Anything else is refused.
+pub(crate) fn from_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
+    if !body.trim_ascii_start().starts_with(b"{") {
+        serde_json::from_slice::<serde::de::IgnoredAny>(body).map_err(|error| malformed(&error))?;
+        return Err(Failure::invalid("", "the body is a JSON object"));
+    }
+    let mut json = serde_json::Deserializer::from_slice(body);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        // What is no JSON at all is told before what is wrong with its fields.
+        match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
+            Ok(_) => fault(&error),
+            Err(syntax) => malformed(&syntax),
+        }
+    })?;
+    json.end().map_err(|error| malformed(&error))?;
+    Ok(value)
+}
+
+pub(crate) fn malformed(error: &serde_json::Error) -> Failure {
+    Failure::MalformedJson { detail: error.to_string() }
+}
+
+fn query_map(query: &str) -> Result<Map<String, Value>, Failure> {
+    let mut map = Map::new();
+    for (name, text) in form_urlencoded::parse(query.as_bytes()) {
+        let (name, text): (Cow<'_, str>, Cow<'_, str>) = (name, text);
+        match map.get(&*name) {
+            Some(Value::String(given)) if *given != text => return Err(conflict(&name)),
+            Some(_) => {}
+            None => {
+                map.insert(name.into_owned(), Value::String(text.into_owned()));
+            }
+        }
+    }
+    Ok(map)
+}
+
+pub(crate) fn conflict(name: &str) -> Failure {
+    let detail = format!("`{name}` is given twice with different values; give it once");
+    Failure::Parameter(ParameterFault { kind: FaultKind::Conflicting, path: name.to_owned(), detail })
+}
+
+/// Returns whether a value of a body is what a text of a query string says.
+fn is_same(given: &Value, text: &Value) -> bool {
+    let Value::String(text) = text else { return false };
+    match given {
+        Value::String(given) => given == text,
+        Value::Number(given) => given.to_string() == *text,
+        Value::Bool(given) => given.to_string() == *text,
+        Value::Null | Value::Array(_) | Value::Object(_) => false,
+    }
+}
+
+/// Returns what a deserializer's error says of a parameter.
+///
+/// Serde tells apart what went wrong by the words of its messages only; the tests hold every
+/// form that is read here.
+fn fault(error: &serde_path_to_error::Error<serde_json::Error>) -> Failure {
+    let path = path_of(error.path());
+    let message = error.inner().to_string();
+    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
+    let child = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
+    let (kind, path, detail) = if let Some(name) = quoted(message, "missing field ") {
+        (FaultKind::Missing, child(name), format!("`{name}` is required"))
+    } else if let Some(name) = quoted(message, "unknown field ") {
+        (FaultKind::Unknown, own(&path, name), unknown(name, message))
+    } else if let Some(name) = quoted(message, "duplicate field ") {
+        (FaultKind::Conflicting, own(&path, name), format!("`{name}` stands twice in the body; give it once"))
+    } else if let Some((OUT_OF_RANGE, detail)) = message.split_once(KIND_MARK) {
+        (FaultKind::OutOfRange, path, detail.to_owned())
+    } else {
+        (FaultKind::Invalid, path, message.to_owned())
+    };
+    Failure::Parameter(ParameterFault { kind, path, detail })
+}
+
+/// The path of an error about a field's name may or may not end in that name already.
+fn own(path: &str, name: &str) -> String {
+    match path {
+        "" => name.to_owned(),
+        path if path == name || path.ends_with(&format!("/{name}")) => path.to_owned(),
+        path => format!("{path}/{name}"),
+    }
+}
+
+fn path_of(path: &serde_path_to_error::Path) -> String {
+    use serde_path_to_error::Segment;
+    let segment = |segment: &Segment| match segment {
+        Segment::Seq { index } => Some(index.to_string()),
+        Segment::Map { key } => Some(key.replace('~', "~0").replace('/', "~1")),
+        Segment::Enum { .. } | Segment::Unknown => None,
+    };
+    path.iter().filter_map(segment).collect::<Vec<_>>().join("/")
+}
+
+fn quoted<'a>(message: &'a str, start: &str) -> Option<&'a str> {
+    message.strip_prefix(start)?.strip_prefix('`')?.split('`').next()
+}
+
+fn unknown(name: &str, message: &str) -> String {
+    let known: Vec<&str> =
+        message.split_once("expected").map_or("", |(_, known)| known).split('`').skip(1).step_by(2).collect();
+    let nearest = known.iter().max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
+    match nearest {
+        Some(near) if strsim::jaro_winkler(name, near) > 0.75 => {
+            format!("there is no parameter `{name}`; did you mean `{near}`?")
+        }
+        Some(_) => format!("there is no parameter `{name}`; there are {}", known.join(", ")),
+        None => format!("there is no parameter `{name}`; this operation takes none"),
+    }
+}

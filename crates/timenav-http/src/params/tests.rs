@@ -1,0 +1,83 @@
+use super::*;
+use crate::wire::{self, Text};
+use serde::Deserialize;
+use timenav_core::time::{Instant, Virtual};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    destination_time: Text<Instant<Virtual>>,
+    #[expect(dead_code, reason = "read by nobody, but known to the reader")]
+    location: Option<String>,
+    #[serde(default, deserialize_with = "wire::page_items")]
+    limit: Option<usize>,
+}
+
+const GOOD: &str = r#"{"destination_time":"2005-08-29T00:00:00Z"}"#;
+
+fn check(query: &str, body: &str, expected: Result<Option<usize>, (&str, &str)>) {
+    let found = read::<Request>(query, body.as_bytes()).map(|request| request.limit);
+    let found = found.map_err(|failure| match &failure {
+        Failure::Parameter(fault) => (fault.kind.code().to_owned(), fault.path.clone()),
+        other => (other.code().to_owned(), String::new()),
+    });
+    let expected = expected.map_err(|(code, path)| (code.to_owned(), path.to_owned()));
+    assert_eq!(found, expected, "{query} {body}");
+}
+
+#[test]
+fn the_spellings_mean_the_same() {
+    check("", GOOD, Ok(None));
+    check("destination_time=2005-08-29T00:00:00Z&limit=5", "", Ok(Some(5)));
+    check("limit=5", GOOD, Ok(Some(5)));
+    check("", r#"{"destination_time":"2005-08-29T00:00:00Z","limit":5}"#, Ok(Some(5)));
+    check("limit=5", r#"{"destination_time":"2005-08-29T00:00:00Z","limit":5}"#, Ok(Some(5)));
+    check("limit=5&limit=5", GOOD, Ok(Some(5)));
+}
+
+#[test]
+fn faults_name_the_field() {
+    check("", "", Err(("missing_parameter", "destination_time")));
+    check("", "{}", Err(("missing_parameter", "destination_time")));
+    check("", r#"{"destination_time":null}"#, Err(("invalid_parameter", "destination_time")));
+    check("", r#"{"destination_time":5}"#, Err(("invalid_parameter", "destination_time")));
+    check("", r#"{"destination_time":"soon"}"#, Err(("invalid_parameter", "destination_time")));
+    check("", r#"{"destination_time":"+010000-01-01T00:00:00Z"}"#, Err(("time_out_of_range", "destination_time")));
+    check("", r#"{"destinaton_time":"x"}"#, Err(("unknown_parameter", "destinaton_time")));
+    check("loc=x", GOOD, Err(("unknown_parameter", "loc")));
+    check("limit=0", GOOD, Err(("invalid_parameter", "limit")));
+    check("limit=1001", GOOD, Err(("invalid_parameter", "limit")));
+    check("limit=x", GOOD, Err(("invalid_parameter", "limit")));
+    check("limit=5&limit=6", GOOD, Err(("conflicting_parameters", "limit")));
+    check(
+        "limit=5",
+        r#"{"destination_time":"2005-08-29T00:00:00Z","limit":6}"#,
+        Err(("conflicting_parameters", "limit")),
+    );
+    check("", r#"{"location":"a","location":"b"}"#, Err(("conflicting_parameters", "location")));
+}
+
+#[test]
+fn what_is_not_a_json_object_is_told_apart() {
+    for bad in ["{", "nope", "{\"a\":}", "{} {}", "\u{feff}{}", "[1"] {
+        check("", bad, Err(("malformed_json", "")));
+    }
+    for other in ["[]", "1", "null", "\"text\""] {
+        check("", other, Err(("invalid_parameter", "")));
+    }
+    let deep = format!("{}{}", "{\"a\":".repeat(200), "}".repeat(200));
+    check("", &deep, Err(("malformed_json", "")));
+}
+
+#[test]
+fn the_nearest_name_is_told() {
+    let detail = |body: &str| match read::<Request>("", body.as_bytes()) {
+        Err(Failure::Parameter(fault)) => fault.detail,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        detail(r#"{"destinaton_time":1}"#),
+        "there is no parameter `destinaton_time`; did you mean `destination_time`?"
+    );
+    assert_eq!(detail(r#"{"xyz":1}"#), "there is no parameter `xyz`; there are destination_time, location, limit");
+}

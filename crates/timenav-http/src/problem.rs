@@ -1,0 +1,316 @@
+//! What goes wrong, as clients see it. The only place that knows statuses.
+//!
+//! `docs/errors.md` lists every code; a test compares.
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use serde::Serialize;
+use timenav_core::access::Denial;
+use timenav_core::clock::ClockRefusal;
+use timenav_engine::{AuthFailure, Refusal};
+use utoipa::ToSchema;
+
+/// Why a request is not answered as it wished.
+#[derive(Clone, Debug)]
+pub(crate) enum Failure {
+    /// The engine says no.
+    Refused(Refusal),
+    /// Nobody could be identified.
+    Unidentified(AuthFailure),
+    /// A parameter is missing, unknown, given twice, or has a value that it cannot have.
+    Parameter(ParameterFault),
+    /// The body is not JSON.
+    MalformedJson { detail: String },
+    /// A file cannot be imported to its end.
+    Import { code: &'static str, detail: String },
+    /// The body is of a type that is not taken here.
+    MediaType { expected: &'static str, of_query: bool },
+    /// The body is too large.
+    TooLarge { bytes_max: usize },
+    /// The body did not arrive.
+    BodyLost,
+    /// There is nothing at this path.
+    NoRoute,
+    /// This method is not for this path.
+    Method { allow: String },
+    /// A handler panicked.
+    Panicked,
+}
+
+/// What is wrong with one parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ParameterFault {
+    pub(crate) kind: FaultKind,
+    /// Names and numbers on the way to it, as in a JSON pointer without the first slash.
+    pub(crate) path: String,
+    pub(crate) detail: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FaultKind {
+    Missing,
+    Invalid,
+    Unknown,
+    Conflicting,
+    OutOfRange,
+}
+
+impl FaultKind {
+    pub(crate) const fn code(self) -> &'static str {
+        match self {
+            Self::Missing => "missing_parameter",
+            Self::Invalid => "invalid_parameter",
+            Self::Unknown => "unknown_parameter",
+            Self::Conflicting => "conflicting_parameters",
+            Self::OutOfRange => "time_out_of_range",
+        }
+    }
+}
+
+/// The body of every error.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Problem {
+    /// What happened, in a sentence.
+    pub(crate) status: String,
+    /// A stable word for it.
+    pub(crate) code: String,
+    /// What would be right.
+    pub(crate) detail: String,
+    /// Which fields it is about, where it is about fields.
+    pub(crate) errors: Vec<FieldError>,
+    /// Names the request, for support.
+    pub(crate) request_id: String,
+}
+
+/// What is wrong with one field.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct FieldError {
+    /// The field, as a JSON pointer in a URI fragment.
+    pub(crate) pointer: String,
+    /// A stable word for what is wrong with it.
+    pub(crate) code: String,
+    /// What would be right.
+    pub(crate) detail: String,
+}
+
+/// A failure on its way to be written: only the outermost layer knows the request's id and what
+/// the client accepts.
+#[derive(Clone, Debug)]
+pub(crate) struct Unwritten(pub(crate) Failure);
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut response = self.http_status().into_response();
+        for (name, value) in self.headers() {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                response.headers_mut().insert(name, value);
+            }
+        }
+        response.extensions_mut().insert(Unwritten(self));
+        response
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl Failure {
+    /// A parameter whose value cannot be.
+    pub(crate) fn invalid(path: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::Parameter(ParameterFault { kind: FaultKind::Invalid, path: path.into(), detail: detail.into() })
+    }
+
+    pub(crate) fn http_status(&self) -> StatusCode {
+        match self {
+            Self::Refused(refusal) => refusal_status(refusal),
+            Self::Unidentified(AuthFailure::Missing | AuthFailure::Invalid) => StatusCode::UNAUTHORIZED,
+            Self::Parameter(fault) if fault.kind == FaultKind::OutOfRange => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Unidentified(AuthFailure::Malformed)
+            | Self::Parameter(_)
+            | Self::MalformedJson { .. }
+            | Self::Import { .. }
+            | Self::BodyLost => StatusCode::BAD_REQUEST,
+            Self::MediaType { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::NoRoute => StatusCode::NOT_FOUND,
+            Self::Method { .. } => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Panicked => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::Refused(refusal) => refusal_code(refusal),
+            Self::Unidentified(failure) => failure.code(),
+            Self::Parameter(fault) => fault.kind.code(),
+            Self::MalformedJson { .. } => "malformed_json",
+            Self::Import { code, .. } => code,
+            Self::MediaType { .. } => "unsupported_media_type",
+            Self::TooLarge { .. } => "content_too_large",
+            Self::BodyLost => "incomplete_body",
+            Self::NoRoute => "not_found",
+            Self::Method { .. } => "method_not_allowed",
+            Self::Panicked => "internal",
+        }
+    }
+
+    /// Returns the problem as it is written.
+    pub(crate) fn problem(&self, request_id: &str) -> Problem {
+        let detail = self.detail();
+        let field = self.field();
+        let errors = field.map(|path| FieldError {
+            pointer: pointer(&path),
+            code: self.code().to_owned(),
+            detail: detail.clone(),
+        });
+        Problem {
+            status: self.sentence().to_owned(),
+            code: self.code().to_owned(),
+            detail,
+            errors: errors.into_iter().collect(),
+            request_id: request_id.to_owned(),
+        }
+    }
+
+    fn sentence(&self) -> &'static str {
+        match self.code() {
+            "missing_parameter" => "The request lacks a parameter.",
+            "invalid_parameter" => "A parameter has a value that it cannot have.",
+            "unknown_parameter" => "The request has a parameter that is not known here.",
+            "conflicting_parameters" => "The request gives one parameter two values.",
+            "malformed_json" => "The body is not JSON.",
+            "missing_credentials" => "The request carries no API key.",
+            "invalid_credentials" => "The API key is not valid.",
+            "permission_denied" => "You may not do this.",
+            "time_travel_restricted" => "Your time travel is restricted.",
+            "insufficient_scope" => "Your API key was not made for this.",
+            "not_found" => "There is no such thing, or it is not yours to see.",
+            "time_out_of_range" => "The time lies outside the years -9999 to 9999.",
+            "already_exists" => "It exists already.",
+            "conflict" => "The request conflicts with what is there.",
+            "idempotency_key_reused" => "The Idempotency-Key was used for another request.",
+            "method_not_allowed" => "This method is not for this path.",
+            "content_too_large" => "The body is too large.",
+            "unsupported_media_type" => "The body is of a type that is not taken here.",
+            "unavailable" => "The service cannot do this now; nothing was changed.",
+            "incomplete_body" => "The body did not arrive whole.",
+            "malformed_file" => "The file cannot be imported to its end.",
+            _ => "Something went wrong inside the service.",
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            // What is inside is in the log, under the request's id.
+            Self::Refused(Refusal::Damaged(_)) | Self::Panicked => {
+                "name the request_id when you ask for help".to_owned()
+            }
+            Self::Refused(Refusal::Invalid { detail, .. })
+            | Self::MalformedJson { detail }
+            | Self::Import { detail, .. } => detail.clone(),
+            Self::Refused(refusal) => refusal.to_string(),
+            Self::Unidentified(failure) => failure.to_string(),
+            Self::Parameter(fault) => fault.detail.clone(),
+            Self::MediaType { expected, .. } => format!("send `Content-Type: {expected}`"),
+            Self::TooLarge { bytes_max } => format!("a body here has at most {bytes_max} bytes"),
+            Self::BodyLost => "the connection ended before the body did".to_owned(),
+            Self::NoRoute => "there is nothing at this path; GET /openapi.json lists what there is".to_owned(),
+            Self::Method { allow } => format!("this path takes {allow}"),
+        }
+    }
+
+    fn field(&self) -> Option<String> {
+        match self {
+            Self::Parameter(fault) => Some(fault.path.clone()),
+            Self::Refused(Refusal::Invalid { field, .. }) => Some(field.clone()),
+            Self::Refused(Refusal::EventDiffers { index, .. }) => Some(format!("{index}/event_id")),
+            Self::Refused(Refusal::Cursor) => Some("cursor".to_owned()),
+            Self::Refused(_)
+            | Self::Unidentified(_)
+            | Self::MalformedJson { .. }
+            | Self::Import { .. }
+            | Self::MediaType { .. }
+            | Self::TooLarge { .. }
+            | Self::BodyLost
+            | Self::NoRoute
+            | Self::Method { .. }
+            | Self::Panicked => None,
+        }
+    }
+
+    fn headers(&self) -> Vec<(HeaderName, String)> {
+        match self {
+            Self::Unidentified(AuthFailure::Missing) => {
+                vec![(header::WWW_AUTHENTICATE, "Bearer realm=\"timenav\"".to_owned())]
+            }
+            Self::Unidentified(AuthFailure::Invalid) => {
+                let challenge =
+                    "Bearer realm=\"timenav\", error=\"invalid_token\", error_description=\"the API key is not valid\"";
+                vec![(header::WWW_AUTHENTICATE, challenge.to_owned())]
+            }
+            Self::Unidentified(AuthFailure::Malformed) => {
+                vec![(header::WWW_AUTHENTICATE, "Bearer realm=\"timenav\", error=\"invalid_request\"".to_owned())]
+            }
+            Self::Refused(Refusal::Denied(Denial::Scope { needs })) => {
+                let challenge =
+                    format!("Bearer realm=\"timenav\", error=\"insufficient_scope\", scope=\"{}\"", needs.as_str());
+                vec![(header::WWW_AUTHENTICATE, challenge)]
+            }
+            Self::Refused(Refusal::Unavailable(_)) => vec![(header::RETRY_AFTER, "1".to_owned())],
+            // The router knows the methods of the path and has set `Allow`; the outermost layer completes it.
+            Self::Method { .. } => Vec::new(),
+            Self::MediaType { of_query: true, .. } => {
+                vec![(HeaderName::from_static("accept-query"), "\"application/json\"".to_owned())]
+            }
+            Self::Refused(_)
+            | Self::Parameter(_)
+            | Self::MalformedJson { .. }
+            | Self::Import { .. }
+            | Self::MediaType { .. }
+            | Self::TooLarge { .. }
+            | Self::BodyLost
+            | Self::NoRoute
+            | Self::Panicked => Vec::new(),
+        }
+    }
+}
+
+fn refusal_status(refusal: &Refusal) -> StatusCode {
+    match refusal {
+        Refusal::Denied(Denial::Hidden) | Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
+        Refusal::Denied(_) => StatusCode::FORBIDDEN,
+        Refusal::Clock(ClockRefusal::OutOfRange) | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+        Refusal::Clock(ClockRefusal::Location) | Refusal::Invalid { .. } | Refusal::Cursor => StatusCode::BAD_REQUEST,
+        Refusal::AlreadyExists { .. }
+        | Refusal::EventDiffers { .. }
+        | Refusal::LimitReached { .. }
+        | Refusal::LastOperator { .. }
+        | Refusal::StillRunning => StatusCode::CONFLICT,
+        Refusal::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+        Refusal::Damaged(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+fn refusal_code(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::Denied(Denial::Hidden) | Refusal::NotFound { .. } => "not_found",
+        Refusal::Denied(Denial::Permission { .. } | Denial::OperatorOnly) => "permission_denied",
+        Refusal::Denied(Denial::Restricted { .. } | Denial::TooFar { .. }) => "time_travel_restricted",
+        Refusal::Denied(Denial::Scope { .. }) => "insufficient_scope",
+        Refusal::Clock(ClockRefusal::OutOfRange) => "time_out_of_range",
+        Refusal::Clock(ClockRefusal::Location) | Refusal::Invalid { .. } | Refusal::Cursor => "invalid_parameter",
+        Refusal::AlreadyExists { .. } | Refusal::EventDiffers { .. } => "already_exists",
+        Refusal::LimitReached { .. } | Refusal::LastOperator { .. } | Refusal::StillRunning => "conflict",
+        Refusal::KeyReused => "idempotency_key_reused",
+        Refusal::Unavailable(_) => "unavailable",
+        Refusal::Damaged(_) => "internal",
+    }
+}
+
+/// Returns a JSON pointer as a URI fragment (RFC 6901 §6).
+fn pointer(path: &str) -> String {
+    if path.is_empty() { "#".to_owned() } else { format!("#/{path}") }
+}

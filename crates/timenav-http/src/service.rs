@@ -1,0 +1,59 @@
+//! What needs no caller: is it alive, is it ready, how is it spoken.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use http::header;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::openapi::openapi_json;
+use crate::problem::Failure;
+
+/// The page at `/`, for whoever arrives without knowing more.
+#[derive(Serialize)]
+struct Welcome {
+    status: &'static str,
+    version: &'static str,
+    documentation: &'static str,
+    clock: &'static str,
+}
+
+pub(crate) fn routes() -> Router<App> {
+    Router::new()
+        .route("/", get(welcome))
+        .route("/healthz", get(healthz))
+        .route("/readyz", get(readyz))
+        .route("/metrics", get(metrics))
+        .route("/openapi.json", get(openapi))
+}
+
+async fn welcome(State(app): State<App>) -> Json<Welcome> {
+    Json(Welcome {
+        status: "This is timenav: one clock and one history that a whole system can share.",
+        version: app.options.version,
+        documentation: "/openapi.json",
+        clock: "/v1/clock",
+    })
+}
+
+/// The process runs.
+async fn healthz() -> Json<crate::answer::StatusBody> {
+    Json(crate::answer::StatusBody { status: "The process runs.".to_owned() })
+}
+
+/// The service can answer: the store does, and nothing has stopped writing.
+async fn readyz(State(app): State<App>) -> Result<Json<crate::answer::StatusBody>, Failure> {
+    app.engine.ready().await?;
+    Ok(Json(crate::answer::StatusBody { status: "The service is ready.".to_owned() }))
+}
+
+async fn metrics(State(app): State<App>) -> Response {
+    let text = app.metrics.text(app.engine.stats());
+    ([(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
+}
+
+async fn openapi() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], openapi_json()).into_response()
+}

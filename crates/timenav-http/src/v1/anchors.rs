@@ -1,0 +1,217 @@
+//! Anchors: marked moments, and the way back to them.
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use timenav_core::ids::{AnchorId, TimelineId};
+use timenav_core::time::{Instant, Virtual};
+use timenav_engine::{Anchor, AnchorPage, AnchorRequest, ReturnScope};
+use utoipa::ToSchema;
+
+use super::clock::{ClockBody, Operation, timeline};
+use crate::answer::{Changed, LedgerBody};
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::wire::{self, Text, items_max};
+
+const TAG: &str = "anchors";
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::change("/set-anchor", "set_anchor", "Marks a moment that can be returned to", set_anchor)
+            .takes::<SetAnchorRequest>()
+            .gives::<AnchorSetBody>()
+            .tag(TAG),
+        Route::lookup("/anchors", "anchors", "Lists anchors in the order in which they were set", anchors)
+            .takes::<AnchorsRequest>()
+            .gives::<AnchorsBody>()
+            .tag(TAG),
+        Route::change("/return-to-anchor", "return_to_anchor", "Takes the clock back to an anchor", return_to_anchor)
+            .takes::<ReturnRequest>()
+            .gives::<ClockBody>()
+            .tag(TAG),
+    ]
+}
+
+/// What to mark.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SetAnchorRequest {
+    /// The moment to mark; what the clock shows if it is left out.
+    #[schema(value_type = Option<String>, example = "2005-08-29T11:10:00Z")]
+    timestamp: Option<Text<Instant<Virtual>>>,
+    /// What the anchor is for.
+    #[schema(max_length = 16_384, example = "before the levees fail")]
+    description: Option<String>,
+    /// Whether changing what came before the anchor is a paradox; `true` if it is left out.
+    #[serde(default, deserialize_with = "wire::truth")]
+    fixed: Option<bool>,
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// Which anchor to return to.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReturnRequest {
+    /// The anchor.
+    #[schema(value_type = String)]
+    anchor_id: Text<AnchorId>,
+    /// What to restore: `clock`, the moment, place, rate, and whether it runs.
+    scope: Option<Scope>,
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// What a return restores.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Scope {
+    /// The clock.
+    Clock,
+}
+
+/// Which anchors to list.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AnchorsRequest {
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+    /// At most so many on the page.
+    #[schema(minimum = 1, maximum = 1_000)]
+    #[serde(default, deserialize_with = "wire::page_items")]
+    limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// An anchor that was set.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AnchorSetBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// Names the anchor.
+    anchor_id: String,
+    /// The moment it marks.
+    timestamp: String,
+    /// Where the setting of it stands in the ledger.
+    ledger: LedgerBody,
+}
+
+/// One page of anchors.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AnchorsBody {
+    /// What was found, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The anchors.
+    anchors: Vec<AnchorBody>,
+    /// Asks for the next page, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// Whether there is a next page.
+    has_more: bool,
+}
+
+/// One anchor.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AnchorBody {
+    /// Names the anchor.
+    anchor_id: String,
+    /// The moment it marks.
+    timestamp: String,
+    /// What it is for.
+    description: String,
+    /// Whether changing what came before it is a paradox.
+    fixed: bool,
+    /// Position of the ledger entry that set it.
+    position: u64,
+    /// Host time at which it was set.
+    set_at: String,
+}
+
+/// Marks a moment on a timeline.
+async fn set_anchor(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<SetAnchorRequest>,
+) -> Result<Changed<AnchorSetBody>, Failure> {
+    let anchor = AnchorRequest {
+        timestamp: request.timestamp.map(|text| text.0),
+        description: request.description.unwrap_or_default(),
+        fixed: request.fixed.unwrap_or(true),
+    };
+    let (anchor_id, timestamp, ledger, replayed) =
+        app.engine.set_anchor(&caller, timeline(request.timeline_id), anchor, idempotency).await?;
+    let body = AnchorSetBody {
+        status: format!("The anchor marks {timestamp}."),
+        anchor_id: anchor_id.to_string(),
+        timestamp: timestamp.to_string(),
+        ledger: ledger.into(),
+    };
+    Ok(Changed::ok(body, replayed))
+}
+
+/// Takes a timeline's clock back to an anchor.
+async fn return_to_anchor(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<ReturnRequest>,
+) -> Result<Changed<ClockBody>, Failure> {
+    let scope = match request.scope.unwrap_or(Scope::Clock) {
+        Scope::Clock => ReturnScope::Clock,
+    };
+    let anchor_id = request.anchor_id.0;
+    let step =
+        app.engine.return_to_anchor(&caller, timeline(request.timeline_id), &anchor_id, scope, idempotency).await?;
+    Ok(ClockBody::changed(&step, Operation::Return { anchor_id: anchor_id.as_str() }))
+}
+
+/// Lists a timeline's anchors.
+async fn anchors(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(request): Params<AnchorsRequest>,
+) -> Result<Json<AnchorsBody>, Failure> {
+    let items_max = items_max(request.limit);
+    let page = app.engine.anchors(&caller, timeline(request.timeline_id), items_max, request.cursor.as_deref()).await?;
+    Ok(Json(page.into()))
+}
+
+impl From<AnchorPage> for AnchorsBody {
+    fn from(page: AnchorPage) -> Self {
+        Self {
+            status: match page.anchors.len() {
+                1 => "1 anchor.".to_owned(),
+                count => format!("{count} anchors."),
+            },
+            timeline_id: page.timeline_id.to_string(),
+            anchors: page.anchors.into_iter().map(Into::into).collect(),
+            has_more: page.next_cursor.is_some(),
+            next_cursor: page.next_cursor,
+        }
+    }
+}
+
+impl From<Anchor> for AnchorBody {
+    fn from(anchor: Anchor) -> Self {
+        Self {
+            anchor_id: anchor.anchor_id.to_string(),
+            timestamp: anchor.timestamp.to_string(),
+            description: anchor.description,
+            fixed: anchor.fixed,
+            position: anchor.position,
+            set_at: anchor.set_at.to_string(),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! API keys: made, listed, stopped. A key is shown once, when it is made.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use serde::{Deserialize, Serialize};
+use timenav_core::access::Scope;
+use timenav_core::ids::{KeyId, TimelineId, UserId};
+use timenav_core::time::{Instant, Wall};
+use timenav_engine::{ApiKey, ApiKeyRequest, Refusal};
+use utoipa::ToSchema;
+
+use super::clock::timeline;
+use crate::answer::{Changed, LedgerBody};
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::wire::Text;
+
+const TAG: &str = "api keys";
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::change("/api-keys", "create_api_key", "Makes an API key and shows it once", create_api_key)
+            .takes::<KeyRequest>()
+            .gives::<KeyMadeBody>()
+            .created()
+            .tag(TAG),
+        Route::lookup("/api-keys", "api_keys", "Lists the keys of a user, without their secrets", api_keys)
+            .takes::<KeysRequest>()
+            .gives::<KeysBody>()
+            .tag(TAG),
+        Route::removal("/api-keys/{key_id}", "revoke_api_key", "Stops an API key", revoke_api_key)
+            .gives::<KeyStoppedBody>()
+            .tag(TAG),
+    ]
+}
+
+/// A key to be made.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KeyRequest {
+    /// Whose key; the caller's if it is left out. Keys of others are an operator's business.
+    #[schema(value_type = Option<String>, example = "alice")]
+    user_id: Option<Text<UserId>>,
+    /// The timeline meant where a request names none; `main` if it is left out.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+    /// What the key is for.
+    #[schema(max_length = 256, example = "billing tests")]
+    label: Option<String>,
+    /// What the key may be used for: `timeline:read`, `timeline:write`, `timeline:admin`,
+    /// `operator`, each including the ones before. All that the user may do if it is left out.
+    #[schema(value_type = Option<Vec<String>>)]
+    scopes: Option<Vec<Text<Scope>>>,
+    /// When the key stops working, in host time. Never if it is left out.
+    #[schema(value_type = Option<String>, example = "2027-01-01T00:00:00Z")]
+    expires_at: Option<Text<Instant<Wall>>>,
+}
+
+/// Whose keys to list.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KeysRequest {
+    /// The user; the caller if it is left out.
+    #[schema(value_type = Option<String>, example = "alice")]
+    user_id: Option<Text<UserId>>,
+}
+
+/// A key that was made.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct KeyMadeBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// Names the key without giving it away.
+    key_id: String,
+    /// The key. It is not kept and never shown again; absent from the answer to a repeated request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_key: Option<String>,
+    /// Whose it is.
+    user_id: String,
+    /// The timeline it is bound to.
+    timeline_id: String,
+    /// Where it stands in the ledger of `system`.
+    ledger: LedgerBody,
+}
+
+/// A key that was stopped.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct KeyStoppedBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// The key.
+    key_id: String,
+    /// Where it stands in the ledger of `system`.
+    ledger: LedgerBody,
+}
+
+/// Keys, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct KeysBody {
+    /// What was found, in a sentence.
+    status: String,
+    /// The keys.
+    api_keys: Vec<KeyBody>,
+}
+
+/// One key, without its secret.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct KeyBody {
+    /// Names the key without giving it away.
+    key_id: String,
+    /// Whose it is.
+    user_id: String,
+    /// The timeline it is bound to.
+    timeline_id: String,
+    /// What it is for.
+    label: String,
+    /// What it may be used for; absent for all that the user may do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scopes: Option<Vec<&'static str>>,
+    /// Host time at which it was made.
+    created_at: String,
+    /// Host time at which it stops working.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    /// Host time at which it was stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revoked_at: Option<String>,
+}
+
+/// Makes an API key.
+async fn create_api_key(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<KeyRequest>,
+) -> Result<Changed<KeyMadeBody>, Failure> {
+    let asked = ApiKeyRequest {
+        user_id: request.user_id.map(|text| text.0),
+        timeline_id: timeline(request.timeline_id),
+        label: request.label.unwrap_or_default(),
+        scopes: request.scopes.map(|scopes| scopes.into_iter().map(|scope| scope.0).collect()),
+        expires_at: request.expires_at.map(|text| text.0),
+    };
+    let made = app.engine.create_api_key(&caller, asked, idempotency).await?;
+    let status = if made.secret.is_some() {
+        "The key is made. Keep it now: it is shown this once."
+    } else {
+        "The key was made by an earlier request with this Idempotency-Key, and was shown then."
+    };
+    let body = KeyMadeBody {
+        status: status.to_owned(),
+        key_id: made.key_id.to_string(),
+        api_key: made.secret,
+        user_id: made.user_id.to_string(),
+        timeline_id: made.timeline_id.to_string(),
+        ledger: made.ledger.into(),
+    };
+    Ok(Changed::created(body, made.replayed))
+}
+
+/// Stops an API key.
+async fn revoke_api_key(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(key_id): Path<String>,
+) -> Result<Changed<KeyStoppedBody>, Failure> {
+    let key_id = KeyId::new(&key_id).map_err(|_| Refusal::NotFound { what: "API key", id: key_id })?;
+    let (key_id, ledger, replayed) = app.engine.revoke_api_key(&caller, key_id).await?;
+    let status = "The key works no more.".to_owned();
+    Ok(Changed::ok(KeyStoppedBody { status, key_id: key_id.to_string(), ledger: ledger.into() }, replayed))
+}
+
+/// Lists the keys of a user.
+async fn api_keys(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(request): Params<KeysRequest>,
+) -> Result<Json<KeysBody>, Failure> {
+    let keys = app.engine.api_keys(&caller, request.user_id.map(|text| text.0)).await?;
+    let api_keys: Vec<KeyBody> = keys.iter().map(|key| KeyBody::from(&**key)).collect();
+    let status = if api_keys.len() == 1 { "1 key.".to_owned() } else { format!("{} keys.", api_keys.len()) };
+    Ok(Json(KeysBody { status, api_keys }))
+}
+
+impl From<&ApiKey> for KeyBody {
+    fn from(key: &ApiKey) -> Self {
+        Self {
+            key_id: key.key_id.to_string(),
+            user_id: key.user_id.to_string(),
+            timeline_id: key.timeline_id.to_string(),
+            label: key.label.clone(),
+            scopes: key.scopes.as_ref().map(|scopes| scopes.iter().map(|scope| scope.as_str()).collect()),
+            created_at: key.created_at.to_string(),
+            expires_at: key.expires_at.map(|at| at.to_string()),
+            revoked_at: key.revoked_at.map(|at| at.to_string()),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The clock: travel, pause, resume, fast-forward, rewind, rate; reading and watching it.
+
+mod stream;
+mod view;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use timenav_core::clock::{ClockCommand, Rate};
+use timenav_core::ids::TimelineId;
+use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
+use timenav_core::time::{Duration, Instant, Virtual};
+use utoipa::ToSchema;
+
+use crate::answer::Changed;
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::wire::{self, Text};
+
+pub(crate) use view::{ClockBody, Operation};
+
+const TAG: &str = "clock";
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::change("/travel", "travel", "Moves the clock to a date, time and place", travel)
+            .takes::<TravelRequest>()
+            .gives::<ClockBody>(),
+        Route::change("/pause-time", "pause_time", "Pauses the clock", pause_time)
+            .takes::<ClockRequest>()
+            .gives::<ClockBody>(),
+        Route::change("/resume-time", "resume_time", "Resumes the clock from the moment of the pause", resume_time)
+            .takes::<ClockRequest>()
+            .gives::<ClockBody>(),
+        Route::change("/fast-forward", "fast_forward", "Moves the clock forward by a duration", fast_forward)
+            .takes::<ShiftRequest>()
+            .gives::<ClockBody>(),
+        Route::change("/rewind", "rewind", "Moves the clock back by a duration", rewind)
+            .takes::<ShiftRequest>()
+            .gives::<ClockBody>(),
+        Route::change("/set-rate", "set_rate", "Changes how fast the clock runs, from where it is", set_rate)
+            .takes::<RateRequest>()
+            .gives::<ClockBody>(),
+        Route::lookup("/clock", "clock", "Reads the clock", clock).takes::<ClockRequest>().gives::<ClockBody>(),
+        Route::lookup("/clock/stream", "clock_stream", "Watches the clock: one message for each change", stream::watch)
+            .takes::<ClockRequest>()
+            .streams::<ClockBody>(),
+    ]
+    .into_iter()
+    .map(|route| route.tag(TAG))
+    .collect()
+}
+
+/// Which clock is meant.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClockRequest {
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// Where to travel.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TravelRequest {
+    /// The moment to go to, past or future: an ISO 8601 timestamp with a zone.
+    #[schema(value_type = String, example = "2005-08-29T11:10:00Z")]
+    destination_time: Text<Instant<Virtual>>,
+    /// The place to arrive at. The clock stays where it is if it is left out.
+    #[schema(min_length = 1, max_length = 512, example = "New Orleans")]
+    location: Option<String>,
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// How far to move.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ShiftRequest {
+    /// A number and a unit (`s`, `m` minutes, `h`, `d`, `w`), several of them, or ISO 8601.
+    #[schema(value_type = String, example = "12h")]
+    duration: Text<Duration>,
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// How fast to run.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RateRequest {
+    /// Virtual seconds in a host second: more than 0, six digits after the point count.
+    #[schema(value_type = f64, minimum = 0.000_001, maximum = 1_000_000.0, example = 60.0)]
+    #[serde(deserialize_with = "rate")]
+    rate: Rate,
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// Moves a timeline's clock to a moment, and to a place if one is named.
+async fn travel(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<TravelRequest>,
+) -> Result<Changed<ClockBody>, Failure> {
+    let change = ClockCommand::Travel { to: request.destination_time.0, location: request.location };
+    let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
+    Ok(ClockBody::changed(&step, Operation::Travel))
+}
+
+/// Pauses a timeline's clock. A paused clock stays as it is.
+async fn pause_time(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<ClockRequest>,
+) -> Result<Changed<ClockBody>, Failure> {
+    let step =
+        app.engine.change_clock(&caller, timeline(request.timeline_id), ClockCommand::Pause, idempotency).await?;
+    Ok(ClockBody::changed(&step, Operation::Pause))
+}
+
+/// Resumes a timeline's clock. A running clock goes on as it is.
+async fn resume_time(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<ClockRequest>,
+) -> Result<Changed<ClockBody>, Failure> {
+    let step =
+        app.engine.change_clock(&caller, timeline(request.timeline_id), ClockCommand::Resume, idempotency).await?;
+    Ok(ClockBody::changed(&step, Operation::Resume))
+}
+
+/// Moves a timeline's clock forward.
+async fn fast_forward(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<ShiftRequest>,
+) -> Result<Changed<ClockBody>, Failure> {
+    let change = ClockCommand::FastForward(request.duration.0);
+    let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
+    Ok(ClockBody::changed(&step, Operation::Shift))
+}
+
+/// Moves a timeline's clock back.
+async fn rewind(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<ShiftRequest>,
+) -> Result<Changed<ClockBody>, Failure> {
+    let change = ClockCommand::Rewind(request.duration.0);
+    let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
+    Ok(ClockBody::changed(&step, Operation::Shift))
+}
+
+/// Changes how fast a timeline's clock runs. It goes on from where it is.
+async fn set_rate(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<RateRequest>,
+) -> Result<Changed<ClockBody>, Failure> {
+    let change = ClockCommand::SetRate(request.rate);
+    let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
+    Ok(ClockBody::changed(&step, Operation::SetRate))
+}
+
+/// Reads a timeline's clock.
+async fn clock(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(request): Params<ClockRequest>,
+) -> Result<Json<ClockBody>, Failure> {
+    let view = app.engine.read_clock(&caller, timeline(request.timeline_id)).await?;
+    Ok(Json(ClockBody::read(&view)))
+}
+
+pub(crate) fn timeline(named: Option<Text<TimelineId>>) -> Option<TimelineId> {
+    named.map(|named| named.0)
+}
+
+fn rate<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Rate, D::Error> {
+    let factor = wire::number::<D, f64>(deserializer)?;
+    factor.and_then(Rate::from_factor).ok_or_else(|| {
+        let (min, max) = (RATE_MICROS_MIN, RATE_MICROS_MAX / 1_000_000);
+        serde::de::Error::custom(format!("a rate is a number from {min} millionth to {max}; 1 is host speed"))
+    })
+}

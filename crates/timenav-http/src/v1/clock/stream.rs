@@ -1,0 +1,70 @@
+//! The clock as server-sent events: one message for each change, resumable.
+//!
+//! Source: WHATWG HTML, server-sent events. The id of a message is the clock's generation.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::stream::{self, Stream, StreamExt};
+use http::HeaderMap;
+use timenav_core::clock::Clock;
+use timenav_core::ids::TimelineId;
+use timenav_engine::{Caller, ClockView};
+use tokio_stream::wrappers::BroadcastStream;
+
+use super::{ClockBody, ClockRequest, timeline};
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::params::Params;
+use crate::problem::Failure;
+
+/// A comment is sent after so long without a change, so that nobody takes silence for an end.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// Watches a timeline's clock until the client, the permission or the service ends.
+pub(super) async fn watch(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    headers: HeaderMap,
+    Params(request): Params<ClockRequest>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
+    let seen = last_event_id(&headers)?;
+    let (timeline_id, stream) = app.engine.watch_clock(&caller, timeline(request.timeline_id), seen).await?;
+    let reset = stream.reset;
+    let name = if reset { "reset" } else { "clock" };
+    let first = stream::iter(stream.missed).map(move |clock| (name, clock));
+    // A listener that falls behind loses the stream, not a message: it comes back with its last id.
+    let later = BroadcastStream::new(stream.changes)
+        .take_while(|change| std::future::ready(change.is_ok()))
+        .filter_map(|change| std::future::ready(change.ok()))
+        .map(|clock| ("clock", clock));
+    let closing = app.options.closing.clone();
+    let messages = first
+        .chain(later)
+        .map(move |(name, clock)| message(&app, &caller, &timeline_id, name, clock))
+        .take_while(|message| std::future::ready(message.is_some()))
+        .filter_map(|message| std::future::ready(message.map(Ok)))
+        .take_until(closing.cancelled_owned());
+    Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(HEARTBEAT)))
+}
+
+/// Returns one message, or `None` once the caller may not watch any more.
+fn message(app: &App, caller: &Caller, timeline_id: &TimelineId, name: &'static str, clock: Clock) -> Option<Event> {
+    if !app.engine.may_watch(caller, timeline_id) {
+        return None;
+    }
+    let generation = clock.generation;
+    let view = ClockView::at(timeline_id.clone(), clock, app.engine.now());
+    let event = Event::default().event(name).id(generation.to_string());
+    event.json_data(ClockBody::read(&view)).ok()
+}
+
+fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    let text = value.to_str().unwrap_or("");
+    let id =
+        text.parse().map_err(|_| Failure::invalid("Last-Event-ID", "send the id of the last message, a number"))?;
+    Ok(Some(id))
+}

@@ -1,0 +1,124 @@
+//! A clock as it is answered.
+
+use serde::Serialize;
+use timenav_core::clock::Clock;
+use timenav_engine::{ClockStep, ClockView};
+use utoipa::ToSchema;
+
+use crate::answer::{Changed, LedgerBody};
+
+/// A clock, with all that is needed to compute its time without asking again: while it runs,
+/// `origin_virtual + (host time - origin_host) * rate`; while it is paused, `origin_virtual`.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ClockBody {
+    /// What happened, in a sentence. Absent where the clock is part of a larger answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<String>,
+    /// Whose clock it is.
+    timeline_id: String,
+    /// What the clock shows.
+    current_time: String,
+    /// After a fast-forward or a rewind: what the clock shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_time: Option<String>,
+    /// After a pause: the moment at which time stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paused_at: Option<String>,
+    /// Whether virtual time passes: `running` or `paused`.
+    #[schema(value_type = String)]
+    state: &'static str,
+    /// Virtual seconds in a host second.
+    rate: f64,
+    /// The place last travelled to.
+    #[schema(required)]
+    location: Option<String>,
+    /// What the clock shows in the zone of its location, where that has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    local_time: Option<String>,
+    /// Counts changes of this clock.
+    generation: u64,
+    /// Host time from which the clock runs, or since which it stands.
+    origin_host: String,
+    /// Virtual time at `origin_host`.
+    origin_virtual: String,
+    /// After a return: the anchor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    anchor_id: Option<String>,
+    /// After a change: where it stands in the ledger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ledger: Option<LedgerBody>,
+}
+
+/// What was done to the clock, for the words and fields of the answer.
+#[derive(Clone, Copy)]
+pub(crate) enum Operation<'a> {
+    Read,
+    Travel,
+    Pause,
+    Resume,
+    Shift,
+    SetRate,
+    Return { anchor_id: &'a str },
+}
+
+impl ClockBody {
+    pub(crate) fn read(view: &ClockView) -> Self {
+        Self::of(view, Operation::Read, true)
+    }
+
+    /// Returns the clock as a part of a larger answer.
+    pub(crate) fn part(view: &ClockView) -> Self {
+        Self { status: None, ..Self::read(view) }
+    }
+
+    pub(crate) fn changed(step: &ClockStep, operation: Operation<'_>) -> Changed<Self> {
+        let body = Self { ledger: Some(step.ledger.into()), ..Self::of(&step.view, operation, step.changed) };
+        Changed::ok(body, step.replayed)
+    }
+
+    fn of(view: &ClockView, operation: Operation<'_>, changed: bool) -> Self {
+        let clock: &Clock = &view.clock;
+        let current_time = view.current_time.to_string();
+        let state = if clock.is_running() { "running" } else { "paused" };
+        let (origin_host, origin_virtual) = clock.origin();
+        Self {
+            status: Some(sentence(operation, &current_time, state, changed)),
+            timeline_id: view.timeline_id.to_string(),
+            new_time: matches!(operation, Operation::Shift).then(|| current_time.clone()),
+            paused_at: matches!(operation, Operation::Pause).then(|| current_time.clone()),
+            current_time,
+            state,
+            rate: clock.rate().factor(),
+            location: clock.location.clone(),
+            local_time: view.local_time.clone(),
+            generation: clock.generation,
+            origin_host: origin_host.to_string(),
+            origin_virtual: origin_virtual.to_string(),
+            anchor_id: match operation {
+                Operation::Return { anchor_id } => Some(anchor_id.to_owned()),
+                Operation::Read
+                | Operation::Travel
+                | Operation::Pause
+                | Operation::Resume
+                | Operation::Shift
+                | Operation::SetRate => None,
+            },
+            ledger: None,
+        }
+    }
+}
+
+fn sentence(operation: Operation<'_>, now: &str, state: &str, changed: bool) -> String {
+    match (operation, changed) {
+        (Operation::Read, _) => format!("The clock shows {now} and is {state}."),
+        (Operation::Travel, _) => format!("Travelled to {now}; the clock is {state}."),
+        (Operation::Pause, true) => format!("Time is paused at {now}."),
+        (Operation::Pause, false) => format!("Time was paused already, at {now}."),
+        (Operation::Resume, true) => format!("Time goes on from {now}."),
+        (Operation::Resume, false) => format!("Time was running already; it is {now}."),
+        (Operation::Shift, _) => format!("The clock now shows {now} and is {state}."),
+        (Operation::SetRate, true) => format!("The rate is changed; the clock goes on from {now} and is {state}."),
+        (Operation::SetRate, false) => format!("The clock had that rate already; it shows {now} and is {state}."),
+        (Operation::Return { .. }, _) => format!("Returned to the anchor at {now}; the clock is {state}."),
+    }
+}

@@ -1,0 +1,330 @@
+//! Events: recording them, and finding them by place and time.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, Method, Uri, header};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use timenav_core::event::EventDraft;
+use timenav_core::ids::TimelineId;
+use timenav_core::place::LocationQuery;
+use timenav_core::time::{TimeRange, Virtual};
+use timenav_engine::{EventPage, MonitorEvents};
+use timenav_import::EventRecord;
+use utoipa::ToSchema;
+
+use super::clock::timeline;
+use crate::answer::{Changed, LedgerBody};
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
+use crate::params::{JsonBody, Params, QueryParams, SentAsQuery, conflict, from_json, malformed};
+use crate::problem::{Failure, FaultKind, ParameterFault};
+use crate::route::Route;
+use crate::wire::{self, Location, Text, items_max};
+
+const TAG: &str = "events";
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::change("/events", "record_events", "Records one event or several, all of them or none", record_events)
+            .takes_body::<EventsRequest>()
+            .gives::<RecordedBody>()
+            .created()
+            .tag(TAG),
+        Route::lookup("/monitor-events", "monitor_events", "Finds events by place and time", monitor_events)
+            .takes::<MonitorRequest>()
+            .gives::<EventsBody>()
+            .tag(TAG),
+    ]
+}
+
+/// One event, or several.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "says in the OpenAPI document what is read by hand, for better errors")]
+pub(crate) enum EventsRequest {
+    /// One event.
+    One(Box<EventRecord>),
+    /// Several events, at most 1 000.
+    Several(Vec<EventRecord>),
+}
+
+/// On which timeline to record.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RecordTarget {
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// Which events to find.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MonitorRequest {
+    /// `*` for anywhere, `lat,lon` or a `geo:` URI with `;u=metres`, `bbox:west,south,east,north`,
+    /// or the text of the events' own location.
+    #[schema(value_type = String, example = "bbox:-98,18,-81,31")]
+    location: Text<Location>,
+    /// `<start>/<end>`, both ends included; `..` is an open end, and one end may be a duration.
+    #[schema(value_type = String, example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
+    time_range: Text<TimeRange<Virtual>>,
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+    /// At most so many on the page.
+    #[schema(minimum = 1, maximum = 1_000)]
+    #[serde(default, deserialize_with = "wire::page_items")]
+    limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// Events that were recorded.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RecordedBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The ids, in the order given.
+    event_ids: Vec<String>,
+    /// Where the last of them stands; the others stand right before it.
+    ledger: LedgerBody,
+}
+
+/// One page of events, ordered by time, then position.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EventsBody {
+    /// What was found, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The events.
+    #[schema(value_type = Vec<EventBody>)]
+    events: Vec<Box<RawValue>>,
+    /// How the location was understood.
+    location_resolved: ResolvedBody,
+    /// The ledger's size that all pages of this query show.
+    as_of: u64,
+    /// Asks for the next page, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// Whether there is a next page.
+    has_more: bool,
+}
+
+/// One event as it was recorded, and where.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "says in the OpenAPI document what the engine keeps as JSON")]
+pub(crate) struct EventBody {
+    #[schema(inline)]
+    event_id: String,
+    /// When it happened or began.
+    time: String,
+    /// When it was over.
+    end_time: Option<String>,
+    /// How well the times are known.
+    precision: Option<String>,
+    /// What happened.
+    description: String,
+    /// A short title.
+    name: Option<String>,
+    /// Where, in words.
+    location: Option<String>,
+    /// Where, on the earth: `lat`, `lon` and maybe `radius_m`.
+    geo: Option<timenav_import::GeoRecord>,
+    /// What it happened because of.
+    causes: Option<Vec<timenav_import::CauseObject>>,
+    /// Who took part.
+    actors: Option<Vec<String>>,
+    /// Anything else.
+    #[schema(value_type = Option<Object>)]
+    attributes: Option<()>,
+    /// Where the record came from.
+    source: Option<String>,
+    /// Position of the ledger entry that recorded it.
+    position: u64,
+}
+
+/// How a location was understood.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ResolvedBody {
+    /// `anywhere`, `near`, `box` or `text`.
+    #[schema(value_type = String)]
+    kind: &'static str,
+    /// The middle, for `near`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lat: Option<f64>,
+    /// The middle, for `near`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lon: Option<f64>,
+    /// The radius in metres, for `near`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    radius_m: Option<f64>,
+    /// West, south, east, north in degrees, for `box`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bbox: Option<[f64; 4]>,
+    /// The text that the events' own location is, for `text`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+}
+
+/// Records one event or several on a timeline.
+async fn record_events(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    QueryParams(target): QueryParams<RecordTarget>,
+    JsonBody(body): JsonBody,
+) -> Result<Changed<RecordedBody>, Failure> {
+    let (named, drafts) = drafts(&body)?;
+    let timeline = same(timeline(target.timeline_id), named)?;
+    let recorded = app.engine.record_events(&caller, timeline, drafts, idempotency).await?;
+    let body = RecordedBody {
+        status: match recorded.event_ids.len() {
+            1 => "1 event is recorded.".to_owned(),
+            count => format!("{count} events are recorded."),
+        },
+        timeline_id: recorded.timeline_id.to_string(),
+        event_ids: recorded.event_ids.iter().map(ToString::to_string).collect(),
+        ledger: recorded.ledger.into(),
+    };
+    Ok(Changed::created(body, recorded.replayed))
+}
+
+/// Finds events by place and time.
+async fn monitor_events(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    method: Method,
+    uri: Uri,
+    sent_as_query: Option<axum::Extension<SentAsQuery>>,
+    Params(request): Params<MonitorRequest>,
+) -> Result<Response, Failure> {
+    let Location { text: location_text, query: location } = request.location.0;
+    let resolved = ResolvedBody::from(&location);
+    let page = app
+        .engine
+        .monitor_events(
+            &caller,
+            MonitorEvents {
+                timeline: timeline(request.timeline_id),
+                location_text,
+                location,
+                range: request.time_range.0,
+                items_max: items_max(request.limit),
+                cursor: request.cursor,
+            },
+        )
+        .await?;
+    let linked = method == Method::GET && sent_as_query.is_none();
+    let link = page.next_cursor.as_deref().filter(|_| linked).and_then(|cursor| next_link(&uri, cursor));
+    let mut headers = HeaderMap::new();
+    headers.extend(link.map(|link| (header::LINK, link)));
+    Ok((headers, json(page, resolved)?).into_response())
+}
+
+/// Returns the page as JSON. Events are kept in the shape in which they are answered, so they are
+/// copied, not read and written again.
+fn json(page: EventPage, location_resolved: ResolvedBody) -> Result<Response, Failure> {
+    let count = page.events.len();
+    let body = EventsBody {
+        status: match count {
+            0 => "No events.".to_owned(),
+            1 => "1 event.".to_owned(),
+            count => format!("{count} events."),
+        },
+        timeline_id: page.timeline_id.to_string(),
+        events: Vec::new(),
+        location_resolved,
+        as_of: page.as_of,
+        has_more: page.next_cursor.is_some(),
+        next_cursor: page.next_cursor,
+    };
+    let frame = serde_json::to_string(&body).map_err(|error| malformed(&error))?;
+    let empty = "\"events\":[";
+    let at = frame.find(empty).map_or(frame.len(), |start| start + empty.len());
+    let events_bytes: usize = page.events.iter().map(|event| event.content.len() + 32).sum();
+    let mut text = String::with_capacity(frame.len() + events_bytes);
+    text.push_str(&frame[..at]);
+    for (index, event) in page.events.iter().enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        text.push_str(event.content.strip_suffix('}').unwrap_or(&event.content));
+        // Writing to a string cannot fail.
+        let _ = write!(text, ",\"position\":{}}}", event.position);
+    }
+    text.push_str(&frame[at..]);
+    Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
+}
+
+/// Returns a `Link` to the next page (RFC 8288) for requests that were all in the query string.
+fn next_link(uri: &Uri, cursor: &str) -> Option<HeaderValue> {
+    let query = uri.query().filter(|query| query.contains("location=") && query.contains("time_range="))?;
+    let others = query.split('&').filter(|pair| !pair.starts_with("cursor="));
+    let pairs: Vec<&str> = others.collect();
+    HeaderValue::from_str(&format!("<{}?{}&cursor={cursor}>; rel=\"next\"", uri.path(), pairs.join("&"))).ok()
+}
+
+/// Reads one event, or several; one event may name its timeline beside its fields.
+fn drafts(body: &[u8]) -> Result<(Option<TimelineId>, Vec<EventDraft>), Failure> {
+    let body = body.trim_ascii();
+    if body.first() == Some(&b'[') {
+        let items: Vec<&RawValue> = serde_json::from_slice(body).map_err(|error| malformed(&error))?;
+        let one = |(index, item): (usize, &&RawValue)| draft(item.get().as_bytes(), &index.to_string());
+        return Ok((None, items.iter().enumerate().map(one).collect::<Result<_, _>>()?));
+    }
+    // Whatever is wrong with the object is told below.
+    let mut fields: BTreeMap<String, &RawValue> = serde_json::from_slice(body).unwrap_or_default();
+    let Some(named) = fields.remove("timeline_id") else { return Ok((None, vec![draft(body, "")?])) };
+    let target: RecordTarget = from_json(format!("{{\"timeline_id\":{named}}}").as_bytes())?;
+    let rest = serde_json::to_vec(&fields).map_err(|error| malformed(&error))?;
+    Ok((timeline(target.timeline_id), vec![draft(&rest, "")?]))
+}
+
+/// Returns the timeline that the query string or the body names, or both alike.
+fn same(of_query: Option<TimelineId>, of_body: Option<TimelineId>) -> Result<Option<TimelineId>, Failure> {
+    match (of_query, of_body) {
+        (Some(a), Some(b)) if a != b => Err(conflict("timeline_id")),
+        (a, b) => Ok(a.or(b)),
+    }
+}
+
+fn draft(json: &[u8], prefix: &str) -> Result<EventDraft, Failure> {
+    let draft = EventRecord::from_json(json).and_then(EventRecord::into_draft);
+    draft.map_err(|error| {
+        let kind = match error.code {
+            "malformed_json" => return Failure::MalformedJson { detail: error.detail },
+            "missing_parameter" => FaultKind::Missing,
+            "unknown_parameter" => FaultKind::Unknown,
+            _ => FaultKind::Invalid,
+        };
+        let field = error.field.unwrap_or_default();
+        let path = [prefix, &field].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("/");
+        Failure::Parameter(ParameterFault { kind, path, detail: error.detail })
+    })
+}
+
+impl From<&LocationQuery> for ResolvedBody {
+    fn from(query: &LocationQuery) -> Self {
+        let nothing = Self { kind: "anywhere", lat: None, lon: None, radius_m: None, bbox: None, text: None };
+        match query {
+            LocationQuery::Anywhere => nothing,
+            LocationQuery::Near { center, radius_m } => Self {
+                kind: "near",
+                lat: Some(center.lat()),
+                lon: Some(center.lon()),
+                radius_m: Some(*radius_m),
+                ..nothing
+            },
+            LocationQuery::Within(bbox) => Self { kind: "box", bbox: Some(bbox.edges()), ..nothing },
+            LocationQuery::Named(text) => Self { kind: "text", text: Some(text.clone()), ..nothing },
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Import: a file of any size, read as it arrives, in bounded memory.
+//!
+//! A thread reads records from the body and hands them over in batches; batches are recorded in
+//! order, a few of them at the same time. Whoever reads too fast waits for whoever records.
+
+use std::collections::VecDeque;
+use std::io;
+use std::ops::ControlFlow;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use futures_util::stream::{FuturesOrdered, StreamExt, TryStreamExt};
+use http::{HeaderMap, header};
+use serde::{Deserialize, Serialize};
+use timenav_core::event::EventDraft;
+use timenav_core::ids::TimelineId;
+use timenav_engine::{Caller, Engine, ImportBatch, LedgerPosition, Refusal};
+use timenav_import::{Format, ImportError, Item, Mapping};
+use tokio::sync::mpsc;
+use tokio_util::io::{StreamReader, SyncIoBridge};
+use utoipa::ToSchema;
+
+use super::clock::timeline;
+use crate::answer::LedgerBody;
+use crate::app::App;
+use crate::auth::{Authenticated, IMPORT_PATH};
+use crate::params::QueryParams;
+use crate::problem::{Failure, FaultKind, ParameterFault};
+use crate::route::Route;
+use crate::wire::Text;
+
+/// Records handed over at a time.
+const BATCH_RECORDS_MAX: usize = 500;
+/// Batches that may be on their way into the ledger at the same time.
+const BATCHES_RECORDING_MAX: usize = 4;
+/// Batches read ahead of those.
+const BATCHES_AHEAD_MAX: usize = 2;
+/// Refused records that are listed; the others are only counted.
+pub(crate) const REFUSALS_LISTED_MAX: usize = 100;
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::change(IMPORT_PATH, "import_events", "Records the events of a file, as many as can be", import_events)
+            .takes_file::<ImportRequest>()
+            .gives::<ImportedBody>()
+            .tag("events"),
+    ]
+}
+
+/// How to read the file.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ImportRequest {
+    /// `ndjson`, `csv` or `geojson`; told by the `Content-Type` if it is left out.
+    #[schema(example = "csv")]
+    format: Option<String>,
+    /// For CSV and `GeoJSON`: which column or property is which field, as `field=column` pairs or JSON.
+    #[schema(example = "time=time,lat=lat,lon=lon,description={status}")]
+    map: Option<String>,
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// What became of a file.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ImportedBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// Events that are new.
+    taken: u64,
+    /// Events that were recorded already, just so.
+    unchanged: u64,
+    /// Records that were refused.
+    refused: u64,
+    /// The first of them, and why.
+    refusals: Vec<RefusalBody>,
+    /// Where the last new event stands.
+    ledger: LedgerBody,
+}
+
+/// One refused record.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RefusalBody {
+    /// Its line, or for `GeoJSON` the number of the feature, counted from 1.
+    line: u64,
+    /// A stable word for what is wrong with it.
+    code: String,
+    /// The field it is about, where it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<String>,
+    /// What would be right.
+    detail: String,
+}
+
+/// Records the events of a file on a timeline.
+async fn import_events(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    headers: HeaderMap,
+    QueryParams(request): QueryParams<ImportRequest>,
+    body: Body,
+) -> Result<Json<ImportedBody>, Failure> {
+    let format = format(request.format.as_deref(), &headers)?;
+    let mapping = mapping(request.map.as_deref())?;
+    let timeline_id = timeline(request.timeline_id).unwrap_or_else(|| caller.timeline_id.clone());
+    let batches = batches(format, mapping, body);
+    let tally = record(&app.engine, &caller, &timeline_id, batches).await?;
+    Ok(Json(tally.into_body(&timeline_id)))
+}
+
+fn format(named: Option<&str>, headers: &HeaderMap) -> Result<Format, Failure> {
+    if let Some(named) = named {
+        return named
+            .parse()
+            .map_err(|error: timenav_import::UnknownFormat| Failure::invalid("format", error.to_string()));
+    }
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    content_type.and_then(Format::from_content_type).ok_or_else(|| {
+        let all: Vec<&str> = Format::ALL.iter().map(|format| format.as_str()).collect();
+        let detail = format!("name the format of the file, as in `?format=csv`; there are {}", all.join(", "));
+        Failure::Parameter(ParameterFault { kind: FaultKind::Missing, path: "format".to_owned(), detail })
+    })
+}
+
+fn mapping(text: Option<&str>) -> Result<Mapping, Failure> {
+    let read = text.map_or_else(|| Ok(Mapping::default()), Mapping::parse);
+    read.map_err(|error| Failure::invalid("map", error.to_string()))
+}
+
+/// What the reading thread hands over.
+enum Handed {
+    Batch(Vec<Item>),
+    End(Result<(), ImportError>),
+}
+
+/// Starts the thread that reads records from a body as it arrives.
+fn batches(format: Format, mapping: Mapping, body: Body) -> mpsc::Receiver<Handed> {
+    let (sender, receiver) = mpsc::channel(BATCHES_AHEAD_MAX);
+    let stream = body.into_data_stream().map_err(io::Error::other);
+    let input = SyncIoBridge::new(StreamReader::new(stream));
+    tokio::task::spawn_blocking(move || {
+        let mut batch = Vec::with_capacity(BATCH_RECORDS_MAX);
+        let mut hand_over = |item: Item| {
+            batch.push(item);
+            if batch.len() < BATCH_RECORDS_MAX {
+                return ControlFlow::Continue(());
+            }
+            let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH_RECORDS_MAX));
+            // Nobody receives any more when the ledger has refused a batch.
+            if sender.blocking_send(Handed::Batch(full)).is_ok() {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        };
+        let end = timenav_import::read(format, &mapping, input, &mut hand_over);
+        let _ = sender.blocking_send(Handed::Batch(batch));
+        let _ = sender.blocking_send(Handed::End(end));
+    });
+    receiver
+}
+
+/// Records batches in order, and counts.
+async fn record(
+    engine: &Engine,
+    caller: &Caller,
+    timeline: &TimelineId,
+    mut handed: mpsc::Receiver<Handed>,
+) -> Result<Tally, Failure> {
+    // A batch without records asks whether the caller may, before a byte is read.
+    let first = engine.import_events(caller, timeline, Vec::new()).await?;
+    let mut tally = Tally::new(first.ledger);
+    let mut recording = FuturesOrdered::new();
+    let mut lines: VecDeque<Vec<u64>> = VecDeque::new();
+    while let Some(part) = handed.recv().await {
+        let batch = match part {
+            Handed::Batch(batch) => batch,
+            Handed::End(Ok(())) => break,
+            Handed::End(Err(error)) => {
+                finish(&mut recording, &mut lines, &mut tally, 0).await?;
+                return Err(tally.broken_off(&error));
+            }
+        };
+        let (drafts, numbers) = tally.split(batch);
+        if !drafts.is_empty() {
+            lines.push_back(numbers);
+            recording.push_back(engine.import_events(caller, timeline, drafts));
+        }
+        finish(&mut recording, &mut lines, &mut tally, BATCHES_RECORDING_MAX).await?;
+    }
+    finish(&mut recording, &mut lines, &mut tally, 0).await?;
+    Ok(tally)
+}
+
+/// Waits until no more than `most` batches are being recorded.
+async fn finish<F>(
+    recording: &mut FuturesOrdered<F>,
+    lines: &mut VecDeque<Vec<u64>>,
+    tally: &mut Tally,
+    most: usize,
+) -> Result<(), Failure>
+where
+    F: Future<Output = Result<ImportBatch, Refusal>>,
+{
+    while recording.len() > most {
+        let Some(batch) = recording.next().await else { break };
+        let numbers = lines.pop_front().unwrap_or_default();
+        tally.add(batch?, &numbers);
+    }
+    Ok(())
+}
+
+struct Tally {
+    taken: u64,
+    unchanged: u64,
+    refused: u64,
+    refusals: Vec<RefusalBody>,
+    ledger: LedgerPosition,
+}
+
+impl Tally {
+    const fn new(ledger: LedgerPosition) -> Self {
+        Self { taken: 0, unchanged: 0, refused: 0, refusals: Vec::new(), ledger }
+    }
+
+    /// Takes the refused records out of a batch and returns the others, with their lines.
+    fn split(&mut self, batch: Vec<Item>) -> (Vec<EventDraft>, Vec<u64>) {
+        let mut drafts = Vec::with_capacity(batch.len());
+        let mut lines = Vec::with_capacity(batch.len());
+        for item in batch {
+            match item.event {
+                Ok(draft) => {
+                    drafts.push(draft);
+                    lines.push(item.line);
+                }
+                Err(error) => {
+                    let (code, field) = (error.code.to_owned(), error.field);
+                    self.refuse(RefusalBody { line: item.line, code, field, detail: error.detail });
+                }
+            }
+        }
+        (drafts, lines)
+    }
+
+    fn add(&mut self, batch: ImportBatch, lines: &[u64]) {
+        self.taken += batch.taken;
+        self.unchanged += batch.unchanged;
+        self.ledger = batch.ledger;
+        for refused in batch.refused {
+            let detail = format!("the event `{}` is recorded already with other content", refused.event_id);
+            let line = lines.get(refused.index).copied().unwrap_or_default();
+            let (code, field) = ("already_exists".to_owned(), Some("event_id".to_owned()));
+            self.refuse(RefusalBody { line, code, field, detail });
+        }
+    }
+
+    fn refuse(&mut self, refusal: RefusalBody) {
+        self.refused += 1;
+        if self.refusals.len() < REFUSALS_LISTED_MAX {
+            self.refusals.push(refusal);
+        }
+    }
+
+    /// What came before the place where the file breaks off is recorded, and says so.
+    fn broken_off(&self, error: &ImportError) -> Failure {
+        let detail = format!(
+            "{error}; before that, {} events were taken, {} were unchanged and {} records were refused",
+            self.taken, self.unchanged, self.refused
+        );
+        Failure::Import { code: "malformed_file", detail }
+    }
+
+    fn into_body(mut self, timeline_id: &TimelineId) -> ImportedBody {
+        self.refusals.sort_by_key(|refusal| refusal.line);
+        ImportedBody {
+            status: format!(
+                "{} events are new, {} were recorded already, {} records were refused.",
+                self.taken, self.unchanged, self.refused
+            ),
+            timeline_id: timeline_id.to_string(),
+            taken: self.taken,
+            unchanged: self.unchanged,
+            refused: self.refused,
+            refusals: self.refusals,
+            ledger: self.ledger.into(),
+        }
+    }
+}

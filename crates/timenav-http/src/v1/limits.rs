@@ -1,0 +1,83 @@
+//! Every limit, by name.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use timenav_core::limits as core;
+use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
+use timenav_import::limits as import;
+use utoipa::ToSchema;
+
+use super::import::REFUSALS_LISTED_MAX;
+use super::users::NoParameters;
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::idempotency::KEY_CHARS_MAX;
+use crate::params::{CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, Params};
+use crate::route::Route;
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::lookup("/limits", "limits", "Lists every limit by name", limits)
+            .takes::<NoParameters>()
+            .gives::<LimitsBody>()
+            .tag("service"),
+    ]
+}
+
+/// Every limit.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct LimitsBody {
+    /// What this is, in a sentence.
+    status: String,
+    /// The limits by name. The unit stands before `max`, `min` or `default`.
+    #[schema(value_type = Object)]
+    limits: Map<String, Value>,
+}
+
+/// Lists every limit. They are the same for everybody and nobody's secret.
+async fn limits(
+    State(app): State<App>,
+    Authenticated(_caller): Authenticated,
+    Params(NoParameters {}): Params<NoParameters>,
+) -> Json<LimitsBody> {
+    let mut limits: Map<String, Value> =
+        sizes().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+    limits.insert("radius_metres_max".to_owned(), core::RADIUS_METRES_MAX.into());
+    limits.insert("radius_metres_default".to_owned(), core::RADIUS_METRES_DEFAULT.into());
+    limits.insert("rate_micros_min".to_owned(), core::RATE_MICROS_MIN.into());
+    limits.insert("rate_micros_max".to_owned(), core::RATE_MICROS_MAX.into());
+    limits.insert("limited_access_window_days".to_owned(), app.engine.options().limited_access_window_days.into());
+    Json(LimitsBody { status: format!("{} limits.", limits.len()), limits })
+}
+
+fn sizes() -> [(&'static str, usize); 25] {
+    [
+        ("id_bytes_max", core::ID_BYTES_MAX),
+        ("event_name_bytes_max", core::EVENT_NAME_BYTES_MAX),
+        ("description_bytes_max", core::DESCRIPTION_BYTES_MAX),
+        ("location_bytes_max", core::LOCATION_BYTES_MAX),
+        ("source_bytes_max", core::SOURCE_BYTES_MAX),
+        ("label_bytes_max", core::LABEL_BYTES_MAX),
+        ("event_causes_max", core::EVENT_CAUSES_MAX),
+        ("event_actors_max", core::EVENT_ACTORS_MAX),
+        ("event_attributes_bytes_max", core::EVENT_ATTRIBUTES_BYTES_MAX),
+        ("events_per_request_max", core::EVENTS_PER_REQUEST_MAX),
+        ("page_items_default", core::PAGE_ITEMS_DEFAULT),
+        ("page_items_max", core::PAGE_ITEMS_MAX),
+        ("keys_per_user_max", core::KEYS_PER_USER_MAX),
+        ("anchors_per_timeline_max", core::ANCHORS_PER_TIMELINE_MAX),
+        ("timestamp_bytes_max", TIMESTAMP_BYTES_MAX),
+        ("duration_bytes_max", DURATION_BYTES_MAX),
+        ("time_range_bytes_max", TIME_RANGE_BYTES_MAX),
+        ("lookup_body_bytes_max", LOOKUP_BODY_BYTES_MAX),
+        ("change_body_bytes_max", CHANGE_BODY_BYTES_MAX),
+        ("idempotency_key_chars_max", KEY_CHARS_MAX),
+        ("import_record_bytes_max", import::RECORD_BYTES_MAX),
+        ("import_feature_bytes_max", import::FEATURE_BYTES_MAX),
+        ("import_csv_columns_max", import::CSV_COLUMNS_MAX),
+        ("import_mapping_bytes_max", import::MAPPING_BYTES_MAX),
+        ("import_refusals_listed_max", REFUSALS_LISTED_MAX),
+    ]
+}

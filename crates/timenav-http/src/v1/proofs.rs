@@ -1,0 +1,212 @@
+//! Checkpoints and proofs: what a stranger needs to check a timeline's ledger.
+//!
+//! `docs/ledger-format.md` says how.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, header};
+use serde::{Deserialize, Serialize};
+use timenav_core::ledger::Hash;
+use timenav_engine::{ConsistencyProof, InclusionProof, SignedCheckpoint};
+use utoipa::ToSchema;
+
+use super::timelines::named;
+use super::users::NoParameters;
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::params::Params;
+use crate::problem::{Failure, FaultKind, ParameterFault};
+use crate::route::Route;
+use crate::wire;
+
+const TAG: &str = "proofs";
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::lookup(
+            "/timeline/{timeline_id}/checkpoint",
+            "checkpoint",
+            "Gives the newest signed checkpoint",
+            checkpoint,
+        )
+        .takes::<NoParameters>()
+        .gives_note::<CheckpointBody>()
+        .bare()
+        .tag(TAG),
+        Route::lookup(
+            "/timeline/{timeline_id}/proof",
+            "proof",
+            "Shows that an entry is in the ledger, or that it only grew",
+            proof,
+        )
+        .takes::<ProofRequest>()
+        .gives::<ProofBody>()
+        .bare()
+        .tag(TAG),
+    ]
+}
+
+/// What to prove: one of the two.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProofRequest {
+    /// The position of an entry that is to be shown to be in the ledger, counted from 0.
+    #[serde(default, deserialize_with = "wire::number")]
+    position: Option<u64>,
+    /// The size of an earlier checkpoint that the ledger is to be shown to continue.
+    #[serde(default, deserialize_with = "wire::number")]
+    from: Option<u64>,
+}
+
+/// A signed checkpoint (C2SP tlog-checkpoint), and how to verify it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CheckpointBody {
+    /// What this is, in a sentence.
+    status: String,
+    /// The ledger's name, and that of the key.
+    origin: String,
+    /// Entries in the ledger.
+    size: u64,
+    /// The root of the tree: 64 hexadecimal digits.
+    root: String,
+    /// The signed note.
+    checkpoint: String,
+    /// The key that verifies it, as C2SP signed-note writes keys.
+    verifier_key: String,
+}
+
+/// A proof against the newest checkpoint.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ProofBody {
+    /// What is shown, in a sentence.
+    status: String,
+    /// Whether the proof is of `inclusion` or `consistency`.
+    #[schema(value_type = String)]
+    kind: &'static str,
+    /// For inclusion: the position of the entry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    position: Option<u64>,
+    /// For inclusion: the text whose hash is the leaf.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leaf: Option<String>,
+    /// For inclusion: the hash of the leaf.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leaf_hash: Option<String>,
+    /// For consistency: the size of the earlier tree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<u64>,
+    /// For consistency: its root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_root: Option<String>,
+    /// The hashes of the proof (RFC 9162 §2.1.3, §2.1.4), 64 hexadecimal digits each.
+    hashes: Vec<String>,
+    /// Entries in the ledger.
+    size: u64,
+    /// The root of the tree: 64 hexadecimal digits.
+    root: String,
+    /// The signed note over size and root.
+    checkpoint: String,
+    /// The key that verifies it, as C2SP signed-note writes keys.
+    verifier_key: String,
+}
+
+/// Gives a timeline's newest checkpoint: the note itself, or JSON around it.
+///
+/// The note is for C2SP clients, which say nothing of what they want. Whoever speaks of JSON, in
+/// `Accept` or in `Content-Type`, is given JSON.
+async fn checkpoint(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(timeline_id): Path<String>,
+    headers: HeaderMap,
+    Params(NoParameters {}): Params<NoParameters>,
+) -> Result<Response, Failure> {
+    let signed = app.engine.checkpoint(&caller, &named(&timeline_id)?).await?;
+    if speaks_json(&headers) {
+        return Ok(Json(CheckpointBody::from(signed)).into_response());
+    }
+    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], signed.note).into_response())
+}
+
+/// Shows that an entry is in a timeline's ledger, or that the ledger only grew.
+async fn proof(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(timeline_id): Path<String>,
+    Params(request): Params<ProofRequest>,
+) -> Result<Json<ProofBody>, Failure> {
+    let timeline_id = named(&timeline_id)?;
+    match (request.position, request.from) {
+        (Some(position), None) => Ok(Json(app.engine.inclusion_proof(&caller, &timeline_id, position).await?.into())),
+        (None, Some(from)) => Ok(Json(app.engine.consistency_proof(&caller, &timeline_id, from).await?.into())),
+        (None, None) => Err(fault(FaultKind::Missing, "name `position` for an entry, or `from` for an earlier size")),
+        (Some(_), Some(_)) => Err(fault(FaultKind::Conflicting, "name `position` or `from`, not both")),
+    }
+}
+
+fn fault(kind: FaultKind, detail: &str) -> Failure {
+    Failure::Parameter(ParameterFault { kind, path: "position".to_owned(), detail: detail.to_owned() })
+}
+
+fn speaks_json(headers: &HeaderMap) -> bool {
+    let says = |name| {
+        headers.get(name).and_then(|value| value.to_str().ok()).is_some_and(|text| text.contains("application/json"))
+    };
+    says(header::ACCEPT) || says(header::CONTENT_TYPE)
+}
+
+fn hex(hashes: &[Hash]) -> Vec<String> {
+    hashes.iter().map(Hash::to_hex).collect()
+}
+
+impl From<SignedCheckpoint> for CheckpointBody {
+    fn from(signed: SignedCheckpoint) -> Self {
+        Self {
+            status: format!("The ledger has {} entries.", signed.size),
+            origin: signed.origin,
+            size: signed.size,
+            root: signed.root.to_hex(),
+            checkpoint: signed.note,
+            verifier_key: signed.verifier_key,
+        }
+    }
+}
+
+impl From<InclusionProof> for ProofBody {
+    fn from(proof: InclusionProof) -> Self {
+        Self {
+            status: format!("Entry {} is in the ledger of {} entries.", proof.position, proof.checkpoint.size),
+            kind: "inclusion",
+            position: Some(proof.position),
+            leaf: Some(String::from_utf8_lossy(&proof.leaf).into_owned()),
+            leaf_hash: Some(proof.leaf_hash.to_hex()),
+            from: None,
+            from_root: None,
+            hashes: hex(&proof.hashes),
+            size: proof.checkpoint.size,
+            root: proof.checkpoint.root.to_hex(),
+            checkpoint: proof.checkpoint.note,
+            verifier_key: proof.checkpoint.verifier_key,
+        }
+    }
+}
+
+impl From<ConsistencyProof> for ProofBody {
+    fn from(proof: ConsistencyProof) -> Self {
+        Self {
+            status: format!("The ledger of {} entries continues the one of {}.", proof.checkpoint.size, proof.from),
+            kind: "consistency",
+            position: None,
+            leaf: None,
+            leaf_hash: None,
+            from: Some(proof.from),
+            from_root: Some(proof.from_root.to_hex()),
+            hashes: hex(&proof.hashes),
+            size: proof.checkpoint.size,
+            root: proof.checkpoint.root.to_hex(),
+            checkpoint: proof.checkpoint.note,
+            verifier_key: proof.checkpoint.verifier_key,
+        }
+    }
+}

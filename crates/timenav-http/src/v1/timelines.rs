@@ -1,0 +1,219 @@
+//! Timelines: made, listed, read.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use serde::{Deserialize, Serialize};
+use timenav_core::access::Role;
+use timenav_core::ids::TimelineId;
+use timenav_engine::{Refusal, TimelineView};
+use utoipa::ToSchema;
+
+use super::clock::ClockBody;
+use super::users::NoParameters;
+use crate::answer::{Changed, LedgerBody};
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::wire::{self, Text, items_max};
+
+const TAG: &str = "timelines";
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::change("/timelines", "create_timeline", "Makes a timeline, administered by its maker", create_timeline)
+            .takes::<TimelineRequest>()
+            .gives::<TimelineMadeBody>()
+            .created()
+            .bare()
+            .tag(TAG),
+        Route::lookup("/timelines", "timelines", "Lists the timelines that the caller may read", timelines)
+            .takes::<TimelinesRequest>()
+            .gives::<TimelinesBody>()
+            .bare()
+            .tag(TAG),
+        Route::lookup("/timeline/{timeline_id}", "timeline", "Reads one timeline", timeline)
+            .takes::<NoParameters>()
+            .gives::<TimelineReadBody>()
+            .bare()
+            .tag(TAG),
+    ]
+}
+
+/// A timeline to be made.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TimelineRequest {
+    /// The name: 1 to 128 letters, digits, `.`, `_`, `-`, `:` and `@`, starting with a letter or digit.
+    #[schema(value_type = String, example = "billing-2027")]
+    timeline_id: Text<TimelineId>,
+}
+
+/// Which timelines to list.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TimelinesRequest {
+    /// At most so many on the page.
+    #[schema(minimum = 1, maximum = 1_000)]
+    #[serde(default, deserialize_with = "wire::page_items")]
+    limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    #[schema(value_type = Option<String>)]
+    cursor: Option<Text<TimelineId>>,
+}
+
+/// A timeline that was made.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TimelineMadeBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// Where the making of it stands in its own ledger.
+    ledger: LedgerBody,
+}
+
+/// One page of timelines, ordered by name.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TimelinesBody {
+    /// What was found, in a sentence.
+    status: String,
+    /// The timelines.
+    timelines: Vec<TimelineBody>,
+    /// Asks for the next page, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// Whether there is a next page.
+    has_more: bool,
+}
+
+/// One timeline, read by itself.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TimelineReadBody {
+    /// What was found, in a sentence.
+    status: String,
+    #[serde(flatten)]
+    timeline: TimelineBody,
+}
+
+/// One timeline.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TimelineBody {
+    /// The timeline.
+    timeline_id: String,
+    /// Its clock.
+    clock: ClockBody,
+    /// Events that stand on it.
+    events: u64,
+    /// Anchors set on it.
+    anchors: u64,
+    /// Its newest signed tree.
+    head: HeadBody,
+    /// The caller's role: `read`, `write`, `admin`; `operator` for an operator in none of its lists.
+    #[schema(value_type = String)]
+    role: &'static str,
+    /// Host time at which it was made.
+    created_at: String,
+    /// Who may do what; for those who administer the timeline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permissions: Option<PermissionsBody>,
+}
+
+/// A timeline's newest signed tree.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct HeadBody {
+    /// Entries in the ledger.
+    size: u64,
+    /// The root of the tree: 64 hexadecimal digits.
+    root: String,
+    /// The signed note over both.
+    checkpoint: String,
+}
+
+/// The three lists of a timeline.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PermissionsBody {
+    /// Users with read access.
+    read: Vec<String>,
+    /// Users with write access.
+    write: Vec<String>,
+    /// Users with administrative access.
+    admin: Vec<String>,
+}
+
+/// Makes a timeline.
+async fn create_timeline(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<TimelineRequest>,
+) -> Result<Changed<TimelineMadeBody>, Failure> {
+    let timeline_id = request.timeline_id.0;
+    let (ledger, replayed) = app.engine.create_timeline(&caller, timeline_id.clone(), idempotency).await?;
+    let status = format!("The timeline `{timeline_id}` is made; you administer it.");
+    Ok(Changed::created(
+        TimelineMadeBody { status, timeline_id: timeline_id.to_string(), ledger: ledger.into() },
+        replayed,
+    ))
+}
+
+/// Lists the timelines that the caller may read.
+async fn timelines(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(request): Params<TimelinesRequest>,
+) -> Result<Json<TimelinesBody>, Failure> {
+    let after = request.cursor.map(|cursor| cursor.0);
+    let (found, next) = app.engine.timelines(&caller, items_max(request.limit), after.as_ref()).await?;
+    let timelines: Vec<TimelineBody> = found.iter().map(TimelineBody::from).collect();
+    let status =
+        if timelines.len() == 1 { "1 timeline.".to_owned() } else { format!("{} timelines.", timelines.len()) };
+    let next_cursor = next.map(|next| next.to_string());
+    Ok(Json(TimelinesBody { status, timelines, has_more: next_cursor.is_some(), next_cursor }))
+}
+
+/// Reads one timeline.
+async fn timeline(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(timeline_id): Path<String>,
+    Params(NoParameters {}): Params<NoParameters>,
+) -> Result<Json<TimelineReadBody>, Failure> {
+    let timeline_id = named(&timeline_id)?;
+    let timeline = TimelineBody::from(&app.engine.timeline(&caller, &timeline_id).await?);
+    Ok(Json(TimelineReadBody { status: format!("The timeline `{timeline_id}`."), timeline }))
+}
+
+/// Reads a timeline's name from a path. What cannot be a name names nothing.
+pub(crate) fn named(timeline_id: &str) -> Result<TimelineId, Failure> {
+    let refusal = |_| Refusal::NotFound { what: "timeline", id: timeline_id.to_owned() }.into();
+    TimelineId::new(timeline_id).map_err(refusal)
+}
+
+impl From<&TimelineView> for TimelineBody {
+    fn from(view: &TimelineView) -> Self {
+        let head = &view.state.head;
+        let names = |users: &std::collections::BTreeSet<_>| users.iter().map(ToString::to_string).collect();
+        let permissions = || PermissionsBody {
+            read: names(&head.permissions.read),
+            write: names(&head.permissions.write),
+            admin: names(&head.permissions.admin),
+        };
+        Self {
+            timeline_id: head.id.to_string(),
+            clock: ClockBody::part(&view.clock),
+            events: head.events_count,
+            anchors: head.anchors_count,
+            head: HeadBody {
+                size: head.frontier.size(),
+                root: view.state.root.to_hex(),
+                checkpoint: head.checkpoint.to_string(),
+            },
+            role: view.role.map_or("operator", Role::as_str),
+            created_at: head.created_at.to_string(),
+            permissions: view.sees_permissions().then(permissions),
+        }
+    }
+}

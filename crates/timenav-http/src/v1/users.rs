@@ -1,0 +1,131 @@
+//! Users of the service. Operators only.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use serde::{Deserialize, Serialize};
+use timenav_core::ids::UserId;
+use timenav_engine::{Refusal, User};
+use utoipa::ToSchema;
+
+use crate::answer::{Changed, LedgerBody};
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::wire::{self, Text};
+
+const TAG: &str = "users";
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::change("/users", "create_user", "Makes a user", create_user)
+            .takes::<UserRequest>()
+            .gives::<UserChangedBody>()
+            .created()
+            .tag(TAG),
+        Route::lookup("/users", "users", "Lists users", users).takes::<NoParameters>().gives::<UsersBody>().tag(TAG),
+        Route::removal("/users/{user_id}", "delete_user", "Removes a user and stops their keys", delete_user)
+            .gives::<UserChangedBody>()
+            .tag(TAG),
+    ]
+}
+
+/// Takes no parameters.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NoParameters {}
+
+/// A user to be made.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UserRequest {
+    /// The name: 1 to 128 letters, digits, `.`, `_`, `-`, `:` and `@`, starting with a letter or digit.
+    #[schema(value_type = String, example = "alice")]
+    user_id: Text<UserId>,
+    /// Whether the user administers the service; `false` if it is left out.
+    #[serde(default, deserialize_with = "wire::truth")]
+    operator: Option<bool>,
+}
+
+/// A user that was made or removed.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct UserChangedBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// The user.
+    user_id: String,
+    /// Where it stands in the ledger of `system`.
+    ledger: LedgerBody,
+}
+
+/// Every user.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct UsersBody {
+    /// What was found, in a sentence.
+    status: String,
+    /// The users, by name.
+    users: Vec<UserBody>,
+}
+
+/// One user.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct UserBody {
+    /// The name.
+    user_id: String,
+    /// Whether the user administers the service.
+    operator: bool,
+    /// How far the user's time travel is restricted.
+    #[schema(value_type = String)]
+    restriction_level: &'static str,
+    /// Host time since which the user is known.
+    created_at: String,
+}
+
+/// Makes a user.
+async fn create_user(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<UserRequest>,
+) -> Result<Changed<UserChangedBody>, Failure> {
+    let operator = request.operator.unwrap_or(false);
+    let (user_id, ledger, replayed) = app.engine.create_user(&caller, request.user_id.0, operator, idempotency).await?;
+    let status = format!("The user `{user_id}` is made.");
+    Ok(Changed::created(UserChangedBody { status, user_id: user_id.to_string(), ledger: ledger.into() }, replayed))
+}
+
+/// Removes a user and stops their keys.
+async fn delete_user(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Path(user_id): Path<String>,
+) -> Result<Changed<UserChangedBody>, Failure> {
+    let user_id = UserId::new(&user_id).map_err(|_| Refusal::NotFound { what: "user", id: user_id })?;
+    let (user_id, ledger, replayed) = app.engine.delete_user(&caller, user_id).await?;
+    let status = format!("The user `{user_id}` is removed, and their keys work no more.");
+    Ok(Changed::ok(UserChangedBody { status, user_id: user_id.to_string(), ledger: ledger.into() }, replayed))
+}
+
+/// Lists users.
+async fn users(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(NoParameters {}): Params<NoParameters>,
+) -> Result<Json<UsersBody>, Failure> {
+    let users: Vec<UserBody> = app.engine.users(&caller).await?.iter().map(UserBody::from).collect();
+    let status = if users.len() == 1 { "1 user.".to_owned() } else { format!("{} users.", users.len()) };
+    Ok(Json(UsersBody { status, users }))
+}
+
+impl From<&User> for UserBody {
+    fn from(user: &User) -> Self {
+        Self {
+            user_id: user.user_id.to_string(),
+            operator: user.operator,
+            restriction_level: user.restriction.as_str(),
+            created_at: user.created_at.to_string(),
+        }
+    }
+}

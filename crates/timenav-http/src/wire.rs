@@ -1,0 +1,203 @@
+//! How values are read from the wire: texts that mean something, numbers that may be texts.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use timenav_core::access::Scope;
+use timenav_core::ids::{AnchorId, KeyId, TimelineId, UserId};
+use timenav_core::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
+use timenav_core::place::{LocationQuery, parse_location};
+use timenav_core::time::{
+    Duration, DurationError, Instant, RangeError, TimeRange, TimestampError, parse_duration, parse_time_range,
+    parse_timestamp,
+};
+
+use crate::problem::FaultKind;
+
+/// Stands between the kind of a fault and its detail in the message of a deserializer's error,
+/// which can carry nothing but text.
+pub(crate) const KIND_MARK: char = '\u{1f}';
+
+/// Marks faults that are not merely invalid values.
+pub(crate) const OUT_OF_RANGE: &str = "time_out_of_range";
+
+/// What is wrong with a text.
+pub(crate) struct Wrong {
+    kind: FaultKind,
+    detail: String,
+}
+
+impl Wrong {
+    fn invalid(error: &dyn fmt::Display) -> Self {
+        Self { kind: FaultKind::Invalid, detail: error.to_string() }
+    }
+
+    fn out_of_range(error: &dyn fmt::Display) -> Self {
+        Self { kind: FaultKind::OutOfRange, detail: error.to_string() }
+    }
+}
+
+/// A value that is a text on the wire.
+pub(crate) trait FromText: Sized {
+    /// What the text is, for the message when it is no text at all.
+    const WHAT: &'static str;
+
+    fn from_text(text: &str) -> Result<Self, Wrong>;
+}
+
+/// A value that was read from its text.
+#[derive(Clone, Debug)]
+pub(crate) struct Text<T>(pub(crate) T);
+
+impl<'de, T: FromText> Deserialize<'de> for Text<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader<T>(PhantomData<T>);
+        impl<T: FromText> Visitor<'_> for Reader<T> {
+            type Value = Text<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}", T::WHAT)
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                T::from_text(text).map(Text).map_err(|wrong| match wrong.kind {
+                    FaultKind::OutOfRange => E::custom(format!("{OUT_OF_RANGE}{KIND_MARK}{}", wrong.detail)),
+                    FaultKind::Missing | FaultKind::Invalid | FaultKind::Unknown | FaultKind::Conflicting => {
+                        E::custom(wrong.detail)
+                    }
+                })
+            }
+        }
+        deserializer.deserialize_str(Reader(PhantomData))
+    }
+}
+
+impl<S> FromText for Instant<S> {
+    const WHAT: &'static str = "a timestamp such as \"2005-08-29T11:10:00Z\"";
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        parse_timestamp(text).map_err(|error| match error {
+            TimestampError::OutOfRange => Wrong::out_of_range(&error),
+            other => Wrong::invalid(&other),
+        })
+    }
+}
+
+impl FromText for Duration {
+    const WHAT: &'static str = "a duration such as \"90m\", \"1.5h\" or \"P1M\"";
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        parse_duration(text).map_err(|error| match error {
+            DurationError::OutOfRange => Wrong::out_of_range(&error),
+            other => Wrong::invalid(&other),
+        })
+    }
+}
+
+impl<S> FromText for TimeRange<S> {
+    const WHAT: &'static str = "a time range such as \"2005-08-28T00:00:00Z/2005-08-29T06:00:00Z\"";
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        parse_time_range(text).map_err(|error| match error {
+            RangeError::OutOfRange { .. } => Wrong::out_of_range(&error),
+            other => Wrong::invalid(&other),
+        })
+    }
+}
+
+/// A location with the words it was given in.
+#[derive(Clone, Debug)]
+pub(crate) struct Location {
+    pub(crate) text: String,
+    pub(crate) query: LocationQuery,
+}
+
+impl FromText for Location {
+    const WHAT: &'static str = "a location such as \"*\", \"29.95,-90.07\" or \"New Orleans\"";
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        let query = parse_location(text).map_err(|error| Wrong::invalid(&error))?;
+        Ok(Self { text: text.to_owned(), query })
+    }
+}
+
+impl FromText for Scope {
+    const WHAT: &'static str = "a scope";
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        let found = Self::ALL.into_iter().find(|scope| scope.as_str() == text);
+        found.ok_or_else(|| {
+            let all: Vec<&str> = Self::ALL.iter().map(|scope| scope.as_str()).collect();
+            Wrong::invalid(&format!("there is no scope `{text}`; there are {}", all.join(", ")))
+        })
+    }
+}
+
+macro_rules! ids {
+    ($($name:ident: $what:literal),*) => {$(
+        impl FromText for $name {
+            const WHAT: &'static str = $what;
+
+            fn from_text(text: &str) -> Result<Self, Wrong> {
+                Self::new(text).map_err(|error| Wrong::invalid(&error))
+            }
+        }
+    )*};
+}
+ids!(TimelineId: "a timeline's id", UserId: "a user's id", AnchorId: "an anchor's id", KeyId: "a key's id");
+
+/// Reads a number that a query string can only give as text.
+pub(crate) fn number<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + std::str::FromStr,
+{
+    #[derive(serde::Deserialize)]
+    #[serde(untagged)]
+    enum Either<T> {
+        Number(T),
+        Text(String),
+    }
+    match Option::<Either<T>>::deserialize(deserializer) {
+        Ok(None) => Ok(None),
+        Ok(Some(Either::Number(number))) => Ok(Some(number)),
+        Ok(Some(Either::Text(text))) => {
+            text.parse().map(Some).map_err(|_| de::Error::custom(format!("a number is expected, not `{text}`")))
+        }
+        Err(_) => Err(de::Error::custom("a number is expected, within its limits")),
+    }
+}
+
+/// Reads a truth value that a query string can only give as text.
+pub(crate) fn truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
+    #[derive(serde::Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Truth(bool),
+        Text(String),
+    }
+    match Option::<Either>::deserialize(deserializer) {
+        Ok(None) => Ok(None),
+        Ok(Some(Either::Truth(truth))) => Ok(Some(truth)),
+        Ok(Some(Either::Text(text))) if text == "true" => Ok(Some(true)),
+        Ok(Some(Either::Text(text))) if text == "false" => Ok(Some(false)),
+        Ok(Some(Either::Text(_))) | Err(_) => Err(de::Error::custom("`true` or `false` is expected")),
+    }
+}
+
+/// Reads how many items a page may have, within the limit.
+pub(crate) fn page_items<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
+    match number::<D, u64>(deserializer)? {
+        None => Ok(None),
+        Some(items) => match usize::try_from(items) {
+            Ok(items) if (1..=PAGE_ITEMS_MAX).contains(&items) => Ok(Some(items)),
+            Ok(_) | Err(_) => Err(de::Error::custom(format!("a page has 1 to {PAGE_ITEMS_MAX} items"))),
+        },
+    }
+}
+
+/// Returns how many items a page has where the caller may have named a number.
+pub(crate) fn items_max(asked: Option<usize>) -> usize {
+    asked.unwrap_or(PAGE_ITEMS_DEFAULT)
+}

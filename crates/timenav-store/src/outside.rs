@@ -1,0 +1,222 @@
+//! The last signed checkpoint of every timeline, in an append-only file outside the database.
+//!
+//! One record is one line of JSON: `{"timeline_id":"main","checkpoint":"…"}`. The last record of a
+//! timeline counts. The file is filled with zero bytes ahead of its end, so that an append changes
+//! no metadata and is durable after one write to the disk; the first zero byte ends the records.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use timenav_core::ids::TimelineId;
+use timenav_engine::{Outside, OutsideError};
+
+/// Zero bytes written ahead of the end of the records at a time.
+const AHEAD_BYTES: u64 = 1 << 20;
+/// Length after which the file is written anew with the last record of each timeline.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// Only the owner reads and writes.
+const FILE_MODE: u32 = 0o600;
+
+/// Keeps checkpoints in one file.
+#[derive(Debug)]
+pub struct CheckpointFile {
+    path: PathBuf,
+    open: Mutex<OpenFile>,
+}
+
+#[derive(Debug)]
+struct OpenFile {
+    file: File,
+    /// Where the records end.
+    end: u64,
+    /// Where the zero bytes ahead end.
+    filled: u64,
+    /// Length after which it is worth writing the file anew.
+    bytes_max: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Record<'a> {
+    timeline_id: &'a str,
+    checkpoint: &'a str,
+}
+
+#[derive(Deserialize)]
+struct OwnedRecord {
+    timeline_id: String,
+    checkpoint: String,
+}
+
+impl CheckpointFile {
+    /// Opens the file, or makes an empty one.
+    ///
+    /// # Errors
+    /// It can be neither read nor made.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(FILE_MODE).open(path)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let end = records_end(&bytes) as u64;
+        // What a crash left of an unfinished record is no record; it makes way for the next one.
+        file.set_len(end)?;
+        let open = OpenFile { file, end, filled: end, bytes_max: FILE_BYTES_MAX };
+        Ok(Self { path: path.to_owned(), open: Mutex::new(open) })
+    }
+
+    fn read(&self, open: &OpenFile) -> io::Result<BTreeMap<TimelineId, String>> {
+        let mut bytes = vec![0; usize::try_from(open.end).map_err(io::Error::other)?];
+        open.file.read_exact_at(&mut bytes, 0)?;
+        let mut last = BTreeMap::new();
+        for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
+            let damaged = |error: &dyn std::fmt::Display| {
+                io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    format!("{}, line {}: {error}", self.path.display(), number + 1),
+                )
+            };
+            let record: OwnedRecord = serde_json::from_slice(line).map_err(|error| damaged(&error))?;
+            let timeline = TimelineId::new(&record.timeline_id).map_err(|error| damaged(&error))?;
+            last.insert(timeline, record.checkpoint);
+        }
+        Ok(last)
+    }
+
+    /// Writes the file anew with the last record of each timeline.
+    fn compact(&self, open: &mut OpenFile) -> io::Result<()> {
+        let last = self.read(open)?;
+        let mut bytes = Vec::new();
+        for (timeline, checkpoint) in &last {
+            write_record(&mut bytes, timeline, checkpoint)?;
+        }
+        let beside = self.path.with_extension("new");
+        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(FILE_MODE).open(&beside)?;
+        file.write_all(&bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&beside, &self.path)?;
+        sync_folder(&self.path)?;
+        let end = bytes.len() as u64;
+        *open = OpenFile { file, end, filled: end, bytes_max: FILE_BYTES_MAX.max(2 * end) };
+        Ok(())
+    }
+}
+
+impl Outside for CheckpointFile {
+    fn keep(&self, checkpoints: &[(TimelineId, Arc<str>)]) -> Result<(), OutsideError> {
+        let mut bytes = Vec::with_capacity(checkpoints.len() * 320);
+        for (timeline, checkpoint) in checkpoints {
+            write_record(&mut bytes, timeline, checkpoint)?;
+        }
+        let mut open = self.open.lock();
+        if open.end + bytes.len() as u64 > open.bytes_max {
+            self.compact(&mut open)?;
+        }
+        let end = open.end + bytes.len() as u64;
+        if end >= open.filled {
+            let ahead = usize::try_from(end + AHEAD_BYTES - open.end).map_err(io::Error::other)?;
+            open.file.write_all_at(&vec![0; ahead], open.end)?;
+            open.file.sync_all()?;
+            open.filled = end + AHEAD_BYTES;
+        }
+        open.file.write_all_at(&bytes, open.end)?;
+        open.file.sync_data()?;
+        open.end = end;
+        Ok(())
+    }
+
+    fn last(&self) -> Result<Vec<(TimelineId, String)>, OutsideError> {
+        let open = self.open.lock();
+        Ok(self.read(&open)?.into_iter().collect())
+    }
+}
+
+fn write_record(bytes: &mut Vec<u8>, timeline: &TimelineId, checkpoint: &str) -> io::Result<()> {
+    serde_json::to_writer(&mut *bytes, &Record { timeline_id: timeline.as_str(), checkpoint })?;
+    bytes.push(b'\n');
+    Ok(())
+}
+
+/// Returns where the last whole record ends.
+fn records_end(bytes: &[u8]) -> usize {
+    let written = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    bytes[..written].iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1)
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) => File::open(folder)?.sync_all(),
+        None => File::open(".")?.sync_all(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(text: &str) -> TimelineId {
+        TimelineId::new(text).unwrap()
+    }
+
+    fn keep(file: &CheckpointFile, timeline: &str, checkpoint: &str) {
+        file.keep(&[(id(timeline), checkpoint.into())]).unwrap();
+    }
+
+    #[test]
+    fn the_last_record_of_each_timeline_counts_after_reopening() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoints.log");
+        let file = CheckpointFile::open(&path).unwrap();
+        keep(&file, "main", "one\n");
+        keep(&file, "other", "two\n");
+        keep(&file, "main", "three\n");
+        let expected = vec![(id("main"), "three\n".to_owned()), (id("other"), "two\n".to_owned())];
+        assert_eq!(file.last().unwrap(), expected);
+        assert_eq!(CheckpointFile::open(&path).unwrap().last().unwrap(), expected);
+    }
+
+    #[test]
+    fn a_torn_record_is_none_and_makes_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoints.log");
+        keep(&CheckpointFile::open(&path).unwrap(), "main", "one\n");
+        let whole = std::fs::read(&path).unwrap();
+        let end = records_end(&whole);
+        for torn in 1..end {
+            std::fs::write(&path, [&whole[..end], &whole[..torn]].concat()).unwrap();
+            let file = CheckpointFile::open(&path).unwrap();
+            let expected = if torn == end { 2 } else { 1 };
+            assert_eq!(file.last().unwrap().len(), expected);
+            keep(&file, "later", "two\n");
+            assert_eq!(file.last().unwrap().len(), 2, "{torn}");
+        }
+    }
+
+    #[test]
+    fn a_long_file_is_written_anew_and_loses_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoints.log");
+        let file = CheckpointFile::open(&path).unwrap();
+        file.open.lock().bytes_max = 2_000;
+        for round in 0..100 {
+            keep(&file, &format!("t{}", round % 7), &format!("{round}\n"));
+        }
+        let last = CheckpointFile::open(&path).unwrap().last().unwrap();
+        assert_eq!(last.len(), 7);
+        assert_eq!(last[1].1, "99\n");
+    }
+
+    #[test]
+    fn a_changed_record_is_an_error_that_names_the_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoints.log");
+        std::fs::write(&path, "{\"timeline_id\":\"a\",\"checkpoint\":\"x\"}\nrubbish\n").unwrap();
+        let error = CheckpointFile::open(&path).unwrap().last().unwrap_err();
+        assert!(error.to_string().contains("line 2"), "{error}");
+    }
+}

@@ -1,0 +1,223 @@
+//! One atomic step, written.
+
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use timenav_core::access::{Permissions, RestrictionLevel, Role, Scope};
+use timenav_core::ids::UserId;
+use timenav_core::place::Cell;
+use timenav_engine::{
+    Anchor, ApiKey, Commit, DirectoryChange, EventRow, Head, IdempotencyRecord, StoreError, TimelineCommit, TimelineKey,
+};
+
+use super::tiles;
+use super::values::{entry_key, failed, sql};
+
+const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
+    checkpoint, recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location,
+    clock_generation, events_count, anchors_count)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT DO NOTHING";
+const UPDATE_TIMELINE: &str = "UPDATE timelines SET size = ?1, frontier = ?2, checkpoint = ?3,
+    recorded_at = ?4, clock_running = ?5, clock_rate = ?6, clock_host = ?7, clock_virtual = ?8,
+    clock_location = ?9, clock_generation = ?10, events_count = ?11, anchors_count = ?12
+    WHERE timeline = ?13 AND size = ?14";
+const INSERT_ENTRY: &str = "INSERT INTO entries (entry, leaf, salt, payload) VALUES (?1, ?2, ?3, ?4)";
+const INSERT_EVENT: &str = "INSERT INTO events (timeline, cell, time, position, lat, lon, event_id, place, content)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+const INSERT_ANCHOR: &str = "INSERT INTO anchors (timeline, position, anchor_id, set_at, timestamp, description,
+    fixed, clock_at, clock_running, clock_rate, clock_location) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+const INSERT_PERMISSION: &str = "INSERT INTO permissions (timeline, user_id, role) VALUES (?1, ?2, ?3)";
+const PUT_USER: &str = "INSERT INTO users (user_id, operator, restriction, created_at) VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (user_id) DO UPDATE SET operator = excluded.operator, restriction = excluded.restriction";
+const INSERT_KEY: &str = "INSERT INTO api_keys (key_id, hash, user_id, timeline_id, label, scopes, created_at,
+    expires_at, revoked_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+const PUT_OUTCOME: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, outcome) VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, expires_at = excluded.expires_at,
+    outcome = excluded.outcome";
+
+/// The cell of events without coordinates.
+const NO_CELL: i64 = -1;
+
+pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    for timeline in &step.timelines {
+        put_timeline(&transaction, timeline)?;
+    }
+    for change in &step.directory {
+        change_directory(&transaction, change).map_err(failed)?;
+    }
+    for record in &step.outcomes {
+        put_outcome(&transaction, record).map_err(failed)?;
+    }
+    if let Some(instant) = step.forget_outcomes_before {
+        let mut delete = transaction.prepare_cached("DELETE FROM outcomes WHERE expires_at < ?1").map_err(failed)?;
+        delete.execute([instant.micros()]).map_err(failed)?;
+    }
+    transaction.commit().map_err(failed)
+}
+
+fn put_timeline(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<(), StoreError> {
+    let head = &step.head;
+    let rows_changed = match step.expected_size {
+        None => insert_head(transaction, head),
+        Some(expected) => update_head(transaction, head, expected),
+    };
+    if rows_changed.map_err(failed)? != 1 {
+        return Err(StoreError::Moved(head.id.clone()));
+    }
+    if step.permissions_changed {
+        put_permissions(transaction, head.key, &head.permissions).map_err(failed)?;
+    }
+    let mut insert = transaction.prepare_cached(INSERT_ENTRY).map_err(failed)?;
+    for entry in &step.entries {
+        let key = entry_key(head.key, entry.seq);
+        insert.execute(params![key, entry.leaf, entry.salt.as_bytes(), entry.payload]).map_err(failed)?;
+    }
+    drop(insert);
+    tiles::fill(transaction, head.key, step.expected_size.unwrap_or(0), head.frontier.size())?;
+    for event in &step.events {
+        insert_event(transaction, head.key, event).map_err(failed)?;
+    }
+    for anchor in &step.anchors {
+        insert_anchor(transaction, head.key, anchor).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn insert_head(transaction: &Transaction<'_>, head: &Head) -> rusqlite::Result<usize> {
+    let (host, at) = head.clock.origin();
+    let mut insert = transaction.prepare_cached(INSERT_TIMELINE)?;
+    insert.execute(params![
+        head.key.0,
+        head.id.as_str(),
+        head.created_at.micros(),
+        sql(head.frontier.size()),
+        head.frontier.to_bytes(),
+        &*head.checkpoint,
+        head.recorded_at.micros(),
+        head.clock.is_running(),
+        sql(head.clock.rate().micros()),
+        host.micros(),
+        at.micros(),
+        head.clock.location,
+        sql(head.clock.generation),
+        sql(head.events_count),
+        sql(head.anchors_count),
+    ])
+}
+
+fn update_head(transaction: &Transaction<'_>, head: &Head, expected_size: u64) -> rusqlite::Result<usize> {
+    let (host, at) = head.clock.origin();
+    let mut update = transaction.prepare_cached(UPDATE_TIMELINE)?;
+    update.execute(params![
+        sql(head.frontier.size()),
+        head.frontier.to_bytes(),
+        &*head.checkpoint,
+        head.recorded_at.micros(),
+        head.clock.is_running(),
+        sql(head.clock.rate().micros()),
+        host.micros(),
+        at.micros(),
+        head.clock.location,
+        sql(head.clock.generation),
+        sql(head.events_count),
+        sql(head.anchors_count),
+        head.key.0,
+        sql(expected_size),
+    ])
+}
+
+fn put_permissions(
+    transaction: &Transaction<'_>,
+    timeline: TimelineKey,
+    permissions: &Permissions,
+) -> rusqlite::Result<()> {
+    transaction.prepare_cached("DELETE FROM permissions WHERE timeline = ?1")?.execute([timeline.0])?;
+    let mut insert = transaction.prepare_cached(INSERT_PERMISSION)?;
+    let lists = [(Role::Read, &permissions.read), (Role::Write, &permissions.write), (Role::Admin, &permissions.admin)];
+    for (role, users) in lists {
+        for user in users {
+            let user: &UserId = user;
+            insert.execute(params![timeline.0, user.as_str(), role.as_str()])?;
+        }
+    }
+    Ok(())
+}
+
+fn insert_event(transaction: &Transaction<'_>, timeline: TimelineKey, event: &EventRow) -> rusqlite::Result<()> {
+    let point = event.draft.geo.map(|geo| geo.point);
+    let mut insert = transaction.prepare_cached(INSERT_EVENT)?;
+    insert.execute(params![
+        timeline.0,
+        point.map_or(NO_CELL, |point| i64::from(Cell::of(point).number())),
+        event.draft.time.micros(),
+        sql(event.position),
+        point.map(timenav_core::place::Point::lat),
+        point.map(timenav_core::place::Point::lon),
+        event.event_id.as_str(),
+        event.draft.location,
+        &*event.content,
+    ])?;
+    Ok(())
+}
+
+fn insert_anchor(transaction: &Transaction<'_>, timeline: TimelineKey, anchor: &Anchor) -> rusqlite::Result<()> {
+    let mut insert = transaction.prepare_cached(INSERT_ANCHOR)?;
+    insert.execute(params![
+        timeline.0,
+        sql(anchor.position),
+        anchor.anchor_id.as_str(),
+        anchor.set_at.micros(),
+        anchor.timestamp.micros(),
+        anchor.description,
+        anchor.fixed,
+        anchor.moment.at.micros(),
+        anchor.moment.running,
+        sql(anchor.moment.rate.micros()),
+        anchor.moment.location,
+    ])?;
+    Ok(())
+}
+
+fn change_directory(transaction: &Transaction<'_>, change: &DirectoryChange) -> rusqlite::Result<()> {
+    match change {
+        DirectoryChange::PutUser(user) => {
+            let level: RestrictionLevel = user.restriction;
+            let row = params![user.user_id.as_str(), user.operator, level.as_str(), user.created_at.micros()];
+            transaction.prepare_cached(PUT_USER)?.execute(row)?;
+        }
+        DirectoryChange::DeleteUser(user_id) => {
+            transaction.prepare_cached("DELETE FROM users WHERE user_id = ?1")?.execute([user_id.as_str()])?;
+        }
+        DirectoryChange::PutKey(key) => insert_key(transaction, key)?,
+        DirectoryChange::RevokeKey { key_id, at } => {
+            let mut update = transaction.prepare_cached("UPDATE api_keys SET revoked_at = ?1 WHERE key_id = ?2")?;
+            update.execute(params![at.micros(), key_id.as_str()])?;
+        }
+    }
+    Ok(())
+}
+
+fn insert_key(transaction: &Transaction<'_>, key: &ApiKey) -> rusqlite::Result<()> {
+    let scopes = key.scopes.as_ref().map(|scopes| {
+        let words: Vec<&str> = scopes.iter().map(|scope: &Scope| scope.as_str()).collect();
+        words.join(" ")
+    });
+    let mut insert = transaction.prepare_cached(INSERT_KEY)?;
+    insert.execute(params![
+        key.key_id.as_str(),
+        key.hash,
+        key.user_id.as_str(),
+        key.timeline_id.as_str(),
+        key.label,
+        scopes,
+        key.created_at.micros(),
+        key.expires_at.map(timenav_core::time::Instant::micros),
+        key.revoked_at.map(timenav_core::time::Instant::micros),
+    ])?;
+    Ok(())
+}
+
+fn put_outcome(transaction: &Transaction<'_>, record: &IdempotencyRecord) -> rusqlite::Result<()> {
+    let mut put = transaction.prepare_cached(PUT_OUTCOME)?;
+    put.execute(params![record.key, record.fingerprint, record.expires_at.micros(), record.outcome])?;
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! Events by place and time.
+//!
+//! A query is one or more *runs*: stretches of the table or of an index that are ordered by time
+//! and position already. Runs are read block by block and merged, so a page costs what it shows
+//! and not what the place holds.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use rusqlite::{Connection, Row, params};
+use timenav_core::place::{LocationQuery, Point, cells_of};
+use timenav_core::time::{Instant, Virtual};
+use timenav_engine::{EventQuery, StoreError, StoredEvent};
+
+use super::values::{failed, instant, sql};
+
+/// Cells up to which a place is read cell by cell. Larger ones are read by time, and what lies
+/// elsewhere is passed over.
+const CELLS_MERGED_MAX: usize = 1_024;
+/// Rows of the first block of a run that is one of many.
+const BLOCK_ROWS_FIRST: usize = 8;
+/// Most rows of a block.
+const BLOCK_ROWS_MAX: usize = 1_024;
+
+// Each orders by time and position along its key; `until` hides versions that did not stand then.
+const BY_TIME: &str = "SELECT time, position, lat, lon, content FROM events INDEXED BY events_by_time
+    WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
+    AND position < ?5 AND (until IS NULL OR until >= ?5) ORDER BY time, position LIMIT ?6";
+const BY_CELL: &str = "SELECT time, position, lat, lon, content FROM events
+    WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
+    AND position < ?5 AND (until IS NULL OR until >= ?5) AND cell = ?7 ORDER BY time, position LIMIT ?6";
+const BY_PLACE: &str = "SELECT time, position, lat, lon, content FROM events INDEXED BY events_by_place
+    WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
+    AND position < ?5 AND (until IS NULL OR until >= ?5) AND place = ?7 ORDER BY time, position LIMIT ?6";
+
+/// Where a run's rows come from.
+enum Source<'a> {
+    Time,
+    Cell(u32),
+    Place(&'a str),
+}
+
+struct Found {
+    event: StoredEvent,
+    point: Option<Point>,
+}
+
+struct Run<'a> {
+    source: Source<'a>,
+    block: VecDeque<Found>,
+    block_rows: usize,
+    after: (i64, i64),
+    ended: bool,
+}
+
+/// Returns the events a query asks for, ordered by time, then position.
+pub(super) fn find(connection: &Connection, query: &EventQuery) -> Result<Vec<StoredEvent>, StoreError> {
+    let after = match query.after {
+        Some((time, position)) if time >= query.range.first() => (time.micros(), sql(position)),
+        _ => (query.range.first().micros(), -1),
+    };
+    let sources = sources(&query.pattern);
+    // One run alone gives nearly all that is asked for; of many each gives a little.
+    let block_rows = if sources.len() == 1 { query.items_max } else { BLOCK_ROWS_FIRST }.clamp(1, BLOCK_ROWS_MAX);
+    let mut runs: Vec<Run<'_>> = sources
+        .into_iter()
+        .map(|source| Run { source, block: VecDeque::new(), block_rows, after, ended: false })
+        .collect();
+    let mut first: BinaryHeap<Reverse<((i64, u64), usize)>> = BinaryHeap::with_capacity(runs.len());
+    for (number, run) in runs.iter_mut().enumerate() {
+        if let Some(key) = run.peek(connection, query)? {
+            first.push(Reverse((key, number)));
+        }
+    }
+    let mut page = Vec::with_capacity(query.items_max.min(BLOCK_ROWS_MAX));
+    while page.len() < query.items_max
+        && let Some(Reverse((_, number))) = first.pop()
+    {
+        let run = &mut runs[number];
+        page.extend(run.block.pop_front().map(|found| found.event));
+        if let Some(key) = run.peek(connection, query)? {
+            first.push(Reverse((key, number)));
+        }
+    }
+    Ok(page)
+}
+
+fn sources(pattern: &LocationQuery) -> Vec<Source<'_>> {
+    if let LocationQuery::Named(place) = pattern {
+        return vec![Source::Place(place)];
+    }
+    match cells_of(pattern) {
+        Some(cells) if cells.len() <= CELLS_MERGED_MAX => {
+            cells.into_iter().map(|cell| Source::Cell(cell.number())).collect()
+        }
+        Some(_) | None => vec![Source::Time],
+    }
+}
+
+impl Run<'_> {
+    /// Returns time and position of the run's next event, reading on where needed.
+    fn peek(&mut self, connection: &Connection, query: &EventQuery) -> Result<Option<(i64, u64)>, StoreError> {
+        while self.block.is_empty() && !self.ended {
+            self.read_block(connection, query)?;
+        }
+        Ok(self.block.front().map(|found| (found.event.time.micros(), found.event.position)))
+    }
+
+    fn read_block(&mut self, connection: &Connection, query: &EventQuery) -> Result<(), StoreError> {
+        let (time, position) = self.after;
+        let (timeline, last) = (query.timeline.0, query.range.last().micros());
+        let (as_of, rows_max) = (sql(query.as_of), sql(self.block_rows as u64));
+        let statement = match self.source {
+            Source::Time => BY_TIME,
+            Source::Cell(_) => BY_CELL,
+            Source::Place(_) => BY_PLACE,
+        };
+        let mut select = connection.prepare_cached(statement).map_err(failed)?;
+        let mut rows = match self.source {
+            Source::Time => select.query(params![timeline, time, position, last, as_of, rows_max]),
+            Source::Cell(cell) => select.query(params![timeline, time, position, last, as_of, rows_max, cell]),
+            Source::Place(place) => select.query(params![timeline, time, position, last, as_of, rows_max, place]),
+        }
+        .map_err(failed)?;
+        let mut rows_count = 0;
+        while let Some(row) = rows.next().map_err(failed)? {
+            rows_count += 1;
+            let found = read_row(row)?;
+            self.after = (found.event.time.micros(), sql(found.event.position));
+            if is_meant(&query.pattern, &found) {
+                self.block.push_back(found);
+            }
+        }
+        self.ended = rows_count < self.block_rows;
+        self.block_rows = (self.block_rows * 4).min(BLOCK_ROWS_MAX);
+        Ok(())
+    }
+}
+
+/// A cell holds a little more than the place that was asked for.
+fn is_meant(pattern: &LocationQuery, found: &Found) -> bool {
+    match pattern {
+        LocationQuery::Anywhere | LocationQuery::Named(_) => true,
+        LocationQuery::Near { .. } | LocationQuery::Within(_) => pattern.matches(found.point, None),
+    }
+}
+
+fn read_row(row: &Row<'_>) -> Result<Found, StoreError> {
+    let time: Instant<Virtual> = instant(row.get(0).map_err(failed)?)?;
+    let position: i64 = row.get(1).map_err(failed)?;
+    let (lat, lon): (Option<f64>, Option<f64>) = (row.get(2).map_err(failed)?, row.get(3).map_err(failed)?);
+    let point = lat.zip(lon).and_then(|(lat, lon)| Point::new(lat, lon));
+    let content: String = row.get(4).map_err(failed)?;
+    let event = StoredEvent { time, position: super::values::count(position)?, content };
+    Ok(Found { event, point })
+}

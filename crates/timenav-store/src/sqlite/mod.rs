@@ -1,0 +1,117 @@
+//! The embedded default: one SQLite file, one writing connection, a few reading ones.
+//!
+//! Commits are durable when they return (`synchronous=FULL` on a write-ahead log). The log is
+//! folded into the file by a thread of its own, so that no commit waits for it.
+
+mod commit;
+mod events;
+mod maintenance;
+mod migrations;
+mod read;
+mod tiles;
+mod values;
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rusqlite::{Connection, OpenFlags};
+use timenav_engine::StoreError;
+
+use maintenance::Maintenance;
+
+/// Reading connections kept open while nobody uses them.
+const IDLE_READERS_MAX: usize = 8;
+/// Memory for pages of the writing connection, in KiB.
+const WRITER_CACHE_KIB: i64 = 65_536;
+/// Memory for pages of each reading connection, in KiB.
+const READER_CACHE_KIB: i64 = 8_192;
+/// Statements kept prepared on a connection.
+const STATEMENTS_MAX: usize = 64;
+
+/// Keeps everything in one SQLite file.
+pub struct SqliteStore {
+    shared: Arc<Shared>,
+    _maintenance: Maintenance,
+}
+
+struct Shared {
+    path: PathBuf,
+    writer: Mutex<Connection>,
+    idle_readers: Mutex<Vec<Connection>>,
+}
+
+impl SqliteStore {
+    /// Opens the file, makes it if there is none, and brings its tables up to date.
+    ///
+    /// # Errors
+    /// It cannot be read or written, or was written by a newer version of the service.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        make_private(path).map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        let mut writer = Connection::open(path).map_err(values::failed)?;
+        configure(&writer, WRITER_CACHE_KIB).map_err(values::failed)?;
+        writer.pragma_update(None, "synchronous", "FULL").map_err(values::failed)?;
+        // Folding the log is the maintenance thread's work.
+        writer.pragma_update(None, "wal_autocheckpoint", 0).map_err(values::failed)?;
+        migrations::run(&mut writer)?;
+        let shared = Shared { path: path.to_owned(), writer: Mutex::new(writer), idle_readers: Mutex::default() };
+        let maintenance = Maintenance::start(path).map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        Ok(Self { shared: Arc::new(shared), _maintenance: maintenance })
+    }
+
+    /// Runs a read on a connection of its own, off the async threads.
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let shared = Arc::clone(&self.shared);
+        let done = tokio::task::spawn_blocking(move || {
+            let reader = shared.reader()?;
+            let result = work(&reader);
+            shared.put_back(reader);
+            result
+        });
+        done.await.map_err(|error| StoreError::Unavailable(error.to_string()))?
+    }
+}
+
+impl Shared {
+    fn reader(&self) -> Result<Connection, StoreError> {
+        if let Some(idle) = self.idle_readers.lock().pop() {
+            return Ok(idle);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let reader = Connection::open_with_flags(&self.path, flags).map_err(values::failed)?;
+        configure(&reader, READER_CACHE_KIB).map_err(values::failed)?;
+        Ok(reader)
+    }
+
+    fn put_back(&self, reader: Connection) {
+        let mut idle = self.idle_readers.lock();
+        if idle.len() < IDLE_READERS_MAX {
+            idle.push(reader);
+        }
+    }
+}
+
+/// Makes the file, if there is none, so that only its owner reads and writes it. SQLite gives the
+/// files beside it the same mode.
+fn make_private(path: &Path) -> std::io::Result<()> {
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path).map(|_| ())
+}
+
+fn configure(connection: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
+    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    if !connection.is_readonly("main")? {
+        // Only a new file takes the page size; rows of a few hundred bytes sit better in 8 KiB.
+        connection.pragma_update(None, "page_size", 8_192)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+    }
+    connection.pragma_update(None, "cache_size", -cache_kib)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update(None, "foreign_keys", "OFF")
+}

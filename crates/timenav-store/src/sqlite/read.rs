@@ -1,0 +1,264 @@
+//! Everything else that is read, and the store as the engine sees it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use timenav_core::access::{Permissions, Role};
+use timenav_core::clock::{Clock, ClockState, Moment};
+use timenav_core::ids::{AnchorId, EventId, KeyId, TimelineId, UserId};
+use timenav_core::ledger::{Frontier, Hash, Salt, TileId};
+use timenav_engine::{
+    Anchor, ApiKey, Commit, Directory, EventQuery, Head, IdempotencyRecord, KnownEvent, Opened, Store, StoreError,
+    StoredEntry, StoredEvent, TimelineKey, User,
+};
+
+use super::values::{
+    POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, rate, restriction, role, scopes, sql,
+};
+use super::{SqliteStore, commit, events, tiles};
+
+const SELECT_HEADS: &str = "SELECT timeline, timeline_id, created_at, size, frontier, checkpoint, recorded_at,
+    clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,
+    anchors_count FROM timelines";
+const SELECT_ANCHORS: &str = "SELECT position, anchor_id, set_at, timestamp, description, fixed, clock_at,
+    clock_running, clock_rate, clock_location FROM anchors
+    WHERE timeline = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
+const SELECT_ANCHOR: &str = "SELECT position, anchor_id, set_at, timestamp, description, fixed, clock_at,
+    clock_running, clock_rate, clock_location FROM anchors WHERE timeline = ?1 AND anchor_id = ?2";
+const SELECT_KEYS: &str = "SELECT key_id, hash, user_id, timeline_id, label, scopes, created_at, expires_at,
+    revoked_at FROM api_keys";
+const SELECT_KNOWN: &str = "SELECT position, content FROM events INDEXED BY events_by_id
+    WHERE timeline = ?1 AND event_id = ?2 AND until IS NULL";
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn open(&self) -> Result<Opened, StoreError> {
+        self.read(|connection| Ok(Opened { heads: heads(connection)?, directory: directory(connection)? })).await
+    }
+
+    async fn commit(&self, step: Commit) -> Result<(), StoreError> {
+        // The engine calls this from a thread of its own: no other thread has to be woken.
+        commit::commit(&mut self.shared.writer.lock(), &step)
+    }
+
+    async fn known_events(
+        &self,
+        timeline: TimelineKey,
+        event_ids: &[EventId],
+    ) -> Result<HashMap<EventId, KnownEvent>, StoreError> {
+        // Called by the committer only, between two commits: the writer's page cache is warm.
+        known_events(&self.shared.writer.lock(), timeline, event_ids)
+    }
+
+    async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError> {
+        outcomes(&self.shared.writer.lock(), keys)
+    }
+
+    async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError> {
+        self.read(move |connection| events::find(connection, &query)).await
+    }
+
+    async fn anchors(
+        &self,
+        timeline: TimelineKey,
+        after: Option<u64>,
+        items_max: usize,
+    ) -> Result<Vec<Anchor>, StoreError> {
+        self.read(move |connection| {
+            let mut select = connection.prepare_cached(SELECT_ANCHORS).map_err(failed)?;
+            let key = params![timeline.0, after.map_or(-1, sql), sql(items_max as u64)];
+            let mut rows = select.query(key).map_err(failed)?;
+            let mut anchors = Vec::new();
+            while let Some(row) = rows.next().map_err(failed)? {
+                anchors.push(anchor(row)?);
+            }
+            Ok(anchors)
+        })
+        .await
+    }
+
+    async fn anchor(&self, timeline: TimelineKey, anchor_id: &AnchorId) -> Result<Option<Anchor>, StoreError> {
+        let anchor_id = anchor_id.clone();
+        self.read(move |connection| {
+            let mut select = connection.prepare_cached(SELECT_ANCHOR).map_err(failed)?;
+            let mut rows = select.query(params![timeline.0, anchor_id.as_str()]).map_err(failed)?;
+            rows.next().map_err(failed)?.map(anchor).transpose()
+        })
+        .await
+    }
+
+    async fn entry(&self, timeline: TimelineKey, seq: u64) -> Result<Option<StoredEntry>, StoreError> {
+        if seq > POSITION_MAX {
+            return Ok(None);
+        }
+        self.read(move |connection| {
+            let mut select = connection
+                .prepare_cached("SELECT leaf, salt, payload FROM entries WHERE entry = ?1")
+                .map_err(failed)?;
+            let found = select.query_row([entry_key(timeline, seq)], |row| {
+                Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, Vec<u8>>(2)?))
+            });
+            let Some((leaf, salt, payload)) = found.optional().map_err(failed)? else { return Ok(None) };
+            Ok(Some(StoredEntry { seq, leaf, salt: Salt::from_bytes(bytes(&salt)?), payload }))
+        })
+        .await
+    }
+
+    async fn tile(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError> {
+        self.read(move |connection| tiles::read(connection, timeline, tile, width)).await
+    }
+
+    async fn ping(&self) -> Result<(), StoreError> {
+        self.read(|connection| connection.query_row("SELECT count(*) FROM migrations", [], |_| Ok(())).map_err(failed))
+            .await
+    }
+}
+
+fn heads(connection: &Connection) -> Result<Vec<Head>, StoreError> {
+    let mut permissions = permissions(connection)?;
+    let mut select = connection.prepare(SELECT_HEADS).map_err(failed)?;
+    let mut rows = select.query([]).map_err(failed)?;
+    let mut heads = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let key = TimelineKey(row.get(0).map_err(failed)?);
+        heads.push(head(row, key, permissions.remove(&key).unwrap_or_default())?);
+    }
+    Ok(heads)
+}
+
+fn head(row: &Row<'_>, key: TimelineKey, permissions: Permissions) -> Result<Head, StoreError> {
+    let number = |at: usize| row.get::<_, i64>(at).map_err(failed);
+    let text = |at: usize| row.get::<_, String>(at).map_err(failed);
+    let frontier: Vec<u8> = row.get(4).map_err(failed)?;
+    let (host, at) = (instant(number(9)?)?, instant(number(10)?)?);
+    let rate = rate(number(8)?)?;
+    let state = if row.get::<_, bool>(7).map_err(failed)? {
+        ClockState::Running { origin_host: host, origin_virtual: at, rate }
+    } else {
+        ClockState::Paused { since: host, at, rate }
+    };
+    Ok(Head {
+        key,
+        id: id(TimelineId::new(&text(1)?))?,
+        created_at: instant(number(2)?)?,
+        clock: Clock { state, location: row.get(11).map_err(failed)?, generation: count(number(12)?)? },
+        permissions: Arc::new(permissions),
+        frontier: Frontier::from_bytes(count(number(3)?)?, &frontier).map_err(|error| damaged(&error.to_string()))?,
+        checkpoint: text(5)?.into(),
+        recorded_at: instant(number(6)?)?,
+        events_count: count(number(13)?)?,
+        anchors_count: count(number(14)?)?,
+    })
+}
+
+fn permissions(connection: &Connection) -> Result<HashMap<TimelineKey, Permissions>, StoreError> {
+    let mut select = connection.prepare("SELECT timeline, user_id, role FROM permissions").map_err(failed)?;
+    let mut rows = select.query([]).map_err(failed)?;
+    let mut all: HashMap<TimelineKey, Permissions> = HashMap::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let lists = all.entry(TimelineKey(row.get(0).map_err(failed)?)).or_default();
+        let user = id(UserId::new(&row.get::<_, String>(1).map_err(failed)?))?;
+        let list: &mut BTreeSet<UserId> = match role(&row.get::<_, String>(2).map_err(failed)?)? {
+            Role::Read => &mut lists.read,
+            Role::Write => &mut lists.write,
+            Role::Admin => &mut lists.admin,
+        };
+        list.insert(user);
+    }
+    Ok(all)
+}
+
+fn directory(connection: &Connection) -> Result<Directory, StoreError> {
+    let mut directory = Directory::default();
+    let mut select =
+        connection.prepare("SELECT user_id, operator, restriction, created_at FROM users").map_err(failed)?;
+    let mut rows = select.query([]).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        let user = User {
+            user_id: id(UserId::new(&row.get::<_, String>(0).map_err(failed)?))?,
+            operator: row.get(1).map_err(failed)?,
+            restriction: restriction(&row.get::<_, String>(2).map_err(failed)?)?,
+            created_at: instant(row.get(3).map_err(failed)?)?,
+        };
+        directory.users.insert(user.user_id.clone(), user);
+    }
+    let mut select = connection.prepare(SELECT_KEYS).map_err(failed)?;
+    let mut rows = select.query([]).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        let key = api_key(row)?;
+        directory.keys.insert(key.hash, Arc::new(key));
+    }
+    Ok(directory)
+}
+
+fn api_key(row: &Row<'_>) -> Result<ApiKey, StoreError> {
+    let text = |at: usize| row.get::<_, String>(at).map_err(failed);
+    let hash: Vec<u8> = row.get(1).map_err(failed)?;
+    let words: Option<String> = row.get(5).map_err(failed)?;
+    let (expires_at, revoked_at): (Option<i64>, Option<i64>) =
+        (row.get(7).map_err(failed)?, row.get(8).map_err(failed)?);
+    Ok(ApiKey {
+        key_id: id(KeyId::new(&text(0)?))?,
+        hash: bytes(&hash)?,
+        user_id: id(UserId::new(&text(2)?))?,
+        timeline_id: id(TimelineId::new(&text(3)?))?,
+        label: text(4)?,
+        scopes: words.map(|words| scopes(&words)).transpose()?.map(Into::into),
+        created_at: instant(row.get(6).map_err(failed)?)?,
+        expires_at: expires_at.map(instant).transpose()?,
+        revoked_at: revoked_at.map(instant).transpose()?,
+    })
+}
+
+fn anchor(row: &Row<'_>) -> Result<Anchor, StoreError> {
+    let number = |at: usize| row.get::<_, i64>(at).map_err(failed);
+    let moment = Moment {
+        at: instant(number(6)?)?,
+        running: row.get(7).map_err(failed)?,
+        rate: rate(number(8)?)?,
+        location: row.get(9).map_err(failed)?,
+    };
+    Ok(Anchor {
+        anchor_id: id(AnchorId::new(&row.get::<_, String>(1).map_err(failed)?))?,
+        position: count(number(0)?)?,
+        set_at: instant(number(2)?)?,
+        timestamp: instant(number(3)?)?,
+        description: row.get(4).map_err(failed)?,
+        fixed: row.get(5).map_err(failed)?,
+        moment,
+    })
+}
+
+fn known_events(
+    connection: &Connection,
+    timeline: TimelineKey,
+    event_ids: &[EventId],
+) -> Result<HashMap<EventId, KnownEvent>, StoreError> {
+    let mut select = connection.prepare_cached(SELECT_KNOWN).map_err(failed)?;
+    let mut known = HashMap::new();
+    for event_id in event_ids {
+        let found =
+            select.query_row(params![timeline.0, event_id.as_str()], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)));
+        if let Some((position, content)) = found.optional().map_err(failed)? {
+            known.insert(event_id.clone(), KnownEvent { position: count(position)?, content });
+        }
+    }
+    Ok(known)
+}
+
+fn outcomes(connection: &Connection, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError> {
+    let mut select = connection
+        .prepare_cached("SELECT fingerprint, expires_at, outcome FROM outcomes WHERE key = ?1")
+        .map_err(failed)?;
+    let mut found = Vec::new();
+    for key in keys {
+        let row = select.query_row([key], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?, row.get(2)?)));
+        if let Some((fingerprint, expires_at, outcome)) = row.optional().map_err(failed)? {
+            let (fingerprint, expires_at) = (bytes(&fingerprint)?, instant(expires_at)?);
+            found.push(IdempotencyRecord { key: *key, fingerprint, expires_at, outcome });
+        }
+    }
+    Ok(found)
+}
