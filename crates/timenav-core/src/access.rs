@@ -140,6 +140,8 @@ pub enum Demand {
     Administer,
     /// Administer the service: users, keys of others, restrictions, the timeline `system`.
     Operate,
+    /// Make a timeline.
+    Create,
     /// Manage what is the caller's own: own keys.
     Own,
 }
@@ -198,14 +200,14 @@ impl Demand {
             Self::Look | Self::Inspect => Some(Role::Read),
             Self::Steer | Self::SetRate | Self::Record => Some(Role::Write),
             Self::Administer => Some(Role::Admin),
-            Self::Operate | Self::Own => None,
+            Self::Operate | Self::Create | Self::Own => None,
         }
     }
 
     const fn scope(self) -> Scope {
         match self {
             Self::Look | Self::Inspect => Scope::TimelineRead,
-            Self::Steer | Self::SetRate | Self::Record => Scope::TimelineWrite,
+            Self::Steer | Self::SetRate | Self::Record | Self::Create => Scope::TimelineWrite,
             Self::Administer => Scope::TimelineAdmin,
             Self::Operate | Self::Own => Scope::Operator,
         }
@@ -215,8 +217,10 @@ impl Demand {
         match level {
             RestrictionLevel::FullAccess => true,
             RestrictionLevel::LimitedAccess => !matches!(self, Self::SetRate),
-            RestrictionLevel::ReadOnly => !matches!(self, Self::Steer | Self::SetRate | Self::Record),
-            RestrictionLevel::NoAccess => !matches!(self, Self::Look | Self::Steer | Self::SetRate | Self::Record),
+            RestrictionLevel::ReadOnly => !matches!(self, Self::Steer | Self::SetRate | Self::Record | Self::Create),
+            RestrictionLevel::NoAccess => {
+                !matches!(self, Self::Look | Self::Steer | Self::SetRate | Self::Record | Self::Create)
+            }
         }
     }
 }

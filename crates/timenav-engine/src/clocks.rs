@@ -84,8 +84,8 @@ impl Engine {
         let state = self.admit(caller, &timeline, Demand::Look, "clock").await?;
         self.log_read(caller, &timeline, "clock", "{}".to_owned()).await?;
         // Read after the entry is durable, so that the answer is as fresh as can be.
-        let clock = self.state(&timeline).map_or_else(|| state.head.clock.clone(), |state| state.head.clock.clone());
-        Ok(ClockView::at(timeline, clock, self.now()))
+        let state = self.state(&timeline).unwrap_or(state);
+        Ok(ClockView::at(timeline, state.head.clock.clone(), self.host(&state)))
     }
 
     /// Watches a clock from now on, or from the generation after `seen`.

@@ -63,6 +63,8 @@ pub(crate) enum Command {
     RevokeKey { key_id: KeyId },
     /// Log that something was read. The caller has been allowed to already.
     LogRead { operation: &'static str, parameters: String },
+    /// Log that the service started although the database is not what was signed.
+    LogRollbackAccepted { findings: Vec<String> },
     /// Log that somebody was refused.
     LogRefusal { operation: String, code: &'static str, detail: String },
 }
@@ -74,10 +76,14 @@ impl Command {
             Self::Clock { change: ClockCommand::SetRate(_), .. } => Some(Demand::SetRate),
             Self::Clock { .. } | Self::SetAnchor { .. } | Self::ReturnToAnchor(_) => Some(Demand::Steer),
             Self::Record { .. } => Some(Demand::Record),
-            Self::CreateTimeline => Some(Demand::Own),
+            Self::CreateTimeline => Some(Demand::Create),
             Self::CreateUser { .. } | Self::DeleteUser { .. } => Some(Demand::Operate),
             // Whose key it is decides, in the group; reads and refusals were decided before.
-            Self::CreateKey(_) | Self::RevokeKey { .. } | Self::LogRead { .. } | Self::LogRefusal { .. } => None,
+            Self::CreateKey(_)
+            | Self::RevokeKey { .. }
+            | Self::LogRead { .. }
+            | Self::LogRollbackAccepted { .. }
+            | Self::LogRefusal { .. } => None,
         }
     }
 
@@ -100,6 +106,7 @@ impl Command {
             Self::CreateKey(_) => action::CREATE_API_KEY,
             Self::RevokeKey { .. } => action::REVOKE_API_KEY,
             Self::LogRead { .. } => action::READ,
+            Self::LogRollbackAccepted { .. } => action::ACCEPT_ROLLBACK,
             Self::LogRefusal { .. } => action::UNAUTHORIZED,
         }
     }

@@ -21,7 +21,7 @@ use crate::state::World;
 use crate::store::{Store, StoreError, TimelineKey};
 
 /// Submissions that may wait before senders have to.
-pub(crate) const QUEUE_SUBMISSIONS_MAX: usize = 4_096;
+pub const QUEUE_SUBMISSIONS_MAX: usize = 4_096;
 /// Most submissions in one group.
 const GROUP_SUBMISSIONS_MAX: usize = 512;
 /// Events after which a group is closed, so that an import does not hold up others.

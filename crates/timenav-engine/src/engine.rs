@@ -7,8 +7,7 @@ use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use timenav_core::access::{self, Demand, Denial};
-use timenav_core::ids::{KeyId, TimelineId, UserId, type_id};
-use timenav_core::ledger::{Checkpoint, CheckpointError, VerifierKey, origin};
+use timenav_core::ids::{TimelineId, type_id};
 use timenav_core::limits::LIMITED_ACCESS_WINDOW_DAYS_DEFAULT;
 use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Handle;
@@ -18,16 +17,15 @@ use crate::caller::Caller;
 use crate::command::{Actor, Answer, Command, Submission};
 use crate::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
 use crate::entropy::Entropy;
-use crate::group::{Group, Known, SaltPool, denial_code};
+use crate::group::denial_code;
 use crate::idempotency::Idempotency;
-use crate::identity::{key_digest, new_key_text};
 use crate::live::Live;
-use crate::outside::{Outside, OutsideError};
-use crate::proofs::root_at;
+use crate::opening::{self, OpenError};
+use crate::outside::Outside;
 use crate::refusal::Refusal;
 use crate::signer::Signer;
-use crate::state::{ApiKey, Directory, TimelineState, World};
-use crate::store::{Head, Store, StoreError};
+use crate::state::{Directory, TimelineState, World};
+use crate::store::{Head, Store};
 use crate::wall_clock::WallClock;
 
 /// The ways out of the engine, except the store.
@@ -78,55 +76,6 @@ impl Default for Options {
             accept_rollback: false,
         }
     }
-}
-
-/// Why the engine does not start.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The store cannot be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The checkpoints outside the database cannot be read.
-    #[error(transparent)]
-    Outside(#[from] OutsideError),
-    /// A checkpoint outside the database does not verify.
-    #[error("the checkpoint of timeline `{timeline}` kept outside the database does not verify: {error}")]
-    Checkpoint {
-        /// Which timeline.
-        timeline: TimelineId,
-        /// What is wrong with it.
-        error: CheckpointError,
-    },
-    /// The database lost entries, or was replaced by an older copy.
-    #[error(
-        "timeline `{timeline}` has {found} entries, but {kept} were signed and kept outside the database: \
-         the database was taken back; restore a newer copy, or start with --accept-rollback"
-    )]
-    Rollback {
-        /// Which timeline.
-        timeline: TimelineId,
-        /// How many entries the database has.
-        found: u64,
-        /// How many were signed.
-        kept: u64,
-    },
-    /// The database holds another history than the one that was signed.
-    #[error(
-        "timeline `{timeline}` differs from the {kept} entries that were signed and kept outside the database: \
-         its history was rewritten; keep both as evidence, or start with --accept-rollback"
-    )]
-    Fork {
-        /// Which timeline.
-        timeline: TimelineId,
-        /// How many entries were signed.
-        kept: u64,
-    },
-    /// The first start failed.
-    #[error("the first start failed: {0}")]
-    Bootstrap(String),
-    /// A thread could not be started.
-    #[error("a thread could not be started: {0}")]
-    Thread(std::io::Error),
 }
 
 /// What the engine has done since it opened.
@@ -206,9 +155,9 @@ impl Engine {
         let last_key = opened.heads.iter().map(|head| head.key.0).max().unwrap_or(0);
         let timelines: HashMap<_, _> = opened.heads.into_iter().map(|head| (head.id.clone(), state_of(head))).collect();
         let mut world = World { timelines, directory: Arc::new(opened.directory), last_key };
-        compare_with_outside(&*store, &world, &doors, &options).await?;
+        let findings = opening::compare_with_signed(&*store, &world, &doors, &options).await?;
         if is_first_start {
-            bootstrap(&*store, &mut world, &doors, &options, keep_first_key).await?;
+            opening::bootstrap(&*store, &mut world, &doors, &options, keep_first_key).await?;
         }
         let shared = Arc::new(Shared {
             doors,
@@ -230,7 +179,9 @@ impl Engine {
         };
         let threads = committer.start().map_err(OpenError::Thread)?;
         let inner = Inner { shared, store, submissions: RwLock::new(Some(sender)), threads: Mutex::new(threads) };
-        Ok(Self(Arc::new(inner)))
+        let engine = Self(Arc::new(inner));
+        engine.log_accepted(findings).await?;
+        Ok(engine)
     }
 
     /// Takes no more submissions, and returns when all that were taken are durable.
@@ -280,6 +231,12 @@ impl Engine {
     #[must_use]
     pub fn new_id(&self, prefix: &str) -> String {
         type_id(prefix, self.uuid())
+    }
+
+    /// Returns host time for a timeline: never before its last entry, so that a clock never goes
+    /// back because the host's was set back between two starts.
+    pub(crate) fn host(&self, state: &TimelineState) -> Instant<Wall> {
+        self.now().max(state.head.recorded_at)
     }
 
     pub(crate) fn doors(&self) -> &Doors {
@@ -375,6 +332,10 @@ impl Engine {
         self.ask(Actor::Unknown, timeline, command, None).await
     }
 
+    pub(crate) async fn submit_service(&self, timeline: TimelineId, command: Command) -> Result<Answer, Refusal> {
+        self.ask(Actor::Service, timeline, command, None).await
+    }
+
     async fn ask(
         &self,
         actor: Actor,
@@ -388,6 +349,10 @@ impl Engine {
     }
 
     async fn send(&self, submission: Submission) -> Result<(), Refusal> {
+        // A submission that nobody waits for would be refused where nobody hears it.
+        if let Some(reason) = self.0.shared.failure() {
+            return Err(stopping(Some(reason)));
+        }
         let sender = self.0.submissions.read().clone();
         let sender = sender.ok_or_else(|| stopping(None))?;
         sender.send(submission).await.map_err(|_| stopping(self.0.shared.failure()))
@@ -403,105 +368,9 @@ fn state_of(head: Head) -> Arc<TimelineState> {
     Arc::new(TimelineState { head, root })
 }
 
-fn uuid(doors: &Doors) -> [u8; 16] {
+pub(crate) fn uuid(doors: &Doors) -> [u8; 16] {
     let mut random = [0; 10];
     doors.entropy.fill(&mut random);
     let millis = u64::try_from(doors.clock.now().micros().div_euclid(1_000)).unwrap_or(0);
     *uuid::Builder::from_unix_timestamp_millis(millis, &random).as_uuid().as_bytes()
-}
-
-/// Makes the first operator, their key, `system` and `main`: all of it, or nothing.
-async fn bootstrap(
-    store: &dyn Store,
-    world: &mut World,
-    doors: &Doors,
-    options: &Options,
-    keep_first_key: impl FnOnce(&str) -> std::io::Result<()>,
-) -> Result<(), OpenError> {
-    let failed = |error: &dyn std::fmt::Display| OpenError::Bootstrap(error.to_string());
-    let system = TimelineId::new(TimelineId::SYSTEM).map_err(|error| failed(&error))?;
-    let main = TimelineId::new(TimelineId::MAIN).map_err(|error| failed(&error))?;
-    let admin = UserId::new("admin").map_err(|error| failed(&error))?;
-    let key_id = KeyId::new(&type_id("key", uuid(doors))).map_err(|error| failed(&error))?;
-    let secret = new_key_text(&*doors.entropy);
-    let key = ApiKey {
-        key_id,
-        hash: key_digest(&secret),
-        user_id: admin.clone(),
-        timeline_id: main.clone(),
-        label: "made on the first start".to_owned(),
-        scopes: None,
-        created_at: doors.clock.now(),
-        expires_at: None,
-        revoked_at: None,
-    };
-    keep_first_key(&secret).map_err(|error| failed(&error))?;
-    let mut group = Group::new(world, doors, options, Known::default(), SaltPool::default());
-    for (timeline, command) in [
-        (&system, Command::CreateTimeline),
-        (&system, Command::CreateUser { user_id: admin, operator: true }),
-        (&main, Command::CreateTimeline),
-        (&system, Command::CreateKey(key)),
-    ] {
-        group.decide(Submission {
-            actor: Actor::Service,
-            timeline: timeline.clone(),
-            command,
-            idempotency: None,
-            answer: None,
-        });
-    }
-    let (commit, sealed, _) = group.finish().map_err(|error| failed(&error))?;
-    store.commit(commit).await?;
-    let checkpoints: Vec<_> =
-        sealed.timelines.iter().map(|state| (state.head.id.clone(), Arc::clone(&state.head.checkpoint))).collect();
-    Ok(doors.outside.keep(&checkpoints)?)
-}
-
-/// Refuses a database that is behind, or differs from, what was signed and kept outside it.
-async fn compare_with_outside(
-    store: &dyn Store,
-    world: &World,
-    doors: &Doors,
-    options: &Options,
-) -> Result<(), OpenError> {
-    for (timeline, note) in doors.outside.last()? {
-        let compared = compare_one(store, world, doors, options, &timeline, &note).await;
-        match compared {
-            Err(OpenError::Rollback { .. } | OpenError::Fork { .. }) if options.accept_rollback => {
-                tracing::warn!(%timeline, "starting although the database is not what was signed, as the operator asked");
-            }
-            other => other?,
-        }
-    }
-    Ok(())
-}
-
-async fn compare_one(
-    store: &dyn Store,
-    world: &World,
-    doors: &Doors,
-    options: &Options,
-    timeline: &TimelineId,
-    note: &str,
-) -> Result<(), OpenError> {
-    let refused = |error| OpenError::Checkpoint { timeline: timeline.clone(), error };
-    let origin = origin(&options.service_name, timeline.as_str());
-    let key = VerifierKey::new(&origin, doors.signer.public_key()).map_err(|error| refused(error.into()))?;
-    let verify =
-        |public: &[u8; 32], message: &[u8], signature: &[u8; 64]| doors.signer.verify(public, message, signature);
-    let kept = Checkpoint::open(note.as_bytes(), &key, verify).map_err(refused)?;
-    let state = world.timelines.get(timeline);
-    let found = state.map_or(0, |state| state.head.frontier.size());
-    if found < kept.size {
-        return Err(OpenError::Rollback { timeline: timeline.clone(), found, kept: kept.size });
-    }
-    let Some(state) = state else { return Ok(()) };
-    let root = if found == kept.size {
-        state.root
-    } else {
-        // The last commit was durable, its checkpoint not yet kept: the process was killed there.
-        root_at(store, state.head.key, kept.size).await.map_err(|error| StoreError::Damaged(error.to_string()))?
-    };
-    if root == kept.root { Ok(()) } else { Err(OpenError::Fork { timeline: timeline.clone(), kept: kept.size }) }
 }

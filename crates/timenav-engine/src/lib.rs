@@ -6,6 +6,7 @@
 //! [`WallClock`], [`Entropy`] and [`Signer`].
 
 mod engine;
+mod opening;
 mod caller;
 mod clocks;
 mod anchors;
@@ -34,12 +35,14 @@ pub use anchors::{AnchorPage, AnchorRequest, ReturnScope};
 pub use caller::{AuthFailure, Caller};
 pub use clocks::{ClockStep, ClockView};
 pub use command::{Answer, Change, LedgerPosition};
-pub use engine::{Doors, Engine, EngineStats, OpenError, Options, ReadLog};
+pub use committer::QUEUE_SUBMISSIONS_MAX;
+pub use engine::{Doors, Engine, EngineStats, Options, ReadLog};
 pub use entropy::Entropy;
 pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
 pub use idempotency::Idempotency;
 pub use identity::{ApiKeyRequest, NewApiKey};
-pub use live::ClockStream;
+pub use live::{ClockStream, KEPT_CHANGES_MAX};
+pub use opening::OpenError;
 pub use outside::{Outside, OutsideError};
 pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint};
 pub use refusal::Refusal;

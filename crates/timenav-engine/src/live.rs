@@ -10,7 +10,7 @@ use tokio::sync::broadcast;
 use crate::command::Host;
 
 /// Changes kept per timeline for listeners that come back.
-const KEPT_CHANGES_MAX: usize = 256;
+pub const KEPT_CHANGES_MAX: usize = 256;
 
 /// A change that listeners are told.
 #[derive(Clone, Debug)]
@@ -74,8 +74,8 @@ impl Live {
         let (missed, reset) = match seen {
             Some(seen) if seen == newest.generation => (Vec::new(), false),
             Some(seen)
-                if channel.kept.front().is_some_and(|first| first.generation <= seen + 1)
-                    && seen < newest.generation =>
+                if seen < newest.generation
+                    && channel.kept.front().is_some_and(|first| first.generation <= seen + 1) =>
             {
                 (channel.kept.iter().filter(|clock| clock.generation > seen).cloned().collect(), false)
             }

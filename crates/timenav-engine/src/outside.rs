@@ -18,6 +18,13 @@ pub trait Outside: Send + Sync + 'static {
     /// Nothing may be assumed about what was kept; the service stops writing.
     fn keep(&self, checkpoints: &[(TimelineId, std::sync::Arc<str>)]) -> Result<(), OutsideError>;
 
+    /// Forgets everything and keeps these instead, all or nothing. Only an operator who accepts
+    /// that a database was taken back leads here.
+    ///
+    /// # Errors
+    /// What was kept before is still kept.
+    fn replace(&self, checkpoints: &[(TimelineId, std::sync::Arc<str>)]) -> Result<(), OutsideError>;
+
     /// Returns the last checkpoint of every timeline, as signed notes.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! The payloads of ledger entries, and other JSON that is kept.
 //!
 //! What is written here is hashed and stays readable for ever: fields may join, none may leave or
-//! change its meaning. `docs/ledger-format.md` lists the actions.
+//! change its meaning. `docs/logging.md` lists the actions.
 
 use serde::{Deserialize, Serialize};
 use timenav_core::access::{Permissions, RestrictionLevel, Scope};
@@ -14,6 +14,7 @@ use crate::state::{Anchor, ApiKey, User};
 
 /// Actions as they stand in the ledger.
 pub(crate) mod action {
+    pub(crate) const ACCEPT_ROLLBACK: &str = "accept_rollback";
     pub(crate) const READ: &str = "read";
     pub(crate) const UNAUTHORIZED: &str = "unauthorized_access_attempt";
     pub(crate) const CREATE_TIMELINE: &str = "create_timeline";
@@ -189,6 +190,12 @@ impl<'a> KeyRecord<'a> {
             expires_at: key.expires_at.map(|at| at.to_string()),
         }
     }
+}
+
+/// Payload of `accept_rollback`.
+#[derive(Serialize)]
+pub(crate) struct RollbackAccepted {
+    pub(crate) findings: Vec<String>,
 }
 
 /// Payload of `unauthorized_access_attempt`.

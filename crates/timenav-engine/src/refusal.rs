@@ -39,13 +39,15 @@ pub enum Refusal {
         /// Its name.
         id: String,
     },
-    /// An event of that id exists already, with other content.
-    #[error("the event `{event_id}` is recorded already with other content")]
-    EventDiffers {
+    /// An event of that id is recorded already.
+    #[error("the event `{event_id}` is recorded already{}", if *.differs { ", with other content" } else { "" })]
+    EventExists {
         /// Its id.
         event_id: String,
         /// Where in the request it stands.
         index: usize,
+        /// Whether what is recorded is not what was sent.
+        differs: bool,
     },
     /// A count has reached its limit.
     #[error("there are {max} {what} already, which is the limit")]
@@ -64,9 +66,6 @@ pub enum Refusal {
     /// The idempotency key was used for another request.
     #[error("this Idempotency-Key was used for another request; use a new one")]
     KeyReused,
-    /// A request with this idempotency key is still running.
-    #[error("a request with this Idempotency-Key is still running; try again when it has ended")]
-    StillRunning,
     /// A cursor that was not given out for this query and caller.
     #[error("the cursor does not belong to this query; start again without it")]
     Cursor,

@@ -59,8 +59,12 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
         .merge(service::routes())
         .fallback(finish::no_route)
         .method_not_allowed_fallback(finish::no_method)
-        .layer(from_fn_with_state(app.clone(), finish::finish))
-        .with_state(app);
-    // Routing must see GET where QUERY was sent, so this wraps the router instead of its routes.
-    Router::new().fallback_service(tower::ServiceBuilder::new().layer(from_fn(finish::query_as_get)).service(router))
+        .layer(from_fn(finish::note_route))
+        .with_state(app.clone());
+    // These wrap the router instead of its routes: the router sets `Allow` outside its layers, and
+    // must see GET where QUERY was sent.
+    let outermost = tower::ServiceBuilder::new()
+        .layer(from_fn_with_state(app, finish::finish))
+        .layer(from_fn(finish::query_as_get));
+    Router::new().fallback_service(outermost.service(router))
 }

@@ -4,6 +4,7 @@ use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
 use http::request::Parts;
 use http::{HeaderMap, Method, header};
 use timenav_core::ids::TimelineId;
@@ -15,6 +16,10 @@ use crate::problem::Failure;
 
 /// The path of the one operation whose body is read as it comes.
 pub(crate) const IMPORT_PATH: &str = "/import-events";
+
+/// Bytes of a file that are read and thrown away after it is refused: a client that still sends
+/// does not read its answer.
+pub(crate) const DRAINED_BYTES_MAX: u64 = 4 << 20;
 
 /// The user who asks.
 pub(crate) struct Authenticated(pub(crate) Caller);
@@ -37,12 +42,17 @@ pub(crate) async fn identify(State(app): State<App>, request: Request, next: Nex
     let body = match (&identified, streams) {
         (Ok(_), true) => body,
         // What a stranger would import is of no interest; what it was aimed at is in the query.
-        (Err(_), true) => Body::empty(),
+        (Err(_), true) => {
+            drain(body).await;
+            Body::empty()
+        }
         (_, false) => match whole_body(&parts.method, body).await {
             Ok(body) => {
                 parts.extensions.insert(body);
                 Body::empty()
             }
+            // An attempt is logged whatever its body is.
+            Err(_) if identified.is_err() => Body::empty(),
             Err(failure) => return failure.into_response(),
         },
     };
@@ -95,6 +105,17 @@ async fn whole_body(method: &Method, body: Body) -> Result<WholeBody, Failure> {
             Failure::BodyLost
         }
     })
+}
+
+/// Reads on in a body that nobody wants, for a while.
+pub(crate) async fn drain(body: Body) {
+    let mut frames = body.into_data_stream();
+    let mut bytes = 0;
+    while bytes < DRAINED_BYTES_MAX
+        && let Some(Ok(frame)) = frames.next().await
+    {
+        bytes += frame.len() as u64;
+    }
 }
 
 /// Returns the timeline that a request names, if it names one: in its path, query or body.

@@ -9,7 +9,7 @@ use axum::{Json, body::Body};
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
-use timenav_core::time::Span;
+use timenav_engine::Refusal;
 
 use crate::app::App;
 use crate::params::SentAsQuery;
@@ -33,22 +33,31 @@ pub(crate) async fn query_as_get(mut request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
+/// The route that answered, as it was registered.
+#[derive(Clone, Debug)]
+struct Route(String);
+
+/// Notes which route answered. Only layers inside the router know.
+pub(crate) async fn note_route(request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().map(|path| Route(path.as_str().to_owned()));
+    let mut response = next.run(request).await;
+    if let Some(route) = route {
+        response.extensions_mut().insert(route);
+    }
+    response
+}
+
 /// Gives every request an id, catches panics, writes problems, and sets the headers of all answers.
 pub(crate) async fn finish(State(app): State<App>, request: Request, next: Next) -> Response {
     let began = app.engine.now();
     let id = RequestId(request_id(&app, request.headers()));
-    let method = if request.extensions().get::<SentAsQuery>().is_some() {
-        "QUERY".to_owned()
-    } else {
-        request.method().to_string()
-    };
-    let route =
-        request.extensions().get::<MatchedPath>().map_or_else(|| "none".to_owned(), |path| path.as_str().to_owned());
+    let method = method_name(request.method());
     let wants_problem = wants_problem_json(request.headers());
     let asks_options = request.method() == Method::OPTIONS;
     let trace = trace_id(request.headers()).unwrap_or_default().to_owned();
     let caught = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     let response = caught.unwrap_or_else(|_| Failure::Panicked.into_response());
+    let route = response.extensions().get::<Route>().map_or("none", |route| &route.0).to_owned();
     let mut response = if asks_options && response.status() == StatusCode::METHOD_NOT_ALLOWED {
         options(&response)
     } else {
@@ -56,10 +65,24 @@ pub(crate) async fn finish(State(app): State<App>, request: Request, next: Next)
     };
     let took = app.engine.now().since(began);
     let status = response.status().as_u16();
-    app.metrics.record(&method, &route, status, took);
-    log(&method, &route, status, took, &id, &trace);
+    app.metrics.record(method, &route, status, took);
+    let (took_micros, request_id) = (took.micros(), &id.0);
+    tracing::debug!(method, route, status, took_micros, request_id, trace_id = trace, "request answered");
     headers(response.headers_mut(), &id);
     response
+}
+
+/// Returns a method's name, of a fixed set: clients must not be able to make new labels of metrics.
+fn method_name(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "QUERY" => "QUERY",
+        "POST" => "POST",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
+        _ => "other",
+    }
 }
 
 /// Nothing is at the path.
@@ -70,15 +93,6 @@ pub(crate) async fn no_route() -> Failure {
 /// Something is at the path, but not for the method. `Allow` is set by the router.
 pub(crate) async fn no_method() -> Failure {
     Failure::Method { allow: String::new() }
-}
-
-fn log(method: &str, route: &str, status: u16, took: Span, id: &RequestId, trace_id: &str) {
-    let (took_micros, request_id) = (took.micros(), &id.0);
-    if status >= 500 {
-        tracing::warn!(method, route, status, took_micros, request_id, trace_id, "request failed");
-    } else {
-        tracing::debug!(method, route, status, took_micros, request_id, trace_id, "request answered");
-    }
 }
 
 fn request_id(app: &App, headers: &HeaderMap) -> String {
@@ -131,11 +145,7 @@ fn written(mut response: Response, id: &RequestId, wants_problem: bool) -> Respo
         Failure::Method { .. } => Failure::Method { allow: allow(response.headers()) },
         other => other,
     };
-    if let Failure::Refused(refusal) = &failure
-        && failure.http_status().is_server_error()
-    {
-        tracing::error!(request_id = id.0, error = %refusal, "a request could not be carried out");
-    }
+    log_once(&failure, id);
     if let Failure::Method { allow } = &failure
         && let Ok(value) = HeaderValue::from_str(allow)
     {
@@ -149,6 +159,31 @@ fn written(mut response: Response, id: &RequestId, wants_problem: bool) -> Respo
         if wants_problem { problem_json(status, problem) } else { (status, Json(problem)).into_response() };
     written.headers_mut().extend(headers);
     written
+}
+
+/// Logs what only this request shows. What has stopped the ledger was logged where it happened.
+fn log_once(failure: &Failure, id: &RequestId) {
+    let request_id = &id.0;
+    match failure {
+        Failure::Refused(Refusal::Damaged(error)) => {
+            tracing::error!(request_id, error, "what is kept does not make sense");
+        }
+        Failure::Refused(Refusal::Unavailable(error)) => {
+            tracing::warn!(request_id, error, "a request could not be carried out");
+        }
+        Failure::Panicked => tracing::error!(request_id, "a handler panicked"),
+        Failure::Refused(_)
+        | Failure::OneEventExists(_)
+        | Failure::Unidentified(_)
+        | Failure::Parameter(_)
+        | Failure::MalformedJson { .. }
+        | Failure::Import { .. }
+        | Failure::MediaType { .. }
+        | Failure::TooLarge { .. }
+        | Failure::BodyLost
+        | Failure::NoRoute
+        | Failure::Method { .. } => {}
+    }
 }
 
 /// Problem details for HTTP APIs (RFC 9457).

@@ -23,13 +23,16 @@ impl<S: Sync> FromRequestParts<S> for Idempotent {
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Failure> {
         let Some(key) = key(parts)? else { return Ok(Self(None)) };
-        let user = parts.extensions.get::<Caller>().map_or("", |caller| caller.user_id.as_str());
+        let caller = parts.extensions.get::<Caller>();
+        // Keys bound to different timelines mean different things by the same request.
+        let (user, timeline) = caller.map_or(("", ""), |caller| (caller.user_id.as_str(), caller.timeline_id.as_str()));
         let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
         let body = parts.extensions.get::<WholeBody>().cloned().unwrap_or_default();
         let query = parts.uri.query().unwrap_or("");
         Ok(Self(Some(Idempotency {
             key: digest(&[
                 user.as_bytes(),
+                timeline.as_bytes(),
                 parts.method.as_str().as_bytes(),
                 canonical(route).as_bytes(),
                 key.as_bytes(),

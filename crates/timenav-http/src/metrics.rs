@@ -45,7 +45,7 @@ impl Metrics {
         Self { registry, requests, durations }
     }
 
-    pub(crate) fn record(&self, method: &str, route: &str, status: u16, took: Span) {
+    pub(crate) fn record(&self, method: &'static str, route: &str, status: u16, took: Span) {
         let labels = RequestLabels { method: method.to_owned(), route: route.to_owned(), status };
         self.requests.get_or_create(&labels).inc();
         #[expect(clippy::cast_precision_loss, reason = "a duration of a request in microseconds is far below 2^53")]

@@ -98,7 +98,8 @@ fn operation(route: &Route, schemas: &mut Map<String, Value>) -> Value {
             });
         }
     }
-    if route.method == http::Method::POST {
+    // Importing a file twice adds nothing, with a key or without.
+    if route.method == http::Method::POST && !matches!(route.takes, Takes::File(_)) {
         add_parameters(&mut operation, vec![idempotency_key()]);
     }
     operation

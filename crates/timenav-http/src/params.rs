@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, Path};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, header};
@@ -63,6 +63,18 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for QueryParams<T> {
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Failure> {
         read(parts.uri.query().unwrap_or(""), &[]).map(QueryParams)
+    }
+}
+
+/// The name in a path. What is no text names nothing.
+pub(crate) struct InPath(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for InPath {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let named = Path::<String>::from_request_parts(parts, state).await;
+        named.map(|Path(name)| Self(name)).map_err(|_| Failure::NoRoute)
     }
 }
 

@@ -15,6 +15,8 @@ use utoipa::ToSchema;
 pub(crate) enum Failure {
     /// The engine says no.
     Refused(Refusal),
+    /// The engine says no to an event that was not sent in a list: its place in one means nothing.
+    OneEventExists(Refusal),
     /// Nobody could be identified.
     Unidentified(AuthFailure),
     /// A parameter is missing, unknown, given twice, or has a value that it cannot have.
@@ -123,9 +125,17 @@ impl Failure {
         Self::Parameter(ParameterFault { kind: FaultKind::Invalid, path: path.into(), detail: detail.into() })
     }
 
+    /// Forgets the place in a list, where the request had no list.
+    pub(crate) fn about_one(self, alone: bool) -> Self {
+        match self {
+            Self::Refused(refusal @ Refusal::EventExists { .. }) if alone => Self::OneEventExists(refusal),
+            other => other,
+        }
+    }
+
     pub(crate) fn http_status(&self) -> StatusCode {
         match self {
-            Self::Refused(refusal) => refusal_status(refusal),
+            Self::Refused(refusal) | Self::OneEventExists(refusal) => refusal_status(refusal),
             Self::Unidentified(AuthFailure::Missing | AuthFailure::Invalid) => StatusCode::UNAUTHORIZED,
             Self::Parameter(fault) if fault.kind == FaultKind::OutOfRange => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Unidentified(AuthFailure::Malformed)
@@ -143,7 +153,7 @@ impl Failure {
 
     pub(crate) fn code(&self) -> &'static str {
         match self {
-            Self::Refused(refusal) => refusal_code(refusal),
+            Self::Refused(refusal) | Self::OneEventExists(refusal) => refusal_code(refusal),
             Self::Unidentified(failure) => failure.code(),
             Self::Parameter(fault) => fault.kind.code(),
             Self::MalformedJson { .. } => "malformed_json",
@@ -195,9 +205,9 @@ impl Failure {
             "method_not_allowed" => "This method is not for this path.",
             "content_too_large" => "The body is too large.",
             "unsupported_media_type" => "The body is of a type that is not taken here.",
-            "unavailable" => "The service cannot do this now; nothing was changed.",
+            "unavailable" => "The service cannot do this now.",
             "incomplete_body" => "The body did not arrive whole.",
-            "malformed_file" => "The file cannot be imported to its end.",
+            "malformed_csv" | "record_too_large" | "input_failed" => "The file cannot be imported to its end.",
             _ => "Something went wrong inside the service.",
         }
     }
@@ -211,7 +221,7 @@ impl Failure {
             Self::Refused(Refusal::Invalid { detail, .. })
             | Self::MalformedJson { detail }
             | Self::Import { detail, .. } => detail.clone(),
-            Self::Refused(refusal) => refusal.to_string(),
+            Self::Refused(refusal) | Self::OneEventExists(refusal) => refusal.to_string(),
             Self::Unidentified(failure) => failure.to_string(),
             Self::Parameter(fault) => fault.detail.clone(),
             Self::MediaType { expected, .. } => format!("send `Content-Type: {expected}`"),
@@ -226,8 +236,10 @@ impl Failure {
         match self {
             Self::Parameter(fault) => Some(fault.path.clone()),
             Self::Refused(Refusal::Invalid { field, .. }) => Some(field.clone()),
-            Self::Refused(Refusal::EventDiffers { index, .. }) => Some(format!("{index}/event_id")),
+            Self::Refused(Refusal::EventExists { index, .. }) => Some(format!("{index}/event_id")),
+            Self::OneEventExists(_) => Some("event_id".to_owned()),
             Self::Refused(Refusal::Cursor) => Some("cursor".to_owned()),
+            Self::Refused(Refusal::Clock(ClockRefusal::Location)) => Some("location".to_owned()),
             Self::Refused(_)
             | Self::Unidentified(_)
             | Self::MalformedJson { .. }
@@ -266,6 +278,7 @@ impl Failure {
                 vec![(HeaderName::from_static("accept-query"), "\"application/json\"".to_owned())]
             }
             Self::Refused(_)
+            | Self::OneEventExists(_)
             | Self::Parameter(_)
             | Self::MalformedJson { .. }
             | Self::Import { .. }
@@ -285,10 +298,9 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         Refusal::Clock(ClockRefusal::OutOfRange) | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::Clock(ClockRefusal::Location) | Refusal::Invalid { .. } | Refusal::Cursor => StatusCode::BAD_REQUEST,
         Refusal::AlreadyExists { .. }
-        | Refusal::EventDiffers { .. }
+        | Refusal::EventExists { .. }
         | Refusal::LimitReached { .. }
-        | Refusal::LastOperator { .. }
-        | Refusal::StillRunning => StatusCode::CONFLICT,
+        | Refusal::LastOperator { .. } => StatusCode::CONFLICT,
         Refusal::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
         Refusal::Damaged(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
@@ -302,8 +314,8 @@ fn refusal_code(refusal: &Refusal) -> &'static str {
         Refusal::Denied(Denial::Scope { .. }) => "insufficient_scope",
         Refusal::Clock(ClockRefusal::OutOfRange) => "time_out_of_range",
         Refusal::Clock(ClockRefusal::Location) | Refusal::Invalid { .. } | Refusal::Cursor => "invalid_parameter",
-        Refusal::AlreadyExists { .. } | Refusal::EventDiffers { .. } => "already_exists",
-        Refusal::LimitReached { .. } | Refusal::LastOperator { .. } | Refusal::StillRunning => "conflict",
+        Refusal::AlreadyExists { .. } | Refusal::EventExists { .. } => "already_exists",
+        Refusal::LimitReached { .. } | Refusal::LastOperator { .. } => "conflict",
         Refusal::KeyReused => "idempotency_key_reused",
         Refusal::Unavailable(_) => "unavailable",
         Refusal::Damaged(_) => "internal",

@@ -88,11 +88,14 @@ impl CheckpointFile {
         Ok(last)
     }
 
-    /// Writes the file anew with the last record of each timeline.
-    fn compact(&self, open: &mut OpenFile) -> io::Result<()> {
-        let last = self.read(open)?;
+    /// Writes the file anew with these records, beside the old one and then in its place.
+    fn rewrite<'a>(
+        &self,
+        open: &mut OpenFile,
+        records: impl Iterator<Item = (&'a TimelineId, &'a str)>,
+    ) -> io::Result<()> {
         let mut bytes = Vec::new();
-        for (timeline, checkpoint) in &last {
+        for (timeline, checkpoint) in records {
             write_record(&mut bytes, timeline, checkpoint)?;
         }
         let beside = self.path.with_extension("new");
@@ -115,7 +118,8 @@ impl Outside for CheckpointFile {
         }
         let mut open = self.open.lock();
         if open.end + bytes.len() as u64 > open.bytes_max {
-            self.compact(&mut open)?;
+            let last = self.read(&open)?;
+            self.rewrite(&mut open, last.iter().map(|(timeline, checkpoint)| (timeline, checkpoint.as_str())))?;
         }
         let end = open.end + bytes.len() as u64;
         if end >= open.filled {
@@ -128,6 +132,11 @@ impl Outside for CheckpointFile {
         open.file.sync_data()?;
         open.end = end;
         Ok(())
+    }
+
+    fn replace(&self, checkpoints: &[(TimelineId, Arc<str>)]) -> Result<(), OutsideError> {
+        let records = checkpoints.iter().map(|(timeline, checkpoint)| (timeline, &**checkpoint));
+        Ok(self.rewrite(&mut self.open.lock(), records)?)
     }
 
     fn last(&self) -> Result<Vec<(TimelineId, String)>, OutsideError> {

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use data_encoding::{BASE64, HEXLOWER};
+use zeroize::Zeroize;
 
 use super::sha256;
 
@@ -340,6 +341,12 @@ pub struct SignerKey {
     name: String,
     id: NoteKeyId,
     seed: [u8; 32],
+}
+
+impl Drop for SignerKey {
+    fn drop(&mut self) {
+        self.seed.zeroize();
+    }
 }
 
 impl SignerKey {

@@ -13,7 +13,9 @@ use super::{Group, Outcome};
 use crate::clocks::zone_of;
 use crate::command::{Actor, Change, Command, Host};
 use crate::live::ClockChange;
-use crate::payload::{AnchorSet, ClockChanged, ClockRecord, PermissionsRecord, TimelineCreated, action, json};
+use crate::payload::{
+    AnchorSet, ClockChanged, ClockRecord, PermissionsRecord, RollbackAccepted, TimelineCreated, action, json,
+};
 use crate::refusal::Refusal;
 use crate::state::{Anchor, TimelineState};
 use crate::store::{Head, TimelineKey};
@@ -81,6 +83,13 @@ impl Group<'_> {
             Command::LogRead { operation, parameters } => {
                 let host = self.host(timeline);
                 let position = self.append(timeline, actor.name(), action::READ, operation, parameters, host);
+                Ok(done(timeline, Change::Logged, position))
+            }
+            Command::LogRollbackAccepted { findings } => {
+                let host = self.host(timeline);
+                let payload = json(&RollbackAccepted { findings });
+                let position =
+                    self.append(timeline, actor.name(), action::ACCEPT_ROLLBACK, timeline.as_str(), payload, host);
                 Ok(done(timeline, Change::Logged, position))
             }
             Command::LogRefusal { operation, code, detail } => {

@@ -42,11 +42,13 @@ impl Group<'_> {
             return Err(Refusal::LastOperator { user_id: user_id.to_string() });
         }
         let system = system()?;
-        let host = self.host(&system);
-        let keys: Vec<KeyId> = self.live_keys_of(user_id, host).map(|key| key.key_id.clone()).collect();
+        let live = self.live_keys_of(user_id, self.host(&system));
+        let keys: Vec<KeyId> = live.map(|key| key.key_id.clone()).collect();
         for key_id in keys {
             self.stop_key(actor, &key_id)?;
         }
+        // Read after the keys were stopped: an entry is never recorded before the one before it.
+        let host = self.host(&system);
         self.directory_mut().users.remove(user_id);
         self.directory.push(DirectoryChange::DeleteUser(user_id.clone()));
         let payload = json(&UserRecord::of(&user));
@@ -78,23 +80,21 @@ impl Group<'_> {
 
     pub(super) fn revoke_key(&mut self, actor: &Actor, key_id: &KeyId) -> Result<Outcome, Refusal> {
         let owner = self.world.directory.key(key_id).map(|key| key.user_id.clone());
-        self.admit_key(actor, owner.as_ref())?;
+        // Whether another user's key exists is not told.
+        self.admit_key(actor, owner.as_ref()).map_err(|denial| match denial {
+            Denial::OperatorOnly => Denial::Hidden,
+            denial => denial,
+        })?;
         let position = self.stop_key(actor, key_id)?;
         Ok(done(&system()?, Change::Key { key_id: key_id.clone() }, position))
     }
 
-    /// Own keys are one's own business; other users' keys, and those that do not exist, are an
-    /// operator's.
-    fn admit_key(&self, actor: &Actor, owner: Option<&UserId>) -> Result<(), Refusal> {
+    /// Own keys are one's own business, other users' keys an operator's.
+    fn admit_key(&self, actor: &Actor, owner: Option<&UserId>) -> Result<(), Denial> {
         let Actor::Caller(caller) = actor else { return Ok(()) };
         let own = owner == Some(&caller.user_id);
         let standing = self.world.directory.standing(caller, None);
-        let decided = access::decide(standing, if own { Demand::Own } else { Demand::Operate });
-        // Whether another user's key exists is not told.
-        decided.map_err(|denial| match denial {
-            Denial::OperatorOnly if owner.is_none() => Denial::Hidden.into(),
-            denial => denial.into(),
-        })
+        access::decide(standing, if own { Demand::Own } else { Demand::Operate })
     }
 
     fn stop_key(&mut self, actor: &Actor, key_id: &KeyId) -> Result<u64, Refusal> {

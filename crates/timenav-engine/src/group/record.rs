@@ -62,8 +62,8 @@ impl Group<'_> {
             }
             match self.compare(key, event) {
                 Compared::New => {}
-                Compared::Same => return Err(Refusal::AlreadyExists { what: "event", id: id() }),
-                Compared::Different => return Err(Refusal::EventDiffers { event_id: id(), index }),
+                Compared::Same => return Err(Refusal::EventExists { event_id: id(), index, differs: false }),
+                Compared::Different => return Err(Refusal::EventExists { event_id: id(), index, differs: true }),
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! API keys: made, listed, stopped. A key is shown once, when it is made.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::access::Scope;
 use timenav_core::ids::{KeyId, TimelineId, UserId};
@@ -14,7 +14,7 @@ use crate::answer::{Changed, LedgerBody};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
-use crate::params::Params;
+use crate::params::{InPath, Params};
 use crate::problem::Failure;
 use crate::route::Route;
 use crate::wire::Text;
@@ -166,7 +166,7 @@ async fn create_api_key(
 async fn revoke_api_key(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
-    Path(key_id): Path<String>,
+    InPath(key_id): InPath,
 ) -> Result<Changed<KeyStoppedBody>, Failure> {
     let key_id = KeyId::new(&key_id).map_err(|_| Refusal::NotFound { what: "API key", id: key_id })?;
     let (key_id, ledger, replayed) = app.engine.revoke_api_key(&caller, key_id).await?;

@@ -4,7 +4,7 @@
 //! order, a few of them at the same time. Whoever reads too fast waits for whoever records.
 
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, Read};
 use std::ops::ControlFlow;
 
 use axum::Json;
@@ -24,7 +24,7 @@ use utoipa::ToSchema;
 use super::clock::timeline;
 use crate::answer::LedgerBody;
 use crate::app::App;
-use crate::auth::{Authenticated, IMPORT_PATH};
+use crate::auth::{Authenticated, DRAINED_BYTES_MAX, IMPORT_PATH, drain};
 use crate::params::QueryParams;
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::Route;
@@ -104,8 +104,15 @@ async fn import_events(
     QueryParams(request): QueryParams<ImportRequest>,
     body: Body,
 ) -> Result<Json<ImportedBody>, Failure> {
-    let format = format(request.format.as_deref(), &headers)?;
-    let mapping = mapping(request.map.as_deref())?;
+    let how =
+        format(request.format.as_deref(), &headers).and_then(|format| Ok((format, mapping(request.map.as_deref())?)));
+    let (format, mapping) = match how {
+        Ok(how) => how,
+        Err(failure) => {
+            drain(body).await;
+            return Err(failure);
+        }
+    };
     let timeline_id = timeline(request.timeline_id).unwrap_or_else(|| caller.timeline_id.clone());
     let batches = batches(format, mapping, body);
     let tally = record(&app.engine, &caller, &timeline_id, batches).await?;
@@ -141,7 +148,7 @@ enum Handed {
 fn batches(format: Format, mapping: Mapping, body: Body) -> mpsc::Receiver<Handed> {
     let (sender, receiver) = mpsc::channel(BATCHES_AHEAD_MAX);
     let stream = body.into_data_stream().map_err(io::Error::other);
-    let input = SyncIoBridge::new(StreamReader::new(stream));
+    let mut input = SyncIoBridge::new(StreamReader::new(stream));
     tokio::task::spawn_blocking(move || {
         let mut batch = Vec::with_capacity(BATCH_RECORDS_MAX);
         let mut hand_over = |item: Item| {
@@ -157,8 +164,12 @@ fn batches(format: Format, mapping: Mapping, body: Body) -> mpsc::Receiver<Hande
                 ControlFlow::Break(())
             }
         };
-        let end = timenav_import::read(format, &mapping, input, &mut hand_over);
+        let end = timenav_import::read(format, &mapping, &mut input, &mut hand_over);
         let _ = sender.blocking_send(Handed::Batch(batch));
+        if end.is_err() {
+            // A client that still sends would not read the answer. What fails here fails again there.
+            let _ = io::copy(&mut input.take(DRAINED_BYTES_MAX), &mut io::sink());
+        }
         let _ = sender.blocking_send(Handed::End(end));
     });
     receiver
@@ -271,7 +282,7 @@ impl Tally {
             "{error}; before that, {} events were taken, {} were unchanged and {} records were refused",
             self.taken, self.unchanged, self.refused
         );
-        Failure::Import { code: "malformed_file", detail }
+        Failure::Import { code: error.code(), detail }
     }
 
     fn into_body(mut self, timeline_id: &TimelineId) -> ImportedBody {

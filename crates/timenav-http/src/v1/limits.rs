@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use timenav_core::limits as core;
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
+use timenav_engine::{KEPT_CHANGES_MAX, QUEUE_SUBMISSIONS_MAX};
 use timenav_import::limits as import;
 use utoipa::ToSchema;
 
@@ -52,7 +53,7 @@ async fn limits(
     Json(LimitsBody { status: format!("{} limits.", limits.len()), limits })
 }
 
-fn sizes() -> [(&'static str, usize); 25] {
+fn sizes() -> [(&'static str, usize); 28] {
     [
         ("id_bytes_max", core::ID_BYTES_MAX),
         ("event_name_bytes_max", core::EVENT_NAME_BYTES_MAX),
@@ -79,5 +80,8 @@ fn sizes() -> [(&'static str, usize); 25] {
         ("import_csv_columns_max", import::CSV_COLUMNS_MAX),
         ("import_mapping_bytes_max", import::MAPPING_BYTES_MAX),
         ("import_refusals_listed_max", REFUSALS_LISTED_MAX),
+        ("permission_users_max", core::PERMISSION_USERS_MAX),
+        ("queue_submissions_max", QUEUE_SUBMISSIONS_MAX),
+        ("stream_changes_kept_max", KEPT_CHANGES_MAX),
     ]
 }

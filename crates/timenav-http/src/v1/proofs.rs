@@ -3,7 +3,7 @@
 //! `docs/ledger-format.md` says how.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use super::timelines::named;
 use super::users::NoParameters;
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::params::Params;
+use crate::params::{InPath, Params};
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::Route;
 use crate::wire;
@@ -118,7 +118,7 @@ pub(crate) struct ProofBody {
 async fn checkpoint(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
-    Path(timeline_id): Path<String>,
+    InPath(timeline_id): InPath,
     headers: HeaderMap,
     Params(NoParameters {}): Params<NoParameters>,
 ) -> Result<Response, Failure> {
@@ -133,7 +133,7 @@ async fn checkpoint(
 async fn proof(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
-    Path(timeline_id): Path<String>,
+    InPath(timeline_id): InPath,
     Params(request): Params<ProofRequest>,
 ) -> Result<Json<ProofBody>, Failure> {
     let timeline_id = named(&timeline_id)?;

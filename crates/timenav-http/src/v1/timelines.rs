@@ -1,7 +1,7 @@
 //! Timelines: made, listed, read.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::access::Role;
 use timenav_core::ids::TimelineId;
@@ -14,7 +14,7 @@ use crate::answer::{Changed, LedgerBody};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
-use crate::params::Params;
+use crate::params::{InPath, Params};
 use crate::problem::Failure;
 use crate::route::Route;
 use crate::wire::{self, Text, items_max};
@@ -103,8 +103,9 @@ pub(crate) struct TimelineReadBody {
 pub(crate) struct TimelineBody {
     /// The timeline.
     timeline_id: String,
-    /// Its clock.
-    clock: ClockBody,
+    /// Its clock; absent where a restriction hides clocks from the caller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<ClockBody>,
     /// Events that stand on it.
     events: u64,
     /// Anchors set on it.
@@ -178,7 +179,7 @@ async fn timelines(
 async fn timeline(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
-    Path(timeline_id): Path<String>,
+    InPath(timeline_id): InPath,
     Params(NoParameters {}): Params<NoParameters>,
 ) -> Result<Json<TimelineReadBody>, Failure> {
     let timeline_id = named(&timeline_id)?;
@@ -203,7 +204,7 @@ impl From<&TimelineView> for TimelineBody {
         };
         Self {
             timeline_id: head.id.to_string(),
-            clock: ClockBody::part(&view.clock),
+            clock: view.clock.as_ref().map(ClockBody::part),
             events: head.events_count,
             anchors: head.anchors_count,
             head: HeadBody {

@@ -1,7 +1,7 @@
 //! Users of the service. Operators only.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::UserId;
 use timenav_engine::{Refusal, User};
@@ -11,7 +11,7 @@ use crate::answer::{Changed, LedgerBody};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
-use crate::params::Params;
+use crate::params::{InPath, Params};
 use crate::problem::Failure;
 use crate::route::Route;
 use crate::wire::{self, Text};
@@ -100,7 +100,7 @@ async fn create_user(
 async fn delete_user(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
-    Path(user_id): Path<String>,
+    InPath(user_id): InPath,
 ) -> Result<Changed<UserChangedBody>, Failure> {
     let user_id = UserId::new(&user_id).map_err(|_| Refusal::NotFound { what: "user", id: user_id })?;
     let (user_id, ledger, replayed) = app.engine.delete_user(&caller, user_id).await?;

@@ -1,6 +1,6 @@
 //! Folds the write-ahead log into the file, off the path of commits.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -9,8 +9,14 @@ use rusqlite::Connection;
 
 /// How often the log's length is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Length from which the log is folded in.
-const LOG_BYTES_MAX: u64 = 8 << 20;
+/// Length of what is in the log and not in the file yet, from which it is folded in.
+const PENDING_BYTES_MAX: u64 = 8 << 20;
+/// Length of the log from which commits are made to wait for a moment, so that it starts anew. It
+/// does so by itself whenever the writer pauses, but not under a load that never does.
+const LOG_BYTES_MAX: u64 = 128 << 20;
+
+/// How long a fold that makes commits wait may itself wait for readers.
+const BUSY_WAIT: Duration = Duration::from_secs(1);
 
 /// A thread that ends when this is dropped.
 pub(super) struct Maintenance {
@@ -38,45 +44,56 @@ impl Drop for Maintenance {
 }
 
 fn run(path: &Path, stopped: &mpsc::Receiver<()>) {
-    let connection = match Connection::open(path) {
-        Ok(connection) => connection,
+    let opened = Connection::open(path).and_then(|connection| {
+        connection.busy_timeout(BUSY_WAIT)?;
+        let page_bytes: u64 = connection.pragma_query_value(None, "page_size", |row| row.get::<_, u32>(0))?.into();
+        Ok((connection, page_bytes))
+    });
+    let (connection, page_bytes) = match opened {
+        Ok(opened) => opened,
         Err(error) => {
             tracing::error!(%error, "the log of the database cannot be folded in");
             return;
         }
     };
-    let log = log_path(path);
-    let mut folded_bytes = 0;
-    loop {
-        let ended = matches!(stopped.recv_timeout(LOOK_EVERY), Ok(()) | Err(RecvTimeoutError::Disconnected));
-        if ended {
-            return;
-        }
-        let log_bytes = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
-        // The file of the log never shrinks by itself: look at what came since the last time.
-        if log_bytes >= LOG_BYTES_MAX && (log_bytes != folded_bytes || has_frames(&connection)) {
-            if let Err(error) = fold(&connection) {
-                tracing::warn!(%error, "the log of the database could not be folded in; it will be tried again");
-            }
-            folded_bytes = log_bytes;
+    while matches!(stopped.recv_timeout(LOOK_EVERY), Err(RecvTimeoutError::Timeout)) {
+        if let Err(error) = look(&connection, page_bytes) {
+            tracing::warn!(%error, "the log of the database could not be folded in; it will be tried again");
         }
     }
 }
 
-/// Returns whether the log holds pages that are not in the file yet.
-fn has_frames(connection: &Connection) -> bool {
-    let pending = connection
-        .query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| Ok(row.get::<_, i64>(1)? > row.get::<_, i64>(2)?));
-    pending.unwrap_or(true)
+/// Folds in what has come together, if it is enough.
+fn look(connection: &Connection, page_bytes: u64) -> rusqlite::Result<()> {
+    let log = checkpoint(connection, "NOOP")?;
+    if log.pending_pages() * page_bytes < PENDING_BYTES_MAX {
+        return Ok(());
+    }
+    // Waits for nobody and makes nobody wait.
+    let log = checkpoint(connection, "PASSIVE")?;
+    if log.pages * page_bytes >= LOG_BYTES_MAX {
+        // Little is left to do, so little waiting is left.
+        checkpoint(connection, "RESTART")?;
+    }
+    Ok(())
 }
 
-/// Never waits for a writer or a reader, and never makes one wait.
-fn fold(connection: &Connection) -> rusqlite::Result<()> {
-    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+/// The write-ahead log: how long it is, and how much of it is in the file.
+struct Log {
+    pages: u64,
+    pages_folded: u64,
 }
 
-fn log_path(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    PathBuf::from(name)
+impl Log {
+    const fn pending_pages(&self) -> u64 {
+        self.pages.saturating_sub(self.pages_folded)
+    }
+}
+
+fn checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<Log> {
+    connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
+        // Both are -1 where there is no log yet.
+        let pages = |at: usize| row.get::<_, i64>(at).map(|pages| u64::try_from(pages).unwrap_or(0));
+        Ok(Log { pages: pages(1)?, pages_folded: pages(2)? })
+    })
 }

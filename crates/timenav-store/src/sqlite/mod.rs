@@ -34,14 +34,17 @@ const STATEMENTS_MAX: usize = 64;
 
 /// Keeps everything in one SQLite file.
 pub struct SqliteStore {
-    shared: Arc<Shared>,
+    // Dropped first: its connection must not outlive the writer's, which folds in the log and
+    // removes it when it is the last to close.
     _maintenance: Maintenance,
+    shared: Arc<Shared>,
 }
 
 struct Shared {
     path: PathBuf,
-    writer: Mutex<Connection>,
+    // Before the writer, for the same reason.
     idle_readers: Mutex<Vec<Connection>>,
+    writer: Mutex<Connection>,
 }
 
 impl SqliteStore {

@@ -6,9 +6,10 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::extract::State;
+use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use futures_util::stream::{self, Stream, StreamExt};
-use http::HeaderMap;
+use futures_util::stream::{self, StreamExt};
+use http::{HeaderMap, header};
 use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
 use timenav_engine::{Caller, ClockView};
@@ -29,7 +30,7 @@ pub(super) async fn watch(
     Authenticated(caller): Authenticated,
     headers: HeaderMap,
     Params(request): Params<ClockRequest>,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
+) -> Result<impl IntoResponse, Failure> {
     let seen = last_event_id(&headers)?;
     let (timeline_id, stream) = app.engine.watch_clock(&caller, timeline(request.timeline_id), seen).await?;
     let reset = stream.reset;
@@ -45,9 +46,11 @@ pub(super) async fn watch(
         .chain(later)
         .map(move |(name, clock)| message(&app, &caller, &timeline_id, name, clock))
         .take_while(|message| std::future::ready(message.is_some()))
-        .filter_map(|message| std::future::ready(message.map(Ok)))
+        .filter_map(|message| std::future::ready(message.map(Ok::<_, Infallible>)))
         .take_until(closing.cancelled_owned());
-    Ok(Sse::new(messages).keep_alive(KeepAlive::new().interval(HEARTBEAT)))
+    let stream = Sse::new(messages).keep_alive(KeepAlive::new().interval(HEARTBEAT));
+    // In place of `no-cache`, with which the framework would let a cache keep what was said.
+    Ok(([(header::CACHE_CONTROL, "no-store")], stream))
 }
 
 /// Returns one message, or `None` once the caller may not watch any more.
