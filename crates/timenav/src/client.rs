@@ -1,0 +1,431 @@
+//! A client of a running service, over HTTP like any other program.
+
+mod event_parser;
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use data_encoding::HEXLOWER;
+use event_parser::EventParser;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{Body, Method, RequestBuilder, Response, Url};
+use serde_json::{Map, Value};
+use timenav_engine::Entropy as _;
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+
+use crate::commands::Surroundings;
+use crate::data_folder::{ADMIN_KEY_FILE, DATA_DEFAULT};
+use crate::doors::OsEntropy;
+use crate::exit::{Failure, Problem};
+use crate::key_files::read_api_key;
+use crate::output;
+
+/// How long a connection may take to be made.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long an answer may take, except those to imports and streams.
+const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
+/// Bytes of a file read at a time.
+const CHUNK_BYTES: usize = 64 * 1024;
+/// Chunks of a file read ahead of what was sent.
+const CHUNKS_AHEAD_MAX: usize = 4;
+
+/// How the service is found, and how its answers are shown.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "The service")]
+pub(crate) struct ServiceOptions {
+    /// Where the service is.
+    #[arg(long, env = "TIMENAV_URL", value_name = "URL", default_value = "http://127.0.0.1:8080",
+        value_parser = service_url, global = true)]
+    url: Url,
+    /// The data folder of a service on this machine, to use the operator's key in it.
+    ///
+    /// Without `TIMENAV_API_KEY` and this option, the key in ./timenav-data is used if the
+    /// service is on this machine.
+    #[arg(long, env = "TIMENAV_DATA", value_name = "DIR", global = true)]
+    data: Option<PathBuf>,
+    /// Print the service's answer as it is, in JSON.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+/// Which timeline is meant.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "The service")]
+pub(crate) struct TimelineOptions {
+    /// The timeline; the one that the API key is bound to unless given.
+    #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", global = true)]
+    pub(crate) timeline: Option<String>,
+}
+
+impl TimelineOptions {
+    /// Returns the query that names the timeline.
+    pub(crate) fn query(&self) -> Vec<(&'static str, String)> {
+        self.timeline.iter().map(|timeline| ("timeline_id", timeline.clone())).collect()
+    }
+
+    /// Returns the start of a body that names the timeline.
+    pub(crate) fn body(&self) -> Map<String, Value> {
+        self.query().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
+    }
+}
+
+/// Talks to one service with one key. Each call waits for its answer.
+pub(crate) struct Client {
+    runtime: Runtime,
+    http: reqwest::Client,
+    base: Url,
+    json: bool,
+}
+
+/// What the service answered.
+pub(crate) struct Answer {
+    /// The answer as it came.
+    pub(crate) text: String,
+    /// What it says.
+    pub(crate) value: Value,
+}
+
+impl Client {
+    /// Returns a client that has found its key.
+    ///
+    /// # Errors
+    /// There is no key, or none that can be sent.
+    pub(crate) fn new(options: ServiceOptions, surroundings: &Surroundings) -> Result<Self, Failure> {
+        let is_local = is_this_machine(&options.url);
+        let key = find_key(options.data, is_local, surroundings)?;
+        let mut bearer = HeaderValue::try_from(format!("Bearer {key}"))
+            .map_err(|_| Failure::NoKey("the API key has characters that no key has".to_owned()))?;
+        bearer.set_sensitive(true);
+        let mut headers = HeaderMap::from_iter([(AUTHORIZATION, bearer)]);
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("timenav/", env!("CARGO_PKG_VERSION")))
+            .default_headers(headers)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .redirect(reqwest::redirect::Policy::none());
+        if is_local {
+            builder = builder.no_proxy();
+        }
+        let http = builder.build().map_err(anyhow::Error::new)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(anyhow::Error::new)?;
+        Ok(Self { runtime, http, base: options.url, json: options.json })
+    }
+
+    /// Sends a GET.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn get(&self, path: &[&str], query: &[(&str, String)]) -> Result<Answer, Failure> {
+        self.ask(&Method::GET, &self.url(path, query), None)
+    }
+
+    /// Sends a POST that happens once, even if it has to be sent twice.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn post(&self, path: &[&str], body: Map<String, Value>) -> Result<Answer, Failure> {
+        self.post_text(path, &[], &Value::Object(body).to_string())
+    }
+
+    /// Sends a POST with a body that is JSON already.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn post_text(&self, path: &[&str], query: &[(&str, String)], body: &str) -> Result<Answer, Failure> {
+        self.ask(&Method::POST, &self.url(path, query), Some(body))
+    }
+
+    /// Sends a DELETE.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn delete(&self, path: &[&str]) -> Result<Answer, Failure> {
+        self.ask(&Method::DELETE, &self.url(path, &[]), None)
+    }
+
+    /// Sends a body of any length, once, while it is read. An answer that comes before its end, as
+    /// to a wrong key, ends the reading.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn upload(
+        &self,
+        path: &[&str],
+        query: &[(&str, String)],
+        content_type: &str,
+        body: impl Read + Send + 'static,
+    ) -> Result<Answer, Failure> {
+        let url = self.url(path, query);
+        let send = |body| {
+            let request = self.http.post(url.clone()).header(CONTENT_TYPE, content_type).body(body);
+            self.send(request).and_then(|response| self.answer(response))
+        };
+        let answer = send(Body::wrap_stream(ReceiverStream::new(read_ahead(body))));
+        if matches!(answer, Err(Failure::Unreachable { .. })) {
+            // A service that answers early and closes can cut the body off before its answer is
+            // read. Whatever it had against the request, it has against one without a body.
+            if let Err(Failure::Problem(problem)) = send(Body::default())
+                && !problem.is_about_the_body()
+            {
+                return Err(Failure::Problem(problem));
+            }
+        }
+        answer
+    }
+
+    /// Opens a stream of server-sent events and returns their data, one item an event.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn stream(&self, path: &[&str], query: &[(&str, String)]) -> Result<EventStream<'_>, Failure> {
+        let request = self.http.get(self.url(path, query)).header(ACCEPT, "text/event-stream");
+        let response = self.send(request)?;
+        if !response.status().is_success() {
+            return Err(self.answer(response).err().unwrap_or(Failure::OutputClosed));
+        }
+        Ok(EventStream { client: self, response, parser: EventParser::default() })
+    }
+
+    /// Shows an answer: as JSON where that was asked for, else as `human` tells it.
+    ///
+    /// # Errors
+    /// Stdout cannot be written.
+    pub(crate) fn show(&self, answer: &Answer, human: impl FnOnce(&Value) -> String) -> Result<(), Failure> {
+        output::write(&if self.json { output::pretty(&answer.text) } else { human(&answer.value) })
+    }
+
+    /// Returns whether answers are to be shown as JSON.
+    pub(crate) const fn json(&self) -> bool {
+        self.json
+    }
+
+    fn ask(&self, method: &Method, url: &Url, body: Option<&str>) -> Result<Answer, Failure> {
+        let key = (*method == Method::POST).then(idempotency_key);
+        let attempt = || self.runtime.block_on(async { self.request(method, url, body, key.as_deref()).send().await });
+        let response = match attempt() {
+            // Whether the first request arrived is unknown, so only what happens once is repeated.
+            Err(error) if error.is_connect() || (*method != Method::DELETE && !error.is_timeout()) => attempt(),
+            sent => sent,
+        };
+        self.answer(response.map_err(|error| self.unreachable(&error))?)
+    }
+
+    fn send(&self, request: RequestBuilder) -> Result<Response, Failure> {
+        // Timers start when the request is made, so that has to happen inside the runtime.
+        let response = self.runtime.block_on(async { request.send().await });
+        response.map_err(|error| self.unreachable(&error))
+    }
+
+    fn request(&self, method: &Method, url: &Url, body: Option<&str>, key: Option<&str>) -> RequestBuilder {
+        let mut request = self.http.request(method.clone(), url.clone()).timeout(ANSWER_TIMEOUT);
+        if let Some(key) = key {
+            // A structured field string, hence the quotes (RFC 9651 §3.3.3).
+            request = request.header("idempotency-key", format!("\"{key}\""));
+        }
+        match body {
+            Some(body) => request.header(CONTENT_TYPE, "application/json").body(body.to_owned()),
+            None => request,
+        }
+    }
+
+    fn answer(&self, response: Response) -> Result<Answer, Failure> {
+        let status = response.status();
+        let text = self.runtime.block_on(response.text()).map_err(|error| self.unreachable(&error))?;
+        if !status.is_success() {
+            return Err(Failure::Problem(Problem::new(status.as_u16(), &text)));
+        }
+        match serde_json::from_str(&text) {
+            Ok(value) => Ok(Answer { text, value }),
+            Err(_) => {
+                Err(anyhow::anyhow!("{} answered with something else than JSON; is timenav there?", self.base).into())
+            }
+        }
+    }
+
+    /// Returns an address below the service's own, which may have a path where a proxy gives it one.
+    fn url(&self, path: &[&str], query: &[(&str, String)]) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path);
+        }
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        url
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> Failure {
+        let mut cause: &dyn std::error::Error = error;
+        while let Some(source) = cause.source() {
+            cause = source;
+        }
+        Failure::Unreachable { url: self.base.to_string(), detail: cause.to_string() }
+    }
+}
+
+/// The data of server-sent events, one item an event.
+pub(crate) struct EventStream<'a> {
+    client: &'a Client,
+    response: Response,
+    parser: EventParser,
+}
+
+impl Iterator for EventStream<'_> {
+    type Item = Result<String, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(data) = self.parser.next_event() {
+                return Some(Ok(data));
+            }
+            match self.client.runtime.block_on(self.response.chunk()) {
+                Ok(Some(bytes)) => self.parser.take(&bytes),
+                Ok(None) => return None,
+                Err(error) => return Some(Err(self.client.unreachable(&error))),
+            }
+        }
+    }
+}
+
+/// Reads on a thread of its own, a few chunks ahead. Reading ends when nobody wants more.
+fn read_ahead(mut body: impl Read + Send + 'static) -> mpsc::Receiver<io::Result<Vec<u8>>> {
+    let (sender, receiver) = mpsc::channel(CHUNKS_AHEAD_MAX);
+    std::thread::spawn(move || {
+        loop {
+            let mut chunk = vec![0; CHUNK_BYTES];
+            let read = body.read(&mut chunk).map(|bytes| {
+                chunk.truncate(bytes);
+                chunk
+            });
+            let is_last = match &read {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Ok(chunk) if chunk.is_empty() => return,
+                Ok(_) => false,
+                Err(_) => true,
+            };
+            if sender.blocking_send(read).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Returns the key to show: that of the environment, else the operator's own on this machine.
+fn find_key(data: Option<PathBuf>, is_local: bool, surroundings: &Surroundings) -> Result<String, Failure> {
+    if let Some(key) = &surroundings.api_key {
+        return Ok(key.trim().to_owned());
+    }
+    // The key of this machine's service is not shown to others unless somebody says so.
+    let Some(folder) = data.or_else(|| is_local.then(|| DATA_DEFAULT.into())) else {
+        return Err(Failure::NoKey("there is no API key; set TIMENAV_API_KEY".to_owned()));
+    };
+    let path = folder.join(ADMIN_KEY_FILE);
+    match read_api_key(&path) {
+        Ok(key) => Ok(key.to_string()),
+        Err(error) => Err(Failure::NoKey(format!(
+            "there is no API key: TIMENAV_API_KEY is not set, and {} cannot be read: {error}",
+            path.display()
+        ))),
+    }
+}
+
+fn service_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| format!("{error}; write http://127.0.0.1:8080"))?;
+    match url.scheme() {
+        "http" => Ok(url),
+        "https" => Err("this client does not speak TLS yet".to_owned()),
+        _ => Err("it starts with http://".to_owned()),
+    }
+}
+
+fn is_this_machine(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Returns a random version 4 UUID (RFC 9562 §5.4).
+fn idempotency_key() -> String {
+    let mut bytes = [0; 16];
+    OsEntropy::new().fill(&mut bytes);
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex = HEXLOWER.encode(&bytes);
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn surroundings(key: Option<&str>) -> Surroundings {
+        Surroundings { api_key: key.map(str::to_owned) }
+    }
+
+    #[test]
+    fn the_environment_goes_before_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("admin.key"), "from-file\n").unwrap();
+        let data = || Some(folder.path().to_owned());
+        assert_eq!(find_key(data(), true, &surroundings(Some(" from-environment\n"))).unwrap(), "from-environment");
+        assert_eq!(find_key(data(), false, &surroundings(None)).unwrap(), "from-file");
+    }
+
+    #[test]
+    fn keys_of_this_machine_are_not_sent_away_unasked() {
+        assert!(matches!(find_key(None, false, &surroundings(None)), Err(Failure::NoKey(_))));
+        for (url, expected) in [
+            ("http://localhost:1", true),
+            ("http://127.0.0.7", true),
+            ("http://[::1]:8080/x", true),
+            ("http://localhost.example.org", false),
+            ("http://10.0.0.1", false),
+        ] {
+            assert_eq!(is_this_machine(&Url::parse(url).unwrap()), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_services_start_with_http() {
+        assert!(service_url("http://localhost:8080").is_ok());
+        for wrong in ["localhost:8080", "127.0.0.1:8080", "https://example.org", ""] {
+            assert!(service_url(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn addresses_keep_a_path_and_escape_ids() {
+        let check = |base: &str, expected: &str| {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let base = Url::parse(base).unwrap();
+            let client = Client { runtime, http: reqwest::Client::new(), base, json: false };
+            assert_eq!(client.url(&["v1", "users", "a/b?"], &[("q", "* &".to_owned())]).as_str(), expected);
+        };
+        check("http://h:1", "http://h:1/v1/users/a%2Fb%3F?q=*+%26");
+        check("http://h:1/time/", "http://h:1/time/v1/users/a%2Fb%3F?q=*+%26");
+    }
+
+    #[test]
+    fn files_are_read_ahead_to_their_end() {
+        let bytes: Vec<u8> = (0..=255).cycle().take(3 * CHUNK_BYTES + 5).collect();
+        let mut chunks = read_ahead(io::Cursor::new(bytes.clone()));
+        let mut read = Vec::new();
+        while let Some(chunk) = chunks.blocking_recv() {
+            read.extend(chunk.unwrap());
+        }
+        assert_eq!(read, bytes);
+    }
+
+    #[test]
+    fn idempotency_keys_are_version_4_uuids() {
+        let key = idempotency_key();
+        assert_eq!(key.len(), 36);
+        assert_eq!(key.as_bytes()[14], b'4');
+        assert!(b"89ab".contains(&key.as_bytes()[19]));
+        assert_ne!(key, idempotency_key());
+    }
+}

@@ -1,0 +1,94 @@
+//! `timenav anchor`: sets anchors, lists them, returns to one.
+
+use serde_json::Value;
+
+use super::{Surroundings, insert, page_text, show_pages};
+use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::exit::Failure;
+use crate::output;
+
+/// Marks moments to return to.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AnchorCommand {
+    #[command(subcommand)]
+    action: Action,
+    #[command(flatten)]
+    service: ServiceOptions,
+    #[command(flatten)]
+    timeline: TimelineOptions,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Sets an anchor.
+    Set {
+        /// The moment; what the clock shows unless given.
+        #[arg(long, allow_hyphen_values = true)]
+        time: Option<String>,
+        /// What it is for.
+        #[arg(long)]
+        description: Option<String>,
+    },
+    /// Lists the anchors of the timeline.
+    List,
+    /// Moves the clock to an anchor.
+    Return {
+        /// The anchor, as `set` and `list` show it.
+        anchor_id: String,
+    },
+}
+
+/// Does one thing with anchors.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(crate) fn run(command: AnchorCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(command.service, surroundings)?;
+    let mut body = command.timeline.body();
+    match command.action {
+        Action::Set { time, description } => {
+            insert(&mut body, "timestamp", time);
+            insert(&mut body, "description", description);
+            let answer = client.post(&["v1", "set-anchor"], body)?;
+            client.show(&answer, anchor_text)
+        }
+        Action::List => show_pages(&client, &["v1", "anchors"], command.timeline.query(), list_text),
+        Action::Return { anchor_id } => {
+            insert(&mut body, "anchor_id", Some(anchor_id));
+            let answer = client.post(&["v1", "return-to-anchor"], body)?;
+            client.show(&answer, anchor_text)
+        }
+    }
+}
+
+fn anchor_text(answer: &Value) -> String {
+    let shown = [
+        ("anchor", "anchor_id"),
+        ("timestamp", "timestamp"),
+        ("description", "description"),
+        ("current time", "current_time"),
+        ("state", "state"),
+    ];
+    output::status(answer) + &output::fields(answer, &shown)
+}
+
+fn list_text(page: &Value, is_first: bool) -> String {
+    let columns = [("ANCHOR", "anchor_id"), ("TIMESTAMP", "timestamp"), ("DESCRIPTION", "description")];
+    page_text(page, "anchors", &columns, is_first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn anchors_are_listed_in_columns() {
+        let anchor = serde_json::json!({"anchor_id": "anchor_1", "timestamp": "2000-01-01T00:00:00Z",
+            "description": "before", "position": 4});
+        assert_eq!(
+            list_text(&serde_json::json!({"status": "One anchor.", "anchors": [anchor]}), true),
+            "ANCHOR    TIMESTAMP             DESCRIPTION\nanchor_1  2000-01-01T00:00:00Z  before\n"
+        );
+        assert_eq!(list_text(&serde_json::json!({"status": "No anchors.", "anchors": []}), true), "No anchors.\n");
+    }
+}

@@ -1,0 +1,178 @@
+//! `timenav clock`: reads, moves, stops and watches a clock.
+
+use serde_json::{Number, Value};
+
+use super::{Surroundings, insert};
+use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::exit::Failure;
+use crate::output;
+
+/// Reads and changes the clock of a timeline.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ClockCommand {
+    #[command(subcommand)]
+    action: Action,
+    #[command(flatten)]
+    service: ServiceOptions,
+    #[command(flatten)]
+    timeline: TimelineOptions,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Shows the clock.
+    Now,
+    /// Moves the clock to a moment.
+    Travel {
+        /// The moment: RFC 3339 with a zone, such as 2005-08-29T11:10:00Z or -000043-03-15T12:00:00Z.
+        #[arg(allow_hyphen_values = true)]
+        time: String,
+        /// Where to be then; a zone such as America/Chicago sets the local time. Stays, unless given.
+        #[arg(long)]
+        location: Option<String>,
+    },
+    /// Stops the clock.
+    Pause,
+    /// Lets the clock run on.
+    Resume,
+    /// Moves the clock into the future.
+    Forward {
+        /// How far: 90m, 1.5h, 1d12h, or ISO 8601 as P1M.
+        duration: String,
+    },
+    /// Moves the clock into the past.
+    Rewind {
+        /// How far: 90m, 1.5h, 1d12h, or ISO 8601 as P1M.
+        duration: String,
+    },
+    /// Makes the clock faster or slower.
+    Rate {
+        /// Virtual seconds a host second, more than 0; 1 is the pace of the host.
+        #[arg(value_parser = number, allow_hyphen_values = true)]
+        factor: Number,
+    },
+    /// Shows the clock, and again at each change, until Ctrl-C. With --json, one answer a line.
+    Watch,
+}
+
+/// Does one thing to a clock.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(command.service, surroundings)?;
+    let mut body = command.timeline.body();
+    let path = match command.action {
+        Action::Now => {
+            let answer = client.get(&["v1", "clock"], &command.timeline.query())?;
+            return client.show(&answer, clock_text);
+        }
+        Action::Watch => return watch(&client, &command.timeline),
+        Action::Travel { time, location } => {
+            insert(&mut body, "destination_time", Some(time));
+            insert(&mut body, "location", location);
+            "travel"
+        }
+        Action::Pause => "pause-time",
+        Action::Resume => "resume-time",
+        Action::Forward { duration } => {
+            insert(&mut body, "duration", Some(duration));
+            "fast-forward"
+        }
+        Action::Rewind { duration } => {
+            insert(&mut body, "duration", Some(duration));
+            "rewind"
+        }
+        Action::Rate { factor } => {
+            insert(&mut body, "rate", Some(factor));
+            "set-rate"
+        }
+    };
+    let answer = client.post(&["v1", path], body)?;
+    client.show(&answer, clock_text)
+}
+
+/// Shows a clock until the stream ends.
+fn watch(client: &Client, timeline: &TimelineOptions) -> Result<(), Failure> {
+    for message in client.stream(&["v1", "clock", "stream"], &timeline.query())? {
+        let data = message?;
+        let line =
+            if client.json() { data } else { serde_json::from_str(&data).map_or(data, |clock| clock_line(&clock)) };
+        output::write(&format!("{line}\n"))?;
+    }
+    output::note("the service closed the stream");
+    Ok(())
+}
+
+/// Returns what an answer says about a clock.
+fn clock_text(answer: &Value) -> String {
+    let shown = [
+        ("timeline", "timeline_id"),
+        ("current time", "current_time"),
+        ("local time", "local_time"),
+        ("paused at", "paused_at"),
+        ("state", "state"),
+        ("rate", "rate"),
+        ("place", "location"),
+    ];
+    output::status(answer) + &output::fields(answer, &shown)
+}
+
+/// Returns a clock on one line.
+fn clock_line(clock: &Value) -> String {
+    let mut line = output::member(clock, "current_time");
+    for (before, path, after) in
+        [("  ", "state", ""), ("  rate ", "rate", ""), ("  ", "location", ""), ("  (generation ", "generation", ")")]
+    {
+        let value = output::member(clock, path);
+        if !value.is_empty() {
+            line.extend([before, &value, after]);
+        }
+    }
+    line
+}
+
+fn number(text: &str) -> Result<Number, String> {
+    serde_json::from_str(text).map_err(|_| "a number is expected, such as 60 or 0.5".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock() -> Value {
+        serde_json::json!({
+            "status": "The clock runs.", "timeline_id": "main", "current_time": "2005-08-29T11:10:00Z",
+            "local_time": "2005-08-29T06:10:00-05:00", "state": "running", "rate": 1, "location": "America/Chicago",
+            "generation": 7,
+        })
+    }
+
+    #[test]
+    fn a_clock_is_shown_with_its_place() {
+        assert_eq!(
+            clock_text(&clock()),
+            "The clock runs.\n\
+             timeline      main\n\
+             current time  2005-08-29T11:10:00Z\n\
+             local time    2005-08-29T06:10:00-05:00\n\
+             state         running\n\
+             rate          1\n\
+             place         America/Chicago\n"
+        );
+    }
+
+    #[test]
+    fn a_watched_clock_takes_one_line() {
+        assert_eq!(clock_line(&clock()), "2005-08-29T11:10:00Z  running  rate 1  America/Chicago  (generation 7)");
+        assert_eq!(clock_line(&Value::Null), "");
+    }
+
+    #[test]
+    fn factors_are_numbers() {
+        assert_eq!(number("0.5").unwrap().to_string(), "0.5");
+        for wrong in ["fast", "", "\"1\"", "1 2"] {
+            assert!(number(wrong).is_err(), "{wrong}");
+        }
+    }
+}

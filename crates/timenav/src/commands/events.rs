@@ -1,0 +1,299 @@
+//! `timenav events`: records events, and finds them by place and time.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use serde_json::value::RawValue;
+use serde_json::{Map, Number, Value};
+
+use super::{Surroundings, insert, page_text, show_pages};
+use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::exit::Failure;
+use crate::output;
+
+/// Records events and finds them.
+#[derive(Debug, clap::Args)]
+pub(crate) struct EventsCommand {
+    #[command(subcommand)]
+    action: Action,
+    #[command(flatten)]
+    service: ServiceOptions,
+    #[command(flatten)]
+    timeline: TimelineOptions,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Records one event from flags, or those of a JSON file: all of them, or none.
+    Add(Box<Add>),
+    /// Finds events by place and time, ordered by time.
+    Find(Find),
+}
+
+#[derive(Debug, clap::Args)]
+struct Add {
+    /// JSON of one event, of an array of events, or of one event a line; `-` is standard input.
+    ///
+    /// For more than 1000 events there is `timenav import`.
+    #[arg(long, conflicts_with_all = ["time", "id", "end_time", "precision", "name", "description", "location",
+        "lat", "lon", "radius_m", "cause", "actor", "attributes", "source"])]
+    file: Option<PathBuf>,
+    /// When it happened or began: RFC 3339 with a zone.
+    #[arg(long, required_unless_present = "file", allow_hyphen_values = true)]
+    time: Option<String>,
+    /// What happened, in a sentence or two.
+    #[arg(long)]
+    description: Option<String>,
+    /// A name for the event on its timeline; the service makes one unless given.
+    #[arg(long, value_name = "EVENT_ID")]
+    id: Option<String>,
+    /// When it was over.
+    #[arg(long, allow_hyphen_values = true)]
+    end_time: Option<String>,
+    /// How well the time is known: year, month, day, hour, minute or second.
+    #[arg(long)]
+    precision: Option<String>,
+    /// A short title.
+    #[arg(long)]
+    name: Option<String>,
+    /// Where, in words.
+    #[arg(long)]
+    location: Option<String>,
+    /// Where, in degrees north.
+    #[arg(long, requires = "lon", value_parser = number, allow_hyphen_values = true)]
+    lat: Option<Number>,
+    /// Where, in degrees east.
+    #[arg(long, requires = "lat", value_parser = number, allow_hyphen_values = true)]
+    lon: Option<Number>,
+    /// How far around that point, in meters.
+    #[arg(long, requires = "lat", value_name = "METERS", value_parser = number)]
+    radius_m: Option<Number>,
+    /// An event it happened because of. May be given more than once.
+    #[arg(long, value_name = "EVENT_ID")]
+    cause: Vec<String>,
+    /// Who took part. May be given more than once.
+    #[arg(long)]
+    actor: Vec<String>,
+    /// Anything else: a JSON object.
+    #[arg(long, value_name = "JSON", value_parser = object)]
+    attributes: Option<Map<String, Value>>,
+    /// Where the record comes from.
+    #[arg(long)]
+    source: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+struct Find {
+    /// Where: `*`, `29.95,-90.07`, `geo:29.95,-90.07;u=5000`, `bbox:west,south,east,north`, or the
+    /// text of the events' own location.
+    #[arg(long, default_value = "*", allow_hyphen_values = true)]
+    location: String,
+    /// When, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end.
+    #[arg(long, default_value = "../..", allow_hyphen_values = true)]
+    range: String,
+    /// At most so many events, or with --all so many at a time.
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<u32>,
+    /// Go on where an earlier answer's `next_cursor` ended.
+    #[arg(long)]
+    cursor: Option<String>,
+    /// Show all that are found, page after page. With --json, one answer a page.
+    #[arg(long)]
+    all: bool,
+}
+
+/// Records events, or finds them.
+///
+/// # Errors
+/// A file cannot be read, the service does not answer, or says no.
+pub(crate) fn run(command: EventsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(command.service, surroundings)?;
+    match command.action {
+        Action::Add(add) => {
+            let body = match &add.file {
+                Some(path) => file_body(path)?,
+                None => Value::Object(event(*add)).to_string(),
+            };
+            let answer = client.post_text(&["v1", "events"], &command.timeline.query(), &body)?;
+            client.show(&answer, added_text)
+        }
+        Action::Find(find) => run_find(&client, find, command.timeline.query()),
+    }
+}
+
+fn run_find(client: &Client, find: Find, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
+    query.extend([("location", find.location), ("time_range", find.range)]);
+    query.extend(find.limit.map(|limit| ("limit", limit.to_string())));
+    query.extend(find.cursor.map(|cursor| ("cursor", cursor)));
+    let path = ["v1", "monitor-events"];
+    if find.all {
+        return show_pages(client, &path, query, found_text);
+    }
+    let answer = client.get(&path, &query)?;
+    client.show(&answer, |page| found_text(page, true))?;
+    if !client.json() && answer.value["next_cursor"].is_string() {
+        output::note("there are more; --all shows them, --limit sets how many");
+    }
+    Ok(())
+}
+
+/// Returns the event that the flags tell of, as the service takes it.
+fn event(add: Add) -> Map<String, Value> {
+    let list = |items: Vec<String>| (!items.is_empty()).then_some(items);
+    let mut event = Map::new();
+    insert(&mut event, "event_id", add.id);
+    insert(&mut event, "time", add.time);
+    insert(&mut event, "end_time", add.end_time);
+    insert(&mut event, "precision", add.precision);
+    insert(&mut event, "name", add.name);
+    insert(&mut event, "description", add.description);
+    insert(&mut event, "location", add.location);
+    let mut geo = Map::new();
+    insert(&mut geo, "lat", add.lat);
+    insert(&mut geo, "lon", add.lon);
+    insert(&mut geo, "radius_m", add.radius_m);
+    insert(&mut event, "geo", (!geo.is_empty()).then_some(geo));
+    insert(&mut event, "causes", list(add.cause));
+    insert(&mut event, "actors", list(add.actor));
+    insert(&mut event, "attributes", add.attributes);
+    insert(&mut event, "source", add.source);
+    event
+}
+
+fn file_body(path: &Path) -> anyhow::Result<String> {
+    let text = if path == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).context("standard input cannot be read")?;
+        text
+    } else {
+        std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?
+    };
+    as_body(&text).with_context(|| format!("{}", path.display()))
+}
+
+/// Returns JSON that the service takes: one value as it is, several in an array.
+fn as_body(text: &str) -> anyhow::Result<String> {
+    let values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    let values = values.collect::<Result<Vec<_>, _>>().context("this is not JSON")?;
+    match values.as_slice() {
+        [] => bail!("there is no event"),
+        [one] => Ok(one.get().to_owned()),
+        several => Ok(serde_json::to_string(several)?),
+    }
+}
+
+fn added_text(answer: &Value) -> String {
+    let ids = answer["event_ids"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let lines = ids.map(|id| output::printable(id) + "\n");
+    output::status(answer) + &lines.collect::<String>()
+}
+
+fn found_text(page: &Value, is_first: bool) -> String {
+    let events = page["events"].as_array().into_iter().flatten();
+    let rows = serde_json::json!({ "status": page["status"], "rows": events.map(shown).collect::<Vec<_>>() });
+    let columns = [("TIME", "time"), ("LOCATION", "location"), ("EVENT", "event_id"), ("WHAT", "what")];
+    page_text(&rows, "rows", &columns, is_first)
+}
+
+/// Returns an event as a row shows it: with the place in words or else in degrees, and the title
+/// or else the description.
+fn shown(event: &Value) -> Value {
+    let words = |name: &str| event[name].as_str().filter(|text| !text.is_empty());
+    let degrees = || Some(format!("{}, {}", event["geo"]["lat"].as_f64()?, event["geo"]["lon"].as_f64()?));
+    serde_json::json!({
+        "time": event["time"],
+        "location": words("location").map(str::to_owned).or_else(degrees),
+        "event_id": event["event_id"],
+        "what": words("name").or_else(|| words("description")),
+    })
+}
+
+fn number(text: &str) -> Result<Number, String> {
+    serde_json::from_str(text).map_err(|_| "a number is expected, such as 29.95".to_owned())
+}
+
+fn object(text: &str) -> Result<Map<String, Value>, String> {
+    serde_json::from_str(text).map_err(|error| format!("a JSON object is expected: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use timenav_import::EventRecord;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        add: Add,
+    }
+
+    fn parse(flags: &[&str]) -> Result<Add, clap::Error> {
+        Line::try_parse_from(std::iter::once("add").chain(flags.iter().copied())).map(|line| line.add)
+    }
+
+    #[test]
+    fn each_field_of_an_event_has_its_flag() {
+        let flags = [
+            "--time",
+            "-000043-03-15T12:00:00Z",
+            "--id=ides",
+            "--end-time=1Z",
+            "--precision=day",
+            "--name=Ides",
+            "--description=Caesar is murdered.",
+            "--location=Rome",
+            "--lat=41.9",
+            "--lon",
+            "-12.5",
+            "--radius-m=500",
+            "--cause=a",
+            "--cause=b",
+            "--actor=Brutus",
+            "--attributes={\"knives\":23}",
+            "--source=Plutarch",
+        ];
+        let event = event(parse(&flags).unwrap());
+        for field in EventRecord::FIELDS {
+            assert!(event.contains_key(field), "{field}");
+        }
+        assert_eq!(event["time"], "-000043-03-15T12:00:00Z");
+        assert_eq!(event["geo"].to_string(), r#"{"lat":41.9,"lon":-12.5,"radius_m":500}"#);
+        assert_eq!(event["causes"], serde_json::json!(["a", "b"]));
+    }
+
+    #[test]
+    fn an_event_is_told_by_a_file_or_by_flags() {
+        assert!(parse(&[]).is_err());
+        assert!(parse(&["--file=-", "--time=x"]).is_err());
+        assert!(parse(&["--time=x", "--lat=1"]).is_err());
+        assert!(parse(&["--file=-"]).is_ok());
+        assert_eq!(event(parse(&["--time=x"]).unwrap()).len(), 1);
+    }
+
+    #[test]
+    fn files_hold_one_event_an_array_or_one_a_line() {
+        let check = |text: &str, expected: &str| assert_eq!(as_body(text).unwrap(), expected);
+        check(" {\"b\": 1.50, \"a\": 2}\n", "{\"b\": 1.50, \"a\": 2}");
+        check("[{}, {}]", "[{}, {}]");
+        check("{\"a\": 1}\n{\"a\": 2}\n", "[{\"a\": 1},{\"a\": 2}]");
+        assert!(as_body("").is_err());
+        assert!(as_body("{").is_err());
+    }
+
+    #[test]
+    fn events_are_shown_with_what_they_have() {
+        let page = serde_json::json!({"events": [
+            {"event_id": "a", "time": "2000-01-01T00:00:00Z", "location": "Rome", "name": "N", "description": "D"},
+            {"event_id": "b", "time": "2001-01-01T00:00:00Z", "geo": {"lat": 1.5, "lon": -2.0}, "description": "D"},
+        ]});
+        assert_eq!(
+            found_text(&page, true),
+            "TIME                  LOCATION  EVENT  WHAT\n\
+             2000-01-01T00:00:00Z  Rome      a      N\n\
+             2001-01-01T00:00:00Z  1.5, -2   b      D\n"
+        );
+    }
+}

@@ -1,0 +1,154 @@
+//! `timenav import`: records the events of files of any size.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{Read, stdin};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::builder::PossibleValuesParser;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::Value;
+use timenav_import::Format;
+
+use super::Surroundings;
+use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::exit::Failure;
+use crate::output::{self, printable};
+
+const PROGRESS: &str = "{msg} {bar:30} {percent:>3} % of {total_bytes}, {binary_bytes_per_sec}, {eta} left";
+
+/// Records the events of files. What is recorded already stays as it is.
+///
+/// Exit code 3 tells that some records were refused; the others are in.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ImportCommand {
+    /// The files; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// What the files are; told by their extension unless given.
+    #[arg(long, value_parser = PossibleValuesParser::new(Format::ALL.map(Format::as_str)))]
+    format: Option<String>,
+    /// Which column or property fills which field: time=when,description=what.
+    #[arg(long, value_name = "MAPPING")]
+    map: Option<String>,
+    #[command(flatten)]
+    service: ServiceOptions,
+    #[command(flatten)]
+    timeline: TimelineOptions,
+}
+
+/// Sends one file after the other.
+///
+/// # Errors
+/// A file cannot be read, the service does not answer or says no, or records were refused.
+pub(crate) fn run(command: ImportCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(command.service, surroundings)?;
+    // Before anything is sent, so that a wrong name among many files changes nothing.
+    let formats = command.files.iter().map(|path| format_of(path, command.format.as_deref()));
+    let formats = formats.collect::<anyhow::Result<Vec<Format>>>()?;
+    let mut refused = 0;
+    for (path, format) in command.files.iter().zip(formats) {
+        let mut query = command.timeline.query();
+        query.push(("format", format.as_str().to_owned()));
+        query.extend(command.map.iter().map(|map| ("map", map.clone())));
+        let (body, progress) = open(path)?;
+        let answer = client.upload(&["v1", "import-events"], &query, content_type(format), body);
+        progress.finish_and_clear();
+        let answer = answer?;
+        client.show(&answer, |answer| counts_text(path, answer))?;
+        refused += answer.value["refused"].as_u64().unwrap_or(0);
+    }
+    if refused == 0 { Ok(()) } else { Err(Failure::Refused(refused)) }
+}
+
+fn format_of(path: &Path, given: Option<&str>) -> anyhow::Result<Format> {
+    if let Some(given) = given {
+        return Ok(given.parse()?);
+    }
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.and_then(Format::from_extension).with_context(|| {
+        let formats = Format::ALL.map(Format::as_str).join(", ");
+        format!("the name {} does not tell what it is; give --format, one of {formats}", path.display())
+    })
+}
+
+const fn content_type(format: Format) -> &'static str {
+    match format {
+        Format::Ndjson => "application/x-ndjson",
+        Format::Csv => "text/csv",
+        Format::GeoJson => "application/geo+json",
+    }
+}
+
+/// Opens a file for sending. The progress bar shows itself only on a terminal.
+fn open(path: &Path) -> anyhow::Result<(Box<dyn Read + Send>, ProgressBar)> {
+    if path == Path::new("-") {
+        return Ok((Box::new(stdin()), ProgressBar::hidden()));
+    }
+    let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let about = file.metadata().with_context(|| format!("{} cannot be read", path.display()))?;
+    if !about.is_file() {
+        // A pipe, whose length nobody knows.
+        return Ok((Box::new(file), ProgressBar::hidden()));
+    }
+    let style = ProgressStyle::with_template(PROGRESS).context("the progress bar is drawn wrongly")?;
+    let progress = ProgressBar::new(about.len()).with_style(style).with_message(printable(&path.to_string_lossy()));
+    Ok((Box::new(progress.wrap_read(file)), progress))
+}
+
+/// Returns what became of a file.
+fn counts_text(path: &Path, answer: &Value) -> String {
+    let count = |name: &str| answer[name].as_u64().unwrap_or(0);
+    let (taken, unchanged, refused) = (count("taken"), count("unchanged"), count("refused"));
+    let name = printable(&path.to_string_lossy());
+    let mut text = format!("{name}: {taken} taken, {unchanged} unchanged, {refused} refused\n");
+    let shown = answer["refusals"].as_array().map_or(&[][..], Vec::as_slice);
+    for refusal in shown {
+        let part = |name: &str| output::member(refusal, name);
+        let field = part("field");
+        let colon = if field.is_empty() { "" } else { ": " };
+        let _ = writeln!(text, "  line {}: {field}{colon}{} ({})", part("line"), part("detail"), part("code"));
+    }
+    let more = refused.saturating_sub(shown.len() as u64);
+    if more > 0 {
+        let _ = writeln!(text, "  and {more} more");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_told_by_extension_unless_given() {
+        let check = |path: &str, given: Option<&str>, expected: Option<Format>| {
+            assert_eq!(format_of(Path::new(path), given).ok(), expected, "{path} {given:?}");
+        };
+        check("a/b.csv", None, Some(Format::Csv));
+        check("week.geojson", None, Some(Format::GeoJson));
+        check("x.NDJSON", None, Some(Format::Ndjson));
+        check("x.csv", Some("ndjson"), Some(Format::Ndjson));
+        check("-", Some("csv"), Some(Format::Csv));
+        check("-", None, None);
+        check("x.json", None, None);
+    }
+
+    #[test]
+    fn the_service_knows_the_content_types() {
+        for format in Format::ALL {
+            assert_eq!(Format::from_content_type(content_type(format)), Some(format));
+        }
+    }
+
+    #[test]
+    fn refusals_are_shown_and_the_rest_counted() {
+        let answer = serde_json::json!({"taken": 5, "unchanged": 1, "refused": 3,
+            "refusals": [{"line": 7, "code": "missing_parameter", "field": "time", "detail": "is missing"}]});
+        assert_eq!(
+            counts_text(Path::new("a.csv"), &answer),
+            "a.csv: 5 taken, 1 unchanged, 3 refused\n  line 7: time: is missing (missing_parameter)\n  and 2 more\n"
+        );
+    }
+}

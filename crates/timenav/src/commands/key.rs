@@ -1,0 +1,131 @@
+//! `timenav key`: makes, lists and revokes API keys.
+
+use clap::builder::PossibleValuesParser;
+use serde_json::{Map, Value};
+use timenav_core::access::Scope;
+
+use super::{Surroundings, insert, page_text, show_pages};
+use crate::client::{Client, ServiceOptions};
+use crate::exit::Failure;
+use crate::output;
+
+/// Makes, lists and revokes API keys.
+#[derive(Debug, clap::Args)]
+pub(crate) struct KeyCommand {
+    #[command(subcommand)]
+    action: Action,
+    #[command(flatten)]
+    service: ServiceOptions,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Makes an API key, and shows it this once.
+    Create(Create),
+    /// Lists keys, newest first. The keys themselves are not kept.
+    List {
+        /// Whose; yours unless given.
+        #[arg(long, value_name = "USER_ID")]
+        user: Option<String>,
+    },
+    /// Stops a key, at once and for good.
+    Revoke {
+        /// The key's public name, as `create` and `list` show it.
+        key_id: String,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Create {
+    /// Whose; yours unless given.
+    #[arg(long, value_name = "USER_ID")]
+    user: Option<String>,
+    /// The timeline meant where a request with this key names none; main unless given.
+    #[arg(long, value_name = "TIMELINE_ID")]
+    timeline_bound: Option<String>,
+    /// What it is for.
+    #[arg(long)]
+    label: Option<String>,
+    /// What it may be used for, more than once if need be; all that its user may do unless given.
+    #[arg(long, value_parser = PossibleValuesParser::new(Scope::ALL.map(Scope::as_str)))]
+    scope: Vec<String>,
+    /// When it stops working, in host time: RFC 3339 with a zone. Never unless given.
+    #[arg(long, value_name = "TIME")]
+    expires_at: Option<String>,
+}
+
+/// Does one thing with keys.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(crate) fn run(command: KeyCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(command.service, surroundings)?;
+    match command.action {
+        Action::Create(create) => {
+            let answer = client.post(&["v1", "api-keys"], create_body(create))?;
+            client.show(&answer, created_text)
+        }
+        Action::List { user } => {
+            let query: Vec<_> = user.into_iter().map(|user| ("user_id", user)).collect();
+            show_pages(&client, &["v1", "api-keys"], query, list_text)
+        }
+        Action::Revoke { key_id } => client.show(&client.delete(&["v1", "api-keys", &key_id])?, output::status),
+    }
+}
+
+fn create_body(create: Create) -> Map<String, Value> {
+    let mut body = Map::new();
+    insert(&mut body, "user_id", create.user);
+    insert(&mut body, "timeline_id", create.timeline_bound);
+    insert(&mut body, "label", create.label);
+    insert(&mut body, "scopes", (!create.scope.is_empty()).then_some(create.scope));
+    insert(&mut body, "expires_at", create.expires_at);
+    body
+}
+
+fn created_text(answer: &Value) -> String {
+    let shown = [("key", "key_id"), ("user", "user_id"), ("timeline", "timeline_id"), ("API key", "api_key")];
+    output::status(answer) + &output::fields(answer, &shown)
+}
+
+fn list_text(page: &Value, is_first: bool) -> String {
+    let columns = [
+        ("KEY", "key_id"),
+        ("USER", "user_id"),
+        ("TIMELINE", "timeline_id"),
+        ("SCOPES", "scopes"),
+        ("CREATED", "created_at"),
+        ("EXPIRES", "expires_at"),
+        ("REVOKED", "revoked_at"),
+        ("LABEL", "label"),
+    ];
+    page_text(page, "api_keys", &columns, is_first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_has_only_what_was_said() {
+        let create = Create { user: None, timeline_bound: None, label: None, scope: Vec::new(), expires_at: None };
+        assert!(create_body(create).is_empty());
+        let create = Create {
+            user: Some("bob".to_owned()),
+            timeline_bound: Some("t".to_owned()),
+            label: Some("l".to_owned()),
+            scope: vec!["timeline:read".to_owned()],
+            expires_at: Some("2030-01-01T00:00:00Z".to_owned()),
+        };
+        let expected = serde_json::json!({"user_id": "bob", "timeline_id": "t", "label": "l",
+            "scopes": ["timeline:read"], "expires_at": "2030-01-01T00:00:00Z"});
+        assert_eq!(Value::Object(create_body(create)), expected);
+    }
+
+    #[test]
+    fn a_new_key_is_shown() {
+        let answer = serde_json::json!({"status": "Made.", "key_id": "key_1", "api_key": "tnk_x", "user_id": "bob",
+            "timeline_id": "main"});
+        assert_eq!(created_text(&answer), "Made.\nkey       key_1\nuser      bob\ntimeline  main\nAPI key   tnk_x\n");
+    }
+}

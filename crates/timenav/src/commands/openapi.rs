@@ -1,0 +1,16 @@
+//! `timenav openapi`: prints the document that describes the service.
+
+use crate::exit::Failure;
+use crate::output;
+
+/// Prints the service's OpenAPI document. Needs no running service.
+#[derive(Debug, clap::Args)]
+pub(crate) struct OpenapiCommand {}
+
+/// Prints the document.
+///
+/// # Errors
+/// Stdout cannot be written.
+pub(crate) fn run(_command: &OpenapiCommand) -> Result<(), Failure> {
+    output::write(&(timenav_http::openapi_json().trim_end().to_owned() + "\n"))
+}

@@ -1,0 +1,132 @@
+//! `timenav serve`: runs the service until it is told to stop.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use axum_server::accept::NoDelayAcceptor;
+use axum_server::{Handle, Server};
+use hyper_util::rt::TokioTimer;
+use timenav_http::HttpOptions;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{ServeOptions, Settings};
+use crate::data_folder::DataFolder;
+use crate::exit::{Exit, Failure};
+use crate::{demo, output, telemetry, wiring};
+
+/// How long a client may take to send the head of a request, and an idle connection stays open.
+const HEAD_TIMEOUT: Duration = Duration::from_mins(1);
+/// How long reads that nobody waits for any more may hold up the end.
+const THREADS_DEADLINE: Duration = Duration::from_secs(1);
+
+/// Runs the service.
+///
+/// The first start makes the data folder, operator `admin`, and their API key, which is written
+/// to `admin.key` in that folder and nowhere else. Once the service accepts requests it prints
+/// one line, `listening on http://…`, to stdout; its log goes to stderr. SIGTERM and Ctrl-C let
+/// requests in flight finish, close streams, and end it with 0; a second one ends it at once.
+///
+/// A flag beats the environment, which beats the file that --config names.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ServeCommand {
+    #[command(flatten)]
+    options: ServeOptions,
+}
+
+/// Serves until a signal.
+///
+/// # Errors
+/// The service cannot be started.
+pub(crate) fn run(command: ServeCommand) -> Result<(), Failure> {
+    let settings = Settings::resolve(command.options)?;
+    telemetry::start(settings.log_format, &settings.log_filter)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads can be made")?;
+    let served = runtime.block_on(serve(&settings));
+    runtime.shutdown_timeout(THREADS_DEADLINE);
+    served
+}
+
+async fn serve(settings: &Settings) -> Result<(), Failure> {
+    let folder = DataFolder::open(&settings.data)?;
+    let mut signals = Signals::listen().context("signals cannot be received")?;
+    let listener =
+        TcpListener::bind(settings.listen).await.with_context(|| format!("cannot listen on {}", settings.listen))?;
+    let address = listener.local_addr().context("the address cannot be read")?;
+    let wired = wiring::open(&folder, settings).await?;
+    if settings.demo
+        && let Err(error) = demo::load(&wired.engine, &folder.admin_key()).await
+    {
+        tracing::warn!("{error:#}");
+    }
+    warn_beyond_loopback(address);
+    let closing = CancellationToken::new();
+    let options = HttpOptions { closing: closing.clone(), version: env!("CARGO_PKG_VERSION") };
+    let router = timenav_http::router(wired.engine.clone(), options);
+    let handle = Handle::<SocketAddr>::new();
+    let mut server = Server::from_listener(listener).acceptor(NoDelayAcceptor::new()).handle(handle.clone());
+    server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+    server.http_builder().http2().timer(TokioTimer::new());
+    let serving = tokio::spawn(server.serve(router.into_make_service_with_connect_info::<SocketAddr>()));
+    say_listening(address)?;
+    let name = signals.next().await;
+    tracing::info!(signal = name, "{name} received; finishing requests in flight");
+    tokio::spawn(async move {
+        let name = signals.next().await;
+        tracing::warn!(signal = name, "{name} received again; stopping at once");
+        std::process::exit(Exit::Failed.code().into());
+    });
+    // First no more connections, then an end to streams: else their readers would come back.
+    handle.graceful_shutdown(None);
+    closing.cancel();
+    if timeout(settings.shutdown_deadline, serving).await.is_err() {
+        let connections = handle.connection_count();
+        tracing::warn!(connections, "{connections} connections were still busy at the deadline and are cut");
+        handle.shutdown();
+    }
+    if timeout(settings.shutdown_deadline, wired.engine.close()).await.is_err() {
+        tracing::error!("the last entries could not be written by the deadline; none of them was acknowledged");
+    }
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Says where the service listens. That nobody reads it is no reason to stop.
+fn say_listening(address: SocketAddr) -> Result<(), Failure> {
+    match output::write(&format!("listening on http://{address}\n")) {
+        Err(Failure::OutputClosed) => Ok(()),
+        written => written,
+    }
+}
+
+fn warn_beyond_loopback(address: SocketAddr) {
+    if !address.ip().is_loopback() {
+        tracing::warn!(
+            %address,
+            "listening on {address}, beyond this machine, without encryption: put a proxy that ends TLS before it"
+        );
+    }
+}
+
+/// The signals that end the service.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    /// Returns the name of the next one.
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! `timenav user`: makes, lists and removes users.
+
+use serde_json::{Map, Value};
+
+use super::{Surroundings, insert, page_text, show_pages};
+use crate::client::{Client, ServiceOptions};
+use crate::exit::Failure;
+use crate::output;
+
+/// Makes, lists and removes users. For operators.
+#[derive(Debug, clap::Args)]
+pub(crate) struct UserCommand {
+    #[command(subcommand)]
+    action: Action,
+    #[command(flatten)]
+    service: ServiceOptions,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Makes a user. `timenav key create --user` makes a key for them.
+    Add {
+        /// The name: letters, digits, `.`, `_`, `-`, `:`, `@`.
+        user_id: String,
+        /// Let the user administer the service.
+        #[arg(long)]
+        operator: bool,
+    },
+    /// Lists the users.
+    List,
+    /// Removes a user and stops their keys. What they did stays in the ledgers.
+    Remove {
+        /// The name.
+        user_id: String,
+    },
+}
+
+/// Does one thing with users.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(crate) fn run(command: UserCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(command.service, surroundings)?;
+    match command.action {
+        Action::Add { user_id, operator } => {
+            let mut body = Map::new();
+            insert(&mut body, "user_id", Some(user_id));
+            insert(&mut body, "operator", operator.then_some(true));
+            client.show(&client.post(&["v1", "users"], body)?, output::status)
+        }
+        Action::List => show_pages(&client, &["v1", "users"], Vec::new(), list_text),
+        Action::Remove { user_id } => client.show(&client.delete(&["v1", "users", &user_id])?, output::status),
+    }
+}
+
+fn list_text(page: &Value, is_first: bool) -> String {
+    let columns = [
+        ("USER", "user_id"),
+        ("OPERATOR", "operator"),
+        ("RESTRICTION", "restriction_level"),
+        ("CREATED", "created_at"),
+    ];
+    page_text(page, "users", &columns, is_first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_are_listed_in_columns() {
+        let user = serde_json::json!({"user_id": "admin", "operator": true, "restriction_level": "full_access",
+            "created_at": "2026-01-01T00:00:00Z"});
+        assert_eq!(
+            list_text(&serde_json::json!({"users": [user]}), true),
+            "USER   OPERATOR  RESTRICTION  CREATED\nadmin  true      full_access  2026-01-01T00:00:00Z\n"
+        );
+    }
+}

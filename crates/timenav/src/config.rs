@@ -1,0 +1,243 @@
+//! How the service is told what to do: a flag beats the environment, which beats the file.
+//!
+//! clap reads flags and the environment ([`ServeOptions`]), this module the file
+//! ([`FileSettings`]) and the defaults ([`Settings`]).
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use clap::builder::BoolishValueParser;
+use clap::{Args, ValueEnum};
+use serde::Deserialize;
+use timenav_core::limits::LIMITED_ACCESS_WINDOW_DAYS_DEFAULT;
+use timenav_engine::ReadLog;
+
+use crate::data_folder::DATA_DEFAULT;
+use crate::telemetry::LogFormat;
+
+#[cfg(test)]
+mod tests;
+
+/// Where the service listens unless told otherwise.
+const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
+/// How long requests in flight may take after the signal to stop, in seconds.
+const SHUTDOWN_DEADLINE_SECS_DEFAULT: u64 = 10;
+/// What is logged unless told otherwise.
+const LOG_FILTER_DEFAULT: &str = "info";
+/// Least similarity at which a key of the file is taken for a misspelt one.
+const SIMILARITY_MIN: f64 = 0.7;
+
+/// When the entry of a successful read is durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ReadLogChoice {
+    /// Before the read is answered.
+    #[default]
+    Durable,
+    /// Soon after the read is answered. A crash may lose the entries of the last reads; changes
+    /// and refusals are durable before they are answered all the same.
+    Buffered,
+}
+
+impl From<ReadLogChoice> for ReadLog {
+    fn from(choice: ReadLogChoice) -> Self {
+        match choice {
+            ReadLogChoice::Durable => Self::Durable,
+            ReadLogChoice::Buffered => Self::Buffered,
+        }
+    }
+}
+
+/// What flags and the environment say.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ServeOptions {
+    /// Where to listen; port 0 takes a free one. [default: 127.0.0.1:8080]
+    ///
+    /// Requests and keys travel unencrypted, so put a proxy that ends TLS before a service that
+    /// listens beyond this machine.
+    #[arg(long, env = "TIMENAV_LISTEN", value_name = "ADDRESS:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// The folder that holds everything; made if there is none. [default: ./timenav-data]
+    #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// A TOML file of settings, named like these flags with `_` for `-`.
+    ///
+    /// Relative paths in it start at the working folder, as those of flags do.
+    #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Stands in every signed checkpoint, never to be changed. [default: timenav.local, or as before]
+    ///
+    /// Chosen on the first start. A domain name that is yours keeps it unique.
+    #[arg(long, env = "TIMENAV_SERVICE_NAME", value_name = "NAME")]
+    pub(crate) service_name: Option<String>,
+    /// How far from host time users with `limited_access` may travel. [default: 30]
+    #[arg(long, env = "TIMENAV_LIMITED_ACCESS_WINDOW_DAYS", value_name = "DAYS")]
+    pub(crate) limited_access_window_days: Option<u32>,
+    /// When the ledger entry of a successful read is durable. [default: durable]
+    ///
+    /// `durable`: before the read is answered. `buffered`: soon after, which makes reads faster
+    /// and gives up that a crash loses none: of reads answered in the last moments before it
+    /// there may be no trace. Changes and refusals are always durable before they are answered.
+    #[arg(long, env = "TIMENAV_READ_LOG", value_enum, hide_possible_values = true, value_name = "durable|buffered")]
+    pub(crate) read_log: Option<ReadLogChoice>,
+    /// Whether a first write to an unknown timeline makes it. [default: true]
+    #[arg(long, env = "TIMENAV_TIMELINES_BY_FIRST_WRITE", value_name = "BOOL", value_parser = BoolishValueParser::new(),
+        hide_possible_values = true)]
+    pub(crate) timelines_by_first_write: Option<bool>,
+    /// Refuse writes to unknown timelines: short for `--timelines-by-first-write false`.
+    #[arg(long)]
+    pub(crate) no_timelines_by_first_write: bool,
+    /// The folder that keeps signed checkpoints outside the database. [default: the data folder]
+    ///
+    /// On another disk, or one that only this service can write, it lets the service notice on
+    /// its next start that somebody took the database back or rewrote it.
+    #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
+    pub(crate) checkpoints: Option<PathBuf>,
+    /// Start although the database is behind, or differs from, what was signed.
+    ///
+    /// For one start after a backup was restored on purpose; it cannot be set in the file.
+    #[arg(long, env = "TIMENAV_ACCEPT_ROLLBACK", value_parser = BoolishValueParser::new(), num_args = 0..=1,
+        require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
+    pub(crate) accept_rollback: Option<bool>,
+    /// How long requests in flight may take after SIGTERM or Ctrl-C. [default: 10]
+    #[arg(long, env = "TIMENAV_SHUTDOWN_DEADLINE_SECS", value_name = "SECONDS")]
+    pub(crate) shutdown_deadline_secs: Option<u64>,
+    /// How the log on stderr is written. [default: text]
+    #[arg(long, env = "TIMENAV_LOG_FORMAT", value_enum, hide_possible_values = true, value_name = "text|json")]
+    pub(crate) log_format: Option<LogFormat>,
+    /// What is logged: a level, or levels of modules, as `warn,timenav_engine=debug`. [default: info]
+    #[arg(long, env = "TIMENAV_LOG_FILTER", value_name = "FILTER")]
+    pub(crate) log_filter: Option<String>,
+    /// Make a timeline `demo` of well-known history, unless it is there.
+    #[arg(long, env = "TIMENAV_DEMO", value_parser = BoolishValueParser::new(), num_args = 0..=1,
+        require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
+    pub(crate) demo: Option<bool>,
+}
+
+/// What the file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FileSettings {
+    listen: Option<SocketAddr>,
+    data: Option<PathBuf>,
+    service_name: Option<String>,
+    limited_access_window_days: Option<u32>,
+    read_log: Option<ReadLogChoice>,
+    timelines_by_first_write: Option<bool>,
+    checkpoints: Option<PathBuf>,
+    shutdown_deadline_secs: Option<u64>,
+    log_format: Option<LogFormat>,
+    log_filter: Option<String>,
+    demo: Option<bool>,
+}
+
+impl FileSettings {
+    /// The keys of the file.
+    pub(crate) const KEYS: [&'static str; 11] = [
+        "listen",
+        "data",
+        "service_name",
+        "limited_access_window_days",
+        "read_log",
+        "timelines_by_first_write",
+        "checkpoints",
+        "shutdown_deadline_secs",
+        "log_format",
+        "log_filter",
+        "demo",
+    ];
+
+    /// Reads a file of settings.
+    ///
+    /// # Errors
+    /// It cannot be read, is not TOML, has an unknown key, or a value that cannot be.
+    fn read(path: &Path) -> anyhow::Result<Self> {
+        let named = || format!("the configuration file {}", path.display());
+        let text = std::fs::read_to_string(path).with_context(named)?;
+        Self::parse(&text).with_context(named)
+    }
+
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        let table: toml::Table = toml::from_str(text)?;
+        if let Some(key) = table.keys().find(|key| !Self::KEYS.contains(&key.as_str())) {
+            bail!("{}", unknown_key(key));
+        }
+        Ok(toml::from_str(text)?)
+    }
+}
+
+/// What the service is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// Where to listen.
+    pub(crate) listen: SocketAddr,
+    /// The data folder.
+    pub(crate) data: PathBuf,
+    /// The service name that is asked for.
+    pub(crate) service_name: Option<String>,
+    /// How far from host time users with `limited_access` may travel, in days.
+    pub(crate) limited_access_window_days: u32,
+    /// When the entry of a successful read is durable.
+    pub(crate) read_log: ReadLogChoice,
+    /// Whether a first write to an unknown timeline makes it.
+    pub(crate) timelines_by_first_write: bool,
+    /// The folder of the checkpoints, where it is not the data folder.
+    pub(crate) checkpoints: Option<PathBuf>,
+    /// Whether to start although the database is not what was signed.
+    pub(crate) accept_rollback: bool,
+    /// How long requests in flight may take after the signal to stop.
+    pub(crate) shutdown_deadline: Duration,
+    /// How the log is written.
+    pub(crate) log_format: LogFormat,
+    /// What is logged.
+    pub(crate) log_filter: String,
+    /// Whether to make the timeline `demo`.
+    pub(crate) demo: bool,
+}
+
+impl Settings {
+    /// Reads the file, if one is named, and settles what counts.
+    ///
+    /// # Errors
+    /// The file cannot be read, or says what it cannot say.
+    pub(crate) fn resolve(options: ServeOptions) -> anyhow::Result<Self> {
+        let file = options.config.as_deref().map(FileSettings::read).transpose()?;
+        Ok(Self::layer(options, file.unwrap_or_default()))
+    }
+
+    /// Settles what counts: what the options say, else what the file says, else the default.
+    fn layer(options: ServeOptions, file: FileSettings) -> Self {
+        let by_first_write = options.timelines_by_first_write.or(file.timelines_by_first_write).unwrap_or(true);
+        let deadline_secs = options.shutdown_deadline_secs.or(file.shutdown_deadline_secs);
+        let window_days = options.limited_access_window_days.or(file.limited_access_window_days);
+        let log_filter = options.log_filter.or(file.log_filter);
+        Self {
+            listen: options.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
+            data: options.data.or(file.data).unwrap_or_else(|| DATA_DEFAULT.into()),
+            service_name: options.service_name.or(file.service_name),
+            limited_access_window_days: window_days.unwrap_or(LIMITED_ACCESS_WINDOW_DAYS_DEFAULT),
+            read_log: options.read_log.or(file.read_log).unwrap_or_default(),
+            timelines_by_first_write: by_first_write && !options.no_timelines_by_first_write,
+            checkpoints: options.checkpoints.or(file.checkpoints),
+            accept_rollback: options.accept_rollback.unwrap_or(false),
+            shutdown_deadline: Duration::from_secs(deadline_secs.unwrap_or(SHUTDOWN_DEADLINE_SECS_DEFAULT)),
+            log_format: options.log_format.or(file.log_format).unwrap_or_default(),
+            log_filter: log_filter.unwrap_or_else(|| LOG_FILTER_DEFAULT.to_owned()),
+            demo: options.demo.or(file.demo).unwrap_or(false),
+        }
+    }
+}
+
+fn unknown_key(key: &str) -> String {
+    if key == "accept_rollback" {
+        return "`accept_rollback` is for one start and cannot stand here; give --accept-rollback instead".to_owned();
+    }
+    let close = FileSettings::KEYS.map(|known| (strsim::jaro_winkler(known, &key.replace('-', "_")), known));
+    let nearest = close.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    match nearest.filter(|(similarity, _)| *similarity >= SIMILARITY_MIN) {
+        Some((_, known)) => format!("there is no setting `{key}`; did you mean `{known}`?"),
+        None => format!("there is no setting `{key}`; there are {}", FileSettings::KEYS.join(", ")),
+    }
+}

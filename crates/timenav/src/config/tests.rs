@@ -1,0 +1,147 @@
+use std::fmt::Debug;
+
+use clap::{CommandFactory as _, Parser};
+
+use super::*;
+
+#[derive(Parser)]
+struct Serve {
+    #[command(flatten)]
+    options: ServeOptions,
+}
+
+fn options(flags: &[&str]) -> ServeOptions {
+    let flags = std::iter::once("serve").chain(flags.iter().copied());
+    Serve::try_parse_from(flags).unwrap().options
+}
+
+fn file(text: &str) -> FileSettings {
+    FileSettings::parse(text).unwrap()
+}
+
+fn refusal(text: &str) -> String {
+    format!("{:#}", FileSettings::parse(text).unwrap_err())
+}
+
+#[test]
+fn flags_beat_the_file_and_the_file_beats_the_default() {
+    #[track_caller]
+    fn check<T: PartialEq + Debug>(of: fn(Settings) -> T, flags: &[&str], text: &str, expected: &[T]) {
+        let default = of(Settings::layer(options(&[]), FileSettings::default()));
+        let by_file = of(Settings::layer(options(&[]), file(text)));
+        let by_flag = of(Settings::layer(options(flags), file(text)));
+        assert_eq!([default, by_file, by_flag].as_slice(), expected);
+    }
+    let address = |text: &str| -> SocketAddr { text.parse().unwrap() };
+    check(
+        |settings| settings.listen,
+        &["--listen", "[::1]:3"],
+        "listen = '0.0.0.0:2'",
+        &[address("127.0.0.1:8080"), address("0.0.0.0:2"), address("[::1]:3")],
+    );
+    check(|settings| settings.data, &["--data", "c"], "data = 'b'", &["./timenav-data".into(), "b".into(), "c".into()]);
+    check(
+        |settings| settings.service_name,
+        &["--service-name", "c"],
+        "service_name = 'b'",
+        &[None, Some("b".into()), Some("c".into())],
+    );
+    check(
+        |settings| settings.limited_access_window_days,
+        &["--limited-access-window-days", "3"],
+        "limited_access_window_days = 2",
+        &[30, 2, 3],
+    );
+    check(
+        |settings| settings.read_log,
+        &["--read-log", "durable"],
+        "read_log = 'buffered'",
+        &[ReadLogChoice::Durable, ReadLogChoice::Buffered, ReadLogChoice::Durable],
+    );
+    check(
+        |settings| settings.timelines_by_first_write,
+        &["--timelines-by-first-write", "yes"],
+        "timelines_by_first_write = false",
+        &[true, false, true],
+    );
+    check(
+        |settings| settings.timelines_by_first_write,
+        &["--no-timelines-by-first-write"],
+        "timelines_by_first_write = true",
+        &[true, true, false],
+    );
+    check(
+        |settings| settings.checkpoints,
+        &["--checkpoints", "c"],
+        "checkpoints = 'b'",
+        &[None, Some("b".into()), Some("c".into())],
+    );
+    check(
+        |settings| settings.shutdown_deadline,
+        &["--shutdown-deadline-secs", "3"],
+        "shutdown_deadline_secs = 2",
+        &[10, 2, 3].map(Duration::from_secs),
+    );
+    check(
+        |settings| settings.log_format,
+        &["--log-format", "text"],
+        "log_format = 'json'",
+        &[LogFormat::Text, LogFormat::Json, LogFormat::Text],
+    );
+    check(
+        |settings| settings.log_filter,
+        &["--log-filter", "c"],
+        "log_filter = 'b'",
+        &["info".into(), "b".into(), "c".into()],
+    );
+    check(|settings| settings.demo, &["--demo=false"], "demo = true", &[false, true, false]);
+}
+
+#[test]
+fn rollback_is_accepted_by_flag_only() {
+    assert!(!Settings::layer(options(&[]), FileSettings::default()).accept_rollback);
+    assert!(Settings::layer(options(&["--accept-rollback"]), FileSettings::default()).accept_rollback);
+    assert!(refusal("accept_rollback = true").contains("give --accept-rollback"));
+}
+
+#[test]
+fn each_flag_has_its_variable() {
+    for argument in Serve::command().get_arguments() {
+        let id = argument.get_id().as_str();
+        let variable = argument.get_env().map(|name| name.to_string_lossy().into_owned());
+        let expected = (id != "no_timelines_by_first_write").then(|| format!("TIMENAV_{}", id.to_uppercase()));
+        assert_eq!(variable, expected, "{id}");
+    }
+}
+
+#[test]
+fn each_flag_is_a_key_of_the_file() {
+    let only_flags = ["config", "no_timelines_by_first_write", "accept_rollback"];
+    let command = Serve::command();
+    let flags: Vec<&str> = command.get_arguments().map(|argument| argument.get_id().as_str()).collect();
+    let expected: Vec<&str> = flags.iter().filter(|id| !only_flags.contains(id)).copied().collect();
+    assert_eq!(FileSettings::KEYS.as_slice(), expected);
+}
+
+#[test]
+fn unknown_keys_are_named_with_the_nearest_known_one() {
+    let check = |text: &str, expected: &str| assert_eq!(refusal(text), expected);
+    check("lisen = 'x'", "there is no setting `lisen`; did you mean `listen`?");
+    check("log-format = 'x'", "there is no setting `log-format`; did you mean `log_format`?");
+    check("[service]\nname = 1", "there is no setting `service`; did you mean `service_name`?");
+    let all = refusal("xyzzy = 1");
+    assert!(all.starts_with("there is no setting `xyzzy`; there are listen, data,"), "{all}");
+}
+
+#[test]
+fn wrong_values_are_shown_where_they_stand() {
+    let refused = refusal("data = 'x'\nlisten = 'nowhere'");
+    assert!(refused.contains("line 2") && refused.contains("nowhere"), "{refused}");
+    assert!(refusal("demo = ").contains("line 1"));
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let refused = format!("{:#}", Settings::resolve(options(&["--config", "/no/such.toml"])).unwrap_err());
+    assert!(refused.contains("/no/such.toml"), "{refused}");
+}

@@ -1,0 +1,175 @@
+//! The folder in which one service keeps everything, held by one process at a time.
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow, bail};
+
+/// Where data is kept unless another folder is named.
+pub(crate) const DATA_DEFAULT: &str = "./timenav-data";
+/// The file with the first operator's API key.
+pub(crate) const ADMIN_KEY_FILE: &str = "admin.key";
+
+const LOCK_FILE: &str = "lock";
+const DATABASE_FILE: &str = "timenav.db";
+const SIGNING_KEY_FILE: &str = "signing.key";
+const CHECKPOINTS_FILE: &str = "checkpoints.log";
+const CHECKPOINTS_LOCK_FILE: &str = "checkpoints.lock";
+
+/// A data folder that this process alone uses, until the value is dropped.
+#[derive(Debug)]
+pub(crate) struct DataFolder {
+    path: PathBuf,
+    _lock: File,
+}
+
+/// The place of the checkpoints outside the database, which this process alone uses.
+#[derive(Debug)]
+pub(crate) struct CheckpointPlace {
+    /// The file that holds them.
+    pub(crate) file: PathBuf,
+    _lock: File,
+}
+
+impl DataFolder {
+    /// Takes hold of a folder, and makes it where there is none.
+    ///
+    /// # Errors
+    /// It cannot be made or written, or another process holds it.
+    pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
+        let lock = hold(path, LOCK_FILE).map_err(|error| anyhow!("the data folder {} {error:#}", path.display()))?;
+        Ok(Self { path: path.to_owned(), _lock: lock })
+    }
+
+    /// Returns the path of the database.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.path.join(DATABASE_FILE)
+    }
+
+    /// Returns the path of the key that signs checkpoints.
+    pub(crate) fn signing_key(&self) -> PathBuf {
+        self.path.join(SIGNING_KEY_FILE)
+    }
+
+    /// Returns the path of the first operator's API key.
+    pub(crate) fn admin_key(&self) -> PathBuf {
+        self.path.join(ADMIN_KEY_FILE)
+    }
+
+    /// Takes hold of the folder of the checkpoints, which may be this one.
+    ///
+    /// # Errors
+    /// It cannot be made or written, or another process holds it.
+    pub(crate) fn checkpoints(&self, folder: Option<&Path>) -> anyhow::Result<CheckpointPlace> {
+        let folder = folder.unwrap_or(&self.path);
+        let lock = hold(folder, CHECKPOINTS_LOCK_FILE)
+            .map_err(|error| anyhow!("the folder of checkpoints {} {error:#}", folder.display()))?;
+        Ok(CheckpointPlace { file: folder.join(CHECKPOINTS_FILE), _lock: lock })
+    }
+}
+
+/// Makes a folder that only its owner may enter, and locks a file in it. The lock goes with the
+/// process, however that ends.
+fn hold(folder: &Path, name: &str) -> anyhow::Result<File> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).context("cannot be made")?;
+    let path = folder.join(name);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    let file = options.open(&path).with_context(|| format!("has a file {name} that cannot be opened"))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            bail!("is in use by another timenav process; stop that one, or name another folder")
+        }
+        Err(TryLockError::Error(error)) => {
+            Err(error).with_context(|| format!("has a file {name} that cannot be locked"))
+        }
+    }
+}
+
+/// Makes an empty file that only its owner may read, where there is no file. What SQLite puts
+/// beside it takes the same permissions.
+///
+/// # Errors
+/// It cannot be made.
+pub(crate) fn make_private(path: &Path) -> io::Result<()> {
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path).map(|_| ())
+}
+
+/// Writes a new file that only its owner may read. After a crash it is there as a whole or not
+/// at all. Never writes over a file.
+///
+/// # Errors
+/// There is such a file, or it cannot be written.
+pub(crate) fn write_secret(path: &Path, text: &str) -> io::Result<()> {
+    if path.try_exists()? {
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} exists already", path.display())));
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let beside = PathBuf::from(beside);
+    match std::fs::remove_file(&beside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(&beside, path)?;
+    sync_folder_of(path)
+}
+
+/// Makes the names in the folder of a file durable.
+pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Returns whether others than its owner may read a file.
+pub(crate) fn is_open_to_others(path: &Path) -> io::Result<bool> {
+    Ok(std::fs::metadata(path)?.permissions().mode() & 0o077 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_made_private_and_held_once() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("a/b");
+        let held = DataFolder::open(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+        let refused = format!("{:#}", DataFolder::open(&path).unwrap_err());
+        assert!(refused.contains("is in use by another timenav process"), "{refused}");
+        assert!(refused.contains("a/b"), "{refused}");
+        drop(held);
+        DataFolder::open(&path).unwrap();
+    }
+
+    #[test]
+    fn two_services_cannot_share_checkpoints() {
+        let parent = tempfile::tempdir().unwrap();
+        let shared = parent.path().join("shared");
+        let one = DataFolder::open(&parent.path().join("one")).unwrap();
+        let two = DataFolder::open(&parent.path().join("two")).unwrap();
+        let held = one.checkpoints(Some(&shared)).unwrap();
+        assert_eq!(held.file, shared.join("checkpoints.log"));
+        assert!(two.checkpoints(Some(&shared)).is_err());
+        two.checkpoints(None).unwrap();
+    }
+
+    #[test]
+    fn secrets_are_private_and_never_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret");
+        std::fs::write(folder.path().join("secret.new"), "left by a crash").unwrap();
+        write_secret(&path, "one").unwrap();
+        assert!(!is_open_to_others(&path).unwrap());
+        assert_eq!(write_secret(&path, "two").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "one");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

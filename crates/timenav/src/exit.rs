@@ -1,0 +1,250 @@
+//! How a run ends: what went wrong, how that is said, and the exit code that follows from it.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+use crate::output;
+
+/// What the process tells the shell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All went well.
+    Ok,
+    /// Something else went wrong.
+    Failed,
+    /// The command line is wrong. Given by clap.
+    Usage,
+    /// The service refused some records of an import.
+    Refused,
+    /// The service does not let the caller.
+    NotAllowed,
+    /// There is no such thing.
+    NotFound,
+    /// The service does not answer.
+    Unreachable,
+}
+
+impl Exit {
+    /// All of them, in the order of their numbers.
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Ok, Self::Failed, Self::Usage, Self::Refused, Self::NotAllowed, Self::NotFound, Self::Unreachable];
+
+    /// Returns the number.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Refused => 3,
+            Self::NotAllowed => 4,
+            Self::NotFound => 5,
+            Self::Unreachable => 6,
+        }
+    }
+
+    /// Returns what the number means, for help and docs.
+    pub(crate) const fn meaning(self) -> &'static str {
+        match self {
+            Self::Ok => "all went well",
+            Self::Failed => "something else went wrong",
+            Self::Usage => "the command line is wrong",
+            Self::Refused => "an import went through, and some of its records were refused",
+            Self::NotAllowed => "not allowed: no key, a wrong key, or no permission (401, 403)",
+            Self::NotFound => "there is no such thing, or it is not yours to see (404)",
+            Self::Unreachable => "the service cannot be reached",
+        }
+    }
+
+    /// Returns the code for an answer of the service that is no success.
+    const fn of_status(status: u16) -> Self {
+        match status {
+            401 | 403 => Self::NotAllowed,
+            404 => Self::NotFound,
+            _ => Self::Failed,
+        }
+    }
+
+    /// Returns the list of codes that ends the help.
+    pub(crate) fn help() -> String {
+        let mut text = "Exit codes:\n".to_owned();
+        for exit in Self::ALL {
+            let _ = writeln!(text, "  {}  {}", exit.code(), exit.meaning());
+        }
+        text
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The service answered with an error.
+    Problem(Problem),
+    /// The service does not answer.
+    Unreachable {
+        /// Where it was looked for.
+        url: String,
+        /// What happened.
+        detail: String,
+    },
+    /// An import went through, and so many of its records were refused.
+    Refused(u64),
+    /// There is no key to show to the service.
+    NoKey(String),
+    /// Whoever read the output has gone. Nothing to complain about.
+    OutputClosed,
+    /// Anything else.
+    Other(anyhow::Error),
+}
+
+impl Failure {
+    /// Returns the exit code.
+    pub(crate) const fn exit(&self) -> Exit {
+        match self {
+            Self::Problem(problem) => Exit::of_status(problem.http_status),
+            Self::Unreachable { .. } => Exit::Unreachable,
+            Self::Refused(_) => Exit::Refused,
+            Self::NoKey(_) => Exit::NotAllowed,
+            Self::OutputClosed => Exit::Ok,
+            Self::Other(_) => Exit::Failed,
+        }
+    }
+
+    /// Says on stderr what went wrong.
+    pub(crate) fn report(&self) {
+        match self {
+            Self::Problem(problem) => output::complain(&problem.text()),
+            Self::Unreachable { url, detail } => {
+                output::complain(&format!("cannot reach the service at {url}: {detail}"));
+            }
+            Self::Refused(1) => output::complain("1 record was refused"),
+            Self::Refused(count) => output::complain(&format!("{count} records were refused")),
+            Self::NoKey(detail) => output::complain(detail),
+            Self::OutputClosed => {}
+            Self::Other(error) => output::complain(&format!("{error:#}")),
+        }
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+/// An error that the service answered with.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    http_status: u16,
+    body: Value,
+}
+
+impl Problem {
+    /// Returns the problem in an answer, which need not come from timenav: a proxy may stand
+    /// between.
+    pub(crate) fn new(http_status: u16, body: &str) -> Self {
+        Self { http_status, body: serde_json::from_str(body).unwrap_or_default() }
+    }
+
+    /// Returns whether it is the body of the request that is wrong.
+    pub(crate) fn is_about_the_body(&self) -> bool {
+        self.member("code") == Some("malformed_file")
+    }
+
+    /// Returns what went wrong, in which field, and by which name the service logged it.
+    fn text(&self) -> String {
+        let sentence = self.member("detail").or_else(|| self.member("status"));
+        let sentence = match sentence {
+            Some(sentence) => sentence.to_owned(),
+            None => format!("the service answered with HTTP status {}", self.http_status),
+        };
+        let errors = self.body["errors"].as_array().map_or(&[][..], Vec::as_slice);
+        let code = self.member("code").map_or_else(String::new, |code| format!(" ({code})"));
+        // One fault is the whole story; its field goes before it.
+        let mut text = match errors {
+            [only] if only["detail"] == *sentence => fault_text(only) + &code,
+            several => several.iter().fold(sentence + &code, |text, error| text + "\n  " + &fault_text(error)),
+        };
+        if let Some(id) = self.member("request_id") {
+            let _ = write!(text, "\n  request id: {id}");
+        }
+        text
+    }
+
+    fn member(&self, name: &str) -> Option<&str> {
+        self.body[name].as_str().filter(|text| !text.is_empty())
+    }
+}
+
+/// Returns what is wrong with which field.
+fn fault_text(error: &Value) -> String {
+    let field = error["pointer"].as_str().unwrap_or_default().trim_start_matches(['#', '/']);
+    let detail = error["detail"].as_str().unwrap_or_default();
+    if field.is_empty() { detail.to_owned() } else { format!("{field}: {detail}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_in_order_and_explained() {
+        for (index, exit) in Exit::ALL.into_iter().enumerate() {
+            assert_eq!(usize::from(exit.code()), index);
+            assert!(Exit::help().contains(exit.meaning()));
+        }
+    }
+
+    #[test]
+    fn each_failure_has_its_exit_code() {
+        let problem = |status| Failure::Problem(Problem::new(status, "{}"));
+        let unreachable = Failure::Unreachable { url: String::new(), detail: String::new() };
+        for (failure, expected) in [
+            (problem(400), Exit::Failed),
+            (problem(401), Exit::NotAllowed),
+            (problem(403), Exit::NotAllowed),
+            (problem(404), Exit::NotFound),
+            (problem(409), Exit::Failed),
+            (problem(500), Exit::Failed),
+            (problem(503), Exit::Failed),
+            (unreachable, Exit::Unreachable),
+            (Failure::Refused(2), Exit::Refused),
+            (Failure::NoKey(String::new()), Exit::NotAllowed),
+            (Failure::OutputClosed, Exit::Ok),
+            (Failure::Other(anyhow::anyhow!("no")), Exit::Failed),
+        ] {
+            assert_eq!(failure.exit(), expected, "{failure:?}");
+        }
+    }
+
+    #[test]
+    fn problems_name_the_field_and_the_request() {
+        let body = r#"{"status": "The duration is wrong.", "code": "invalid_parameter", "detail": "",
+            "errors": [{"pointer": "/duration", "code": "x", "detail": "write `30m`"},
+                       {"pointer": "", "detail": "whole"}], "request_id": "req_1"}"#;
+        assert_eq!(
+            Problem::new(400, body).text(),
+            "The duration is wrong. (invalid_parameter)\n  duration: write `30m`\n  whole\n  request id: req_1"
+        );
+    }
+
+    #[test]
+    fn a_single_fault_is_told_once() {
+        let body = r##"{"code": "c", "detail": "write `30m`", "errors": [{"pointer": "#/duration", "detail": "write `30m`"}]}"##;
+        assert_eq!(Problem::new(400, body).text(), "duration: write `30m` (c)");
+    }
+
+    #[test]
+    fn answers_of_strangers_are_told_by_their_status() {
+        for body in ["<html>", "", "[]", "7"] {
+            assert_eq!(Problem::new(502, body).text(), "the service answered with HTTP status 502");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The two secrets in the data folder: the key that signs checkpoints, and the first API key.
+
+use std::io;
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use timenav_core::ledger::{SignerKey, VerifierKey};
+use timenav_engine::{Entropy, Signer as _};
+use zeroize::Zeroizing;
+
+use crate::data_folder::{DataFolder, is_open_to_others, sync_folder_of, write_secret};
+use crate::doors::FileSigner;
+
+/// The service name where none is chosen on the first start.
+pub(crate) const SERVICE_NAME_DEFAULT: &str = "timenav.local";
+
+/// The signing key of a data folder, and the service name that it is bound to.
+pub(crate) struct ServiceKey {
+    /// Signs with it.
+    pub(crate) signer: FileSigner,
+    /// Stands in every checkpoint, so it can never change.
+    pub(crate) service_name: String,
+}
+
+/// Reads the signing key, or makes one on the very first start.
+///
+/// # Errors
+/// The key is gone although there is a database, is damaged, or belongs to another service name
+/// than the one wanted.
+pub(crate) fn service_key(
+    folder: &DataFolder,
+    wanted: Option<&str>,
+    entropy: &dyn Entropy,
+) -> anyhow::Result<ServiceKey> {
+    let path = folder.signing_key();
+    if !path.try_exists().with_context(|| format!("{} cannot be read", path.display()))? {
+        if folder.database().try_exists().context("the database cannot be read")? {
+            bail!(
+                "there is a database, {}, but not the key that signs its ledgers, {}: put the key back; without it the \
+                 history can be read but not continued",
+                folder.database().display(),
+                path.display(),
+            );
+        }
+        make_signing_key(&path, wanted.unwrap_or(SERVICE_NAME_DEFAULT), entropy)?;
+    }
+    let key = read_signing_key(&path).with_context(|| format!("the signing key {}", path.display()))?;
+    match wanted {
+        Some(wanted) if wanted != key.service_name => bail!(
+            "the service name is `{}` and cannot become `{wanted}`: it stands in every checkpoint that was signed",
+            key.service_name
+        ),
+        Some(_) | None => Ok(key),
+    }
+}
+
+fn make_signing_key(path: &Path, service_name: &str, entropy: &dyn Entropy) -> anyhow::Result<()> {
+    let mut seed = Zeroizing::new([0; 32]);
+    entropy.fill(&mut *seed);
+    let signer = FileSigner::new(&seed).context("no signing key can be made")?;
+    let public = VerifierKey::new(service_name, signer.public_key())
+        .with_context(|| format!("`{service_name}` cannot be the service name"))?;
+    let text = Zeroizing::new(SignerKey::new(*seed, &public).to_secret_text() + "\n");
+    write_secret(path, &text).with_context(|| format!("{} cannot be written", path.display()))
+}
+
+fn read_signing_key(path: &Path) -> anyhow::Result<ServiceKey> {
+    if is_open_to_others(path)? {
+        tracing::warn!(path = %path.display(), "others than its owner can read the signing key; run chmod 600 on it");
+    }
+    let text = Zeroizing::new(std::fs::read_to_string(path)?);
+    let key = SignerKey::parse(text.trim_end())?;
+    let seed = Zeroizing::new(*key.seed());
+    let signer = FileSigner::new(&seed).context("is not accepted")?;
+    key.verifier_key(signer.public_key()).context("is damaged")?;
+    Ok(ServiceKey { signer, service_name: key.name().to_owned() })
+}
+
+/// Keeps the first API key. It is called while the database holds no key at all, so a file that
+/// is there opens nothing in it; it is moved aside all the same, not overwritten.
+///
+/// # Errors
+/// The file cannot be written.
+pub(crate) fn keep_first_key(path: &Path, secret: &str) -> io::Result<()> {
+    if path.try_exists()? {
+        let aside = path.with_extension("key.old");
+        std::fs::rename(path, &aside)?;
+        sync_folder_of(path)?;
+        tracing::warn!(path = %aside.display(), "moved an API key aside that an unfinished first start, or another database, left");
+    }
+    let text = Zeroizing::new(format!("{secret}\n"));
+    write_secret(path, &text)?;
+    tracing::info!(
+        path = %path.display(),
+        "first start: wrote the API key of operator `admin` to {}; whoever can read that file can do everything",
+        path.display()
+    );
+    Ok(())
+}
+
+/// Reads the API key in a file.
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn read_api_key(path: &Path) -> io::Result<Zeroizing<String>> {
+    let text = Zeroizing::new(std::fs::read_to_string(path)?);
+    Ok(Zeroizing::new(text.trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doors::OsEntropy;
+
+    fn open(folder: &DataFolder, wanted: Option<&str>) -> Result<ServiceKey, String> {
+        service_key(folder, wanted, &OsEntropy::new()).map_err(|error| format!("{error:#}"))
+    }
+
+    #[test]
+    fn the_key_is_made_once_and_keeps_its_name() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = DataFolder::open(parent.path()).unwrap();
+        let made = open(&folder, Some("clock.example")).unwrap();
+        assert!(!is_open_to_others(&folder.signing_key()).unwrap());
+        let again = open(&folder, None).unwrap();
+        assert_eq!(again.service_name, "clock.example");
+        assert_eq!(again.signer.public_key(), made.signer.public_key());
+        let refused = open(&folder, Some("other.example")).err().unwrap();
+        assert!(refused.contains("`clock.example` and cannot become `other.example`"), "{refused}");
+    }
+
+    #[test]
+    fn a_database_without_its_key_is_refused() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = DataFolder::open(parent.path()).unwrap();
+        std::fs::write(folder.database(), "").unwrap();
+        let refused = open(&folder, None).err().unwrap();
+        assert!(refused.contains("put the key back"), "{refused}");
+        assert!(!folder.signing_key().exists());
+    }
+
+    #[test]
+    fn wrong_names_and_damaged_keys_are_refused() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = DataFolder::open(parent.path()).unwrap();
+        let refused = open(&folder, Some("two words")).err().unwrap();
+        assert!(refused.contains("`two words` cannot be the service name"), "{refused}");
+        open(&folder, None).unwrap();
+        let text = std::fs::read_to_string(folder.signing_key()).unwrap();
+        std::fs::write(folder.signing_key(), text.replace("timenav.local", "timenav.other")).unwrap();
+        let refused = open(&folder, None).err().unwrap();
+        assert!(refused.contains("is damaged"), "{refused}");
+    }
+
+    #[test]
+    fn a_first_key_moves_an_older_one_aside() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("admin.key");
+        keep_first_key(&path, "one").unwrap();
+        keep_first_key(&path, "two").unwrap();
+        assert_eq!(*read_api_key(&path).unwrap(), "two");
+        assert_eq!(std::fs::read_to_string(folder.path().join("admin.key.old")).unwrap(), "one\n");
+        assert!(!is_open_to_others(&path).unwrap());
+    }
+}

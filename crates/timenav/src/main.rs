@@ -1,0 +1,48 @@
+//! How timenav is run: the service, and the command line that talks to one.
+//!
+//! [`commands`] has one file for each subcommand. `serve` reads its settings in [`config`], opens
+//! the data folder and the engine in [`wiring`], and serves. Every other subcommand that needs a
+//! service talks to it over HTTP by [`client`], as any program would.
+
+mod client;
+mod commands;
+mod config;
+mod data_folder;
+mod demo;
+mod doors;
+mod exit;
+mod key_files;
+mod output;
+mod telemetry;
+mod wiring;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use commands::{Cli, Surroundings};
+use exit::Exit;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// The environment variable that holds a client's API key.
+const API_KEY_VARIABLE: &str = "TIMENAV_API_KEY";
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match commands::run(cli, &surroundings()) {
+        Ok(()) => Exit::Ok.into(),
+        Err(failure) => {
+            failure.report();
+            failure.exit().into()
+        }
+    }
+}
+
+/// Reads what the command line may not carry: an argument would show in the list of processes.
+#[expect(clippy::disallowed_methods, reason = "the one place that reads a secret from the environment")]
+fn surroundings() -> Surroundings {
+    let api_key = std::env::var(API_KEY_VARIABLE).ok();
+    Surroundings { api_key: api_key.filter(|key| !key.trim().is_empty()) }
+}

@@ -1,0 +1,235 @@
+//! Everything that is written to stdout and stderr, except logs, goes through here.
+//!
+//! `println!` panics where the reader of a pipe has gone (`timenav events find | head`), and what
+//! users wrote into events must not reach a terminal as control sequences.
+
+use std::fmt::Write as _;
+use std::io::{ErrorKind, Write as _};
+
+use serde_json::Value;
+
+use crate::exit::Failure;
+
+/// Widest column of a table but its last, in characters.
+const COLUMN_CHARS_MAX: usize = 40;
+/// Widest last column of a table, in characters.
+const LAST_COLUMN_CHARS_MAX: usize = 100;
+
+/// Writes a text to stdout at once.
+///
+/// # Errors
+/// It cannot be written. A reader that has gone is [`Failure::OutputClosed`].
+pub(crate) fn write(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Failure::OutputClosed,
+        _ => Failure::Other(anyhow::Error::new(error).context("stdout cannot be written")),
+    })
+}
+
+/// Writes an error to stderr.
+pub(crate) fn complain(text: &str) {
+    note(&format!("error: {text}"));
+}
+
+/// Writes a line to stderr. There is nobody to tell where that fails.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{}", printable_lines(text));
+}
+
+/// Returns JSON with line ends and indentation, and each name, number and text as it was.
+pub(crate) fn pretty(json: &str) -> String {
+    let mut out = String::with_capacity(json.len() * 2);
+    let mut depth = 0_usize;
+    let mut chars = json.trim().chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => {
+                out.push(c);
+                copy_string(&mut chars, &mut out);
+            }
+            '{' | '[' => {
+                while chars.next_if(char::is_ascii_whitespace).is_some() {}
+                out.push(c);
+                if let Some(end) = chars.next_if(|c| matches!(c, '}' | ']')) {
+                    out.push(end);
+                } else {
+                    depth += 1;
+                    new_line(&mut out, depth);
+                }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                new_line(&mut out, depth);
+                out.push(c);
+            }
+            ',' => {
+                out.push(c);
+                new_line(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            c if c.is_ascii_whitespace() => {}
+            c => out.push(c),
+        }
+    }
+    out.push('\n');
+    out
+}
+
+fn new_line(out: &mut String, depth: usize) {
+    out.push('\n');
+    out.extend(std::iter::repeat_n("  ", depth));
+}
+
+/// Copies the rest of a JSON string, up to its closing quote.
+fn copy_string(chars: &mut impl Iterator<Item = char>, out: &mut String) {
+    while let Some(c) = chars.next() {
+        out.push(c);
+        match c {
+            '"' => return,
+            '\\' => out.extend(chars.next()),
+            _ => {}
+        }
+    }
+}
+
+/// Returns the `status` sentence of an answer as a line, or nothing where it has none.
+pub(crate) fn status(answer: &Value) -> String {
+    match answer["status"].as_str() {
+        Some(sentence) => format!("{}\n", printable(sentence)),
+        None => String::new(),
+    }
+}
+
+/// Returns one aligned line for each of the fields that the answer has. A field is a label and
+/// the path of a member, such as `clock/state`.
+pub(crate) fn fields(answer: &Value, fields: &[(&str, &str)]) -> String {
+    let width = fields.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (label, path) in fields {
+        let value = member(answer, path);
+        if !value.is_empty() {
+            let _ = writeln!(text, "{label:width$}  {value}");
+        }
+    }
+    text
+}
+
+/// Returns a member of an answer as it is shown: empty where there is none.
+pub(crate) fn member(answer: &Value, path: &str) -> String {
+    match answer.pointer(&format!("/{path}")) {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => printable(text),
+        Some(Value::Array(items)) if items.iter().all(Value::is_string) => {
+            let words: Vec<_> = items.iter().filter_map(Value::as_str).map(printable).collect();
+            words.join(", ")
+        }
+        Some(Value::Number(number)) => {
+            let number = number.to_string();
+            number.strip_suffix(".0").unwrap_or(&number).to_owned()
+        }
+        Some(other) => printable(&other.to_string()),
+    }
+}
+
+/// Returns a table, with a line of headings if it is the first of several. A column is a heading and the path of a member. Long
+/// texts are cut, ids never: they are there to be used.
+pub(crate) fn table(items: &[Value], columns: &[(&str, &str)], is_first: bool) -> String {
+    let last = columns.len().saturating_sub(1);
+    let chars_max = |index: usize| match columns[index].1 {
+        path if path.ends_with("_id") => usize::MAX,
+        _ if index == last => LAST_COLUMN_CHARS_MAX,
+        _ => COLUMN_CHARS_MAX,
+    };
+    let cells = |item: &Value| -> Vec<String> {
+        columns.iter().enumerate().map(|(index, (_, path))| clipped(&member(item, path), chars_max(index))).collect()
+    };
+    let headings = is_first.then(|| columns.iter().map(|(heading, _)| (*heading).to_owned()).collect());
+    aligned(&headings.into_iter().chain(items.iter().map(cells)).collect::<Vec<_>>())
+}
+
+/// Returns the rows with their cells in columns.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            let _ = write!(line, "{cell:width$}  ");
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn clipped(text: &str, chars_max: usize) -> String {
+    if text.chars().count() <= chars_max {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(chars_max.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+/// Returns the text as one line that does nothing to a terminal.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+fn printable_lines(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_indented_and_nothing_in_it_changes() {
+        let check = |json: &str, expected: &str| assert_eq!(pretty(json), expected);
+        check("{}", "{}\n");
+        check(" [ ] \n", "[]\n");
+        check(
+            r#"{"b":1.50,"a":[1,{"c":"x, {y}: \"\\"}]}"#,
+            concat!(
+                "{\n  \"b\": 1.50,\n  \"a\": [\n    1,\n    {\n",
+                "      \"c\": \"x, {y}: \\\"\\\\\"\n    }\n  ]\n}\n",
+            ),
+        );
+    }
+
+    #[test]
+    fn pretty_json_is_the_same_value() {
+        let value = serde_json::json!({"z": [[], {}, [null, true]], "é\"\\\n": {"a": -1e-7}});
+        for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
+            assert_eq!(serde_json::from_str::<Value>(&pretty(&text)).unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn fields_are_aligned_and_missing_ones_left_out() {
+        let answer = serde_json::json!({"a": "x", "b": null, "c": {"d": 1.5}, "g": 60.0, "e": ["r", "w"]});
+        let shown = fields(
+            &answer,
+            &[("first", "a"), ("no", "b"), ("longer", "c/d"), ("list", "e"), ("none", "f"), ("whole", "g")],
+        );
+        assert_eq!(shown, "first   x\nlonger  1.5\nlist    r, w\nwhole   60\n");
+    }
+
+    #[test]
+    fn tables_are_aligned_and_clipped() {
+        let items = [
+            serde_json::json!({"name": "é", "x_id": "a", "text": "one\ntwo\u{1b}[31m"}),
+            serde_json::json!({"name": "x".repeat(50), "x_id": "y".repeat(128), "text": "z".repeat(101)}),
+        ];
+        let shown = table(&items, &[("NAME", "name"), ("ID", "x_id"), ("TEXT", "text")], true);
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!(lines[0], format!("NAME{}ID{}TEXT", " ".repeat(38), " ".repeat(128)));
+        assert_eq!(lines[1], format!("é{}a{}one two [31m", " ".repeat(41), " ".repeat(129)));
+        assert_eq!(lines[2], format!("{}…  {}  {}…", "x".repeat(39), "y".repeat(128), "z".repeat(99)));
+    }
+}

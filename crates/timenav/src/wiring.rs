@@ -1,0 +1,53 @@
+//! Puts the service together: the data folder, the store, the doors, the engine.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use timenav_engine::{Doors, Engine, Options};
+use timenav_store::{CheckpointFile, SqliteStore};
+
+use crate::config::Settings;
+use crate::data_folder::{CheckpointPlace, DataFolder, make_private};
+use crate::doors::{HostClock, OsEntropy};
+use crate::key_files::{keep_first_key, service_key};
+
+/// An open engine, and the lock that keeps others from its checkpoints.
+pub(crate) struct Wired {
+    /// The engine.
+    pub(crate) engine: Engine,
+    _checkpoints: CheckpointPlace,
+}
+
+/// Opens what a data folder holds, or makes it on the first start.
+///
+/// # Errors
+/// A file is missing, damaged or cannot be written, or the database is not what was signed.
+pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Result<Wired> {
+    let entropy = Arc::new(OsEntropy::new());
+    let checkpoints = folder.checkpoints(settings.checkpoints.as_deref())?;
+    // The key comes before the database, so that no crash leaves a database without it.
+    let key = service_key(folder, settings.service_name.as_deref(), &*entropy)?;
+    let database = folder.database();
+    let named = || format!("the database {}", database.display());
+    make_private(&database).with_context(named)?;
+    let store = SqliteStore::open(&database).with_context(named)?;
+    let named = || format!("the checkpoints {}", checkpoints.file.display());
+    make_private(&checkpoints.file).with_context(named)?;
+    let outside = CheckpointFile::open(&checkpoints.file).with_context(named)?;
+    let doors = Doors {
+        clock: Arc::new(HostClock::start()),
+        entropy,
+        signer: Arc::new(key.signer),
+        outside: Arc::new(outside),
+    };
+    let options = Options {
+        service_name: key.service_name,
+        limited_access_window_days: settings.limited_access_window_days,
+        timelines_by_first_write: settings.timelines_by_first_write,
+        read_log: settings.read_log.into(),
+        accept_rollback: settings.accept_rollback,
+    };
+    let admin_key = folder.admin_key();
+    let engine = Engine::open(Arc::new(store), doors, options, |secret| keep_first_key(&admin_key, secret)).await?;
+    Ok(Wired { engine, _checkpoints: checkpoints })
+}

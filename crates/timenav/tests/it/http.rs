@@ -1,0 +1,318 @@
+//! HTTP/1.1 by hand over a socket: what is sent is exactly what a test says, and what is read is
+//! read without a library that could be as kind as the server's.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// A test that waits longer than this for a byte has failed. Nothing depends on how long it is.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// A request as it will be sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) target: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Option<Vec<u8>>,
+    /// Whether the fixture leaves the credentials to the test.
+    pub(crate) as_it_is: bool,
+}
+
+impl Request {
+    pub(crate) fn new(method: &str, target: &str) -> Self {
+        Self {
+            method: method.to_owned(),
+            target: target.to_owned(),
+            headers: Vec::new(),
+            body: None,
+            as_it_is: false,
+        }
+    }
+
+    pub(crate) fn get(target: &str) -> Self {
+        Self::new("GET", target)
+    }
+
+    pub(crate) fn post(target: &str) -> Self {
+        Self::new("POST", target)
+    }
+
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Shows this key instead of the operator's.
+    pub(crate) fn key(mut self, key: &str) -> Self {
+        self.as_it_is = true;
+        self.header("Authorization", &format!("Bearer {key}"))
+    }
+
+    /// Shows no key at all.
+    pub(crate) fn anonymous(mut self) -> Self {
+        self.as_it_is = true;
+        self
+    }
+
+    pub(crate) fn json(self, body: &Value) -> Self {
+        self.body("application/json", body.to_string().as_bytes())
+    }
+
+    pub(crate) fn body(mut self, content_type: &str, body: &[u8]) -> Self {
+        self.body = Some(body.to_vec());
+        self.header("Content-Type", content_type)
+    }
+
+    /// A body that does not say what it is.
+    pub(crate) fn untyped(mut self, body: &[u8]) -> Self {
+        self.body = Some(body.to_vec());
+        self
+    }
+
+    pub(crate) fn idempotent(self, key: &str) -> Self {
+        self.header("Idempotency-Key", key)
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = format!("{} {} HTTP/1.1\r\nHost: timenav.test\r\n", self.method, self.target).into_bytes();
+        for (name, value) in &self.headers {
+            bytes.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+        }
+        if let Some(body) = &self.body {
+            bytes.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
+        }
+        bytes.extend_from_slice(b"\r\n");
+        bytes.extend_from_slice(self.body.as_deref().unwrap_or_default());
+        bytes
+    }
+}
+
+/// An answer, read to its end.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    /// Returns the value of a header that stands there once.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut found = self.headers.iter().filter(|(given, _)| given.eq_ignore_ascii_case(name));
+        let first = found.next().map(|(_, value)| value.as_str());
+        assert!(found.next().is_none(), "{name} stands there twice: {:?}", self.headers);
+        first
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).expect("an answer is UTF-8")
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self}"))
+    }
+
+    /// Returns the body of an answer that has this status.
+    #[track_caller]
+    pub(crate) fn expect(self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{self}");
+        self.json()
+    }
+
+    /// Returns the error of an answer that has this status and code.
+    #[track_caller]
+    pub(crate) fn refused(self, status: u16, code: &str) -> Value {
+        let shown = self.to_string();
+        let body = self.expect(status);
+        assert_eq!(body["code"], code, "{shown}");
+        assert!(body["status"].as_str().is_some_and(|text| text.ends_with('.')), "{shown}");
+        assert!(body["detail"].as_str().is_some_and(|text| !text.is_empty()), "{shown}");
+        assert!(body["request_id"].as_str().is_some_and(|text| !text.is_empty()), "{shown}");
+        assert!(body["errors"].is_array(), "{shown}");
+        body
+    }
+}
+
+impl std::fmt::Display for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {:?}\n{}", self.status, self.headers, String::from_utf8_lossy(&self.body))
+    }
+}
+
+/// A connection that stays open for several requests.
+pub(crate) struct Connection {
+    reader: BufReader<TcpStream>,
+}
+
+impl Connection {
+    pub(crate) fn open(address: SocketAddr) -> io::Result<Self> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_nodelay(true)?;
+        Ok(Self { reader: BufReader::new(stream) })
+    }
+
+    pub(crate) fn exchange(&mut self, request: &Request) -> io::Result<Answer> {
+        self.send(&request.bytes())?;
+        self.answer(request.method == "HEAD")
+    }
+
+    /// Sends a request and leaves its answer to be read.
+    pub(crate) fn send_request(&mut self, request: &Request) {
+        self.send(&request.bytes()).expect("the service reads");
+    }
+
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.reader.get_mut().write_all(bytes)
+    }
+
+    /// Sends the body in chunks, without saying how long it is.
+    pub(crate) fn send_chunked<'a>(
+        &mut self,
+        request: &Request,
+        chunks: impl IntoIterator<Item = &'a [u8]>,
+    ) -> io::Result<()> {
+        assert!(request.body.is_none(), "the body is in the chunks");
+        self.send(&request.clone().header("Transfer-Encoding", "chunked").bytes())?;
+        for chunk in chunks {
+            self.send(format!("{:x}\r\n", chunk.len()).as_bytes())?;
+            self.send(chunk)?;
+            self.send(b"\r\n")?;
+        }
+        self.send(b"0\r\n\r\n")
+    }
+
+    /// Reads one answer to its end.
+    pub(crate) fn answer(&mut self, to_head: bool) -> io::Result<Answer> {
+        let (status, headers) = self.head()?;
+        let mut body = Vec::new();
+        if !to_head && status != 204 && status != 304 {
+            self.body(&headers).read_to_end(&mut body)?;
+        }
+        Ok(Answer { status, headers, body })
+    }
+
+    /// Reads the status and the headers of an answer.
+    pub(crate) fn head(&mut self) -> io::Result<(u16, Vec<(String, String)>)> {
+        let first = self.line()?;
+        let wrong = || io::Error::new(io::ErrorKind::InvalidData, format!("no status line: {first:?}"));
+        let status = first.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)).ok_or_else(wrong)?;
+        let status = status.parse().map_err(|_| wrong())?;
+        let mut headers = Vec::new();
+        loop {
+            let line = self.line()?;
+            if line.is_empty() {
+                return Ok((status, headers));
+            }
+            let (name, value) = line.split_once(':').expect("a header has a name");
+            headers.push((name.to_owned(), value.trim().to_owned()));
+        }
+    }
+
+    /// Returns the body that follows these headers, as it comes.
+    pub(crate) fn body(&mut self, headers: &[(String, String)]) -> Body<'_> {
+        let header = |name: &str| {
+            headers.iter().find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+        };
+        let framing = match (header("transfer-encoding"), header("content-length")) {
+            (Some("chunked"), None) => Framing::Chunked { left: 0, first: true, ended: false },
+            (None, Some(length)) => Framing::Length(length.parse().expect("a length is a number")),
+            (None, None) => Framing::Close,
+            both => panic!("a body is framed in one way: {both:?}"),
+        };
+        Body { reader: &mut self.reader, framing }
+    }
+
+    /// Returns whether the service has closed the connection.
+    pub(crate) fn is_closed(&mut self) -> bool {
+        match self.reader.fill_buf() {
+            Ok(rest) => rest.is_empty(),
+            Err(error) => error.kind() == io::ErrorKind::ConnectionReset,
+        }
+    }
+
+    fn line(&mut self) -> io::Result<String> {
+        read_line(&mut self.reader)
+    }
+}
+
+fn read_line(reader: &mut BufReader<TcpStream>) -> io::Result<String> {
+    let mut line = Vec::new();
+    if reader.read_until(b'\n', &mut line)? == 0 || line.pop() != Some(b'\n') {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    assert_eq!(line.pop(), Some(b'\r'), "a line ends with CR LF");
+    String::from_utf8(line).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+enum Framing {
+    Length(u64),
+    Chunked { left: u64, first: bool, ended: bool },
+    Close,
+}
+
+/// The body of an answer.
+pub(crate) struct Body<'a> {
+    reader: &'a mut BufReader<TcpStream>,
+    framing: Framing,
+}
+
+impl Read for Body<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.framing {
+            Framing::Close => self.reader.read(buffer),
+            Framing::Length(left) => {
+                let read = Read::take(&mut *self.reader, *left).read(buffer)?;
+                if read == 0 && *left > 0 && !buffer.is_empty() {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                *left -= read as u64;
+                Ok(read)
+            }
+            Framing::Chunked { ended: true, .. } => Ok(0),
+            Framing::Chunked { left, first, ended } => {
+                if *left == 0 {
+                    if !std::mem::take(first) {
+                        assert_eq!(read_line(self.reader)?, "", "a chunk ends with a line end");
+                    }
+                    let size = read_line(self.reader)?;
+                    *left = u64::from_str_radix(&size, 16).expect("a chunk says how long it is");
+                    if *left == 0 {
+                        assert_eq!(read_line(self.reader)?, "", "no trailers are sent");
+                        *ended = true;
+                        return Ok(0);
+                    }
+                }
+                let read = Read::take(&mut *self.reader, *left).read(buffer)?;
+                if read == 0 && !buffer.is_empty() {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                *left -= read as u64;
+                Ok(read)
+            }
+        }
+    }
+}
+
+/// Writes a text so that it can stand as a value in a query string.
+pub(crate) fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+/// Returns a target with these parameters in its query string.
+pub(crate) fn target(path: &str, parameters: &[(&str, &str)]) -> String {
+    let pairs: Vec<String> = parameters.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+    if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
+}

@@ -1,0 +1,223 @@
+//! `Idempotency-Key`: a request that carries one happens once, however often it is sent.
+
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::http::{Answer, Connection, Request};
+use crate::service::Service;
+
+const REPLAYED: &str = "idempotency-replayed";
+
+fn forward(key: &str) -> Request {
+    Request::post("/v1/fast-forward").json(&json!({ "duration": "1h" })).idempotent(key)
+}
+
+/// A clock that stands at a round moment.
+fn stand(service: &Service) {
+    service.post("/v1/pause-time", &json!({}));
+    service.post("/v1/travel", &json!({ "destination_time": "2000-01-01T00:00:00Z" }));
+}
+
+fn now(service: &Service) -> Value {
+    service.get("/v1/clock", &[])["current_time"].clone()
+}
+
+#[test]
+fn fifty_requests_at_once_move_the_clock_once() {
+    let service = Service::start();
+    stand(&service);
+    let before = service.get("/v1/clock", &[])["generation"].as_u64().unwrap();
+    let request = service.signed(forward("fifty"));
+    let mut connections: Vec<Connection> = (0..50).map(|_| service.connect()).collect();
+    let answers: Vec<Answer> = thread::scope(|scope| {
+        let request = &request;
+        let sent: Vec<_> =
+            connections.iter_mut().map(|one| scope.spawn(move || one.exchange(request).unwrap())).collect();
+        sent.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let replayed = answers.iter().filter(|answer| answer.header(REPLAYED) == Some("true")).count();
+    let first = answers.iter().find(|answer| answer.header(REPLAYED).is_none()).expect("one request is the first");
+    assert_eq!(replayed, 49);
+    assert_eq!(first.json()["new_time"], "2000-01-01T01:00:00Z");
+    for answer in &answers {
+        assert_eq!(answer.status, 200, "{answer}");
+        assert_eq!(answer.text(), first.text());
+    }
+    let clock = service.get("/v1/clock", &[]);
+    assert_eq!(clock["current_time"], "2000-01-01T01:00:00Z");
+    assert_eq!(clock["generation"], before + 1);
+    service.audit();
+}
+
+#[test]
+fn every_change_happens_once() {
+    let mut service = Service::start();
+    stand(&service);
+    let anchor = service.post("/v1/set-anchor", &json!({}))["anchor_id"].clone();
+    let changes = [
+        ("/v1/travel", json!({ "destination_time": "2001-01-01T00:00:00Z" })),
+        ("/v1/fast-forward", json!({ "duration": "1d" })),
+        ("/v1/rewind", json!({ "duration": "1h" })),
+        ("/v1/resume-time", json!({})),
+        ("/v1/pause-time", json!({})),
+        ("/v1/set-rate", json!({ "rate": 60 })),
+        ("/v1/set-anchor", json!({ "description": "once" })),
+        ("/v1/return-to-anchor", json!({ "anchor_id": anchor })),
+        ("/v1/events", json!({ "time": "2000-01-01T00:00:00Z", "description": "no id" })),
+        ("/v1/events", json!([{ "time": "2000-01-01T00:00:00Z" }, { "time": "2000-01-02T00:00:00Z" }])),
+        ("/timelines", json!({ "timeline_id": "made-once" })),
+        ("/v1/users", json!({ "user_id": "ada" })),
+    ];
+    let send = |service: &Service, index: usize| {
+        let (path, body) = &changes[index];
+        service.send(Request::post(path).json(body).idempotent(&format!("change {index}").replace(' ', "-")))
+    };
+    let first: Vec<Answer> = (0..changes.len()).map(|index| send(&service, index)).collect();
+    let kept = (service.get("/v1/anchors", &[]), service.get("/timeline/main", &[])["events"].clone());
+    assert_eq!(kept.1, 3);
+    for after_a_restart in [false, true] {
+        if after_a_restart {
+            service.restart();
+        }
+        for (index, first) in first.iter().enumerate() {
+            let again = send(&service, index);
+            assert!(first.status < 300, "{:?} {first}", changes[index]);
+            assert_eq!(first.header(REPLAYED), None, "{first}");
+            assert_eq!(again.header(REPLAYED), Some("true"), "{:?} {again}", changes[index]);
+            assert_eq!((again.status, again.text()), (first.status, first.text()), "{:?}", changes[index]);
+        }
+        assert_eq!(service.get("/v1/anchors", &[])["anchors"], kept.0["anchors"]);
+        assert_eq!(service.get("/timeline/main", &[])["events"], kept.1);
+    }
+    service.audit();
+}
+
+#[test]
+fn a_key_is_for_one_request_only() {
+    let service = Service::start();
+    stand(&service);
+    service.send(forward("k")).expect(200);
+    let other = |path: &str, body: Value| service.send(Request::post(path).json(&body).idempotent("k"));
+    let refused = other("/v1/fast-forward", json!({ "duration": "2h" })).refused(422, "idempotency_key_reused");
+    assert_eq!(refused["detail"], "this Idempotency-Key was used for another request; use a new one");
+    other("/v1/fast-forward", json!({ "duration": "1h", "timeline_id": "main" })).refused(422, "idempotency_key_reused");
+    assert_eq!(now(&service), "2000-01-01T01:00:00Z");
+    // Another operation has keys of its own, and both prefixes are one operation.
+    let rewound = other("/v1/rewind", json!({ "duration": "1h" }));
+    assert_eq!(rewound.header(REPLAYED), None);
+    let aliased = other("/api/v1/rewind", json!({ "duration": "1h" }));
+    assert_eq!(aliased.header(REPLAYED), Some("true"), "{aliased}");
+    assert_eq!(aliased.text(), rewound.text());
+    assert_eq!(now(&service), "2000-01-01T00:00:00Z");
+    service.audit();
+}
+
+#[test]
+fn quotes_around_a_key_are_not_part_of_it() {
+    let service = Service::start();
+    stand(&service);
+    let bare = service.send(forward("8e03978e-40d5-43e8-bc93-6894a57f9324"));
+    let quoted = service.send(forward("\"8e03978e-40d5-43e8-bc93-6894a57f9324\""));
+    assert_eq!(quoted.header(REPLAYED), Some("true"), "{quoted}");
+    assert_eq!(quoted.text(), bare.text());
+    assert_eq!(now(&service), "2000-01-01T01:00:00Z");
+    service.audit();
+}
+
+#[test]
+fn keys_of_another_user_are_others() {
+    let service = Service::start();
+    let ada = service.user("ada");
+    let make = |key: &str, timeline: &str| {
+        let body = json!({ "duration": "1h", "timeline_id": timeline });
+        service.send(Request::post("/v1/fast-forward").json(&body).key(key).idempotent("shared"))
+    };
+    let mine = make(&service.admin, "of-admin");
+    let hers = make(&ada, "of-ada");
+    assert_eq!(hers.header(REPLAYED), None, "{hers}");
+    assert_eq!(mine.expect(200)["timeline_id"], "of-admin");
+    assert_eq!(hers.expect(200)["timeline_id"], "of-ada");
+    // Two keys of one user are one user.
+    let second = service.key(&json!({ "user_id": "ada" }));
+    assert_eq!(make(&second, "of-ada").header(REPLAYED), Some("true"));
+    service.audit();
+}
+
+#[test]
+fn what_was_refused_before_it_began_is_not_kept() {
+    let service = Service::start();
+    stand(&service);
+    let send = |body: Value| service.send(Request::post("/v1/fast-forward").json(&body).idempotent("again"));
+    send(json!({ "duration": "soon" })).refused(400, "invalid_parameter");
+    send(json!({})).refused(400, "missing_parameter");
+    let key = service.admin.clone();
+    let wrong_key = format!("{}0", &key[..key.len() - 1]);
+    let stranger = forward("again").key(if wrong_key == key { "tnk_x" } else { &wrong_key });
+    service.send(stranger).refused(401, "invalid_credentials");
+    let done = send(json!({ "duration": "1h" }));
+    assert_eq!((done.status, done.header(REPLAYED)), (200, None), "{done}");
+    service.audit();
+}
+
+#[test]
+fn keys_that_cannot_be_are_refused() {
+    let service = Service::start();
+    let longest = "k".repeat(255);
+    service.send(forward(&longest)).expect(200);
+    let long = "k".repeat(256);
+    for wrong in ["", "\"\"", "two words", "caf\u{e9}", long.as_str()] {
+        let refused = service.send(forward(wrong)).refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/Idempotency-Key", "{wrong}");
+    }
+    service.send(forward("one").idempotent("two")).refused(400, "invalid_parameter");
+    service.send(forward("one").idempotent("one")).refused(400, "invalid_parameter");
+    service.audit();
+}
+
+#[test]
+fn requests_that_only_look_ignore_the_header() {
+    let service = Service::start();
+    stand(&service);
+    for at in ["2001-01-01T00:00:00Z", "2002-01-01T00:00:00Z"] {
+        service.post("/v1/travel", &json!({ "destination_time": at }));
+        for method in ["GET", "QUERY"] {
+            let answer = service.send(Request::new(method, "/v1/clock").json(&json!({})).idempotent("look"));
+            assert_eq!(answer.header(REPLAYED), None);
+            assert_eq!(answer.expect(200)["current_time"], at, "{method}");
+        }
+    }
+    service.audit();
+}
+
+#[test]
+fn a_secret_is_not_shown_again() {
+    let service = Service::start();
+    let make = || service.send(Request::post("/v1/api-keys").json(&json!({ "label": "l" })).idempotent("key"));
+    let first = make().expect(201);
+    let again = make();
+    assert_eq!(again.header(REPLAYED), Some("true"));
+    let again = again.expect(201);
+    assert!(first["api_key"].as_str().unwrap().starts_with("tnk_"));
+    assert_eq!(again["api_key"], Value::Null);
+    assert_eq!(again["key_id"], first["key_id"]);
+    assert_eq!(again["ledger"], first["ledger"]);
+    service.audit();
+}
+
+#[test]
+fn an_answer_that_came_before_a_crash_comes_again() {
+    let mut service = Service::start();
+    stand(&service);
+    for round in 1..=5 {
+        let key = format!("crash-{round}");
+        let first = service.send(forward(&key));
+        service.kill();
+        service.start_again();
+        let again = service.send(forward(&key));
+        assert_eq!(again.header(REPLAYED), Some("true"), "{again}");
+        assert_eq!((again.status, again.text()), (first.status, first.text()));
+        assert_eq!(now(&service), format!("2000-01-01T{round:02}:00:00Z"));
+    }
+    service.audit();
+}

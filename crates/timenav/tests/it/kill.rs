@@ -1,0 +1,175 @@
+//! kill -9 under write load: what was acknowledged is there, what was not is there as a whole or
+//! not at all, and happens once when it is sent again.
+
+mod writers;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::dice::Dice;
+use crate::http::{Connection, Request};
+use crate::ledger;
+use crate::service::Service;
+use writers::{Kind, Load, Outcome, TIMELINES, Write};
+
+const ROUNDS: u64 = 100;
+/// Most steps of writers (a request sent, an answer read) before the kill.
+const STEPS_MAX: u64 = 80;
+
+#[test]
+fn what_is_acknowledged_survives_a_hundred_kills() {
+    let mut service = Service::start();
+    for timeline in TIMELINES {
+        service.post("/v1/pause-time", &serde_json::json!({ "timeline_id": timeline }));
+        service.remember(timeline);
+    }
+    let mut dice = Dice::new(11);
+    let mut writes_count = 0;
+    let mut unanswered_count = 0;
+    for round in 0..ROUNDS {
+        let steps = 1 + dice.below(STEPS_MAX);
+        let load = Load::start(&service, round);
+        load.wait_for(steps);
+        service.kill();
+        let outcomes = load.end();
+        service.start_again();
+        check_round(&service, round, &outcomes);
+        for timeline in TIMELINES {
+            service.remember(timeline);
+        }
+        unanswered_count += outcomes.iter().filter(|outcome| outcome.answer.is_none()).count();
+        writes_count += outcomes.len();
+    }
+    println!("{writes_count} writes in {ROUNDS} rounds, {unanswered_count} without an answer");
+    // Else the kills came when nothing was going on, and nothing was tried.
+    assert!(unanswered_count as u64 > ROUNDS, "only {unanswered_count} writes were cut off");
+    for timeline in TIMELINES {
+        let events = service.find_all(timeline, "*", "../..", "1000").len();
+        assert_eq!(service.get(&format!("/timeline/{timeline}"), &[])["events"], events, "{timeline}");
+    }
+    service.audit();
+}
+
+fn check_round(service: &Service, round: u64, outcomes: &[Outcome]) {
+    for timeline in TIMELINES {
+        let earlier = &service.remembered[timeline];
+        service.continues(timeline, earlier.size, &earlier.root);
+        let here: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.write.timeline == timeline).collect();
+        check_acknowledged(service, &here);
+        check_clock(service, timeline, &here);
+        let kept = names(service, timeline, round);
+        for outcome in &here {
+            check_events(outcome, &kept);
+        }
+        for outcome in here.iter().filter(|outcome| outcome.answer.is_none()) {
+            check_retry(service, &outcome.write, &kept);
+        }
+        check_once(&here, &names(service, timeline, round));
+    }
+}
+
+/// Every answer is true of the ledger as it is now.
+fn check_acknowledged(service: &Service, outcomes: &[&Outcome]) {
+    let ledgers = outcomes.iter().filter_map(|outcome| Some(&outcome.answer.as_ref()?["ledger"]));
+    if let Some(largest) = ledgers.max_by_key(|ledger| ledger["size"].as_u64()) {
+        let size = largest["size"].as_u64().expect("a size");
+        service.continues(outcomes[0].write.timeline, size, &ledger::hash(&largest["root"]));
+    }
+    let mut connection = service.connect();
+    for outcome in outcomes {
+        let Some(answer) = &outcome.answer else { continue };
+        let position = answer["ledger"]["position"].as_u64().expect("a position");
+        let (entry, _) = entry_on(service, &mut connection, outcome.write.timeline, position);
+        match outcome.write.kind {
+            Kind::Events(_) => {
+                assert_eq!(entry["action"], "record_event", "{entry}");
+                let ids = answer["event_ids"].as_array().expect("ids");
+                assert_eq!(Some(&entry["subject"]), ids.last(), "{entry}");
+            }
+            Kind::Travel(_) => assert_eq!(entry["action"], "travel", "{entry}"),
+        }
+    }
+}
+
+/// Fetches an entry over a connection that stays open, and checks that it is in the ledger.
+fn entry_on(service: &Service, connection: &mut Connection, timeline: &str, position: u64) -> (Value, Value) {
+    let request = Request::get(&format!("/timeline/{timeline}/proof?position={position}"));
+    let proof = connection.exchange(&service.signed(request)).expect("an answer").expect(200);
+    let checkpoint = ledger::verified(proof["checkpoint"].as_str().expect("a note"), &service.public_key);
+    let leaf = proof["leaf"].as_str().expect("a leaf");
+    let hash = ledger::leaf_hash(leaf.as_bytes());
+    let siblings = ledger::hashes(&proof["hashes"]);
+    assert!(ledger::includes(&hash, position, checkpoint.size, &siblings, &checkpoint.root), "{proof:#}");
+    (ledger::entry(leaf), proof)
+}
+
+/// The clock stands where the last acknowledged travel took it, or where one without an answer did.
+fn check_clock(service: &Service, timeline: &str, outcomes: &[&Outcome]) {
+    let travels: Vec<(&Outcome, &String)> = outcomes
+        .iter()
+        .filter_map(|outcome| match &outcome.write.kind {
+            Kind::Travel(to) => Some((*outcome, to)),
+            Kind::Events(_) => None,
+        })
+        .collect();
+    let Some((last, _)) = travels.last() else { return };
+    let clock = service.get("/v1/clock", &[("timeline_id", timeline)]);
+    let acknowledged = travels.iter().rev().find(|(outcome, _)| outcome.answer.is_some());
+    let mut allowed: Vec<&str> = acknowledged.iter().map(|(_, to)| to.as_str()).collect();
+    if last.answer.is_none() {
+        allowed.push(travels[travels.len() - 1].1);
+    }
+    if acknowledged.is_some() {
+        let now = clock["current_time"].as_str().expect("a time");
+        assert!(allowed.contains(&now), "{timeline}: {now} is none of {allowed:?}");
+    }
+    if let Some((outcome, _)) = acknowledged {
+        let generation = outcome.answer.as_ref().and_then(|answer| answer["generation"].as_u64());
+        assert!(clock["generation"].as_u64() >= generation, "{clock}");
+    }
+}
+
+/// Returns how often each name of this round's events is recorded.
+fn names(service: &Service, timeline: &str, round: u64) -> BTreeMap<String, usize> {
+    let mut names = BTreeMap::new();
+    for event in service.find_all(timeline, &format!("round {round}"), "../..", "1000") {
+        *names.entry(event["name"].as_str().expect("a name").to_owned()).or_default() += 1;
+    }
+    names
+}
+
+/// All events of an acknowledged request are there; of another, all or none.
+fn check_events(outcome: &Outcome, kept: &BTreeMap<String, usize>) {
+    let Kind::Events(names) = &outcome.write.kind else { return };
+    let found = names.iter().filter(|name| kept.contains_key(*name)).count();
+    if outcome.answer.is_some() {
+        assert_eq!(found, names.len(), "an acknowledged write is gone: {:?}", outcome.write);
+    } else {
+        assert!(found == 0 || found == names.len(), "{found} of {:?}", outcome.write);
+    }
+}
+
+/// A request that was cut off is carried out if it was not, and answered if it was.
+fn check_retry(service: &Service, write: &Write, kept: &BTreeMap<String, usize>) {
+    let answer = service.send(write.request());
+    let replayed = answer.header("idempotency-replayed").is_some();
+    if let Kind::Events(names) = &write.kind {
+        assert_eq!(replayed, kept.contains_key(&names[0]), "{write:?}: {answer}");
+    }
+    assert!(matches!(answer.status, 200 | 201), "{write:?}: {answer}");
+}
+
+/// After the retries, everything has happened once.
+fn check_once(outcomes: &[&Outcome], kept: &BTreeMap<String, usize>) {
+    let mut names: Vec<&String> = Vec::new();
+    for outcome in outcomes {
+        if let Kind::Events(of_write) = &outcome.write.kind {
+            names.extend(of_write);
+        }
+    }
+    assert_eq!(kept.len(), names.len(), "{kept:?} {names:?}");
+    for name in names {
+        assert_eq!(kept.get(name), Some(&1), "{name}");
+    }
+}

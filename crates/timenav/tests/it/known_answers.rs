@@ -1,0 +1,108 @@
+//! Real files in, and the answers out that `../shared/data/README.md` says they have.
+
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::http::{Request, target};
+use crate::service::Service;
+use crate::shared_data;
+
+const HURRICANES: &str = "hurricanes/hurdat2_atlantic_1851_2025.csv";
+const EARTHQUAKES: &str = "earthquakes/usgs_week_2018-02.geojson";
+
+fn import(service: &Service, timeline: &str, content_type: &str, map: &str, file: &[u8]) -> Value {
+    let mut parameters = vec![("timeline_id", timeline)];
+    if !map.is_empty() {
+        parameters.push(("map", map));
+    }
+    let request = Request::post(&target("/v1/import-events", &parameters)).body(content_type, file);
+    service.send(request).expect(200)
+}
+
+fn counts(answer: &Value) -> [u64; 3] {
+    ["taken", "unchanged", "refused"].map(|name| answer[name].as_u64().unwrap())
+}
+
+/// Returns what a query finds, having checked that it comes in order and that nothing comes twice.
+fn found(service: &Service, timeline: &str, location: &str, time_range: &str, limit: &str) -> Vec<Value> {
+    let events = service.find_all(timeline, location, time_range, limit);
+    let ids: BTreeSet<&str> = events.iter().map(|event| event["event_id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), events.len(), "something comes twice");
+    // Times of one length and form are in the order of their texts.
+    let keys: Vec<(&str, u64)> = events
+        .iter()
+        .map(|event| (event["time"].as_str().unwrap().trim_end_matches('Z'), event["position"].as_u64().unwrap()))
+        .collect();
+    assert!(keys.is_sorted(), "events are ordered by time, then position");
+    events
+}
+
+#[test]
+fn earthquakes() {
+    let Some(file) = shared_data::read(EARTHQUAKES) else { return };
+    let service = Service::start();
+    let import = || import(&service, "quakes", "application/geo+json", "", &file);
+    assert_eq!(counts(&import()), [1_707, 0, 0]);
+    let find = |location: &str, time_range: &str, limit: &str| found(&service, "quakes", location, time_range, limit);
+    // Both ends are included: these are the times of the first and the last of them.
+    let all = find("*", "2018-01-31T01:49:59.65Z/2018-02-07T01:26:13.84Z", "1000");
+    assert_eq!(all.len(), 1_707);
+    let inner = find("*", "2018-01-31T01:49:59.650001Z/2018-02-07T01:26:13.839999Z", "500");
+    assert_eq!(inner.len(), 1_705);
+    let california = "bbox:-125,32,-114,42";
+    assert_eq!(find(california, "2018-02-01T00:00:00Z/2018-02-01T23:59:59.999999Z", "50").len(), 134);
+    assert_eq!(find(california, "2018-02-01T00:00:00Z/P1D", "7").len(), 134);
+    assert_eq!(find("bbox:170,50,-150,65", "../..", "10").len(), 136);
+    let strong = all.iter().filter(|event| event["attributes"]["mag"].as_f64().is_some_and(|mag| mag >= 4.5));
+    assert_eq!(strong.count(), 85);
+    assert_eq!(counts(&import()), [0, 1_707, 0]);
+    service.audit();
+}
+
+#[test]
+fn hurricanes() {
+    let Some(file) = shared_data::read(HURRICANES) else { return };
+    let service = Service::start();
+    let map = "event_id={storm_id}:{time},actors=storm_id,description={name} ({status})";
+    let import = || import(&service, "storms", "text/csv", map, &file);
+    assert_eq!(counts(&import()), [55_605, 0, 0]);
+    assert_eq!(service.get("/timeline/storms", &[])["events"], 55_605);
+    let find = |location: &str, time_range: &str, limit: &str| found(&service, "storms", location, time_range, limit);
+    assert_eq!(find("*", "../1969-12-31T23:59:59.999999Z", "1000").len(), 29_874);
+    let florida = "bbox:-88,24,-79,31";
+    assert_eq!(find(florida, "2000-01-01T00:00:00Z/2009-12-31T23:59:59Z", "100").len(), 284);
+    let gulf = find("bbox:-98,18,-81,31", "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z", "4");
+    assert_eq!(gulf.len(), 6);
+    assert!(gulf.iter().all(|event| event["actors"] == json!(["AL122005"])), "{gulf:?}");
+    // New Orleans, an hour and a half after landfall.
+    let near = find("geo:29.95,-90.07;u=150000", "2005-08-29T09:00:00Z/2005-08-29T15:00:00Z", "10");
+    let times: Vec<&Value> = near.iter().map(|event| &event["time"]).collect();
+    assert_eq!(times, ["2005-08-29T11:10:00Z", "2005-08-29T12:00:00Z", "2005-08-29T14:45:00Z"]);
+    assert_eq!(counts(&import()), [0, 55_605, 0]);
+    assert_eq!(service.get("/timeline/storms", &[])["events"], 55_605);
+    service.audit();
+}
+
+#[test]
+fn flights() {
+    let Some(folder) = shared_data::folder() else { return };
+    let unzip = Command::new("unzip").arg("-p").arg(folder.join("flights/flights.csv.zip")).stderr(Stdio::null()).output();
+    let Ok(unzipped) = unzip else {
+        println!("skipped: the flights need unzip");
+        return;
+    };
+    // A whole year takes long without optimization; the days around that one will do.
+    let days = ["year,", "2013,7,3,", "2013,7,4,", "2013,7,5,"].map(str::as_bytes);
+    let lines = unzipped.stdout.split_inclusive(|byte| *byte == b'\n');
+    let lines = lines.filter(|line| days.iter().any(|day| line.starts_with(day)));
+    let file = lines.collect::<Vec<_>>().concat();
+    let service = Service::start();
+    let map = r#"{"time": "time_hour", "location": "origin", "actors": "tailnum", "name": "{carrier} {flight}"}"#;
+    let answer = import(&service, "flights", "text/csv", map, &file);
+    assert_eq!(answer["refused"], 0, "{answer}");
+    let events = found(&service, "flights", "JFK", "2013-07-04T00:00:00Z/2013-07-05T00:00:00Z", "100");
+    assert_eq!(events.len(), 309);
+    service.audit();
+}

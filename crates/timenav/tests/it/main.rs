@@ -1,0 +1,58 @@
+//! The service from outside: the binary in a process of its own, HTTP over a socket, JSON as
+//! text. Nothing here knows a type of the server.
+//!
+//! Every test ends in [`service::Service::audit`], which verifies every ledger with code of its
+//! own and looks for errors in the log. Modules mirror the tree of URLs.
+
+mod http;
+mod ledger;
+mod audit;
+mod service;
+mod shared_data;
+mod dice;
+mod instant;
+mod snapshot;
+
+mod v1;
+mod known_answers;
+mod idempotency;
+mod kill;
+mod manners;
+mod pages;
+
+use std::path::Path;
+
+/// Fails for a file of this folder that no `mod` line names: its tests would never run.
+#[test]
+fn no_file_is_forgotten() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let files = check_folder(&root, &root.join("main.rs"));
+    assert!(files > 4, "only {files} files were looked at");
+}
+
+fn check_folder(folder: &Path, parent: &Path) -> usize {
+    let text = std::fs::read_to_string(parent).unwrap_or_else(|error| panic!("{}: {error}", parent.display()));
+    let mut files = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.ends_with("snapshots") {
+            continue;
+        }
+        if path.is_dir() {
+            files += check_folder(&path, &path.with_extension("rs"));
+        } else if path != *parent {
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let line = format!("mod {name};");
+            assert!(text.lines().any(|one| one == line), "{} has no line `{line}`", parent.display());
+            files += 1;
+        }
+    }
+    files
+}
+
+#[test]
+fn a_service_starts_and_is_audited() {
+    let service = service::Service::start();
+    service.post("/v1/pause-time", &serde_json::json!({}));
+    service.audit();
+}

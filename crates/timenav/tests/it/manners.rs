@@ -1,0 +1,9 @@
+//! How the service behaves whatever the operation: errors, methods, spellings, framing, headers.
+
+mod operations;
+mod errors;
+mod fields;
+mod framing;
+mod headers;
+mod methods;
+mod spellings;

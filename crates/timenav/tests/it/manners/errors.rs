@@ -1,0 +1,176 @@
+//! Every operation refuses in the same way, and says what would be right.
+
+use serde_json::json;
+
+use super::operations::{self, Takes};
+use crate::http::{Answer, Request};
+use crate::service::Service;
+
+const NO_CREDENTIALS: &str = "Bearer realm=\"timenav\"";
+
+#[test]
+fn nobody_gets_in_without_a_key() {
+    let service = Service::start();
+    for operation in operations::all(&service) {
+        let answer = service.send(operation.request().json(&operation.parameters()).anonymous());
+        assert_eq!(answer.header("www-authenticate"), Some(NO_CREDENTIALS), "{operation:?}");
+        answer.refused(401, "missing_credentials");
+    }
+    service.audit();
+}
+
+#[test]
+fn bodies_that_are_no_json_are_told() {
+    let service = Service::start();
+    for operation in operations::all(&service) {
+        let sent = |body: &str| service.send(operation.request().body("application/json", body.as_bytes()));
+        match operation.takes {
+            Takes::File | Takes::Nothing => continue,
+            Takes::Parameters { .. } | Takes::Events => {}
+        }
+        for body in ["{\"a\":", "{]", "{} {}", "{\"a\": 1,}", "{'a': 1}", "\u{feff}{}", "nonsense"] {
+            sent(body).refused(400, "malformed_json");
+        }
+        let others = ["[]", "\"text\"", "7", "null", "true"];
+        for body in others.into_iter().filter(|body| *body != "[]" || !matches!(operation.takes, Takes::Events)) {
+            let answer = sent(body);
+            assert_eq!(answer.status, 400, "{operation:?} {body} {answer}");
+            let code = answer.json()["code"].clone();
+            assert!(code == "invalid_parameter" || code == "malformed_json", "{operation:?} {body} {answer}");
+        }
+    }
+    service.audit();
+}
+
+#[test]
+fn bodies_of_another_type_are_not_guessed_at() {
+    let service = Service::start();
+    for operation in operations::all(&service) {
+        if matches!(operation.takes, Takes::File | Takes::Nothing) {
+            continue;
+        }
+        let body = operation.parameters().to_string();
+        for wrong in ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", "json"] {
+            let answer = service.send(operation.request().body(wrong, body.as_bytes()));
+            answer.refused(415, "unsupported_media_type");
+        }
+        service.send(operation.request().untyped(body.as_bytes())).refused(415, "unsupported_media_type");
+        for right in ["application/json; charset=utf-8", "Application/JSON"] {
+            let answer = service.send(operation.request().body(right, b"{\"no_such_thing\": 1}"));
+            assert!(answer.status == 400, "{operation:?} {answer}");
+        }
+    }
+    service.audit();
+}
+
+#[test]
+fn bodies_are_limited() {
+    let service = Service::start();
+    let limits = service.get("/v1/limits", &[])["limits"].clone();
+    let looking = usize::try_from(limits["lookup_body_bytes_max"].as_u64().unwrap()).unwrap();
+    let changing = usize::try_from(limits["change_body_bytes_max"].as_u64().unwrap()).unwrap();
+    for operation in operations::all(&service) {
+        if matches!(operation.takes, Takes::File) {
+            continue;
+        }
+        let bytes_max = if operation.looks() { looking } else { changing };
+        // Says how long it will be, and is refused before it is sent.
+        let request = service.signed(operation.request().header("Content-Type", "application/json"));
+        let request = request.header("Content-Length", &(bytes_max + 1).to_string());
+        let answer = service.connect().exchange(&request).unwrap();
+        let refused = answer.refused(413, "content_too_large");
+        assert_eq!(refused["detail"], format!("a body here has at most {bytes_max} bytes"), "{operation:?}");
+    }
+    // Does not say how long it will be.
+    let mut body = json!({ "duration": "1h" }).to_string().into_bytes();
+    body.resize(changing + 1, b' ');
+    let mut connection = service.connect();
+    let request = service.signed(Request::post("/v1/fast-forward").header("Content-Type", "application/json"));
+    // The service may stop reading as soon as it has read too much.
+    let _ = connection.send_chunked(&request, body.chunks(1 << 16));
+    connection.answer(false).unwrap().refused(413, "content_too_large");
+    // As long as it may be.
+    body.truncate(changing);
+    service.send(Request::post("/v1/fast-forward").body("application/json", &body)).expect(200);
+    body.truncate(looking);
+    let body = [json!({}).to_string().as_bytes(), &vec![b' '; looking - 2]].concat();
+    service.send(Request::get("/v1/clock").body("application/json", &body)).expect(200);
+    service.audit();
+}
+
+#[test]
+fn what_does_not_exist_is_not_found() {
+    let service = Service::start();
+    let check = |request: Request| {
+        let answer = service.send(request.clone());
+        assert_eq!(answer.status, 404, "{request:?}: {answer}");
+        answer.refused(404, "not_found");
+    };
+    for operation in operations::all(&service).iter().filter(|operation| operation.template.contains('{')) {
+        for name in ["no-such", "no%20name%21", "%FF", "%2e%2e", "a%2Fb"] {
+            let path = operation.template.replace("{timeline_id}", name).replace("{user_id}", name);
+            let request = Request::new(&operation.method, &path.replace("{key_id}", name));
+            check(if operation.id == "proof" { request.json(&json!({ "position": 0 })) } else { request });
+        }
+    }
+    for operation in operations::all(&service).iter().filter(|operation| operation.looks()) {
+        let Takes::Parameters { properties, .. } = &operation.takes else { continue };
+        for name in ["timeline_id", "user_id"].into_iter().filter(|name| properties.contains_key(*name)) {
+            let mut parameters = operation.parameters();
+            parameters[name] = json!("no-such");
+            if operation.id == "api_keys" {
+                // A list of what is not there is empty or not found; which is not settled.
+                assert!(matches!(service.send(operation.request().json(&parameters)).status, 200 | 404));
+            } else {
+                check(operation.request().json(&parameters));
+            }
+        }
+    }
+    check(Request::post("/v1/return-to-anchor").json(&json!({ "anchor_id": "anchor_none" })));
+    check(Request::post("/v1/return-to-anchor").json(&json!({ "anchor_id": "anchor_none", "timeline_id": "no-such" })));
+    check(Request::post("/v1/api-keys").json(&json!({ "user_id": "nobody" })));
+    for path in ["/v2/clock", "/v1/", "/v1", "/v1/clock/", "/v1/Clock", "/api/clock", "/timeline", "/timeline/", "/nothing"] {
+        check(Request::get(path));
+    }
+    assert!(!service.timelines().contains(&"no-such".to_owned()), "a look has made a timeline");
+    service.audit();
+}
+
+#[test]
+fn problems_are_told_as_their_reader_likes_them() {
+    let service = Service::start();
+    let requests = [
+        (Request::get("/nothing"), 404),
+        (Request::new("PATCH", "/v1/clock"), 405),
+        (Request::get("/v1/clock").anonymous(), 401),
+        (Request::post("/v1/travel").json(&json!({ "destination_time": "soon" })), 400),
+        (Request::post("/v1/travel").body("text/plain", b"x"), 415),
+        (Request::post("/v1/fast-forward").json(&json!({ "duration": "P19000Y" })), 422),
+        (Request::post("/v1/users").json(&json!({ "user_id": "admin" })), 409),
+        (Request::get("/v1/clock").body("application/json", &vec![b' '; 70_000]), 413),
+    ];
+    for (request, status) in requests {
+        let plain = service.send(request.clone());
+        assert_eq!(plain.header("content-type"), Some("application/json"), "{plain}");
+        let plain = plain.expect(status);
+        for accept in ["application/problem+json", "application/json;q=0.5, application/problem+json"] {
+            let problem = service.send(request.clone().header("Accept", accept));
+            check_problem(&problem, status);
+            let problem = problem.json();
+            assert_eq!(problem["title"], plain["status"]);
+            for same in ["code", "detail", "errors"] {
+                assert_eq!(problem[same], plain[same]);
+            }
+        }
+    }
+    service.audit();
+}
+
+fn check_problem(answer: &Answer, status: u16) {
+    assert_eq!(answer.header("content-type"), Some("application/problem+json"), "{answer}");
+    assert_eq!(answer.status, status, "{answer}");
+    let problem = answer.json();
+    assert_eq!(problem["status"], status, "{answer}");
+    assert_eq!(problem["type"], format!("urn:timenav:problem:{}", problem["code"].as_str().unwrap()));
+    assert_eq!(problem["request_id"].as_str(), answer.header("x-request-id"));
+}

@@ -1,0 +1,137 @@
+//! Every field of every operation: missing, misspelt, twice, and of another type.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::operations::{self, Operation, Takes};
+use crate::http::{Answer, Request, target};
+use crate::service::Service;
+
+fn with_fields(service: &Service, check: impl Fn(&Operation, &Map<String, Value>, &[String])) {
+    for operation in operations::all(service) {
+        if let Takes::Parameters { properties, required } = &operation.takes {
+            check(&operation, properties, required);
+        }
+    }
+}
+
+/// Returns the one field that an error is about.
+fn pointer(answer: &Value) -> &str {
+    let [error] = answer["errors"].as_array().expect("errors").as_slice() else { panic!("{answer}") };
+    assert_eq!(error["code"], answer["code"]);
+    assert_eq!(error["detail"], answer["detail"]);
+    error["pointer"].as_str().expect("a pointer")
+}
+
+#[test]
+fn missing_fields_are_named() {
+    let service = Service::start();
+    with_fields(&service, |operation, _, required| {
+        for name in required {
+            let mut parameters = operation.parameters();
+            parameters.as_object_mut().unwrap().remove(name).expect("what is required is given");
+            let refused = service.send(operation.request().json(&parameters)).refused(400, "missing_parameter");
+            assert_eq!(pointer(&refused), format!("#/{name}"), "{operation:?}");
+            assert_eq!(refused["detail"], format!("`{name}` is required"), "{operation:?}");
+        }
+        if !required.is_empty() {
+            service.send(operation.request()).refused(400, "missing_parameter");
+        }
+    });
+    service.audit();
+}
+
+#[test]
+fn unknown_fields_are_named_with_the_nearest_known_one() {
+    let service = Service::start();
+    with_fields(&service, |operation, properties, _| {
+        for name in properties.keys() {
+            // A letter too many, as a hand that is fast would write it.
+            let misspelt = format!("{name}e");
+            let mut parameters = operation.parameters();
+            parameters[&misspelt] = json!("x");
+            let refused = service.send(operation.request().json(&parameters)).refused(400, "unknown_parameter");
+            assert_eq!(pointer(&refused), format!("#/{misspelt}"), "{operation:?}");
+            let detail = refused["detail"].as_str().unwrap();
+            assert!(detail.contains(&format!("`{misspelt}`")), "{operation:?}: {detail}");
+            assert!(detail.contains(&format!("did you mean `{name}`?")), "{operation:?}: {detail}");
+        }
+        let mut parameters = operation.parameters();
+        parameters["zzzzzz"] = json!(1);
+        let refused = service.send(operation.request().json(&parameters)).refused(400, "unknown_parameter");
+        let detail = refused["detail"].as_str().unwrap();
+        let known = properties.keys().filter(|name| detail.contains(name.as_str())).count();
+        assert_eq!(known, properties.len(), "all are named where none is near: {operation:?}: {detail}");
+        let answer = service.send(Request::new(&operation.method, &target(&operation.path, &[("zzzzzz", "1")])).json(&operation.parameters()));
+        answer.refused(400, "unknown_parameter");
+    });
+    service.audit();
+}
+
+#[test]
+fn values_of_another_type_are_refused() {
+    let service = Service::start();
+    with_fields(&service, |operation, properties, _| {
+        for (name, schema) in properties {
+            for wrong in wrong_values(name, schema) {
+                let mut parameters = operation.parameters();
+                parameters[name] = wrong.clone();
+                let answer = service.send(operation.request().json(&parameters));
+                let told = format!("{operation:?} {name} {wrong}: {answer}");
+                assert_eq!(answer.status, 400, "{told}");
+                let refused = answer.json();
+                assert_eq!(refused["code"], "invalid_parameter", "{told}");
+                let at = pointer(&refused);
+                assert!(at == format!("#/{name}") || at.starts_with(&format!("#/{name}/")), "{told}");
+            }
+        }
+    });
+    service.audit();
+}
+
+/// Returns values that a field of this schema cannot have.
+fn wrong_values(name: &str, schema: &Value) -> Vec<Value> {
+    let types: BTreeSet<&str> = match &schema["type"] {
+        Value::String(one) => BTreeSet::from([one.as_str()]),
+        Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
+        _ => BTreeSet::new(),
+    };
+    let mut wrong = vec![json!({}), json!([{}])];
+    if !types.contains("number") && !types.contains("integer") {
+        wrong.push(json!(7));
+    }
+    if !types.contains("boolean") {
+        wrong.push(json!(true));
+    }
+    // Texts that no number, truth value, time, place or name is. Free texts take them.
+    if !["description", "label", "location"].contains(&name) {
+        wrong.push(json!("no such value!"));
+        wrong.push(json!(""));
+    }
+    // A key that a text is too long for.
+    wrong.push(json!("x".repeat(20_000)));
+    wrong
+}
+
+#[test]
+fn a_field_that_stands_twice_is_a_conflict() {
+    let service = Service::start();
+    let twice = Request::post("/v1/fast-forward").body("application/json", br#"{"duration": "1h", "duration": "2h"}"#);
+    let refused = service.send(twice).refused(400, "conflicting_parameters");
+    assert_eq!(pointer(&refused), "#/duration");
+    let ask = |query: &[(&str, &str)], body: Value| -> Answer {
+        service.send(Request::get(&target("/v1/monitor-events", query)).json(&body))
+    };
+    let both = [("location", "*"), ("time_range", "../.."), ("limit", "5")];
+    ask(&both, json!({ "location": "*", "limit": 5 })).expect(200);
+    ask(&both, json!({ "limit": "5" })).expect(200);
+    for (body, name) in [(json!({ "location": "x" }), "location"), (json!({ "limit": 6 }), "limit")] {
+        let refused = ask(&both, body).refused(400, "conflicting_parameters");
+        assert_eq!(pointer(&refused), format!("#/{name}"));
+    }
+    let in_query = service.send(Request::get("/v1/clock?timeline_id=main&timeline_id=other"));
+    in_query.refused(400, "conflicting_parameters");
+    service.get("/v1/clock", &[("timeline_id", "main"), ("timeline_id", "main")]);
+    service.audit();
+}

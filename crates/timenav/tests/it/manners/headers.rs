@@ -1,0 +1,123 @@
+//! What every answer has.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::json;
+
+use crate::http::{Answer, Request};
+use crate::service::Service;
+
+/// Returns answers of every kind: good ones, refusals, and those that the framework would make.
+fn of_every_kind(service: &Service) -> Vec<(&'static str, Answer)> {
+    let kinds = [
+        ("a read", Request::get("/v1/clock")),
+        ("a change", Request::post("/v1/pause-time")),
+        ("a creation", Request::post("/timelines").json(&json!({ "timeline_id": "made" }))),
+        ("a wrong value", Request::post("/v1/rewind").json(&json!({ "duration": "x" }))),
+        ("no key", Request::get("/v1/clock").anonymous()),
+        ("no path", Request::get("/nothing")),
+        ("no method", Request::new("PUT", "/v1/clock")),
+        ("too large", Request::get("/v1/clock").body("application/json", &vec![b' '; 70_000])),
+        ("another type", Request::post("/v1/rewind").body("text/plain", b"x")),
+        ("a page of the service", Request::get("/healthz").anonymous()),
+        ("the metrics", Request::get("/metrics").anonymous()),
+        ("the document", Request::get("/openapi.json").anonymous()),
+        ("options", Request::new("OPTIONS", "/v1/clock")),
+        ("head", Request::new("HEAD", "/v1/clock")),
+    ];
+    kinds.into_iter().map(|(name, request)| (name, service.send(request))).collect()
+}
+
+#[test]
+fn every_answer_is_guarded() {
+    let service = Service::start();
+    for (kind, answer) in of_every_kind(&service) {
+        for (name, expected) in [
+            ("x-content-type-options", "nosniff"),
+            ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+            ("cache-control", "no-store"),
+            ("referrer-policy", "no-referrer"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("vary", "Authorization"),
+        ] {
+            assert_eq!(answer.header(name), Some(expected), "{kind}: {answer}");
+        }
+        // A version is a help to nobody but attackers, and no origin is trusted unless configured.
+        for absent in ["server", "x-powered-by", "access-control-allow-origin", "set-cookie"] {
+            assert_eq!(answer.header(absent), None, "{kind}: {answer}");
+        }
+    }
+    service.audit();
+}
+
+#[test]
+fn every_answer_has_an_id() {
+    let service = Service::start();
+    let mut ids: Vec<String> = Vec::new();
+    for (kind, answer) in of_every_kind(&service) {
+        let id = answer.header("x-request-id").unwrap_or_else(|| panic!("{kind}: {answer}")).to_owned();
+        assert!(id.starts_with("req_") && id.len() == 30, "{kind}: {id}");
+        ids.push(id);
+    }
+    let count = ids.len();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "each request has its own");
+    let ask = |id: &str| service.send(Request::get("/nothing").header("X-Request-Id", id));
+    let longest = "x".repeat(128);
+    for own in ["abc", "A-1/b=c", longest.as_str()] {
+        let answer = ask(own);
+        assert_eq!(answer.header("x-request-id"), Some(own));
+        assert_eq!(answer.json()["request_id"], own);
+    }
+    // What could break a log line, or be one, is not taken over.
+    let long = "x".repeat(129);
+    for wrong in ["", "two words", "tab\there", long.as_str(), "caf\u{e9}"] {
+        let answer = ask(wrong);
+        assert!(answer.header("x-request-id").is_some_and(|id| id.starts_with("req_")), "{wrong:?}: {answer}");
+    }
+    service.audit();
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the header is compared with the host's clock, not with a virtual one")]
+fn the_date_is_host_time_wherever_the_clock_is() {
+    let service = Service::start();
+    for destination in ["-009999-01-02T00:00:00Z", "1970-01-01T00:00:00Z", "9999-12-30T00:00:00Z"] {
+        service.post("/v1/travel", &json!({ "destination_time": destination }));
+        let seconds = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        let before = seconds();
+        let answer = service.send(Request::get("/v1/clock"));
+        let after = seconds();
+        let date = answer.header("date").expect("RFC 9110 §6.6.1");
+        // The header may be as old as the server's last tick, a second or so.
+        let allowed: Vec<String> = (before - 2..=after + 1).map(http_date).collect();
+        assert!(allowed.iter().any(|one| one == date), "{date} is none of {allowed:?}");
+    }
+    service.audit();
+}
+
+/// Writes Unix seconds as an HTTP date (RFC 9110 §5.6.7).
+fn http_date(seconds: u64) -> String {
+    let days = seconds / 86_400;
+    let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][usize::try_from(days % 7).unwrap()];
+    // Days to a date of the Gregorian calendar, by Howard Hinnant's `civil_from_days`.
+    let z = days + 719_468;
+    let (era, day_of_era) = (z / 146_097, z % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month = months[usize::try_from(month - 1).unwrap()];
+    let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{weekday}, {day:02} {month} {year} {hour:02}:{minute:02}:{second:02} GMT")
+}
+
+#[test]
+fn http_dates_are_written_right() {
+    assert_eq!(http_date(784_111_777), "Sun, 06 Nov 1994 08:49:37 GMT");
+    assert_eq!(http_date(951_782_400), "Tue, 29 Feb 2000 00:00:00 GMT");
+}

@@ -1,0 +1,114 @@
+//! The operations as the service describes them itself, so that none is left out of a table.
+
+use serde_json::{Map, Value, json};
+
+use crate::http::Request;
+use crate::service::Service;
+
+/// One operation under one of its paths.
+#[derive(Clone, Debug)]
+pub(super) struct Operation {
+    pub(super) method: String,
+    /// The path with names that exist in place of `{…}`.
+    pub(super) path: String,
+    /// The path as it is described.
+    pub(super) template: String,
+    pub(super) id: String,
+    pub(super) takes: Takes,
+}
+
+/// What an operation takes.
+#[derive(Clone, Debug)]
+pub(super) enum Takes {
+    /// Named parameters, with their schemas, and the names of those that must be there.
+    Parameters { properties: Map<String, Value>, required: Vec<String> },
+    /// One event or an array of them.
+    Events,
+    /// A file.
+    File,
+    /// Nothing but what is in the path.
+    Nothing,
+}
+
+impl Operation {
+    pub(super) fn looks(&self) -> bool {
+        self.method == "GET"
+    }
+
+    /// Returns a request to it without parameters.
+    pub(super) fn request(&self) -> Request {
+        Request::new(&self.method, &self.path)
+    }
+
+    /// Returns parameters that it accepts.
+    pub(super) fn parameters(&self) -> Value {
+        match self.id.as_str() {
+            "travel" => json!({ "destination_time": "2001-01-01T00:00:00Z" }),
+            "fast_forward" | "rewind" => json!({ "duration": "1h" }),
+            "set_rate" => json!({ "rate": 2 }),
+            "return_to_anchor" => json!({ "anchor_id": "anchor_none" }),
+            "monitor_events" => json!({ "location": "*", "time_range": "../.." }),
+            "create_timeline" => json!({ "timeline_id": "made" }),
+            "create_user" => json!({ "user_id": "made" }),
+            "record_events" => json!({ "time": "2001-01-01T00:00:00Z" }),
+            "proof" => json!({ "position": 0 }),
+            _ => json!({}),
+        }
+    }
+}
+
+/// Returns every operation under every path.
+pub(super) fn all(service: &Service) -> Vec<Operation> {
+    let document = service.send(Request::get("/openapi.json").anonymous()).expect(200);
+    let mut operations = Vec::new();
+    for (template, methods) in document["paths"].as_object().expect("paths") {
+        for (method, described) in methods.as_object().expect("methods") {
+            for template in spellings(template) {
+                let path = template.replace("{timeline_id}", "main").replace("{user_id}", "admin");
+                operations.push(Operation {
+                    method: method.to_uppercase(),
+                    path: path.replace("{key_id}", "key_none"),
+                    template,
+                    id: described["operationId"].as_str().expect("an id").to_owned(),
+                    takes: takes(&document, method, described),
+                });
+            }
+        }
+    }
+    assert!(operations.len() > 40, "{}", operations.len());
+    operations
+}
+
+/// Returns every path under which a described one is served: both prefixes, and none.
+fn spellings(template: &str) -> Vec<String> {
+    match template.strip_prefix("/v1") {
+        Some(rest) => vec![template.to_owned(), format!("/api/v1{rest}")],
+        None => vec![template.to_owned(), format!("/v1{template}"), format!("/api/v1{template}")],
+    }
+}
+
+fn takes(document: &Value, method: &str, described: &Value) -> Takes {
+    let of_query = described["parameters"].as_array().expect("parameters");
+    let content = &described["requestBody"]["content"];
+    if content.get("text/csv").is_some() {
+        return Takes::File;
+    }
+    let Some(reference) = content["application/json"]["schema"]["$ref"].as_str() else {
+        if method == "delete" {
+            return Takes::Nothing;
+        }
+        let of_query = || of_query.iter().filter(|one| one["in"] == "query");
+        let name = |one: &Value| one["name"].as_str().expect("a name").to_owned();
+        return Takes::Parameters {
+            properties: of_query().map(|one| (name(one), one["schema"].clone())).collect(),
+            required: of_query().filter(|one| one["required"] == true).map(name).collect(),
+        };
+    };
+    let schema = document.pointer(&reference[1..]).expect("the schema is in the document");
+    let Some(properties) = schema["properties"].as_object() else { return Takes::Events };
+    let required = schema["required"].as_array().into_iter().flatten();
+    Takes::Parameters {
+        properties: properties.clone(),
+        required: required.map(|name| name.as_str().expect("a name").to_owned()).collect(),
+    }
+}

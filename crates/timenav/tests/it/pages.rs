@@ -1,0 +1,195 @@
+//! What needs no key: is it alive, is it ready, what is counted, how is it spoken.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::http::Request;
+use crate::service::Service;
+use crate::snapshot;
+
+fn document(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn the_pages_of_the_service() {
+    let service = Service::start();
+    let ask = |path: &str| service.send(Request::get(path).anonymous());
+    snapshot::check("welcome", &ask("/"));
+    snapshot::check("healthz", &ask("/healthz"));
+    snapshot::check("readyz", &ask("/readyz"));
+    snapshot::check("limits", &service.send(Request::get("/v1/limits")));
+    snapshot::check("no-route", &ask("/nowhere"));
+    service.audit();
+}
+
+#[test]
+fn the_document_is_the_one_that_is_committed() {
+    let service = Service::start();
+    let answer = service.send(Request::get("/openapi.json").anonymous());
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert_eq!(answer.text(), document("docs/api/openapi.json"));
+    let document = answer.json();
+    assert_eq!(document["openapi"], "3.1.0");
+    let mut references = BTreeSet::new();
+    collect_references(&document, &mut references);
+    for reference in &references {
+        let pointer = reference.strip_prefix('#').expect("a reference into the document");
+        assert!(document.pointer(pointer).is_some(), "{reference}");
+    }
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    let told: Vec<&String> =
+        schemas.keys().filter(|name| !references.contains(&format!("#/components/schemas/{name}"))).collect();
+    println!("schemas that nothing refers to: {told:?}");
+    service.audit();
+}
+
+fn collect_references(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            if let Some(reference) = fields.get("$ref").and_then(Value::as_str) {
+                found.insert(reference.to_owned());
+            }
+            fields.values().for_each(|field| collect_references(field, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_references(item, found)),
+        _ => {}
+    }
+}
+
+/// Returns the codes in the one file of the server that knows them.
+fn codes_of_the_server() -> BTreeSet<String> {
+    let source = document("crates/timenav-http/src/problem.rs");
+    let is_code = |word: &&str| word.len() > 3 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    let before = source.split("\" =>").filter_map(|piece| piece.rsplit('"').next());
+    let after = source.split("=> \"").skip(1).filter_map(|piece| piece.split('"').next());
+    before.chain(after).filter(is_code).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_code_is_documented() {
+    let codes = codes_of_the_server();
+    assert!(codes.contains("missing_parameter") && codes.contains("internal"), "{codes:?}");
+    assert!(codes.len() > 15, "{codes:?}");
+    let errors = document("docs/errors.md");
+    let headings = errors.lines().filter_map(|line| line.strip_prefix("## `")?.strip_suffix('`'));
+    let documented: BTreeSet<String> = headings.map(str::to_owned).collect();
+    assert_eq!(documented, codes);
+}
+
+#[test]
+fn every_limit_is_a_number_with_a_unit() {
+    let service = Service::start();
+    let answer = service.get("/v1/limits", &[]);
+    let limits = answer["limits"].as_object().unwrap();
+    assert!(limits.len() > 20, "{limits:?}");
+    for (name, value) in limits {
+        assert!(value.is_number(), "{name}: {value}");
+        assert!(["_max", "_min", "_default", "_days"].iter().any(|end| name.ends_with(end)), "{name}");
+    }
+    assert_eq!(answer["status"], format!("{} limits.", limits.len()));
+    service.audit();
+}
+
+/// One sample of `OpenMetrics` text.
+struct Sample {
+    name: String,
+    labels: BTreeMap<String, String>,
+    value: f64,
+}
+
+/// Reads `OpenMetrics` 1.0 text by its rules: families in one piece each, with their type before
+/// their samples, counters that end in `_total`, and an end.
+fn samples(text: &str) -> Vec<Sample> {
+    let body = text.strip_suffix("# EOF\n").expect("OpenMetrics ends with # EOF");
+    let mut types: BTreeMap<String, String> = BTreeMap::new();
+    let mut samples = Vec::new();
+    let mut family = String::new();
+    for line in body.lines() {
+        let words: Vec<&str> = line.splitn(4, ' ').collect();
+        match words.as_slice() {
+            ["#", "TYPE", name, kind] => {
+                assert!(types.insert((*name).to_owned(), (*kind).to_owned()).is_none(), "{name} comes twice");
+                (*name).clone_into(&mut family);
+            }
+            ["#", "HELP" | "UNIT", name, text] => assert!(!name.is_empty() && !text.is_empty(), "{line}"),
+            _ => {
+                let sample = sample(line);
+                let suffix = sample.name.strip_prefix(family.as_str()).unwrap_or_else(|| panic!("{line} in {family}"));
+                let allowed: &[&str] = match types[&family].as_str() {
+                    "counter" => &["_total", "_created"],
+                    "gauge" => &[""],
+                    "histogram" => &["_bucket", "_sum", "_count", "_created"],
+                    kind => panic!("a family of type {kind}"),
+                };
+                assert!(allowed.contains(&suffix), "{line}");
+                samples.push(sample);
+            }
+        }
+    }
+    samples
+}
+
+fn sample(line: &str) -> Sample {
+    let (head, value) = line.rsplit_once(' ').expect("a sample has a value");
+    let (name, labels) = match head.split_once('{') {
+        Some((name, labels)) => (name, labels.strip_suffix('}').expect("labels end")),
+        None => (head, ""),
+    };
+    let pair = |pair: &str| {
+        let (name, value) = pair.split_once('=').expect("a label has a value");
+        (name.to_owned(), value.trim_matches('"').to_owned())
+    };
+    // No value of a label of this service has a comma.
+    let labels = labels.split(',').filter(|text| !text.is_empty()).map(pair).collect();
+    Sample { name: name.to_owned(), labels, value: value.parse().unwrap_or_else(|_| panic!("{line}")) }
+}
+
+#[test]
+fn the_metrics_can_be_read_and_count() {
+    let service = Service::start();
+    let read = || {
+        let answer = service.send(Request::get("/metrics").anonymous());
+        let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+        assert_eq!(answer.header("content-type"), Some(kind));
+        samples(&answer.text())
+    };
+    let count = |samples: &[Sample], name: &str, labels: &[(&str, &str)]| -> f64 {
+        let fits = |sample: &&Sample| {
+            sample.name == name
+                && labels.iter().all(|(name, value)| sample.labels.get(*name).is_some_and(|given| given == value))
+        };
+        samples.iter().filter(fits).map(|sample| sample.value).sum()
+    };
+    let before = read();
+    for _ in 0..3 {
+        service.post("/v1/pause-time", &json!({ "timeline_id": "counted" }));
+    }
+    service.send(Request::post("/api/v1/rewind").json(&json!({}))).refused(400, "missing_parameter");
+    service.send(Request::new("QUERY", "/v1/clock").json(&json!({}))).expect(200);
+    service.send(Request::get("/timeline/no-such-secret-name")).refused(404, "not_found");
+    service.send(Request::get("/no-such-path")).refused(404, "not_found");
+    let after = read();
+    let grown = |name: &str, labels: &[(&str, &str)]| {
+        #[expect(clippy::cast_possible_truncation, reason = "counts are small whole numbers")]
+        let grown = (count(&after, name, labels) - count(&before, name, labels)).round() as i64;
+        grown
+    };
+    let requests = "timenav_http_requests_total";
+    assert_eq!(grown(requests, &[("method", "POST"), ("route", "/v1/pause-time"), ("status", "200")]), 3);
+    assert_eq!(grown(requests, &[("route", "/api/v1/rewind"), ("status", "400")]), 1);
+    assert_eq!(grown(requests, &[("method", "QUERY"), ("route", "/v1/clock")]), 1);
+    assert_eq!(grown(requests, &[("route", "/timeline/{timeline_id}"), ("status", "404")]), 1);
+    assert_eq!(grown("timenav_http_request_duration_seconds_count", &[("route", "/v1/pause-time")]), 3);
+    assert_eq!(grown("timenav_timelines", &[]), 1);
+    let (entries, commits) = (grown("timenav_ledger_entries_total", &[]), grown("timenav_commits_total", &[]));
+    assert!(entries >= 7 && commits >= 5, "{entries} entries in {commits} commits");
+    for sample in &after {
+        let told = format!("{} {:?}", sample.name, sample.labels);
+        assert!(!told.contains("no-such"), "what a client makes up is no label: {told}");
+    }
+    service.audit();
+}

@@ -1,0 +1,295 @@
+//! A real service: the binary, in a process of its own, with a folder of its own.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::http::{Answer, Connection, Request, target};
+use crate::ledger::Checkpoint;
+
+/// The service under test. Ends in [`Service::audit`].
+pub(crate) struct Service {
+    /// Holds the data folder and the log.
+    folder: TempDir,
+    arguments: Vec<String>,
+    process: Option<Process>,
+    /// The operator's key.
+    pub(crate) admin: String,
+    /// The key that signs the ledgers, read from the data folder.
+    pub(crate) public_key: [u8; 32],
+    /// What was seen of ledgers before.
+    pub(crate) remembered: BTreeMap<String, Checkpoint>,
+    /// Pieces of `ERROR` lines that a test provokes.
+    pub(crate) errors_expected: Vec<&'static str>,
+    audited: bool,
+}
+
+/// A running process.
+pub(crate) struct Process {
+    child: Child,
+    pub(crate) address: SocketAddr,
+}
+
+impl Service {
+    /// Starts a service on an empty folder.
+    pub(crate) fn start() -> Self {
+        Self::with(&[])
+    }
+
+    /// Starts a service on an empty folder with more arguments.
+    pub(crate) fn with(arguments: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let process = Process::start(&folder.path().join("data"), &folder.path().join("log"), arguments);
+        let data = folder.path().join("data");
+        let read = |name: &str| std::fs::read_to_string(data.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let admin = read("admin.key").trim_end().to_owned();
+        let public_key = crate::ledger::public_key(&read("signing.key"));
+        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        let mut service = Self {
+            admin,
+            public_key,
+            folder,
+            arguments,
+            process: Some(process),
+            remembered: BTreeMap::new(),
+            errors_expected: Vec::new(),
+            audited: false,
+        };
+        service.remember("main");
+        service.remember("system");
+        service
+    }
+
+    /// Starts the process again on the same folder.
+    pub(crate) fn start_again(&mut self) {
+        assert!(self.process.is_none(), "the process runs");
+        let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        self.process = Some(Process::start(&self.data(), &self.log(), &arguments));
+    }
+
+    /// Stops the process the polite way and starts it again on the same folder.
+    pub(crate) fn restart(&mut self) {
+        assert!(self.stop().success());
+        self.start_again();
+    }
+
+    /// Asks the process to stop, and waits for it.
+    pub(crate) fn stop(&mut self) -> ExitStatus {
+        let mut process = self.process.take().expect("the process runs");
+        process.terminate();
+        process.wait()
+    }
+
+    /// Ends the process at once, as a crash would.
+    pub(crate) fn kill(&mut self) {
+        self.process.take().expect("the process runs").kill();
+    }
+
+    pub(crate) fn process(&mut self) -> &mut Process {
+        self.process.as_mut().expect("the process runs")
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.as_ref().expect("the process runs").child.id()
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.process.as_ref().expect("the process runs").address
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address())
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+
+    /// Returns all that the service has written to stderr.
+    pub(crate) fn log_text(&self) -> String {
+        std::fs::read_to_string(self.log()).expect("the log can be read")
+    }
+
+    pub(crate) fn connect(&self) -> Connection {
+        Connection::open(self.address()).expect("the service accepts connections")
+    }
+
+    /// Sends a request on a connection of its own, with the operator's key unless it says who asks.
+    pub(crate) fn send(&self, request: Request) -> Answer {
+        let request = self.signed(request);
+        self.connect().exchange(&request).unwrap_or_else(|error| panic!("{error}: {request:?}\n{}", self.log_text()))
+    }
+
+    /// Returns the request with the operator's key unless it says who asks.
+    pub(crate) fn signed(&self, request: Request) -> Request {
+        if request.as_it_is { request } else { request.key(&self.admin) }
+    }
+
+    /// Sends a GET that succeeds.
+    #[track_caller]
+    pub(crate) fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Value {
+        self.send(Request::get(&target(path, parameters))).expect(200)
+    }
+
+    /// Sends a POST that succeeds, whether it makes something or not.
+    #[track_caller]
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
+        let answer = self.send(Request::post(path).json(body));
+        assert!(answer.status == 200 || answer.status == 201, "{path} {body}: {answer}");
+        answer.json()
+    }
+
+    /// Makes a user and returns a key of theirs.
+    pub(crate) fn user(&self, user_id: &str) -> String {
+        self.post("/v1/users", &json!({ "user_id": user_id }));
+        self.key(&json!({ "user_id": user_id }))
+    }
+
+    /// Makes a key and returns it.
+    pub(crate) fn key(&self, body: &Value) -> String {
+        self.post("/v1/api-keys", body)["api_key"].as_str().expect("a key is shown once").to_owned()
+    }
+
+    /// Keeps what a ledger's checkpoint says now, to compare with at the end.
+    pub(crate) fn remember(&mut self, timeline: &str) {
+        let checkpoint = self.checkpoint(timeline);
+        self.remembered.insert(timeline.to_owned(), checkpoint);
+    }
+
+    /// Returns every event that a query finds, page after page.
+    pub(crate) fn find_all(&self, timeline: &str, location: &str, time_range: &str, limit: &str) -> Vec<Value> {
+        let mut found = Vec::new();
+        let mut cursor = String::new();
+        loop {
+            let mut parameters =
+                vec![("timeline_id", timeline), ("location", location), ("time_range", time_range), ("limit", limit)];
+            if !cursor.is_empty() {
+                parameters.push(("cursor", &cursor));
+            }
+            let mut page = self.get("/v1/monitor-events", &parameters);
+            found.append(page["events"].as_array_mut().expect("a list of events"));
+            match page["next_cursor"].as_str() {
+                Some(next) => cursor = next.to_owned(),
+                None => return found,
+            }
+        }
+    }
+
+    /// Checks every ledger and the log, stops the service, and ends the test.
+    pub(crate) fn audit(mut self) {
+        crate::audit::check(&self);
+        assert!(self.stop().success(), "{}", self.log_text());
+        let log = self.log_text();
+        let is_expected = |line: &str| self.errors_expected.iter().any(|piece| line.contains(piece));
+        for line in log.lines().filter(|line| !is_expected(line)) {
+            assert!(!line.contains("ERROR") && !line.contains("panicked"), "{line}");
+        }
+        self.audited = true;
+    }
+
+    /// Ends a test that leaves no running service behind to be audited.
+    pub(crate) fn leave(mut self, why: &str) {
+        assert!(self.process.is_none(), "a running service is audited: {why}");
+        self.audited = true;
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        if let Some(process) = self.process.take() {
+            process.kill();
+        }
+        assert!(self.audited || std::thread::panicking(), "a test ends in an audit");
+    }
+}
+
+impl Process {
+    /// Starts the service and waits until it says where it listens.
+    pub(crate) fn start(data: &Path, log: &Path, arguments: &[&str]) -> Self {
+        let mut child = command(data, log, arguments).spawn().expect("the binary can be run");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("stdout is a pipe");
+        BufReader::new(stdout).read_line(&mut line).expect("stdout is text");
+        let Some(address) = line.strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix('\n')) else {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("no line about listening, but {line:?}: {}", std::fs::read_to_string(log).unwrap_or_default());
+        };
+        Self { address: address.parse().expect("an address"), child }
+    }
+
+    pub(crate) fn terminate(&self) {
+        self.signal(Signal::TERM);
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("the process is there");
+    }
+
+    /// Ends the process at once.
+    pub(crate) fn kill(mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        self.child.wait().expect("the process can be waited for")
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Returns the command that serves on a free port.
+fn command(data: &Path, log: &Path, arguments: &[&str]) -> Command {
+    let log = OpenOptions::new().create(true).append(true).open(log).expect("the log can be written");
+    let mut command = timenav();
+    command.arg("serve");
+    if !arguments.contains(&"--listen") {
+        command.args(["--listen", "127.0.0.1:0"]);
+    }
+    command.arg("--data").arg(data).args(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(File::from(log));
+    command
+}
+
+/// Returns the binary with nothing in its environment that could change what it does.
+pub(crate) fn timenav() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_timenav"));
+    command.env_clear();
+    command
+}
+
+/// Runs the binary to its end.
+pub(crate) fn run(command: &mut Command, input: &str) -> (Option<i32>, String, String) {
+    use std::io::Write as _;
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // A process that reads nothing has closed the pipe; that is its right.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// Returns a number that the kernel keeps of a process, in KiB.
+pub(crate) fn memory_kib(pid: u32, name: &str) -> u64 {
+    let mut text = String::new();
+    File::open(format!("/proc/{pid}/status")).unwrap().read_to_string(&mut text).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).expect("the line is there");
+    line.trim().strip_suffix(" kB").expect("the unit is kB").parse().expect("a number")
+}

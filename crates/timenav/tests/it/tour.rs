@@ -1,0 +1,119 @@
+//! The README's tour and the examples: every command is run, every answer is compared.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::service::Service;
+
+const END: &str = "--- end of command";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// One command of the tour and the answer it is said to give.
+struct Step {
+    command: String,
+    answer: String,
+}
+
+fn steps(readme: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for block in readme.split("```console tour\n").skip(1) {
+        let block = block.split("```").next().unwrap();
+        for line in block.lines() {
+            match line.strip_prefix("$ ") {
+                Some(command) => steps.push(Step { command: command.to_owned(), answer: String::new() }),
+                None => steps.last_mut().unwrap().answer += line,
+            }
+        }
+    }
+    steps
+}
+
+/// Returns whether the text is what the pattern says, where `…` stands for anything.
+fn is_like(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('…');
+    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    for part in middle {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[test]
+fn patterns_tell_texts_apart() {
+    for (pattern, text, expected) in [
+        ("abc", "abc", true),
+        ("abc", "abcd", false),
+        ("a…c", "abbbc", true),
+        ("a…c", "abbb", false),
+        ("…b…", "abc", true),
+        ("a…b…c", "acb", false),
+        ("", "", true),
+        ("", "x", false),
+    ] {
+        assert_eq!(is_like(pattern, text), expected, "{pattern} {text}");
+    }
+}
+
+#[test]
+fn the_tour_of_the_readme_is_true() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let steps = steps(&readme);
+    assert!(steps.len() > 15, "the tour has {} commands", steps.len());
+    let service = Service::start_with(&["--demo"]);
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(service.data(), folder.path().join("timenav-data")).unwrap();
+    let script: String = steps.iter().map(|step| format!("{}\necho '{END}'\n", step.command)).collect();
+    let script = script
+        .replace("http://127.0.0.1:8080", &service.url(""))
+        .replace("target/release/timenav", env!("CARGO_BIN_EXE_timenav"));
+    let mut bash = Command::new("bash");
+    bash.args(["-c", &script]).current_dir(folder.path()).env("TIMENAV_URL", service.url(""));
+    let output = bash.output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let answers: Vec<&str> = printed.split(END).collect();
+    assert_eq!(answers.len(), steps.len() + 1, "{}", String::from_utf8_lossy(&output.stderr));
+    for (step, answer) in steps.iter().zip(answers) {
+        let answer: String = answer.lines().collect();
+        assert!(is_like(&step.answer, &answer), "$ {}\nsaid: {}\nis:   {answer}", step.command, step.answer);
+    }
+    service.audit();
+}
+
+/// Returns what the story of the examples prints.
+fn story(file: Option<&Path>) -> String {
+    let service = Service::start();
+    let mut command = Command::new(root().join("examples/katrina.sh"));
+    command.args(file).env("TIMENAV_URL", service.url("")).env("TIMENAV_DATA", service.data());
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    service.audit();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_story_of_the_examples_is_told_to_its_end() {
+    let told = story(None);
+    assert!(told.contains("\"taken\":10,"), "{told}");
+    let looks: Vec<&str> = told.lines().filter(|line| line.contains("location_resolved")).collect();
+    assert!(looks[0].contains("2005-08-29T06:00:00Z"), "{}", looks[0]);
+    assert!(looks[1].contains("2005-08-29T18:00:00Z"), "{}", looks[1]);
+    assert!(told.contains("Returned to the anchor at 2005-08-29T06:30:00"), "{told}");
+}
+
+#[test]
+fn the_story_can_be_told_with_every_hurricane() {
+    let file = root().join("../shared/data/hurricanes/hurdat2_atlantic_1851_2025.csv");
+    if !file.exists() {
+        println!("skipped: there is no {}", file.display());
+        return;
+    }
+    let told = story(Some(&file));
+    assert!(told.contains("\"taken\":55605,\"unchanged\":0,\"refused\":0"), "{told}");
+    assert!(told.contains("Returned to the anchor at 2005-08-29T06:30:00"), "{told}");
+}

@@ -1,0 +1,55 @@
+//! The operations below `/v1` and `/api/v1`.
+
+mod travel;
+mod pause_time;
+mod fast_forward;
+mod set_rate;
+mod set_anchor;
+mod clock;
+//mod events;
+//mod monitor_events;
+//mod import_events;
+//mod users;
+//mod api_keys;
+
+use serde_json::{Value, json};
+
+use crate::http::{Answer, Request};
+use crate::service::Service;
+
+/// Both prefixes of every operation.
+const PREFIXES: [&str; 2] = ["/v1", "/api/v1"];
+
+/// Sends a POST and returns the answer, whatever it is.
+fn send(service: &Service, path: &str, body: &Value) -> Answer {
+    service.send(Request::post(path).json(body))
+}
+
+/// Returns a service whose clock stands at midnight of 2000-01-01.
+fn standing() -> Service {
+    let service = Service::start();
+    stand(&service, "2000-01-01T00:00:00Z");
+    service
+}
+
+/// Stops the clock of `main` at a moment.
+fn stand(service: &Service, at: &str) {
+    service.post("/v1/pause-time", &json!({}));
+    service.post("/v1/travel", &json!({ "destination_time": at }));
+}
+
+/// What a clock has beside the moment at which it is asked.
+fn lasting(clock: &Value) -> Value {
+    let names = ["timeline_id", "state", "rate", "location", "generation", "origin_host", "origin_virtual"];
+    names.iter().map(|name| ((*name).to_owned(), clock[*name].clone())).collect()
+}
+
+/// Checks that a refusal leaves a clock as it is.
+#[track_caller]
+fn refused_and_unchanged(service: &Service, path: &str, body: &Value, status: u16, code: &str) -> Value {
+    let before = service.get("/v1/clock", &[]);
+    let refused = send(service, path, body).refused(status, code);
+    let after = service.get("/v1/clock", &[]);
+    assert_eq!(lasting(&after), lasting(&before), "{body}");
+    refused
+}

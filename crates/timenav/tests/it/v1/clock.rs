@@ -1,0 +1,113 @@
+//! `GET /v1/clock`.
+
+mod model;
+mod stream;
+
+use serde_json::{Value, json};
+
+use super::{PREFIXES, lasting, send, standing};
+use crate::http::Request;
+use crate::instant::micros;
+use crate::service::Service;
+use crate::snapshot;
+
+#[test]
+fn a_clock_is_read() {
+    let service = standing();
+    for prefix in PREFIXES {
+        snapshot::check("clock", &service.send(Request::get(&format!("{prefix}/clock"))));
+    }
+    service.audit();
+}
+
+#[test]
+fn a_new_clock_runs_at_host_time() {
+    let service = Service::start();
+    let clock = service.get("/v1/clock", &[]);
+    assert_eq!((&clock["state"], &clock["rate"], &clock["generation"]), (&json!("running"), &json!(1.0), &json!(0)));
+    assert_eq!(clock["origin_host"], clock["origin_virtual"]);
+    send(&service, "/v1/set-anchor", &json!({ "timeline_id": "new" })).expect(200);
+    let clock = service.get("/v1/clock", &[("timeline_id", "new")]);
+    assert_eq!(clock["origin_host"], clock["origin_virtual"]);
+    // What `main` shows in between is what host time is.
+    let between = |earlier: &Value, later: &Value| {
+        let at = micros(clock["current_time"].as_str().unwrap());
+        assert!(micros(earlier["current_time"].as_str().unwrap()) <= at);
+        assert!(at <= micros(later["current_time"].as_str().unwrap()));
+    };
+    let earlier = json!({ "current_time": clock["origin_host"] });
+    between(&earlier, &service.get("/v1/clock", &[]));
+    service.audit();
+}
+
+#[test]
+fn generations_count_changes_and_nothing_else() {
+    let service = Service::start();
+    let anchor = send(&service, "/v1/set-anchor", &json!({})).expect(200)["anchor_id"].clone();
+    let mut generation = 0;
+    for (path, body, changes) in [
+        ("/v1/resume-time", json!({}), false),
+        ("/v1/pause-time", json!({}), true),
+        ("/v1/pause-time", json!({}), false),
+        ("/v1/set-rate", json!({ "rate": 1 }), false),
+        ("/v1/set-rate", json!({ "rate": 2 }), true),
+        ("/v1/travel", json!({ "destination_time": "2001-01-01T00:00:00Z" }), true),
+        ("/v1/travel", json!({ "destination_time": "2001-01-01T00:00:00Z" }), true),
+        ("/v1/fast-forward", json!({ "duration": "1h" }), true),
+        ("/v1/rewind", json!({ "duration": "1h" }), true),
+        ("/v1/return-to-anchor", json!({ "anchor_id": anchor }), true),
+        ("/v1/resume-time", json!({}), false),
+    ] {
+        generation += u64::from(changes);
+        let answer = send(&service, path, &body).expect(200);
+        assert_eq!(answer["generation"], generation, "{path} {body}");
+        service.get("/v1/clock", &[]);
+        send(&service, "/v1/events", &json!({ "time": "2001-01-01T00:00:00Z" })).expect(201);
+        send(&service, "/v1/travel", &json!({ "destination_time": "x" })).refused(400, "invalid_parameter");
+        assert_eq!(service.get("/v1/clock", &[])["generation"], generation, "{path} {body}");
+    }
+    service.audit();
+}
+
+#[test]
+fn a_clock_survives_a_restart() {
+    let mut service = Service::start();
+    let stand = json!({ "destination_time": "2005-08-29T11:10:00.123456Z", "location": "New Orleans", "timeline_id": "still" });
+    send(&service, "/v1/pause-time", &json!({ "timeline_id": "still" })).expect(200);
+    let still = send(&service, "/v1/travel", &stand).expect(200);
+    send(&service, "/v1/travel", &json!({ "destination_time": "1900-01-01T00:00:00Z" })).expect(200);
+    let running = send(&service, "/v1/set-rate", &json!({ "rate": 1_000 })).expect(200);
+    for kill in [false, true] {
+        if kill {
+            service.kill();
+            service.start_again();
+        } else {
+            service.restart();
+        }
+        let clock = service.get("/v1/clock", &[("timeline_id", "still")]);
+        assert_eq!(lasting(&clock), lasting(&still));
+        assert_eq!(clock["current_time"], still["current_time"], "a paused clock stands");
+        let clock = service.get("/v1/clock", &[]);
+        assert_eq!(lasting(&clock), lasting(&running), "a running clock runs from where it ran from");
+        // While the service was away, host time passed, and so did virtual time.
+        send(&service, "/v1/set-anchor", &json!({ "timeline_id": if kill { "b" } else { "a" } })).expect(200);
+        let host = service.get("/v1/clock", &[("timeline_id", if kill { "b" } else { "a" })])["origin_host"].clone();
+        let at = |value: &Value| micros(value.as_str().unwrap());
+        let passed = (at(&host) - at(&running["origin_host"])) * 1_000;
+        let later = service.get("/v1/clock", &[]);
+        assert!(at(&later["current_time"]) >= at(&running["origin_virtual"]) + passed, "{later}");
+    }
+    service.audit();
+}
+
+#[test]
+fn a_clock_that_reaches_the_end_of_time_stands_there() {
+    let service = Service::start();
+    send(&service, "/v1/set-rate", &json!({ "rate": 1_000_000 })).expect(200);
+    send(&service, "/v1/travel", &json!({ "destination_time": "9999-12-31T23:59:59.999999Z" })).expect(200);
+    assert_eq!(service.get("/v1/clock", &[])["current_time"], "9999-12-31T23:59:59.999999Z");
+    send(&service, "/v1/fast-forward", &json!({ "duration": "1s" })).refused(422, "time_out_of_range");
+    let back = send(&service, "/v1/rewind", &json!({ "duration": "P1Y" })).expect(200);
+    assert_eq!(back["new_time"], "9998-12-31T23:59:59.999999Z");
+    service.audit();
+}

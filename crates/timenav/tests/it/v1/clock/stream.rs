@@ -1,0 +1,254 @@
+//! `GET /v1/clock/stream`: one message for each change, resumable.
+
+use std::io::{BufRead as _, BufReader};
+
+use serde_json::{Value, json};
+
+use super::{PREFIXES, lasting, send, standing};
+use crate::http::{Body, Connection, Request};
+use crate::service::Service;
+use crate::snapshot;
+
+/// A message of server-sent events.
+#[derive(Clone, Debug)]
+struct Message {
+    event: String,
+    id: u64,
+    data: Value,
+}
+
+/// A stream that is read message by message.
+struct Messages<'a>(BufReader<Body<'a>>);
+
+impl Messages<'_> {
+    /// Returns the next message, or `None` at the end of the stream.
+    fn next(&mut self) -> Option<Message> {
+        let (mut event, mut id, mut data) = (String::new(), None, String::new());
+        loop {
+            let mut line = String::new();
+            if self.0.read_line(&mut line).expect("the stream ends as chunks do") == 0 {
+                assert!(data.is_empty(), "a message is cut off");
+                return None;
+            }
+            match line.trim_end_matches('\n').split_once(':') {
+                None if line == "\n" && !data.is_empty() => break,
+                None => assert_eq!(line, "\n", "a line has a field"),
+                Some(("", _)) => {}
+                Some(("event", text)) => text.trim_start().clone_into(&mut event),
+                Some(("id", text)) => id = Some(text.trim_start().parse().expect("an id is a generation")),
+                Some(("data", text)) => data.push_str(text.trim_start()),
+                Some(other) => panic!("{other:?}"),
+            }
+        }
+        let data: Value = serde_json::from_str(&data).expect("data is JSON");
+        let id = id.expect("a message has an id");
+        assert_eq!(data["generation"], id, "the id is the generation");
+        Some(Message { event, id, data })
+    }
+}
+
+/// Opens a stream and waits for its head.
+fn open<'a>(connection: &'a mut Connection, service: &Service, request: Request) -> Messages<'a> {
+    connection.send_request(&service.signed(request));
+    let (status, headers) = connection.head().unwrap();
+    assert_eq!(status, 200, "{headers:?}");
+    let header = |name: &str| headers.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str());
+    assert_eq!(header("content-type"), Some("text/event-stream"));
+    assert_eq!(header("cache-control"), Some("no-store"));
+    Messages(BufReader::new(connection.body(&headers)))
+}
+
+fn stream_of(prefix: &str) -> Request {
+    Request::get(&format!("{prefix}/clock/stream")).header("Accept", "text/event-stream")
+}
+
+fn forward(service: &Service) -> Value {
+    send(service, "/v1/fast-forward", &json!({ "duration": "1h" })).expect(200)
+}
+
+#[test]
+fn one_message_a_change() {
+    for prefix in PREFIXES {
+        let service = standing();
+        let mut connection = service.connect();
+        let mut messages = open(&mut connection, &service, stream_of(prefix));
+        let first = messages.next().expect("the clock as it is");
+        assert_eq!((first.event.as_str(), first.id), ("clock", 2));
+        let read = service.get("/v1/clock", &[]);
+        assert_eq!(first.data, read, "a message is what a read answers");
+        let anchor = send(&service, "/v1/set-anchor", &json!({})).expect(200)["anchor_id"].clone();
+        for (path, body) in [
+            ("/v1/fast-forward", json!({ "duration": "1h" })),
+            ("/v1/pause-time", json!({})),
+            ("/v1/rewind", json!({ "duration": "1h" })),
+            ("/v1/set-rate", json!({ "rate": 60 })),
+            ("/v1/set-rate", json!({ "rate": 60 })),
+            ("/v1/resume-time", json!({})),
+            ("/v1/events", json!({ "time": "2001-01-01T00:00:00Z" })),
+            ("/v1/travel", json!({ "destination_time": "2001-01-01T00:00:00Z", "location": "a\nb\r\nc" })),
+            ("/v1/travel", json!({ "destination_time": "2001-01-01T00:00:00Z", "timeline_id": "other" })),
+            ("/v1/return-to-anchor", json!({ "anchor_id": anchor })),
+        ] {
+            let answer = service.post(path, &body);
+            let silent = answer.get("generation").is_none()
+                || answer["timeline_id"] != "main"
+                || answer["status"].as_str().is_some_and(|text| text.contains("already"));
+            if !silent {
+                let message = messages.next().expect("a message for a change");
+                assert_eq!(message.event, "clock");
+                assert_eq!(lasting(&message.data), lasting(&answer), "{path} {body}");
+            }
+        }
+        drop(messages);
+        drop(connection);
+        service.audit();
+    }
+}
+
+#[test]
+fn a_listener_that_comes_back_misses_nothing_and_hears_nothing_twice() {
+    let service = standing();
+    let changes: Vec<Value> = (0..20).map(|_| forward(&service)).collect();
+    let newest = changes[19]["generation"].as_u64().unwrap();
+    for seen in [newest - 20, newest - 19, newest - 7, newest - 1] {
+        let mut connection = service.connect();
+        let request = stream_of("/v1").header("Last-Event-ID", &seen.to_string());
+        let mut messages = open(&mut connection, &service, request);
+        for generation in seen + 1..=newest {
+            let message = messages.next().unwrap();
+            assert_eq!((message.event.as_str(), message.id), ("clock", generation));
+            let change = changes.iter().find(|change| change["generation"] == generation).unwrap();
+            assert_eq!(lasting(&message.data), lasting(change));
+        }
+    }
+    // Who has seen everything is told the next change, not the last one again.
+    let mut connection = service.connect();
+    let request = stream_of("/v1").header("Last-Event-ID", &newest.to_string());
+    let mut messages = open(&mut connection, &service, request);
+    let next = forward(&service);
+    let message = messages.next().unwrap();
+    assert_eq!((message.event.as_str(), message.id), ("clock", newest + 1));
+    assert_eq!(lasting(&message.data), lasting(&next));
+    drop(messages);
+    drop(connection);
+    service.audit();
+}
+
+#[test]
+fn changes_between_a_look_and_a_listener_are_not_lost() {
+    let service = standing();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut last = 0;
+            for _ in 0..60 {
+                last = forward(&service)["generation"].as_u64().unwrap();
+            }
+            last
+        });
+        let mut seen = service.get("/v1/clock", &[])["generation"].as_u64().unwrap();
+        // Each connection hears a few changes; together they hear every one, in order.
+        while seen < 62 {
+            let mut connection = service.connect();
+            let request = stream_of("/v1").header("Last-Event-ID", &seen.to_string());
+            let mut messages = open(&mut connection, &service, request);
+            for _ in 0..3.min(62 - seen) {
+                let message = messages.next().unwrap();
+                assert_eq!((message.event.as_str(), message.id), ("clock", seen + 1));
+                seen = message.id;
+            }
+        }
+        assert_eq!(writer.join().unwrap(), 62);
+    });
+    service.audit();
+}
+
+#[test]
+fn who_asks_for_what_is_not_kept_is_told_where_the_clock_is() {
+    let mut service = standing();
+    let newest = forward(&service);
+    let check = |service: &Service, seen: &str, expected: &Value| {
+        let mut connection = service.connect();
+        let request = stream_of("/v1").header("Last-Event-ID", seen);
+        let message = open(&mut connection, service, request).next().unwrap();
+        assert_eq!(message.event, "reset", "{seen}");
+        assert_eq!(lasting(&message.data), lasting(expected), "{seen}");
+    };
+    for unknown in ["4", "1000000", "18446744073709551615"] {
+        check(&service, unknown, &newest);
+    }
+    // What happened before a restart is not kept.
+    service.restart();
+    check(&service, "1", &newest);
+    let later = forward(&service);
+    check(&service, "1", &later);
+    // Nor is what happened more than so many changes ago.
+    let mut last = Value::Null;
+    for _ in 0..260 {
+        last = forward(&service);
+    }
+    let newest = last["generation"].as_u64().unwrap();
+    check(&service, &(newest - 258).to_string(), &last);
+    for wrong in ["x", "-1", "1.5", "18446744073709551616"] {
+        service.send(stream_of("/v1").header("Last-Event-ID", wrong)).refused(400, "invalid_parameter");
+    }
+    service.audit();
+}
+
+#[test]
+fn a_listener_without_permission_hears_nothing_more() {
+    let service = standing();
+    let made = service.post("/v1/api-keys", &json!({ "label": "listener" }));
+    let key = made["api_key"].as_str().unwrap();
+    let mut connection = service.connect();
+    let mut messages = open(&mut connection, &service, stream_of("/v1").key(key));
+    messages.next().expect("the clock as it is");
+    forward(&service);
+    messages.next().expect("a change");
+    let path = format!("/v1/api-keys/{}", made["key_id"].as_str().unwrap());
+    service.send(Request::new("DELETE", &path)).expect(200);
+    forward(&service);
+    assert!(messages.next().is_none(), "a revoked key hears no change");
+    drop(messages);
+    service.send(stream_of("/v1").key(key)).refused(401, "invalid_credentials");
+    // The same for a user who is removed.
+    let ada = service.user("ada");
+    service.send(Request::post("/timelines").json(&json!({ "timeline_id": "hers" })).key(&ada)).expect(201);
+    let mut connection = service.connect();
+    let request = Request::get("/v1/clock/stream?timeline_id=hers").key(&ada);
+    let mut messages = open(&mut connection, &service, request);
+    messages.next().expect("the clock as it is");
+    service.send(Request::new("DELETE", "/v1/users/ada")).expect(200);
+    send(&service, "/v1/pause-time", &json!({ "timeline_id": "hers" })).expect(200);
+    assert!(messages.next().is_none(), "a removed user hears no change");
+    drop(messages);
+    service.audit();
+}
+
+#[test]
+fn a_stream_ends_with_the_service() {
+    let mut service = standing();
+    let mut connections: Vec<Connection> = (0..5).map(|_| service.connect()).collect();
+    let mut streams: Vec<Messages<'_>> =
+        connections.iter_mut().map(|connection| open(connection, &service, stream_of("/v1"))).collect();
+    for stream in &mut streams {
+        stream.next().expect("the clock as it is");
+    }
+    assert!(service.stop().success(), "{}", service.log_text());
+    for stream in &mut streams {
+        assert!(stream.next().is_none());
+    }
+    drop(streams);
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn refusals_come_before_the_stream() {
+    let service = Service::start();
+    let ada = service.user("ada");
+    snapshot::check("stream-hidden", &service.send(stream_of("/v1").key(&ada)));
+    service.send(stream_of("/v1").anonymous()).refused(401, "missing_credentials");
+    service.send(Request::get("/v1/clock/stream?timeline_id=no-such")).refused(404, "not_found");
+    service.send(Request::get("/v1/clock/stream?timeline=main")).refused(400, "unknown_parameter");
+    service.audit();
+}

@@ -1,0 +1,119 @@
+//! `POST /v1/set-anchor`, `GET /v1/anchors`, `POST /v1/return-to-anchor`.
+
+use serde_json::{Value, json};
+
+use super::{PREFIXES, refused_and_unchanged, send, stand, standing};
+use crate::http::{Request, target};
+use crate::service::Service;
+use crate::snapshot;
+
+#[test]
+fn an_anchor_and_the_way_back() {
+    for prefix in PREFIXES {
+        let service = standing();
+        let set = |body: Value| send(&service, &format!("{prefix}/set-anchor"), &body);
+        let first = set(json!({ "description": "before the levees fail" }));
+        snapshot::check("set-anchor", &first);
+        snapshot::check("set-anchor-elsewhere", &set(json!({ "timestamp": "2005-08-29T11:10:00Z", "fixed": false })));
+        snapshot::check("set-anchor-refused", &set(json!({ "timestamp": "2005-08-29" })));
+        snapshot::check("anchors", &service.send(Request::get(&format!("{prefix}/anchors"))));
+        stand(&service, "2010-01-01T00:00:00Z");
+        let back = json!({ "anchor_id": first.json()["anchor_id"] });
+        snapshot::check("return-to-anchor", &send(&service, &format!("{prefix}/return-to-anchor"), &back));
+        snapshot::check("return-to-nothing", &send(&service, &format!("{prefix}/return-to-anchor"), &json!({ "anchor_id": "x" })));
+        service.audit();
+    }
+}
+
+#[test]
+fn an_anchor_marks_what_the_clock_shows_unless_it_says_otherwise() {
+    let service = Service::start();
+    send(&service, "/v1/travel", &json!({ "destination_time": "1969-07-20T20:17:40Z" })).expect(200);
+    let before = service.get("/v1/clock", &[]);
+    let anchor = service.send(Request::post("/v1/set-anchor")).expect(200);
+    let after = service.get("/v1/clock", &[]);
+    let at = |value: &Value| crate::instant::micros(value.as_str().unwrap());
+    assert!(at(&before["current_time"]) <= at(&anchor["timestamp"]), "{anchor}");
+    assert!(at(&anchor["timestamp"]) <= at(&after["current_time"]), "{anchor}");
+    assert_eq!(before["generation"], after["generation"], "an anchor does not move the clock");
+    for far in ["-009999-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"] {
+        let anchor = send(&service, "/v1/set-anchor", &json!({ "timestamp": far })).expect(200);
+        assert_eq!(anchor["timestamp"], far);
+    }
+    let longest = "é".repeat(8_192);
+    send(&service, "/v1/set-anchor", &json!({ "description": longest })).expect(200);
+    let refused = send(&service, "/v1/set-anchor", &json!({ "description": longest + "x" })).refused(400, "invalid_parameter");
+    assert_eq!(refused["errors"][0]["pointer"], "#/description");
+    service.audit();
+}
+
+#[test]
+fn a_return_restores_the_whole_clock() {
+    let service = Service::start();
+    send(&service, "/v1/travel", &json!({ "destination_time": "2005-08-29T11:10:00Z", "location": "America/Chicago" })).expect(200);
+    send(&service, "/v1/set-rate", &json!({ "rate": 60 })).expect(200);
+    send(&service, "/v1/pause-time", &json!({})).expect(200);
+    stand(&service, "2005-08-29T11:10:00Z");
+    let standing = send(&service, "/v1/set-anchor", &json!({})).expect(200);
+    send(&service, "/v1/resume-time", &json!({})).expect(200);
+    let running = send(&service, "/v1/set-anchor", &json!({ "timestamp": "1999-12-31T23:59:59Z" })).expect(200);
+    send(&service, "/v1/travel", &json!({ "destination_time": "3000-01-01T00:00:00Z", "location": "elsewhere" })).expect(200);
+    send(&service, "/v1/set-rate", &json!({ "rate": 2 })).expect(200);
+    for (anchor, state) in [(&standing, "paused"), (&running, "running"), (&standing, "paused")] {
+        let generation = service.get("/v1/clock", &[])["generation"].as_u64().unwrap();
+        let body = json!({ "anchor_id": anchor["anchor_id"], "scope": "clock" });
+        let back = send(&service, "/v1/return-to-anchor", &body).expect(200);
+        assert_eq!(back["current_time"], anchor["timestamp"]);
+        assert_eq!(back["anchor_id"], anchor["anchor_id"]);
+        assert_eq!((&back["state"], &back["rate"]), (&json!(state), &json!(60.0)));
+        assert_eq!(back["location"], "America/Chicago");
+        assert_eq!(back["generation"], generation + 1);
+    }
+    service.audit();
+}
+
+#[test]
+fn anchors_are_listed_page_by_page_in_the_order_in_which_they_were_set() {
+    let service = standing();
+    let set = |number: usize| {
+        let body = json!({ "description": number.to_string(), "timestamp": format!("{:04}-01-01T00:00:00Z", 3000 - number) });
+        send(&service, "/v1/set-anchor", &body).expect(200)["anchor_id"].clone()
+    };
+    let ids: Vec<Value> = (0..25).map(set).collect();
+    let mut listed = Vec::new();
+    let mut page = service.get("/v1/anchors", &[("limit", "10")]);
+    let mut pages = 1;
+    loop {
+        listed.extend(page["anchors"].as_array().unwrap().iter().map(|anchor| anchor["anchor_id"].clone()));
+        assert_eq!(page["has_more"], page["next_cursor"].is_string());
+        let Some(cursor) = page["next_cursor"].as_str().map(str::to_owned) else { break };
+        page = service.get("/v1/anchors", &[("limit", "10"), ("cursor", &cursor)]);
+        pages += 1;
+    }
+    assert_eq!((listed, pages), (ids, 3));
+    assert_eq!(service.get("/timeline/main", &[])["anchors"], 25);
+    let refused = service.send(Request::get(&target("/v1/anchors", &[("cursor", "nonsense")])));
+    let refused = refused.refused(400, "invalid_parameter");
+    assert_eq!(refused["errors"][0]["pointer"], "#/cursor");
+    for wrong in ["0", "1001", "-1", "ten", ""] {
+        let refused = service.send(Request::get(&target("/v1/anchors", &[("limit", wrong)]))).refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/limit", "{wrong}");
+    }
+    service.audit();
+}
+
+#[test]
+fn anchors_belong_to_their_timeline() {
+    let service = standing();
+    let anchor = send(&service, "/v1/set-anchor", &json!({ "timeline_id": "other" })).expect(200);
+    assert_eq!(service.get("/v1/anchors", &[])["anchors"], json!([]));
+    assert_eq!(service.get("/v1/anchors", &[("timeline_id", "other")])["anchors"][0]["anchor_id"], anchor["anchor_id"]);
+    let body = json!({ "anchor_id": anchor["anchor_id"] });
+    refused_and_unchanged(&service, "/v1/return-to-anchor", &body, 404, "not_found");
+    for scope in ["history", "", "Clock"] {
+        let body = json!({ "anchor_id": anchor["anchor_id"], "timeline_id": "other", "scope": scope });
+        let refused = send(&service, "/v1/return-to-anchor", &body).refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/scope");
+    }
+    service.audit();
+}
