@@ -1,0 +1,16 @@
+//! `cargo xtask bench`: builds the service and the benchmark, and hands over.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::process;
+
+/// Builds both in release, in one go so that nothing they share is built twice, and measures.
+pub(crate) fn run(root: &Path, arguments: &[String]) -> anyhow::Result<()> {
+    process::run(&mut process::cargo(
+        root,
+        &["build", "--release", "--package", "timenav", "--package", "timenav-bench"],
+    ))?;
+    let program = process::target_folder(root).join("release/timenav-bench");
+    process::run(Command::new(program).args(arguments).current_dir(root))
+}

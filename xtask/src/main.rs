@@ -1,0 +1,93 @@
+//! How timenav is checked, generated and measured: `cargo xtask …`.
+//!
+//! It depends on nothing of ours and compiles in seconds, so that the check of a change starts at
+//! once. What it checks itself, rather than asking a tool, is in [`tidy`].
+
+#![expect(clippy::disallowed_methods, reason = "a tool for developers reads the clock and the environment itself")]
+
+mod process;
+mod steps;
+mod tools;
+mod tidy;
+mod generate;
+mod bench;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::generate::Document;
+use crate::steps::Step;
+
+/// Checks, generates and measures timenav.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Checks everything that a change must pass, and stops at the first failure.
+    Test {
+        /// Runs only this step. May be given more than once.
+        #[arg(long, value_enum, value_name = "STEP")]
+        only: Vec<Step>,
+        /// Leaves this step out. May be given more than once.
+        #[arg(long, value_enum, value_name = "STEP", conflicts_with = "only")]
+        skip: Vec<Step>,
+    },
+    /// Checks what no other tool checks: names, lengths, links, layers, leftovers.
+    Tidy,
+    /// Writes docs/api/openapi.json from the service's own description.
+    Openapi {
+        /// Writes nothing, and fails where the file differs.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Writes docs/command-line.md from the program's own help.
+    CliDocs {
+        /// Writes nothing, and fails where the file differs.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Measures the service against floors in the same run. `cargo xtask bench --help` tells how.
+    #[command(disable_help_flag = true)]
+    Bench {
+        /// Handed on to the benchmark.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+        arguments: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<()> {
+    let root = process::repository_root()?;
+    match command {
+        Command::Test { only, skip } => steps::run(&root, &only, &skip),
+        Command::Tidy => tidy::run(&root),
+        Command::Openapi { check } => generate::run(&root, Document::Openapi, check),
+        Command::CliDocs { check } => generate::run(&root, Document::CommandLine, check),
+        Command::Bench { arguments } => bench::run(&root, &arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_makes_sense() {
+        super::Cli::command().debug_assert();
+    }
+}

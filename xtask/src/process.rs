@@ -1,0 +1,93 @@
+//! Programs that are run, and where.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+
+/// How often a program with a time limit is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Returns the folder of the workspace.
+pub(crate) fn repository_root() -> anyhow::Result<PathBuf> {
+    // Cargo tells where this crate is now; where it was compiled counts only without Cargo.
+    let xtask = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    let root = Path::new(&xtask).parent().context("xtask lies in no folder")?;
+    Ok(root.to_owned())
+}
+
+/// Returns the folder into which Cargo builds.
+pub(crate) fn target_folder(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
+}
+
+/// Returns a call of the Cargo that runs this program.
+pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(root);
+    command
+}
+
+/// Returns what a program is called, wherever it lies.
+fn name(command: &Command) -> String {
+    let program = Path::new(command.get_program());
+    program.file_name().unwrap_or(command.get_program()).to_string_lossy().into_owned()
+}
+
+/// Runs a program to its end.
+pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
+    let program = name(command);
+    let status = command.status().with_context(|| format!("{program} cannot be started"))?;
+    if !status.success() {
+        bail!("{program} ended with {status}");
+    }
+    Ok(())
+}
+
+/// Runs a program to its end and returns what it wrote.
+pub(crate) fn output(command: &mut Command) -> anyhow::Result<Vec<u8>> {
+    let program = name(command);
+    let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("{program} cannot be started"))?;
+    if !output.status.success() {
+        bail!("{program} ended with {}", output.status);
+    }
+    Ok(output.stdout)
+}
+
+/// Runs a program without a word. Returns whether it succeeded within the time limit.
+pub(crate) fn succeeds(command: &mut Command, time_max: Duration) -> bool {
+    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let Ok(mut child) = quiet.spawn() else { return false };
+    let start = Instant::now();
+    while start.elapsed() < time_max {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.success(),
+            Ok(None) => std::thread::sleep(LOOK_EVERY),
+            Err(_) => break,
+        }
+    }
+    // It is ours, and it is too late for it; where it ended meanwhile there is nothing to end.
+    let _ = child.kill();
+    let _ = child.wait();
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_takes_too_long_is_ended() {
+        let start = Instant::now();
+        assert!(!succeeds(Command::new("sleep").arg("30"), Duration::from_millis(100)));
+        assert!(start.elapsed() < Duration::from_secs(20));
+    }
+
+    #[test]
+    fn success_is_told_from_failure() {
+        assert!(succeeds(&mut Command::new("true"), Duration::from_secs(20)));
+        assert!(!succeeds(&mut Command::new("false"), Duration::from_secs(20)));
+        assert!(!succeeds(&mut Command::new("no-such-program-anywhere"), Duration::from_secs(20)));
+    }
+}

@@ -1,0 +1,139 @@
+//! `cargo xtask test`: everything that a change must pass, one step after the other.
+
+use std::fmt;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use clap::ValueEnum;
+
+use crate::{process, tidy, tools};
+
+/// Longest time in which the database of advisories has to be fetched.
+const FETCH_TIME_MAX: Duration = Duration::from_mins(1);
+
+/// One step, in the order in which they run: the quickest to fail come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Step {
+    /// The code is formatted.
+    Fmt,
+    /// No lint of the compiler or of clippy has anything to say.
+    Clippy,
+    /// All tests pass, those in documentation too.
+    Test,
+    /// The documentation builds, and its links lead somewhere.
+    Doc,
+    /// Licences, banned crates and sources of all dependencies are as `deny.toml` wants them.
+    Deny,
+    /// Nothing is left over: names, lengths, links, layers.
+    Tidy,
+}
+
+impl Step {
+    /// Returns the arguments of Cargo that do the step, if it is Cargo that does it.
+    const fn cargo_arguments(self) -> Option<&'static [&'static str]> {
+        match self {
+            Self::Fmt => Some(&["fmt", "--all", "--check"]),
+            Self::Clippy => Some(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+            Self::Test => Some(&["test", "--workspace"]),
+            Self::Doc => Some(&["doc", "--workspace", "--no-deps", "--document-private-items"]),
+            Self::Deny | Self::Tidy => None,
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.to_possible_value();
+        f.write_str(value.as_ref().map_or("", |value| value.get_name()))
+    }
+}
+
+/// Runs the chosen steps, and stops at the first that fails.
+pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<()> {
+    let steps = chosen(only, skip);
+    tools::require(&steps)?;
+    let mut times = Vec::with_capacity(steps.len());
+    for step in steps {
+        println!("\n== {step}: {}", headline(step));
+        let start = Instant::now();
+        let result = run_step(root, step);
+        times.push((step, start.elapsed()));
+        if let Err(error) = result {
+            print_times(&times);
+            return Err(error.context(format!("step {step} failed; repeat it with `cargo xtask test --only {step}`")));
+        }
+    }
+    print_times(&times);
+    Ok(())
+}
+
+fn chosen(only: &[Step], skip: &[Step]) -> Vec<Step> {
+    let all = Step::value_variants().iter().copied();
+    all.filter(|step| (only.is_empty() || only.contains(step)) && !skip.contains(step)).collect()
+}
+
+fn headline(step: Step) -> String {
+    match (step.cargo_arguments(), step) {
+        (Some(arguments), _) => format!("cargo {}", arguments.join(" ")),
+        (None, Step::Deny) => "cargo deny check licenses bans sources advisories".to_owned(),
+        (None, _) => "cargo xtask tidy".to_owned(),
+    }
+}
+
+fn print_times(times: &[(Step, Duration)]) {
+    println!();
+    for (step, time) in times {
+        println!("{:<8}{:>8.1} s", step.to_string(), time.as_secs_f64());
+    }
+}
+
+fn run_step(root: &Path, step: Step) -> anyhow::Result<()> {
+    match (step.cargo_arguments(), step) {
+        (Some(arguments), Step::Doc) => {
+            process::run(process::cargo(root, arguments).env("RUSTDOCFLAGS", "-D warnings"))
+        }
+        (Some(arguments), _) => process::run(&mut process::cargo(root, arguments)),
+        (None, Step::Deny) => deny(root),
+        (None, _) => tidy::run(root),
+    }
+}
+
+fn deny(root: &Path) -> anyhow::Result<()> {
+    let program = tools::cargo_deny(root)?;
+    let deny = |arguments: &[&str]| {
+        let mut command = Command::new(&program);
+        command.args(arguments).current_dir(root);
+        command
+    };
+    // Two versions of a crate are worth a look with `cargo deny check bans`, and not one at every run.
+    process::run(&mut deny(&["--log-level", "error", "check", "licenses", "bans", "sources"]))
+        .context("deny.toml says what is allowed, and why")?;
+    if !process::succeeds(&mut deny(&["fetch", "db"]), FETCH_TIME_MAX) {
+        println!("advisories skipped: their database cannot be fetched from this machine");
+        return Ok(());
+    }
+    if process::run(&mut deny(&["--log-level", "error", "check", "--disable-fetch", "advisories"])).is_err() {
+        bail!("a dependency has a known defect: update it, or list the advisory in deny.toml with a reason");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_chosen_in_their_own_order() {
+        assert_eq!(chosen(&[], &[]), Step::value_variants());
+        assert_eq!(chosen(&[Step::Tidy, Step::Fmt], &[]), [Step::Fmt, Step::Tidy]);
+        assert_eq!(chosen(&[], &[Step::Deny, Step::Doc]), [Step::Fmt, Step::Clippy, Step::Test, Step::Tidy]);
+    }
+
+    #[test]
+    fn a_step_is_named_as_it_is_typed() {
+        assert_eq!(Step::Fmt.to_string(), "fmt");
+        assert_eq!(headline(Step::Test), "cargo test --workspace");
+    }
+}

@@ -1,0 +1,147 @@
+//! What a crate may not depend on, so that each layer stays what it is.
+
+use super::Problem;
+use super::tree::Tree;
+
+/// A crate, what it must never see, and what it does instead.
+struct Layer {
+    manifest: &'static str,
+    forbidden: &'static [&'static str],
+    instead: &'static str,
+}
+
+const LAYERS: [Layer; 5] = [
+    Layer {
+        manifest: "crates/timenav-core/Cargo.toml",
+        forbidden: &[
+            "timenav-*",
+            "serde",
+            "serde_json",
+            "tokio",
+            "futures-util",
+            "async-trait",
+            "axum",
+            "http",
+            "hyper",
+            "rusqlite",
+            "tokio-postgres",
+            "rand",
+            "getrandom",
+            "tracing",
+            "aws-lc-rs",
+        ],
+        instead: "core is pure: wire types live beside their handler, row types beside their query",
+    },
+    Layer {
+        manifest: "crates/timenav-engine/Cargo.toml",
+        forbidden: &[
+            "timenav-store",
+            "timenav-http",
+            "timenav-import",
+            "timenav",
+            "axum",
+            "http",
+            "hyper",
+            "tower",
+            "tower-http",
+            "utoipa",
+            "rusqlite",
+            "tokio-postgres",
+            "reqwest",
+            "rand",
+            "getrandom",
+            "aws-lc-rs",
+        ],
+        instead: "the engine knows neither SQL nor HTTP: make it a door, as `Store` is",
+    },
+    Layer {
+        manifest: "crates/timenav-import/Cargo.toml",
+        forbidden: &["timenav-engine", "timenav-store", "timenav-http", "timenav", "tokio", "axum", "rusqlite"],
+        instead: "importers turn bytes into drafts, and do not know who asks",
+    },
+    Layer {
+        manifest: "crates/timenav-store/Cargo.toml",
+        forbidden: &["timenav-http", "timenav-import", "timenav", "axum", "http", "hyper", "tower", "utoipa"],
+        instead: "a store speaks the engine's language only",
+    },
+    Layer {
+        manifest: "crates/timenav-http/Cargo.toml",
+        forbidden: &["timenav-store", "timenav", "rusqlite", "tokio-postgres", "sqlx"],
+        instead: "handlers ask the engine, never a store",
+    },
+];
+
+pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for layer in &LAYERS {
+        let Some(text) = tree.text(layer.manifest) else { continue };
+        for (line, dependency) in dependencies(text) {
+            if layer.forbidden.iter().any(|forbidden| is_meant(forbidden, dependency)) {
+                let message = format!("this crate may not see `{dependency}`; {}", layer.instead);
+                problems.push(Problem::new(layer.manifest, line, message));
+            }
+        }
+    }
+    problems
+}
+
+fn is_meant(forbidden: &str, dependency: &str) -> bool {
+    forbidden.strip_suffix('*').map_or(forbidden == dependency, |start| dependency.starts_with(start))
+}
+
+/// Returns the normal dependencies of a manifest, each with its line.
+///
+/// It reads as much TOML as manifests here have: tables, and one key a line.
+fn dependencies(manifest: &str) -> Vec<(usize, &str)> {
+    let mut inside = false;
+    let mut found = Vec::new();
+    for (number, line) in manifest.lines().enumerate() {
+        let line = line.trim();
+        if let Some(table) = line.strip_prefix('[') {
+            let table = table.split(']').next().unwrap_or_default().trim();
+            inside = table == "dependencies" || (table.starts_with("target.") && table.ends_with(".dependencies"));
+            if let Some(name) = table.strip_prefix("dependencies.") {
+                found.push((number + 1, name.trim_matches('"')));
+            }
+            continue;
+        }
+        let key = line.split(['=', '.']).next().unwrap_or_default().trim().trim_matches('"');
+        if inside && !key.is_empty() && !key.starts_with('#') {
+            found.push((number + 1, renamed(line).unwrap_or(key)));
+        }
+    }
+    found
+}
+
+/// Returns the real name of a dependency that goes by another one.
+fn renamed(line: &str) -> Option<&str> {
+    let (_, after) = line.split_once("package")?;
+    after.trim_start().strip_prefix('=')?.trim_start().strip_prefix('"')?.split('"').next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::assert_found;
+    use super::{check, dependencies};
+
+    const CORE: &str = "crates/timenav-core/Cargo.toml";
+
+    #[test]
+    fn what_a_layer_may_not_see_is_found() {
+        let manifest = "[package]\nname = \"timenav-core\"\n\n[dependencies]\njiff.workspace = true\nserde.workspace = true\n\n\
+                        [dev-dependencies]\nserde_json.workspace = true\n";
+        assert_found(check, &[(CORE, manifest)], &[&format!("{CORE}:6")]);
+        assert_found(check, &[("crates/other/Cargo.toml", manifest)], &[]);
+        let ours = "[dependencies]\ntimenav-engine.workspace = true\n";
+        assert_found(check, &[(CORE, ours)], &[&format!("{CORE}:2")]);
+        assert_found(check, &[("crates/timenav-http/Cargo.toml", ours)], &[]);
+    }
+
+    #[test]
+    fn every_way_to_depend_is_read() {
+        let manifest = "[dependencies]\na = \"1\"\nb.workspace = true\nc = { version = \"1\" } # why\nd = { package = \"e\" }\n\
+                        [dependencies.f]\nversion = \"1\"\n[target.'cfg(unix)'.dependencies]\ng = \"1\"\n\
+                        [build-dependencies]\nh = \"1\"\n[features]\ni = []\n";
+        assert_eq!(dependencies(manifest), [(2, "a"), (3, "b"), (4, "c"), (5, "e"), (6, "f"), (9, "g")]);
+    }
+}

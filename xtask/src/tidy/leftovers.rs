@@ -1,0 +1,81 @@
+//! What was meant to be finished, and lints that are silenced without a word.
+
+use super::Problem;
+use super::tree::Tree;
+
+/// What nobody leaves behind, and what would be right. Put together from two halves each, so that
+/// this file has none of them.
+const LEFTOVERS: [(&str, &str); 6] = [
+    (concat!("to", "do!("), "write it"),
+    (concat!("unimple", "mented!("), "write it, or make the case impossible"),
+    (concat!("db", "g!("), "remove it"),
+    (concat!("FIX", "ME"), "mend it, or say in a sentence what is and why"),
+    (concat!("XX", "X"), "mend it, or say in a sentence what is and why"),
+    (concat!("TO", "DO"), "do it, or open an issue"),
+];
+
+pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (path, text) in tree.sources(&[".rs", ".ts", ".svelte", "Cargo.toml"]) {
+        for (number, line) in text.lines().enumerate() {
+            let found = LEFTOVERS.iter().find(|(leftover, _)| line.contains(leftover));
+            problems.extend(found.map(|(leftover, right)| {
+                Problem::new(path, number + 1, format!("`{leftover}` is left over; {right}"))
+            }));
+        }
+    }
+    for (path, text) in tree.sources(&[".rs"]) {
+        problems.extend(silenced(path, text));
+    }
+    problems
+}
+
+/// Finds attributes that silence a lint and do not say why.
+fn silenced(path: &str, text: &str) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (start, _) in text.match_indices('#') {
+        let attribute = text[start + 1..].strip_prefix('!').unwrap_or(&text[start + 1..]);
+        let Some(word) = ["allow", "expect"].iter().find(|word| {
+            attribute
+                .strip_prefix('[')
+                .and_then(|rest| rest.strip_prefix(**word))
+                .is_some_and(|rest| rest.starts_with('('))
+        }) else {
+            continue;
+        };
+        let end = attribute.find(")]").unwrap_or(attribute.len());
+        if !attribute[..end].contains("reason") {
+            let line = text[..start].matches('\n').count() + 1;
+            let message = format!("`{word}` without a reason; use `expect` and say why: `reason = \"…\"`");
+            problems.push(Problem::new(path, line, message));
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::assert_found;
+    use super::check;
+
+    #[test]
+    fn leftovers_are_found_in_code_and_manifests() {
+        let [todo, _, dbg, fixme, ..] = super::LEFTOVERS.map(|(leftover, _)| leftover);
+        let code = format!("//! Doc.\nfn a() {{ {todo}) }}\nfn b() {{}}\n// {fixme}: later\n{dbg}1);\n");
+        assert_found(check, &[("a.rs", &code)], &["a.rs:2", "a.rs:4", "a.rs:5"]);
+        assert_found(
+            check,
+            &[("console/src/a.ts", &code), ("console/dist/a.ts", &code)],
+            &["console/src/a.ts:2", "console/src/a.ts:4", "console/src/a.ts:5"],
+        );
+        assert_found(check, &[("README.md", &code)], &[]);
+    }
+
+    #[test]
+    fn a_silenced_lint_needs_a_reason() {
+        let silent = concat!("fn a() {}\n#", "[allow(dead_code)]\nfn b() {}\n#", "![expect(\n    unused\n)]\n");
+        assert_found(check, &[("a.rs", silent)], &["a.rs:2", "a.rs:4"]);
+        let told = concat!("#", "[expect(\n    dead_code,\n    reason = \"kept (for now)\"\n)]\nfn b() {}\n");
+        assert_found(check, &[("a.rs", told)], &[]);
+    }
+}

@@ -1,0 +1,85 @@
+//! What a machine has to have, and what is fetched for it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+
+use crate::process;
+use crate::steps::Step;
+
+/// The version that reads `deny.toml`.
+const CARGO_DENY_VERSION: &str = "0.20.2";
+/// Longest time that a question about a tool may take.
+const ASK_TIME_MAX: Duration = Duration::from_mins(1);
+
+/// A program that the steps need and that nothing here can install.
+struct Tool {
+    program: &'static str,
+    arguments: &'static [&'static str],
+    needed_by: fn(Step) -> bool,
+    /// What is missing, and how to get it.
+    missing: &'static str,
+}
+
+const TOOLS: [Tool; 4] = [
+    Tool {
+        program: "git",
+        arguments: &["--version"],
+        needed_by: |step| step == Step::Tidy,
+        missing: "git is missing; install it, for example with `apt-get install git`",
+    },
+    Tool {
+        program: "cc",
+        arguments: &["--version"],
+        needed_by: |step| matches!(step, Step::Clippy | Step::Test | Step::Doc),
+        missing: "a C compiler is missing; install one, for example with `apt-get install gcc libc6-dev`",
+    },
+    Tool {
+        program: "cargo",
+        arguments: &["fmt", "--version"],
+        needed_by: |step| step == Step::Fmt,
+        missing: "rustfmt is missing; install it with `rustup component add rustfmt`",
+    },
+    Tool {
+        program: "cargo",
+        arguments: &["clippy", "--version"],
+        needed_by: |step| step == Step::Clippy,
+        missing: "clippy is missing; install it with `rustup component add clippy`",
+    },
+];
+
+/// Checks that everything the steps need is there.
+pub(crate) fn require(steps: &[Step]) -> anyhow::Result<()> {
+    for tool in TOOLS.iter().filter(|tool| steps.iter().any(|step| (tool.needed_by)(*step))) {
+        if !process::succeeds(Command::new(tool.program).args(tool.arguments), ASK_TIME_MAX) {
+            bail!(tool.missing);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the path of cargo-deny: the one built here, the machine's own, or one built now.
+pub(crate) fn cargo_deny(root: &Path) -> anyhow::Result<PathBuf> {
+    let tools = root.join("target/tools");
+    let built = tools.join("bin/cargo-deny");
+    for found in [built.clone(), PathBuf::from("cargo-deny")] {
+        if process::succeeds(Command::new(&found).arg("--version"), ASK_TIME_MAX) {
+            return Ok(found);
+        }
+    }
+    println!(
+        "cargo-deny is missing; version {CARGO_DENY_VERSION} is built now, once, into target/tools (some minutes)"
+    );
+    let folder = tools.display().to_string();
+    let arguments =
+        ["install", "cargo-deny", "--quiet", "--locked", "--version", CARGO_DENY_VERSION, "--root", &folder];
+    let objects = tools.join("build");
+    let mut install = process::cargo(root, &arguments);
+    process::run(install.env("CARGO_TARGET_DIR", &objects))
+        .context("cargo-deny cannot be built; install it, or leave the step out with `--skip deny`")?;
+    // The program is all that is needed from here on; what is left behind costs only room.
+    let _ = std::fs::remove_dir_all(objects);
+    Ok(built)
+}
