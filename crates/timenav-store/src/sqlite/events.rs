@@ -59,6 +59,9 @@ pub(super) fn find(connection: &Connection, query: &EventQuery) -> Result<Vec<St
         Some((time, position)) if time >= query.range.first() => (time.micros(), sql(position)),
         _ => (query.range.first().micros(), -1),
     };
+    if query.items_max == 0 {
+        return Ok(Vec::new());
+    }
     let sources = sources(&query.pattern);
     // One run alone gives nearly all that is asked for; of many each gives a little.
     let block_rows = if sources.len() == 1 { query.items_max } else { BLOCK_ROWS_FIRST }.clamp(1, BLOCK_ROWS_MAX);
@@ -73,11 +76,13 @@ pub(super) fn find(connection: &Connection, query: &EventQuery) -> Result<Vec<St
         }
     }
     let mut page = Vec::with_capacity(query.items_max.min(BLOCK_ROWS_MAX));
-    while page.len() < query.items_max
-        && let Some(Reverse((_, number))) = first.pop()
-    {
+    while let Some(Reverse((_, number))) = first.pop() {
         let run = &mut runs[number];
         page.extend(run.block.pop_front().map(|found| found.event));
+        // A full page asks no run for more: that would read a block for nothing.
+        if page.len() >= query.items_max {
+            break;
+        }
         if let Some(key) = run.peek(connection, query)? {
             first.push(Reverse((key, number)));
         }

@@ -1,0 +1,9 @@
+//! One file for each benchmark.
+
+pub(crate) mod clock;
+pub(crate) mod reads;
+pub(crate) mod travel;
+pub(crate) mod writes;
+pub(crate) mod monitor;
+pub(crate) mod import;
+pub(crate) mod start;

@@ -1,0 +1,48 @@
+//! Importing NDJSON over HTTP, ledger and proofs included, against raw batched SQLite inserts of
+//! the same rows under the same indexes (goal 7).
+
+use anyhow::bail;
+use serde_json::Value;
+
+use crate::history::History;
+use crate::raw_sqlite::{RawStore, Sample, Write};
+use crate::report::{Finding, Goal, Unit};
+use crate::rounds::Rounds;
+use crate::service::{Service, database_in};
+use crate::setting::Setting;
+
+/// Rows a second that are to be reached, whatever the floor does.
+const RATE_MIN: f64 = 50_000.0;
+/// Rows in one commit of the floor.
+const BATCH_ROWS: usize = 2_048;
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
+    let events_count: u32 = if setting.quick { 30_000 } else { 150_000 };
+    let file = setting.folder.join("import.ndjson");
+    History::default().write(&file, u64::from(events_count))?;
+    let import = || {
+        let service = Service::start(setting, &setting.empty_folder("import")?, &[])?;
+        let outcome = service.import(&file)?;
+        let answer: Value = serde_json::from_str(&outcome.answer)?;
+        if answer["taken"] != events_count {
+            bail!("not every event was taken: {}", outcome.answer);
+        }
+        anyhow::Ok((f64::from(events_count) / outcome.seconds, service.stop()?))
+    };
+    let (_, data) = import()?;
+    let sample = Sample::take(&database_in(&data)?, Write::Event, usize::try_from(events_count)?)?;
+    let floor = || {
+        let folder = setting.empty_folder("import-raw")?;
+        let write = || RawStore::create(&folder, &sample)?.write_all(BATCH_ROWS);
+        anyhow::Ok(setting.cores.measured(write)?.rate)
+    };
+    let rounds = Rounds::measure(setting, floor, || Ok(import()?.0))?;
+    Ok(vec![Finding {
+        name: "import-ndjson".to_owned(),
+        unit: Unit::RowsPerSecond,
+        rounds,
+        ratio_goal: Goal::AtLeast(0.5),
+        own_goal: Some(Goal::AtLeast(RATE_MIN)),
+        floor: "raw SQLite inserts (WAL, FULL) of the same rows and indexes, 2048 a commit",
+    }])
+}

@@ -1,0 +1,46 @@
+//! Reads whose entry in the ledger is durable before they are answered, against reads whose entry
+//! becomes durable soon after (goal 9).
+
+use crate::history::History;
+use crate::load::Plan;
+use crate::report::{Finding, Goal, Unit};
+use crate::rounds::Rounds;
+use crate::service::Service;
+use crate::setting::Setting;
+
+/// Clients at once.
+const CONNECTIONS: usize = 32;
+/// Events to be read.
+const EVENTS_COUNT: u64 = 10_000;
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
+    let file = setting.folder.join("reads.ndjson");
+    History::default().write(&file, EVENTS_COUNT)?;
+    let start = |name: &str, read_log: &str| {
+        let data = setting.empty_folder(name)?;
+        let service = Service::start(setting, &data, &["--read-log", read_log])?;
+        service.import(&file)?;
+        anyhow::Ok(service)
+    };
+    let durable = start("reads-durable", "durable")?;
+    let buffered = start("reads-buffered", "buffered")?;
+    let mut findings = Vec::new();
+    for (name, plan) in [("reads-clock", Plan::Clock), ("reads-monitor-events", Plan::Monitor)] {
+        let rounds = Rounds::measure(
+            setting,
+            || Ok(buffered.load(plan, CONNECTIONS)?.rate()),
+            || Ok(durable.load(plan, CONNECTIONS)?.rate()),
+        )?;
+        findings.push(Finding {
+            name: name.to_owned(),
+            unit: Unit::RequestsPerSecond,
+            rounds,
+            ratio_goal: Goal::AtLeast(0.6),
+            own_goal: None,
+            floor: "the same service with `--read-log buffered`",
+        });
+    }
+    durable.stop()?;
+    buffered.stop()?;
+    Ok(findings)
+}

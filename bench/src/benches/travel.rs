@@ -1,0 +1,35 @@
+//! `POST /v1/travel`, durable, with its proof, from one client, against one SQLite commit of the
+//! same rows (goal 2).
+
+use crate::load::Plan;
+use crate::raw_sqlite::{RawStore, Sample, Write};
+use crate::report::{Finding, Goal, Unit};
+use crate::rounds::Rounds;
+use crate::service::{Service, database_in};
+use crate::setting::Setting;
+
+/// Rows that the floor repeats.
+const SAMPLED: usize = 1_000;
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
+    let first = Service::start(setting, &setting.empty_folder("travel")?, &[])?;
+    first.load(Plan::Travel, 1)?;
+    let data = first.stop()?;
+    let sample = Sample::take(&database_in(&data)?, Write::Entry, SAMPLED)?;
+    let service = Service::start(setting, &data, &[])?;
+    let floor = || {
+        let folder = setting.empty_folder("travel-raw")?;
+        let write = || RawStore::create(&folder, &sample)?.write_for(setting.measure_time, 1);
+        anyhow::Ok(setting.cores.measured(write)?.p50_micros)
+    };
+    let rounds = Rounds::measure(setting, floor, || Ok(service.load(Plan::Travel, 1)?.p50_micros))?;
+    service.stop()?;
+    Ok(vec![Finding {
+        name: "travel-p50".to_owned(),
+        unit: Unit::Micros,
+        rounds,
+        ratio_goal: Goal::AtMost(2.5),
+        own_goal: None,
+        floor: "one SQLite commit (WAL, FULL) of the same rows",
+    }])
+}

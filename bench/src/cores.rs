@@ -1,0 +1,46 @@
+//! One core for what is measured, another for what measures it.
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// Where things run. Nothing is pinned on a machine with one core.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cores {
+    /// For the service and for every floor.
+    pub(crate) measured: Option<usize>,
+    /// For the load generator.
+    pub(crate) load: Option<usize>,
+}
+
+impl Cores {
+    /// Returns the first two cores that this process may use.
+    pub(crate) fn of_this_machine() -> Self {
+        let allowed = sched_getaffinity(None).ok();
+        let mut usable = (0..CpuSet::MAX_CPU).filter(|core| allowed.as_ref().is_some_and(|set| set.is_set(*core)));
+        match (usable.next(), usable.next()) {
+            (Some(measured), Some(load)) => Self { measured: Some(measured), load: Some(load) },
+            _ => Self { measured: None, load: None },
+        }
+    }
+
+    /// Runs something on the core for what is measured, in a thread of its own.
+    pub(crate) fn measured<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
+        on_core(self.measured, work)
+    }
+}
+
+/// Runs something in a thread of its own, on one core. Processes that it starts stay there too.
+pub(crate) fn on_core<T: Send>(core: Option<usize>, work: impl FnOnce() -> T + Send) -> T {
+    let pinned = move || {
+        if let Some(core) = core {
+            let mut set = CpuSet::new();
+            set.set(core);
+            // Where the kernel refuses, the measurement is noisier and no less true.
+            let _ = sched_setaffinity(None, &set);
+        }
+        work()
+    };
+    std::thread::scope(|scope| match scope.spawn(pinned).join() {
+        Ok(result) => result,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })
+}

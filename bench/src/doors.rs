@@ -1,0 +1,89 @@
+//! The engine inside this process, for what is measured without a socket.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use aws_lc_rs::hmac;
+use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
+use timenav_core::ids::TimelineId;
+use timenav_engine::{Caller, Doors, Engine, Entropy, Options, ReadLog, Signer};
+use timenav_store::{CheckpointFile, SqliteStore};
+
+use crate::history::History;
+use crate::wall_clock::HostClock;
+
+/// Events in one step of an import.
+const BATCH_EVENTS: u64 = 2_048;
+
+struct SystemEntropy;
+
+impl Entropy for SystemEntropy {
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    fn fill(&self, buffer: &mut [u8]) {
+        aws_lc_rs::rand::fill(buffer).expect("the system gives randomness, or nothing works");
+    }
+}
+
+/// Signs with a key that everybody knows: nothing here is to be trusted later.
+struct BenchSigner(Ed25519KeyPair);
+
+impl Signer for BenchSigner {
+    fn public_key(&self) -> [u8; 32] {
+        self.0.public_key().as_ref().try_into().unwrap_or_default()
+    }
+
+    fn sign(&self, message: &[u8]) -> [u8; 64] {
+        self.0.sign(message).as_ref().try_into().unwrap_or([0; 64])
+    }
+
+    fn verify(&self, public_key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
+        UnparsedPublicKey::new(&ED25519, public_key).verify(message, signature).is_ok()
+    }
+
+    fn authenticate(&self, label: &str, message: &[u8]) -> [u8; 32] {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, label.as_bytes());
+        hmac::sign(&key, message).as_ref().try_into().unwrap_or_default()
+    }
+}
+
+/// Returns where a folder made here keeps its database.
+pub(crate) fn database_of(folder: &Path) -> PathBuf {
+    folder.join("bench.db")
+}
+
+/// Opens the engine on a folder, and shows the key that was made there on the first start.
+pub(crate) async fn open(folder: &Path) -> anyhow::Result<(Engine, Caller, Arc<SqliteStore>)> {
+    let store = Arc::new(SqliteStore::open(&database_of(folder))?);
+    let key_pair = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).map_err(|_| anyhow!("a seed is no key"))?;
+    let doors = Doors {
+        clock: Arc::new(HostClock::new()),
+        entropy: Arc::new(SystemEntropy),
+        signer: Arc::new(BenchSigner(key_pair)),
+        outside: Arc::new(CheckpointFile::open(&folder.join("checkpoints.log"))?),
+    };
+    let options = Options { read_log: ReadLog::Buffered, ..Options::default() };
+    let key_file = folder.join("admin.key");
+    let keep = |key: &str| std::fs::write(&key_file, key);
+    let engine = Engine::open(Arc::clone(&store) as Arc<dyn timenav_engine::Store>, doors, options, keep).await?;
+    let key = std::fs::read_to_string(&key_file).context("the folder has no key")?;
+    let caller = engine.authenticate(key.trim())?;
+    Ok((engine, caller, store))
+}
+
+/// Makes a history of so many events in an empty folder.
+pub(crate) async fn make_history(folder: &Path, events_count: u64) -> anyhow::Result<()> {
+    let (engine, caller, store) = open(folder).await?;
+    let timeline = TimelineId::new(TimelineId::MAIN)?;
+    let mut first = 0;
+    while first < events_count {
+        crate::interrupt::check()?;
+        let end = (first + BATCH_EVENTS).min(events_count);
+        let drafts = (first..end).map(|number| History::default().draft(number)).collect();
+        engine.import_events(&caller, &timeline, drafts).await?;
+        first = end;
+    }
+    engine.close().await;
+    drop((engine, store));
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! A made-up history: many places with many events each, the same in every run.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use serde_json::json;
+use timenav_core::event::EventDraft;
+use timenav_core::ids::EventId;
+use timenav_core::place::{BBox, Geo, Point};
+use timenav_core::time::{Instant, Virtual};
+
+/// Places at which things happen.
+const PLACES: u64 = 500;
+/// When the history begins: 1 January 1950, in microseconds since 1970.
+const BEGIN_MICROS: i64 = -631_152_000_000_000;
+/// How long it lasts: 75 years, in seconds.
+const LENGTH_SECS: u64 = 75 * 31_556_952;
+
+/// A made-up history.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct History {
+    /// Whether its events have ids, or get them from the service.
+    pub(crate) named: bool,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self { named: true }
+    }
+}
+
+impl History {
+    /// Returns an event by its number.
+    pub(crate) fn draft(self, number: u64) -> EventDraft {
+        let place = self.place_of(number);
+        let (lat, lon) = near(corner(place), number);
+        let micros = BEGIN_MICROS + i64::try_from(mix(number ^ 0x5eed) % LENGTH_SECS).unwrap_or(0) * 1_000_000;
+        let description = format!("Sensor {} at place {place} reports reading {}.", number % 97, mix(number) % 100_000);
+        EventDraft {
+            event_id: if self.named { EventId::new(&format!("reading-{number}")).ok() } else { None },
+            location: Some(format!("Place {place}")),
+            geo: Point::new(lat, lon).map(|point| Geo { point, radius_m: None }),
+            ..EventDraft::at(Instant::from_micros(micros).unwrap_or(Instant::EPOCH), description)
+        }
+    }
+
+    /// Returns an event by its number, as it is sent.
+    pub(crate) fn json(self, number: u64) -> String {
+        let draft = self.draft(number);
+        let mut object = json!({
+            "time": draft.time.to_string(),
+            "description": draft.description,
+            "location": draft.location,
+        });
+        if let Some(geo) = draft.geo {
+            object["geo"] = json!({ "lat": geo.point.lat(), "lon": geo.point.lon() });
+        }
+        if let Some(event_id) = draft.event_id {
+            object["event_id"] = json!(event_id.as_str());
+        }
+        object.to_string()
+    }
+
+    /// Writes the first events to a file, one a line.
+    pub(crate) fn write(self, path: &Path, events_count: u64) -> anyhow::Result<()> {
+        let mut file = BufWriter::new(File::create(path)?);
+        for number in 0..events_count {
+            writeln!(file, "{}", self.json(number))?;
+        }
+        file.flush()?;
+        Ok(())
+    }
+
+    /// Returns a moment of the history.
+    #[expect(clippy::unused_self, reason = "reads as a fact about the history, beside the others")]
+    pub(crate) fn moment(self, number: u64) -> Instant<Virtual> {
+        // The first half: much is still to come after it.
+        let secs = i64::try_from(mix(number ^ 0x71e5) % (LENGTH_SECS / 2)).unwrap_or(0);
+        Instant::from_micros(BEGIN_MICROS + secs * 1_000_000).unwrap_or(Instant::EPOCH)
+    }
+
+    /// Returns a box around all that happens at one place, within one degree.
+    #[expect(clippy::unused_self, reason = "reads as a fact about the history, beside the others")]
+    pub(crate) fn bbox(self, number: u64) -> Option<BBox> {
+        let (south, west) = corner(mix(number ^ 0xb0c5) % PLACES);
+        BBox::new(west + 0.01, south + 0.01, west + 0.99, south + 0.99)
+    }
+
+    /// Returns that box as it is asked for.
+    pub(crate) fn box_of_place(self, number: u64) -> String {
+        let edges = self.bbox(number).map_or([-180.0, -90.0, 180.0, 90.0], BBox::edges);
+        let [west, south, east, north] = edges.map(|edge| format!("{edge:.2}"));
+        format!("bbox:{west},{south},{east},{north}")
+    }
+
+    #[expect(clippy::unused_self, reason = "reads as a fact about the history, beside the others")]
+    fn place_of(self, number: u64) -> u64 {
+        mix(number ^ 0x9_1ace) % PLACES
+    }
+}
+
+/// Returns the south-western corner of a place: whole degrees, no two places the same.
+#[expect(clippy::cast_precision_loss, reason = "small whole numbers")]
+fn corner(place: u64) -> (f64, f64) {
+    let (row, column) = (place / 25, place % 25);
+    (row as f64 * 6.0 - 60.0, column as f64 * 14.0 - 170.0)
+}
+
+/// Returns a point inside the degree whose corner this is.
+#[expect(clippy::cast_precision_loss, reason = "small whole numbers")]
+fn near((south, west): (f64, f64), number: u64) -> (f64, f64) {
+    let part = |salt: u64| 0.02 + (mix(number ^ salt) % 96_000) as f64 / 100_000.0;
+    (south + part(0x1a7), west + part(0x10e))
+}
+
+/// Returns a number that looks as if it had nothing to do with the one given (`SplitMix64`).
+pub(crate) const fn mix(number: u64) -> u64 {
+    let mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_lie_in_the_box_of_their_place() {
+        let history = History::default();
+        for number in 0..2_000 {
+            let draft = history.draft(number);
+            assert_eq!(draft.check(), Ok(()));
+            let point = draft.geo.unwrap().point;
+            let (south, west) = corner(history.place_of(number));
+            assert!(BBox::new(west + 0.01, south + 0.01, west + 0.99, south + 0.99).unwrap().contains(point));
+        }
+    }
+
+    #[test]
+    fn a_line_is_the_event_it_stands_for() {
+        let line: serde_json::Value = serde_json::from_str(&History::default().json(3)).unwrap();
+        assert_eq!(line["event_id"], "reading-3");
+        let draft = History::default().draft(3);
+        assert_eq!(line["time"], draft.time.to_string());
+        assert!(!History { named: false }.json(3).contains("event_id"));
+    }
+}

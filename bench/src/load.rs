@@ -1,0 +1,268 @@
+//! The load generator: a process of its own on a core of its own.
+
+use std::cell::{Cell, RefCell};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+
+use crate::cores::on_core;
+use crate::history::History;
+use crate::http::{Connection, request};
+use crate::setting::Setting;
+use crate::wall_clock::Stopwatch;
+
+/// Most requests that are measured, whatever the time.
+const REQUESTS_MAX: usize = 20_000_000;
+/// Different requests that are made before the measurement begins.
+const REQUESTS_PREPARED: u64 = 4_096;
+/// How long requests are sent before they count.
+const WARM_TIME: Duration = Duration::from_millis(300);
+/// How long the last answers may take after the measurement is over.
+const LATE_TIME_MAX: Duration = Duration::from_secs(20);
+/// Longest time that a file may take.
+const UPLOAD_TIME_MAX: Duration = Duration::from_hours(1);
+
+/// What is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Plan {
+    /// `GET /v1/clock`.
+    Clock,
+    /// `POST /v1/travel`, each time to another moment.
+    Travel,
+    /// `POST /v1/events`, one event each.
+    Event,
+    /// `GET /v1/monitor-events`, ten events of one place.
+    Monitor,
+}
+
+/// Sends requests for a while.
+#[derive(Args)]
+pub(crate) struct Load {
+    /// Where to.
+    #[arg(long)]
+    address: SocketAddr,
+    /// The API key.
+    #[arg(long)]
+    key_file: PathBuf,
+    /// What is sent.
+    #[arg(long, value_enum)]
+    plan: Plan,
+    /// How many connections send, each one request at a time.
+    #[arg(long)]
+    connections: usize,
+    /// For how long, in milliseconds.
+    #[arg(long)]
+    millis: u64,
+}
+
+/// Sends one file.
+#[derive(Args)]
+pub(crate) struct Upload {
+    /// Where to.
+    #[arg(long)]
+    address: SocketAddr,
+    /// The API key.
+    #[arg(long)]
+    key_file: PathBuf,
+    /// The path, with its query.
+    #[arg(long)]
+    path: String,
+    /// What the file is.
+    #[arg(long)]
+    content_type: String,
+    /// The file.
+    #[arg(long)]
+    file: PathBuf,
+}
+
+/// What came of it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    /// Requests that were answered with success while they counted.
+    pub(crate) requests: usize,
+    /// For how long they counted.
+    pub(crate) seconds: f64,
+    /// Half of them took at most so long.
+    pub(crate) p50_micros: f64,
+    /// Of a hundred, ninety-nine took at most so long.
+    pub(crate) p99_micros: f64,
+    /// The body of the last answer, of a file only.
+    pub(crate) answer: String,
+}
+
+impl Outcome {
+    /// Returns requests a second.
+    pub(crate) fn rate(&self) -> f64 {
+        count(self.requests) / self.seconds
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts here stay far below 2^52")]
+pub(crate) fn count(number: usize) -> f64 {
+    number as f64
+}
+
+impl Load {
+    /// Sends, measures and prints the outcome.
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let outcome = runtime.block_on(tokio::task::LocalSet::new().run_until(self.send()))?;
+        println!("{}", serde_json::to_string(&outcome)?);
+        Ok(())
+    }
+
+    async fn send(self) -> anyhow::Result<Outcome> {
+        let key = read_key(&self.key_file)?;
+        let requests = (0..REQUESTS_PREPARED).map(|number| self.plan.request(number, &key)).collect();
+        let time = Duration::from_millis(self.millis);
+        let shared = Rc::new(Shared {
+            requests,
+            next: Cell::new(0),
+            start: Stopwatch::start(),
+            end: WARM_TIME + time,
+            micros: RefCell::default(),
+        });
+        let senders: Vec<_> = (0..self.connections)
+            .map(|_| tokio::task::spawn_local(send_until_end(Rc::clone(&shared), self.address)))
+            .collect();
+        let all = async {
+            for sender in senders {
+                sender.await??;
+            }
+            anyhow::Ok(())
+        };
+        tokio::time::timeout(shared.end + LATE_TIME_MAX, all).await.context("answers take too long")??;
+        let mut micros = shared.micros.take();
+        micros.sort_unstable_by(f32::total_cmp);
+        let at = |share: f64| quantile(&micros, share);
+        Ok(Outcome {
+            requests: micros.len(),
+            seconds: time.as_secs_f64(),
+            p50_micros: at(0.5),
+            p99_micros: at(0.99),
+            answer: String::new(),
+        })
+    }
+}
+
+struct Shared {
+    requests: Vec<Vec<u8>>,
+    next: Cell<usize>,
+    start: Stopwatch,
+    end: Duration,
+    /// How long each request took that counts.
+    micros: RefCell<Vec<f32>>,
+}
+
+async fn send_until_end(shared: Rc<Shared>, address: SocketAddr) -> anyhow::Result<()> {
+    let mut connection = Connection::open(address).await?;
+    while shared.start.elapsed() < shared.end && shared.micros.borrow().len() < REQUESTS_MAX {
+        let number = shared.next.get();
+        shared.next.set(number + 1);
+        let watch = Stopwatch::start();
+        let status = connection.exchange(&shared.requests[number % shared.requests.len()]).await?;
+        #[expect(clippy::cast_possible_truncation, reason = "a third of a microsecond in an hour is exact enough")]
+        let micros = watch.micros() as f32;
+        if !(200..300).contains(&status) {
+            bail!("answered with {status}: {}", String::from_utf8_lossy(connection.body()));
+        }
+        // What ends before or after the measured time is answered, and does not count.
+        let at = shared.start.elapsed();
+        if (WARM_TIME..shared.end).contains(&at) {
+            shared.micros.borrow_mut().push(micros);
+        }
+    }
+    Ok(())
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length is a place in it")]
+fn quantile(sorted: &[f32], share: f64) -> f64 {
+    let place = (count(sorted.len().saturating_sub(1)) * share).round() as usize;
+    sorted.get(place).map_or(f64::NAN, |micros| f64::from(*micros))
+}
+
+impl Plan {
+    fn request(self, number: u64, key: &str) -> Vec<u8> {
+        match self {
+            Self::Clock => request("GET", "/v1/clock", key, None),
+            Self::Travel => {
+                let body = format!(r#"{{"destination_time":"{}"}}"#, History::default().draft(number).time);
+                request("POST", "/v1/travel", key, Some(&body))
+            }
+            Self::Event => {
+                let event = History { named: false }.json(number);
+                request("POST", "/v1/events", key, Some(&event))
+            }
+            Self::Monitor => {
+                let place = History::default().box_of_place(number);
+                let path = format!("/v1/monitor-events?location={place}&time_range=../..&limit=10");
+                request("GET", &path, key, None)
+            }
+        }
+    }
+}
+
+impl Upload {
+    /// Sends the file, measures and prints the outcome.
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let outcome = runtime.block_on(async { tokio::time::timeout(UPLOAD_TIME_MAX, self.send()).await })?;
+        println!("{}", serde_json::to_string(&outcome?)?);
+        Ok(())
+    }
+
+    async fn send(self) -> anyhow::Result<Outcome> {
+        let key = read_key(&self.key_file)?;
+        let mut file = tokio::fs::File::open(&self.file).await?;
+        let length = file.metadata().await?.len();
+        let mut connection = Connection::open(self.address).await?;
+        let head = format!(
+            "POST {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\nContent-Type: {}\r\nContent-Length: {length}\r\n\r\n",
+            self.path, self.content_type
+        );
+        let watch = Stopwatch::start();
+        let status = connection.exchange_file(head.as_bytes(), &mut file).await?;
+        let micros = watch.micros();
+        let answer = String::from_utf8_lossy(connection.body()).into_owned();
+        if !(200..300).contains(&status) {
+            bail!("answered with {status}: {answer}");
+        }
+        Ok(Outcome { requests: 1, seconds: micros / 1e6, p50_micros: micros, p99_micros: micros, answer })
+    }
+}
+
+fn read_key(path: &std::path::Path) -> anyhow::Result<String> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    Ok(text.trim().to_owned())
+}
+
+/// Runs this program as a load generator, on the core for that, and returns what came of it.
+pub(crate) fn generate(setting: &Setting, arguments: &[&str]) -> anyhow::Result<Outcome> {
+    let mut command = Command::new(&setting.program);
+    command.args(arguments).stdin(Stdio::null()).stderr(Stdio::inherit());
+    let output = on_core(setting.cores.load, || command.output()).context("the load generator cannot be started")?;
+    if !output.status.success() {
+        bail!("the load generator ended with {}", output.status);
+    }
+    serde_json::from_slice(&output.stdout).context("the load generator printed something else")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_places_in_order() {
+        let sorted: Vec<f32> = (0..101_u8).map(f32::from).collect();
+        for (share, expected) in [(0.0, 0.0), (0.5, 50.0), (0.99, 99.0), (1.0, 100.0)] {
+            assert!((quantile(&sorted, share) - expected).abs() < 1e-9, "{share}");
+        }
+        assert!(quantile(&[], 0.5).is_nan());
+    }
+}

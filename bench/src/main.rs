@@ -1,0 +1,101 @@
+//! Measures timenav against floors in the same run: `cargo xtask bench`.
+//!
+//! Machines are shared and noisy, so no figure stands alone. Floor and subject run in turn, and
+//! what counts is the ratio of the two in one round. A floor is the least that could do the job:
+//! a bare handler that answers the same bytes, or bare SQL that writes the same rows.
+//!
+//! This program is its own load generator and its own bare server, as processes of their own.
+
+mod registry;
+mod benches;
+
+mod setting;
+mod rounds;
+mod report;
+
+mod service;
+mod history;
+mod doors;
+mod raw_sqlite;
+mod bare_server;
+
+mod load;
+mod http;
+mod running;
+mod cores;
+mod interrupt;
+mod wall_clock;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Measures timenav against floors in the same run.
+#[derive(Parser)]
+#[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", args_conflicts_with_subcommands = true)]
+struct Cli {
+    /// Which benchmarks to run; all of them where none is named.
+    names: Vec<String>,
+    /// Three short rounds instead of five longer ones, and smaller histories.
+    #[arg(long)]
+    quick: bool,
+    /// Also measures with 10 million events, which take minutes to make and 10 GB to keep.
+    #[arg(long)]
+    large: bool,
+    /// Writes every figure to this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Lists the benchmarks and runs none.
+    #[arg(long)]
+    list: bool,
+    #[command(subcommand)]
+    part: Option<Part>,
+}
+
+/// What this program does for itself as another process.
+#[derive(Subcommand)]
+#[command(disable_help_subcommand = true)]
+enum Part {
+    /// Sends requests for a while and prints what came of it, as JSON.
+    #[command(hide = true)]
+    Load(load::Load),
+    /// Sends one file and prints what came of it, as JSON.
+    #[command(hide = true)]
+    Upload(load::Upload),
+    /// Answers every request with the same bytes until its standard input ends.
+    #[command(hide = true)]
+    BareServer(bare_server::BareServer),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.part {
+        Some(Part::Load(load)) => load.run(),
+        Some(Part::Upload(upload)) => upload.run(),
+        Some(Part::BareServer(server)) => server.run(),
+        None if cli.list => {
+            registry::list();
+            Ok(())
+        }
+        None => setting::Setting::new(cli.quick, cli.large)
+            .and_then(|setting| registry::run(&setting, &cli.names, cli.json.as_deref())),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_makes_sense() {
+        super::Cli::command().debug_assert();
+    }
+}

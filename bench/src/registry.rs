@@ -1,0 +1,69 @@
+//! All benchmarks, by name.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use serde_json::json;
+
+use crate::benches::{clock, import, monitor, reads, start, travel, writes};
+use crate::interrupt;
+use crate::report::Finding;
+use crate::setting::Setting;
+
+/// A benchmark.
+struct Bench {
+    /// How it is asked for.
+    name: &'static str,
+    /// What it compares.
+    about: &'static str,
+    run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
+}
+
+const BENCHES: [Bench; 7] = [
+    Bench { name: "clock", about: "GET /v1/clock against a bare handler with the same answer", run: clock::run },
+    Bench { name: "reads", about: "reads whose entry is durable first, against a buffered log", run: reads::run },
+    Bench { name: "travel", about: "POST /v1/travel, one client, against one SQLite commit", run: travel::run },
+    Bench { name: "writes", about: "durable writes of many clients, against raw group commits", run: writes::run },
+    Bench { name: "monitor", about: "events by place and time, against the bare SQL statement", run: monitor::run },
+    Bench { name: "import", about: "importing NDJSON, against raw batched inserts", run: import::run },
+    Bench { name: "start", about: "start with a long history, against start with none", run: start::run },
+];
+
+/// Prints what there is.
+pub(crate) fn list() {
+    for bench in &BENCHES {
+        println!("{:<10}{}", bench.name, bench.about);
+    }
+}
+
+/// Runs the benchmarks of these names, or all, and prints each finding as it is found.
+pub(crate) fn run(setting: &Setting, names: &[String], json: Option<&Path>) -> anyhow::Result<()> {
+    if let Some(unknown) = names.iter().find(|name| BENCHES.iter().all(|bench| bench.name != **name)) {
+        let known: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
+        bail!("there is no benchmark `{unknown}`; there are {}", known.join(", "));
+    }
+    interrupt::listen()?;
+    println!("{}", Finding::heads());
+    let (mut found, mut failed) = (Vec::new(), Vec::new());
+    for bench in BENCHES.iter().filter(|bench| names.is_empty() || names.iter().any(|name| name == bench.name)) {
+        match (bench.run)(setting) {
+            Ok(findings) => {
+                for finding in &findings {
+                    println!("{finding}");
+                    found.push(finding.to_json());
+                }
+            }
+            Err(error) => {
+                interrupt::check()?;
+                println!("{:<28}failed: {error:#}", bench.name);
+                failed.push(bench.name);
+            }
+        }
+    }
+    if let Some(path) = json {
+        let whole = json!({ "quick": setting.quick, "rounds": setting.rounds_count, "findings": found });
+        let text = serde_json::to_string_pretty(&whole)? + "\n";
+        std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
+}

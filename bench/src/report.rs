@@ -1,0 +1,182 @@
+//! What was found, for people and for programs.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::rounds::{Rounds, Spread};
+
+/// What a figure should be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Goal {
+    /// More is better.
+    AtLeast(f64),
+    /// Less is better.
+    AtMost(f64),
+}
+
+/// What figures count.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) enum Unit {
+    /// Requests a second.
+    #[serde(rename = "req/s")]
+    RequestsPerSecond,
+    /// Rows a second.
+    #[serde(rename = "rows/s")]
+    RowsPerSecond,
+    /// Microseconds.
+    #[serde(rename = "µs")]
+    Micros,
+    /// Milliseconds.
+    #[serde(rename = "ms")]
+    Millis,
+}
+
+/// One comparison of a subject with its floor.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    /// What was measured.
+    pub(crate) name: String,
+    /// What the figures count.
+    pub(crate) unit: Unit,
+    /// What each round measured.
+    pub(crate) rounds: Rounds,
+    /// What the ratio should be.
+    pub(crate) ratio_goal: Goal,
+    /// What the subject should be by itself.
+    pub(crate) own_goal: Option<Goal>,
+    /// What the floor is.
+    pub(crate) floor: &'static str,
+}
+
+impl Goal {
+    fn holds(self, figure: f64) -> bool {
+        match self {
+            Self::AtLeast(least) => figure >= least,
+            Self::AtMost(most) => figure <= most,
+        }
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtLeast(least) => write!(f, "≥ {least}"),
+            Self::AtMost(most) => write!(f, "≤ {most}"),
+        }
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::RequestsPerSecond => "req/s",
+            Self::RowsPerSecond => "rows/s",
+            Self::Micros => "µs",
+            Self::Millis => "ms",
+        })
+    }
+}
+
+impl Finding {
+    /// Returns whether every goal is met.
+    pub(crate) fn holds(&self) -> bool {
+        let own = Spread::of(&self.rounds.subject).median;
+        self.ratio_goal.holds(self.rounds.ratio().median) && self.own_goal.is_none_or(|goal| goal.holds(own))
+    }
+
+    fn goal(&self) -> String {
+        let own = self.own_goal.map(|goal| format!(", {goal} {}", self.unit));
+        format!("{}{}", self.ratio_goal, own.unwrap_or_default())
+    }
+
+    /// Returns the finding for programs.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "unit": self.unit,
+            "subject": Spread::of(&self.rounds.subject),
+            "floor": Spread::of(&self.rounds.floor),
+            "floor_is": self.floor,
+            "ratio": self.rounds.ratio(),
+            "goal": self.goal(),
+            "holds": self.holds(),
+            "rounds": self.rounds,
+        })
+    }
+
+    /// Returns the heads of the columns.
+    pub(crate) fn heads() -> String {
+        row(["name", "subject", "floor", "ratio", "goal", ""])
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let figure = |figures: &[f64]| format!("{} {}", grouped(Spread::of(figures).median), self.unit);
+        let ratio = self.rounds.ratio();
+        let ratio = format!("{:.2} ({:.2}–{:.2})", ratio.median, ratio.min, ratio.max);
+        let (subject, floor) = (figure(&self.rounds.subject), figure(&self.rounds.floor));
+        let verdict = if self.holds() { "holds" } else { "short" };
+        f.write_str(&row([&self.name, &subject, &floor, &ratio, &self.goal(), verdict]))
+    }
+}
+
+fn row([name, subject, floor, ratio, goal, verdict]: [&str; 6]) -> String {
+    format!("{name:<28}{subject:>18}{floor:>18}  {ratio:<22}{goal:<24}{verdict}").trim_end().to_owned()
+}
+
+/// Writes a figure so that it can be read: thousands apart, and decimals only where they matter.
+fn grouped(figure: f64) -> String {
+    if figure.abs() < 100.0 {
+        return format!("{figure:.1}");
+    }
+    let digits = format!("{figure:.0}");
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(subject: f64, ratio_goal: Goal, own_goal: Option<Goal>) -> Finding {
+        let rounds = Rounds { floor: vec![1000.0; 3], subject: vec![subject; 3] };
+        Finding { name: "a".to_owned(), unit: Unit::RowsPerSecond, rounds, ratio_goal, own_goal, floor: "bare SQL" }
+    }
+
+    #[test]
+    fn a_finding_is_one_line() {
+        let line = finding(12_345.0, Goal::AtLeast(0.5), Some(Goal::AtLeast(20_000.0))).to_string();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let expected = "a 12 345 rows/s 1 000 rows/s 12.35 (12.35–12.35) ≥ 0.5, ≥ 20000 rows/s short";
+        assert_eq!(words.join(" "), expected);
+    }
+
+    #[test]
+    fn both_goals_count() {
+        for (subject, ratio_goal, own_goal, expected) in [
+            (900.0, Goal::AtLeast(0.85), None, true),
+            (800.0, Goal::AtLeast(0.85), None, false),
+            (2400.0, Goal::AtMost(2.5), None, true),
+            (900.0, Goal::AtLeast(0.5), Some(Goal::AtLeast(1000.0)), false),
+            (900.0, Goal::AtMost(1.5), Some(Goal::AtMost(1000.0)), true),
+        ] {
+            assert_eq!(finding(subject, ratio_goal, own_goal).holds(), expected, "{subject}");
+        }
+    }
+
+    #[test]
+    fn figures_can_be_read() {
+        for (figure, text) in [(1.25, "1.2"), (99.96, "100.0"), (123.4, "123"), (1_234_567.0, "1 234 567")] {
+            assert_eq!(grouped(figure), text);
+        }
+    }
+}

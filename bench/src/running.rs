@@ -1,0 +1,100 @@
+//! Processes that are started here, and ended here whatever happens.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::cores::on_core;
+use crate::wall_clock::{Stopwatch, pause};
+
+/// Longest time in which a process has to say that it is ready.
+const READY_TIME_MAX: Duration = Duration::from_mins(1);
+/// Longest time in which a process has to end when it is asked to.
+const END_TIME_MAX: Duration = Duration::from_secs(20);
+/// How often an ending process is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// A server that runs until this is dropped.
+pub(crate) struct Running {
+    name: String,
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Running {
+    /// Starts a program on one core. What it says about errors goes to a file.
+    pub(crate) fn start(command: &mut Command, core: Option<usize>, errors: &Path) -> anyhow::Result<Self> {
+        let name = command.get_program().to_string_lossy().into_owned();
+        let errors = File::create(errors).with_context(|| format!("{} cannot be made", errors.display()))?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
+        let mut child = on_core(core, || command.spawn()).with_context(|| format!("{name} cannot be started"))?;
+        let (sender, lines) = mpsc::channel();
+        if let Some(output) = child.stdout.take() {
+            // The pipe is read to its end even if nobody listens, so that it never fills up.
+            std::thread::spawn(move || {
+                for line in BufReader::new(output).lines().map_while(Result::ok) {
+                    let _ = sender.send(line);
+                }
+            });
+        }
+        Ok(Self { name, child, lines })
+    }
+
+    /// Waits for a line that begins like this, and returns the rest of it.
+    pub(crate) fn wait_for_line(&self, start: &str) -> anyhow::Result<String> {
+        let watch = Stopwatch::start();
+        loop {
+            let left = READY_TIME_MAX.saturating_sub(watch.elapsed());
+            match self.lines.recv_timeout(left) {
+                Ok(line) => {
+                    if let Some(rest) = line.strip_prefix(start) {
+                        return Ok(rest.to_owned());
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => bail!("{} did not say `{start}` in time", self.name),
+                Err(RecvTimeoutError::Disconnected) => bail!("{} ended before it said `{start}`", self.name),
+            }
+        }
+    }
+
+    /// Asks the process to end, waits, and returns how it ended.
+    pub(crate) fn stop(mut self) -> anyhow::Result<ExitStatus> {
+        self.end()
+    }
+
+    fn end(&mut self) -> anyhow::Result<ExitStatus> {
+        if let Some(status) = self.child.try_wait()? {
+            return Ok(status);
+        }
+        // The bare server ends when its input does, the service when it is told.
+        self.child.stdin.take();
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        if let Some(pid) = pid {
+            kill_process(pid, Signal::TERM)?;
+        }
+        let watch = Stopwatch::start();
+        while watch.elapsed() < END_TIME_MAX {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(status);
+            }
+            pause(LOOK_EVERY);
+        }
+        self.child.kill()?;
+        self.child.wait()?;
+        bail!("{} did not end when it was told, and was killed", self.name);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Err(error) = self.end() {
+            eprintln!("{error:#}");
+        }
+    }
+}

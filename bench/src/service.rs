@@ -1,0 +1,138 @@
+//! The service, as its users run it.
+
+use std::fs::File;
+use std::io::Read;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::http::{Connection, request};
+use crate::load::{self, Outcome, Plan};
+use crate::running::Running;
+use crate::setting::Setting;
+use crate::wall_clock::Stopwatch;
+
+/// What an SQLite file begins with.
+const SQLITE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// Longest time in which the service has to be ready, in seconds.
+const READY_SECS_MAX: u64 = 60;
+
+/// A running service with its data.
+pub(crate) struct Service<'a> {
+    setting: &'a Setting,
+    running: Running,
+    address: SocketAddr,
+    data: PathBuf,
+}
+
+impl<'a> Service<'a> {
+    /// Starts the service on a folder of data, on the core for what is measured.
+    pub(crate) fn start(setting: &'a Setting, data: &Path, arguments: &[&str]) -> anyhow::Result<Self> {
+        if !setting.service.exists() {
+            bail!("the service is not built; run this as `cargo xtask bench`");
+        }
+        let mut command = Command::new(&setting.service);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).args(arguments);
+        let log = setting.folder.join("service.log");
+        let running = Running::start(&mut command, setting.cores.measured, &log)?;
+        let address =
+            running.wait_for_line("listening on http://").with_context(|| format!("{} tells more", log.display()))?;
+        let address = address.trim().parse().context("the service listens nowhere")?;
+        Ok(Self { setting, running, address, data: data.to_owned() })
+    }
+
+    /// Sends requests for as long as the setting says, and returns what came of it.
+    pub(crate) fn load(&self, plan: Plan, connections: usize) -> anyhow::Result<Outcome> {
+        send(self.setting, self.address, &self.data, plan, connections)
+    }
+
+    /// Imports a file of NDJSON and returns what came of it.
+    pub(crate) fn import(&self, file: &Path) -> anyhow::Result<Outcome> {
+        let (address, key, file) = (self.address.to_string(), self.key_file(), file.display().to_string());
+        let key = key.display().to_string();
+        let path = "/v1/import-events?format=ndjson";
+        let content_type = "application/x-ndjson";
+        let arguments = ["upload", "--address", &address, "--key-file", &key, "--path", path];
+        load::generate(self.setting, &[&arguments[..], &["--content-type", content_type, "--file", &file]].concat())
+    }
+
+    /// Returns a whole answer, head and body.
+    pub(crate) fn answer(&self, method: &str, path: &str) -> anyhow::Result<Vec<u8>> {
+        let key = std::fs::read_to_string(self.key_file()).context("the service made no key")?;
+        block_on(async {
+            let mut connection = Connection::open(self.address).await?;
+            let status = connection.exchange(&request(method, path, key.trim(), None)).await?;
+            if status != 200 {
+                bail!("{method} {path}: {status} {}", String::from_utf8_lossy(connection.body()));
+            }
+            Ok(connection.answer().to_vec())
+        })
+    }
+
+    /// Waits until the service says that it is ready.
+    pub(crate) fn wait_until_ready(&self) -> anyhow::Result<()> {
+        let watch = Stopwatch::start();
+        block_on(async {
+            let mut connection = Connection::open(self.address).await?;
+            while watch.elapsed().as_secs() < READY_SECS_MAX {
+                if connection.exchange(&request("GET", "/readyz", "none", None)).await? == 200 {
+                    return Ok(());
+                }
+            }
+            bail!("the service is not ready after {READY_SECS_MAX} s")
+        })
+    }
+
+    /// Ends the service, and returns its data to be looked at.
+    pub(crate) fn stop(self) -> anyhow::Result<PathBuf> {
+        let status = self.running.stop()?;
+        if !status.success() {
+            bail!("the service ended with {status}");
+        }
+        Ok(self.data)
+    }
+
+    fn key_file(&self) -> PathBuf {
+        self.data.join("admin.key")
+    }
+}
+
+/// Sends requests to any server for as long as the setting says. The key lies in the folder.
+pub(crate) fn send(
+    setting: &Setting,
+    address: SocketAddr,
+    data: &Path,
+    plan: Plan,
+    connections: usize,
+) -> anyhow::Result<Outcome> {
+    let plan = match plan {
+        Plan::Clock => "clock",
+        Plan::Travel => "travel",
+        Plan::Event => "event",
+        Plan::Monitor => "monitor",
+    };
+    let (address, connections) = (address.to_string(), connections.to_string());
+    let key = data.join("admin.key").display().to_string();
+    let millis = setting.measure_time.as_millis().to_string();
+    let arguments = ["load", "--address", &address, "--key-file", &key, "--plan", plan];
+    load::generate(setting, &[&arguments[..], &["--connections", &connections, "--millis", &millis]].concat())
+}
+
+/// Returns the service's database in its folder of data, whatever its name is.
+pub(crate) fn database_in(data: &Path) -> anyhow::Result<PathBuf> {
+    for entry in std::fs::read_dir(data)? {
+        let path = entry?.path();
+        let mut start = [0; SQLITE_MAGIC.len()];
+        let is_database = path.is_file() && File::open(&path)?.read_exact(&mut start).is_ok() && start == *SQLITE_MAGIC;
+        if is_database {
+            return Ok(path);
+        }
+    }
+    bail!("{} holds no database", data.display())
+}
+
+fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
+}

@@ -1,0 +1,55 @@
+//! The door by which time enters the benchmark.
+
+#![expect(clippy::disallowed_methods, reason = "this is the one place of the benchmark that reads clocks and waits")]
+
+use std::time::{Duration, Instant, SystemTime};
+
+use timenav_core::time::{Instant as Moment, Wall};
+use timenav_engine::WallClock;
+
+/// Tells how long something takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts one.
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Returns the time since the start.
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+
+    /// Returns the time since the start, in microseconds.
+    pub(crate) fn micros(self) -> f64 {
+        self.elapsed().as_secs_f64() * 1e6
+    }
+}
+
+/// Waits for a while, between two looks at something that tells nothing by itself.
+pub(crate) fn pause(duration: Duration) {
+    std::thread::sleep(duration);
+}
+
+/// Host time that never goes down, as the service has it.
+pub(crate) struct HostClock {
+    origin: i64,
+    since: Stopwatch,
+}
+
+impl HostClock {
+    /// Starts from the host's time now.
+    pub(crate) fn new() -> Self {
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Self { origin: i64::try_from(since_1970.as_micros()).unwrap_or(0), since: Stopwatch::start() }
+    }
+}
+
+impl WallClock for HostClock {
+    fn now(&self) -> Moment<Wall> {
+        let passed = i64::try_from(self.since.elapsed().as_micros()).unwrap_or(i64::MAX);
+        Moment::from_micros(self.origin.saturating_add(passed)).unwrap_or(Moment::MAX)
+    }
+}

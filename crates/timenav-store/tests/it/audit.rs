@@ -1,0 +1,189 @@
+//! Reads every entry of every ledger again and checks all that a stranger could check, and that
+//! what is kept beside the ledgers follows from them.
+
+use std::collections::{BTreeSet, HashSet};
+
+use ct_merkle::mem_backed_tree::MemoryBackedTree;
+use serde_json::Value;
+use sha2::Sha256;
+use timenav_core::ledger::{Checkpoint, Hash, LeafRecord, Salt, VerifierKey, origin, payload_hash};
+use timenav_core::place::LocationQuery;
+use timenav_core::time::{Instant, TimeRange, Wall, parse_timestamp};
+use timenav_engine::{EventQuery, Head, Signer as _, Store, StoredEntry};
+
+use crate::house::House;
+
+/// One entry, as a test wants to see it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    pub(crate) timeline: String,
+    pub(crate) seq: u64,
+    pub(crate) actor: String,
+    pub(crate) action: String,
+    pub(crate) subject: String,
+    pub(crate) clock_time: String,
+    pub(crate) payload: Value,
+}
+
+impl Line {
+    /// Returns `timeline actor action subject`.
+    pub(crate) fn short(&self) -> String {
+        format!("{} {} {} {}", self.timeline, self.actor, self.action, self.subject)
+    }
+}
+
+/// Returns every entry of every ledger, by timeline and position.
+pub(crate) async fn lines(store: &dyn Store) -> Vec<Line> {
+    let mut heads = store.open().await.unwrap().heads;
+    heads.sort_by(|a, b| a.id.cmp(&b.id));
+    let mut lines = Vec::new();
+    for head in &heads {
+        for entry in entries(store, head).await {
+            lines.push(line(&entry));
+        }
+    }
+    lines
+}
+
+/// Checks every ledger. Returns what stands in them, by timeline and position.
+pub(crate) async fn check(store: &dyn Store, house: &House) -> Vec<Line> {
+    let opened = store.open().await.unwrap();
+    let mut all = Vec::new();
+    let mut salts = HashSet::new();
+    let mut heads = opened.heads;
+    heads.sort_by(|a, b| a.id.cmp(&b.id));
+    for head in &heads {
+        let entries = entries(store, head).await;
+        check_entries(head, &entries);
+        check_tree(head, &entries, house);
+        for entry in &entries {
+            assert!(salts.insert(*entry.salt.as_bytes()), "{} {}: a salt is used twice", head.id, entry.seq);
+        }
+        let lines: Vec<Line> = entries.iter().map(line).collect();
+        check_projections(store, head, &entries, &lines).await;
+        all.extend(lines);
+    }
+    let named: BTreeSet<&str> = heads.iter().map(|head| head.id.as_str()).collect();
+    let notes = house.outside.notes();
+    let kept: BTreeSet<&str> = notes.keys().map(timenav_core::ids::TimelineId::as_str).collect();
+    assert_eq!(named, kept, "checkpoints outside");
+    let made = all.iter().filter(|line| line.timeline == "system" && line.action == "create_timeline");
+    let made: BTreeSet<&str> = made.map(|line| line.subject.as_str()).collect();
+    assert_eq!(made, named, "timelines that `system` tells of");
+    let users: BTreeSet<&str> = opened.directory.users.keys().map(timenav_core::ids::UserId::as_str).collect();
+    assert_eq!(users_told(&all), users, "users that `system` tells of");
+    all
+}
+
+async fn entries(store: &dyn Store, head: &Head) -> Vec<StoredEntry> {
+    let size = head.frontier.size();
+    assert_eq!(store.entry(head.key, size).await.unwrap(), None, "{} has an entry beyond its end", head.id);
+    let mut entries = Vec::new();
+    for seq in 0..size {
+        let entry = store.entry(head.key, seq).await.unwrap();
+        entries.push(entry.unwrap_or_else(|| panic!("{} lacks entry {seq} of {size}", head.id)));
+    }
+    entries
+}
+
+fn line(entry: &StoredEntry) -> Line {
+    let record = LeafRecord::decode(&entry.leaf).unwrap();
+    Line {
+        timeline: record.timeline_id.to_string(),
+        seq: record.seq,
+        actor: record.actor.to_string(),
+        action: record.action.to_string(),
+        subject: record.subject.to_string(),
+        clock_time: record.clock_time.to_string(),
+        payload: serde_json::from_slice(&entry.payload).expect("a payload is JSON"),
+    }
+}
+
+fn check_entries(head: &Head, entries: &[StoredEntry]) {
+    let mut recorded_at: Instant<Wall> = head.created_at;
+    for (seq, entry) in (0..).zip(entries) {
+        let record = LeafRecord::decode(&entry.leaf).unwrap();
+        assert_eq!(record.as_leaf().encode(), entry.leaf, "{} {seq}: not canonical", head.id);
+        assert_eq!((&*record.timeline_id, record.seq, entry.seq), (head.id.as_str(), seq, seq));
+        let at = parse_timestamp(&record.recorded_at).unwrap();
+        assert!(recorded_at <= at, "{} {seq}: recorded at {at}, before {recorded_at}", head.id);
+        recorded_at = at;
+        assert_eq!(payload_hash(&entry.salt, &entry.payload), record.payload_hash, "{} {seq}: payload", head.id);
+        assert_ne!(*entry.salt.as_bytes(), [0; Salt::BYTES], "{} {seq}: no salt", head.id);
+    }
+    assert_eq!(recorded_at, head.recorded_at, "{}: the last entry's time", head.id);
+}
+
+/// Computes the root with a tree that is not ours, and compares all that is said of it.
+fn check_tree(head: &Head, entries: &[StoredEntry], house: &House) {
+    let mut tree = MemoryBackedTree::<Sha256, Vec<u8>>::new();
+    for entry in entries {
+        tree.push(entry.leaf.clone());
+    }
+    let root = Hash::from_slice(tree.root().as_bytes().as_slice()).unwrap();
+    assert_eq!((head.frontier.size(), head.frontier.root()), (entries.len() as u64, root), "{}: frontier", head.id);
+    let checkpoint = open_note(house, head.id.as_str(), &head.checkpoint);
+    assert_eq!((checkpoint.size, checkpoint.root), (entries.len() as u64, root), "{}: checkpoint", head.id);
+    let note = house.outside.notes().get(&head.id).cloned();
+    assert_eq!(note.as_deref(), Some(&*head.checkpoint), "{}: the checkpoint outside", head.id);
+}
+
+/// Verifies a signed checkpoint of a timeline.
+pub(crate) fn open_note(house: &House, timeline: &str, note: &str) -> Checkpoint {
+    let key = VerifierKey::new(&origin(&house.options.service_name, timeline), house.signer.public_key()).unwrap();
+    Checkpoint::open(note.as_bytes(), &key, |key, message, signature| house.signer.verify(key, message, signature))
+        .unwrap()
+}
+
+/// Checks that clock, events and anchors are those of which the ledger tells.
+async fn check_projections(store: &dyn Store, head: &Head, entries: &[StoredEntry], lines: &[Line]) {
+    // On `system`, the making of other timelines tells of their clocks.
+    let own = |line: &&Line| line.action != "create_timeline" || line.subject == line.timeline;
+    let told = lines.iter().rev().filter(own).find_map(|line| line.payload.get("clock"));
+    let told = told.expect("every timeline was made");
+    let (host, at) = head.clock.origin();
+    let clock = serde_json::json!({
+        "running": head.clock.is_running(),
+        "rate_micros": head.clock.rate().micros(),
+        "origin_host": host.to_string(),
+        "origin_virtual": at.to_string(),
+        "location": head.clock.location,
+        "generation": head.clock.generation,
+    });
+    assert_eq!(*told, clock, "{}: clock", head.id);
+
+    let query = EventQuery {
+        timeline: head.key,
+        pattern: LocationQuery::Anywhere,
+        range: TimeRange::everything(),
+        as_of: head.frontier.size(),
+        after: None,
+        items_max: entries.len() + 1,
+    };
+    let mut events = store.events(query).await.unwrap();
+    events.sort_by_key(|event| event.position);
+    let found: Vec<_> = events.iter().map(|event| (event.position, event.content.as_bytes())).collect();
+    let recorded = entries.iter().zip(lines).filter(|(_, line)| line.action == "record_event");
+    let recorded: Vec<_> = recorded.map(|(entry, _)| (entry.seq, entry.payload.as_slice())).collect();
+    assert_eq!(found, recorded, "{}: events", head.id);
+    assert_eq!(head.events_count, found.len() as u64, "{}: count of events", head.id);
+
+    let anchors = store.anchors(head.key, None, entries.len() + 1).await.unwrap();
+    let found: Vec<_> = anchors.iter().map(|anchor| (anchor.position, anchor.anchor_id.to_string())).collect();
+    let set = lines.iter().filter(|line| line.action == "set_anchor");
+    let set: Vec<_> = set.map(|line| (line.seq, line.subject.clone())).collect();
+    assert_eq!(found, set, "{}: anchors", head.id);
+    assert_eq!(head.anchors_count, found.len() as u64, "{}: count of anchors", head.id);
+}
+
+fn users_told(lines: &[Line]) -> BTreeSet<&str> {
+    let mut users = BTreeSet::new();
+    for line in lines.iter().filter(|line| line.timeline == "system") {
+        match line.action.as_str() {
+            "create_user" => users.insert(line.subject.as_str()),
+            "delete_user" => users.remove(line.subject.as_str()),
+            _ => false,
+        };
+    }
+    users
+}

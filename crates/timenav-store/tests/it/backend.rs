@@ -1,0 +1,48 @@
+//! The backends on which the conformance suite runs.
+
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use timenav_engine::{Store, StoreError};
+use timenav_store::SqliteStore;
+
+/// A place where state outlives the store that wrote it.
+pub(crate) trait Backend: Send + Sync {
+    /// Opens what is kept there. May be open already.
+    fn try_open(&self) -> Result<Arc<dyn Store>, StoreError>;
+
+    /// Opens what is kept there.
+    fn open(&self) -> Arc<dyn Store> {
+        self.try_open().unwrap()
+    }
+}
+
+/// One SQLite file in a folder of its own.
+pub(crate) struct Sqlite(TempDir);
+
+impl Sqlite {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+}
+
+impl Backend for Sqlite {
+    fn try_open(&self) -> Result<Arc<dyn Store>, StoreError> {
+        Ok(Arc::new(SqliteStore::open(&self.0.path().join("timenav.db"))?))
+    }
+}
+
+/// Makes a test of each check on each backend.
+macro_rules! on_each_backend {
+    ($($check:ident),* $(,)?) => {
+        mod sqlite {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $check() {
+                    super::$check(&$crate::backend::Sqlite::new()).await;
+                }
+            )*
+        }
+    };
+}
+pub(crate) use on_each_backend;

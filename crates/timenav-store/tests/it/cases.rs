@@ -1,0 +1,20 @@
+//! Random cases for checks that are async.
+
+use proptest::strategy::Strategy;
+use proptest::test_runner::{Config, TestRunner};
+use tokio::runtime::Handle;
+
+/// Runs a check on so many random cases and shows the smallest that fails. Needs a runtime with
+/// several threads.
+pub(crate) fn check_cases<S: Strategy>(count: u32, strategy: &S, check: impl AsyncFn(S::Value)) {
+    let config = Config { cases: count, failure_persistence: None, max_shrink_iters: 400, ..Config::default() };
+    let result = tokio::task::block_in_place(|| {
+        TestRunner::new(config).run(strategy, |case| {
+            Handle::current().block_on(check(case));
+            Ok(())
+        })
+    });
+    if let Err(failure) = result {
+        panic!("{failure}");
+    }
+}

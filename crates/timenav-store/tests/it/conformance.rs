@@ -1,0 +1,8 @@
+//! What every store must do. Each `check_…` runs on each backend; what a store keeps beyond
+//! that, and how, is its own affair.
+
+mod commit;
+mod events;
+mod picture;
+mod round_trip;
+mod tiles;

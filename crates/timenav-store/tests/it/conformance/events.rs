@@ -1,0 +1,309 @@
+//! Events by place and time, against a model that looks at every one of them.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use timenav_core::event::EventDraft;
+use timenav_core::place::{BBox, Geo, LocationQuery, Point};
+use timenav_core::time::{Instant, TimeRange, Virtual};
+use timenav_engine::{EventQuery, EventRow, Store, StoredEvent, TimelineKey};
+
+use crate::backend::{Backend, on_each_backend};
+use crate::cases::check_cases;
+use crate::sample::{Ledger, commit_of, event, event_id, moment};
+
+on_each_backend!(
+    check_queries_against_the_model,
+    check_pages_show_each_event_once,
+    check_runs_longer_than_any_block,
+    check_known_events,
+);
+
+/// An event and where it stands, apart from its position.
+type Made = (Instant<Virtual>, Option<Point>, Option<&'static str>);
+
+/// What is asked, with events named by index so that edges are met exactly.
+#[derive(Clone, Debug)]
+struct Asked {
+    place: Place,
+    range: (End, End),
+    as_of: Index,
+    after: Option<(End, Index)>,
+    items_max: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Place {
+    Anywhere,
+    Near(Point, f64),
+    /// Around one event, just as far as another one.
+    NearReaching(Index, Index),
+    Within(f64, f64, f64, f64),
+    Named(&'static str),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Open,
+    At(Instant<Virtual>),
+    OfEvent(Index, i64),
+}
+
+fn times() -> impl Strategy<Value = Instant<Virtual>> + Clone {
+    prop_oneof![
+        4 => (-5..5_i64).prop_map(moment),
+        2 => (-1_000..1_000_i64).prop_map(|days| moment(days * 86_400_000_000)),
+        1 => Just(Instant::MIN),
+        1 => Just(Instant::MAX),
+    ]
+}
+
+fn points() -> impl Strategy<Value = Point> + Clone {
+    let lat = prop_oneof![select(vec![-90.0, -89.9, -0.5, 0.0, 1.0, 29.95, 30.0, 89.9, 90.0]), -90.0..=90.0];
+    let lon = prop_oneof![
+        select(vec![-180.0, -179.9, -90.07, -90.0, -30.0, -1e-9, 0.0, 1.0, 100.0, 179.9, 180.0]),
+        -180.0..=180.0
+    ];
+    let crowd = (29.0..31.0, -91.0..-89.0_f64);
+    prop_oneof![(lat, lon), crowd].prop_map(|(lat, lon)| Point::new(lat, lon).unwrap())
+}
+
+fn names() -> impl Strategy<Value = &'static str> + Clone {
+    select(vec!["Paris", "paris", "東京", "New Orleans", " New Orleans", "", "%"])
+}
+
+fn events() -> impl Strategy<Value = Vec<Made>> {
+    let one = (times(), prop::option::weighted(0.8, points()), prop::option::of(names()));
+    prop::collection::vec(one, 1..120)
+}
+
+fn places() -> impl Strategy<Value = Place> {
+    let metres =
+        prop_oneof![select(vec![0.0, 1.0, 1_000.0, 50_000.0, 1e6, 5e6, 1e7, 1.5e7, 20_037_508.0]), 0.0..3e6_f64];
+    let lat = prop_oneof![select(vec![-90.0, -1.0, 0.0, 29.95, 31.0, 90.0]), -90.0..=90.0_f64];
+    let lon = prop_oneof![select(vec![-180.0, -97.3, -90.0, -30.0, 0.0, 97.3, 100.0, 179.9, 180.0]), -180.0..=180.0];
+    prop_oneof![
+        1 => Just(Place::Anywhere),
+        3 => (points(), metres).prop_map(|(point, metres)| Place::Near(point, metres)),
+        3 => (any::<Index>(), any::<Index>()).prop_map(|(center, edge)| Place::NearReaching(center, edge)),
+        3 => (lon.clone(), lat.clone(), lon, lat)
+            .prop_map(|(west, south, east, north)| Place::Within(west, south.min(north), east, south.max(north))),
+        2 => names().prop_map(Place::Named),
+    ]
+}
+
+fn ends() -> impl Strategy<Value = End> + Clone {
+    prop_oneof![
+        Just(End::Open),
+        times().prop_map(End::At),
+        (any::<Index>(), -1..=1_i64).prop_map(|(index, by)| End::OfEvent(index, by)),
+    ]
+}
+
+fn questions() -> impl Strategy<Value = Vec<Asked>> {
+    let after = prop::option::of((ends(), any::<Index>()));
+    let one = (places(), (ends(), ends()), any::<Index>(), after, 1..50_usize)
+        .prop_map(|(place, range, as_of, after, items_max)| Asked { place, range, as_of, after, items_max });
+    prop::collection::vec(one, 24)
+}
+
+impl End {
+    fn instant(self, rows: &[EventRow]) -> Option<Instant<Virtual>> {
+        match self {
+            Self::Open => None,
+            Self::At(at) => Some(at),
+            Self::OfEvent(index, by) => {
+                let time = index.get(rows).draft.time;
+                Some(Instant::from_micros(time.micros() + by).unwrap_or(time))
+            }
+        }
+    }
+}
+
+impl Place {
+    fn pattern(&self, rows: &[EventRow]) -> LocationQuery {
+        let origin = Point::new(0.0, 0.0).unwrap();
+        let point = |index: &Index| index.get(rows).draft.geo.map_or(origin, |geo| geo.point);
+        match self {
+            Self::Anywhere => LocationQuery::Anywhere,
+            Self::Near(center, radius_m) => LocationQuery::Near { center: *center, radius_m: *radius_m },
+            Self::NearReaching(center, edge) => {
+                let (center, edge) = (point(center), point(edge));
+                LocationQuery::Near { center, radius_m: center.distance_m(edge) }
+            }
+            Self::Within(west, south, east, north) => {
+                LocationQuery::Within(BBox::new(*west, *south, *east, *north).unwrap())
+            }
+            Self::Named(name) => LocationQuery::Named((*name).to_owned()),
+        }
+    }
+}
+
+impl Asked {
+    fn query(&self, timeline: TimelineKey, rows: &[EventRow], size: u64) -> EventQuery {
+        let (start, end) = (self.range.0.instant(rows), self.range.1.instant(rows));
+        let range = TimeRange::new(start, end).or_else(|_| TimeRange::new(end, start)).unwrap();
+        EventQuery {
+            timeline,
+            pattern: self.place.pattern(rows),
+            range,
+            as_of: self.as_of.index(usize::try_from(size).unwrap() + 2) as u64,
+            after: self.after.map(|(end, at)| {
+                let time = end.instant(rows).unwrap_or(Instant::MIN);
+                (time, at.index(usize::try_from(size).unwrap()) as u64)
+            }),
+            items_max: self.items_max,
+        }
+    }
+}
+
+/// What a query must answer: looks at every event.
+fn expected(rows: &[EventRow], query: &EventQuery) -> Vec<StoredEvent> {
+    let mut found: Vec<StoredEvent> = rows
+        .iter()
+        .filter(|row| row.position < query.as_of && query.range.contains(row.draft.time))
+        .filter(|row| query.pattern.matches(row.draft.geo.map(|geo| geo.point), row.draft.location.as_deref()))
+        .filter(|row| query.after.is_none_or(|after| (row.draft.time, row.position) > after))
+        .map(|row| StoredEvent { time: row.draft.time, position: row.position, content: row.content.to_string() })
+        .collect();
+    found.sort_by_key(|event| (event.time, event.position));
+    found.truncate(query.items_max);
+    found
+}
+
+/// Commits events to a new timeline in several steps, with other entries in between.
+async fn record(store: &dyn Store, key: i64, made: Vec<Made>) -> (Ledger, Vec<EventRow>) {
+    let mut ledger = Ledger::new(key, &format!("t{key}"));
+    let mut rows = Vec::new();
+    let mut made = made.into_iter().peekable();
+    while made.peek().is_some() {
+        let mut position = ledger.size();
+        let mut fresh = Vec::new();
+        for (time, point, place) in made.by_ref().take(50) {
+            // Every fifth entry is no event.
+            position += u64::from(position.is_multiple_of(5));
+            let geo = point.map(|point| Geo { point, radius_m: None });
+            let draft = EventDraft { geo, location: place.map(str::to_owned), ..EventDraft::at(time, "") };
+            fresh.push(event(&format!("e{position}"), position, draft));
+            position += 1;
+        }
+        let mut step = ledger.grow(usize::try_from(position - ledger.size()).unwrap());
+        step.events.clone_from(&fresh);
+        rows.extend(fresh);
+        store.commit(commit_of(vec![step])).await.unwrap();
+    }
+    (ledger, rows)
+}
+
+async fn check_queries_against_the_model(backend: &dyn Backend) {
+    let store = backend.open();
+    let last_key = AtomicI64::new(0);
+    // All cases share a store, so that no timeline may show another one's events.
+    check_cases(100, &(events(), questions()), async |(made, questions)| {
+        let key = last_key.fetch_add(1, Ordering::Relaxed) + 1;
+        let (ledger, rows) = record(&*store, key, made).await;
+        for asked in questions {
+            let query = asked.query(ledger.head.key, &rows, ledger.size());
+            let found = store.events(query.clone()).await.unwrap();
+            assert_eq!(found, expected(&rows, &query), "{query:#?}");
+        }
+    });
+}
+
+async fn check_pages_show_each_event_once(backend: &dyn Backend) {
+    let store = backend.open();
+    let last_key = AtomicI64::new(0);
+    let strategy = (events(), events(), questions());
+    check_cases(12, &strategy, async |(made, later, mut questions)| {
+        let key = last_key.fetch_add(2, Ordering::Relaxed) + 1;
+        let (mut ledger, rows) = record(&*store, key, made).await;
+        let reopened = backend.open();
+        questions.truncate(6);
+        let mut later = later.into_iter();
+        for asked in questions {
+            let mut query = asked.query(ledger.head.key, &rows, ledger.size());
+            query.as_of = rows.last().map_or(0, |row| row.position + 1);
+            query.items_max = usize::MAX >> 1;
+            let all = expected(&rows, &query);
+            query.items_max = asked.items_max;
+            let mut seen = Vec::new();
+            loop {
+                let page = reopened.events(query.clone()).await.unwrap();
+                let ended = page.len() < query.items_max;
+                seen.extend(page);
+                if ended {
+                    break;
+                }
+                query.after = seen.last().map(|last| (last.time, last.position));
+                // What is recorded between two pages is on none of them.
+                for (time, point, place) in later.by_ref().take(1) {
+                    let mut step = ledger.grow(1);
+                    let geo = point.map(|point| Geo { point, radius_m: None });
+                    let draft = EventDraft { geo, location: place.map(str::to_owned), ..EventDraft::at(time, "") };
+                    let position = ledger.size() - 1;
+                    step.events = vec![event(&format!("late{position}"), position, draft)];
+                    store.commit(commit_of(vec![step])).await.unwrap();
+                }
+            }
+            assert_eq!(seen, all, "{query:#?}");
+        }
+    });
+}
+
+async fn check_runs_longer_than_any_block(backend: &dyn Backend) {
+    let store = backend.open();
+    let crowded = Point::new(29.95, -90.07).unwrap();
+    let beside = Point::new(29.95, -89.99).unwrap();
+    let made = (0..4_000_i64).map(|number| {
+        let point = match number % 10 {
+            0 => None,
+            1 => Some(beside),
+            _ => Some(crowded),
+        };
+        // Many at one instant, recorded out of order.
+        (moment((number * 7_919) % 100), point, (number % 3 == 0).then_some("New Orleans"))
+    });
+    let (ledger, rows) = record(&*store, 1, made.collect()).await;
+    let patterns = [
+        LocationQuery::Anywhere,
+        LocationQuery::Named("New Orleans".to_owned()),
+        LocationQuery::Near { center: crowded, radius_m: 50_000.0 },
+        LocationQuery::Near { center: beside, radius_m: 1.0 },
+        LocationQuery::Near { center: beside, radius_m: 2e7 },
+    ];
+    for pattern in patterns {
+        for items_max in [1, 1_000, 1_024, 1_025, 10_000] {
+            let query = EventQuery {
+                timeline: ledger.head.key,
+                pattern: pattern.clone(),
+                range: TimeRange::new(Some(moment(3)), Some(moment(97))).unwrap(),
+                as_of: ledger.size() - 100,
+                after: Some((moment(3), 17)),
+                items_max,
+            };
+            assert_eq!(store.events(query.clone()).await.unwrap(), expected(&rows, &query), "{query:#?}");
+        }
+    }
+}
+
+async fn check_known_events(backend: &dyn Backend) {
+    let store = backend.open();
+    let made = |count: i64| (0..count).map(|number| (moment(number), None, None)).collect();
+    let (one, rows) = record(&*store, 1, made(70)).await;
+    let (two, _) = record(&*store, 2, made(1)).await;
+    let long = format!("{:x<128}", "");
+    let asked: Vec<_> =
+        rows.iter().map(|row| row.event_id.clone()).chain([event_id("none"), event_id(&long)]).collect();
+    for store in [store, backend.open()] {
+        let known = store.known_events(one.head.key, &asked).await.unwrap();
+        assert_eq!(known.len(), rows.len());
+        for row in &rows {
+            let found = &known[&row.event_id];
+            assert_eq!((found.position, found.content.as_str()), (row.position, &*row.content));
+        }
+        let known = store.known_events(two.head.key, &[asked[0].clone(), asked[0].clone(), asked[1].clone()]).await;
+        assert_eq!(known.unwrap().len(), 1, "each timeline has events of its own");
+        assert!(store.known_events(one.head.key, &[]).await.unwrap().is_empty());
+    }
+}

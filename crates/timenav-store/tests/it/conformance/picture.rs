@@ -1,0 +1,48 @@
+//! Everything that can be read from a store, as one text to compare.
+
+use std::fmt::Write as _;
+
+use timenav_core::ids::EventId;
+use timenav_core::ledger::TileId;
+use timenav_core::place::LocationQuery;
+use timenav_core::time::TimeRange;
+use timenav_engine::{EventQuery, Store};
+
+/// Describes all that a store holds, in an order of its own.
+pub(super) async fn picture(store: &dyn Store, event_ids: &[EventId], outcome_keys: &[[u8; 32]]) -> String {
+    let mut opened = store.open().await.unwrap();
+    opened.heads.sort_by_key(|head| head.key);
+    let mut keys: Vec<_> = opened.directory.keys.values().collect();
+    keys.sort_by_key(|key| key.key_id.clone());
+    let mut text = format!("{:#?}\n{keys:#?}\n", opened.directory.users);
+    for head in &opened.heads {
+        let size = head.frontier.size();
+        writeln!(text, "{head:#?}").unwrap();
+        // One more than there are, so that a stray entry is found too.
+        for seq in 0..=size {
+            writeln!(text, "{seq} {:?}", store.entry(head.key, seq).await.unwrap()).unwrap();
+        }
+        for index in 0..=size / 256 {
+            let tile = TileId { level: 0, index };
+            let width = usize::from(tile.width(size));
+            if width > 0 {
+                writeln!(text, "{tile:?} {:?}", store.tile(head.key, tile, width).await.unwrap()).unwrap();
+            }
+        }
+        let query = EventQuery {
+            timeline: head.key,
+            pattern: LocationQuery::Anywhere,
+            range: TimeRange::everything(),
+            as_of: size + 100,
+            after: None,
+            items_max: 10_000,
+        };
+        writeln!(text, "{:#?}", store.events(query).await.unwrap()).unwrap();
+        writeln!(text, "{:#?}", store.anchors(head.key, None, 10_000).await.unwrap()).unwrap();
+        for id in event_ids {
+            writeln!(text, "{:#?}", store.known_events(head.key, std::slice::from_ref(id)).await.unwrap()).unwrap();
+        }
+    }
+    writeln!(text, "{:#?}", store.outcomes(outcome_keys).await.unwrap()).unwrap();
+    text
+}

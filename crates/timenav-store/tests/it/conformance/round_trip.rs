@@ -1,0 +1,284 @@
+//! What was written is what is read, to the last bit, now and after reopening.
+
+use std::sync::Arc;
+
+use timenav_core::access::{Permissions, RestrictionLevel, Scope};
+use timenav_core::clock::{Clock, ClockState, Moment, Rate};
+use timenav_core::ids::{AnchorId, KeyId, TimelineId, UserId};
+use timenav_core::ledger::Salt;
+use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
+use timenav_core::time::Instant;
+use timenav_engine::{Anchor, ApiKey, Commit, DirectoryChange, Head, IdempotencyRecord, Store, StoredEntry, User};
+
+use crate::backend::{Backend, on_each_backend};
+use crate::sample::{Ledger, anchor, api_key, commit_of, digest, host, outcome, user, user_id, users};
+
+on_each_backend!(
+    check_heads_at_their_extremes,
+    check_permissions_are_replaced_only_where_they_changed,
+    check_users_and_keys,
+    check_anchors,
+    check_outcomes_are_replaced_and_expire,
+    check_entries_byte_by_byte,
+    check_positions_that_no_ledger_has_are_empty,
+);
+
+const UNICODE: &str = "Łódź 東京 🕰️ \u{202e}עברית \u{0} \u{1f} ' \" \\ %_ e\u{301}";
+
+fn clocks() -> Vec<Clock> {
+    let mut clocks = Vec::new();
+    for rate in [RATE_MICROS_MIN, 1_000_000, RATE_MICROS_MAX] {
+        let rate = Rate::from_micros(rate).unwrap();
+        for (wall, at) in [(Instant::MIN, Instant::MAX), (Instant::MAX, Instant::MIN), (Instant::EPOCH, Instant::EPOCH)]
+        {
+            let generation = i64::MAX.cast_unsigned();
+            let running = ClockState::Running { origin_host: wall, origin_virtual: at, rate };
+            let paused = ClockState::Paused { since: wall, at, rate };
+            clocks.push(Clock { state: running, location: None, generation: 0 });
+            clocks.push(Clock { state: paused, location: Some(UNICODE.to_owned()), generation });
+        }
+    }
+    clocks
+}
+
+/// Compares by what is printed, so that a field that joins is compared too.
+fn assert_same(found: &Head, expected: &Head) {
+    assert_eq!(format!("{found:#?}"), format!("{expected:#?}"));
+}
+
+async fn head_of(store: &dyn Store, id: &TimelineId) -> Head {
+    let opened = store.open().await.unwrap();
+    opened.heads.into_iter().find(|head| head.id == *id).unwrap()
+}
+
+async fn check_heads_at_their_extremes(backend: &dyn Backend) {
+    let store = backend.open();
+    let long = format!("{:@<128}", "t");
+    let mut ledger = Ledger::new(1, &long);
+    for (number, clock) in clocks().into_iter().enumerate() {
+        let edge = if number % 2 == 0 { Instant::MIN } else { Instant::MAX };
+        // When it was made is told once and stays.
+        if number == 0 {
+            ledger.head.created_at = Instant::MIN;
+        }
+        ledger.head.clock = clock;
+        ledger.head.events_count = u64::from(u32::MAX) + number as u64;
+        ledger.head.anchors_count = number as u64;
+        let mut step = ledger.grow(1 + number);
+        step.head.recorded_at = edge;
+        step.head.checkpoint = format!("{UNICODE}\n\n— x y\n").into();
+        let expected = step.head.clone();
+        store.commit(commit_of(vec![step])).await.unwrap();
+        assert_same(&head_of(&*store, &expected.id).await, &expected);
+        assert_same(&head_of(&*backend.open(), &expected.id).await, &expected);
+    }
+    let mut other = Ledger::new(2, "T");
+    store.commit(commit_of(vec![other.grow(1)])).await.unwrap();
+    let mut lower = Ledger::new(3, "t");
+    store.commit(commit_of(vec![lower.grow(1)])).await.unwrap();
+    assert_eq!(store.open().await.unwrap().heads.len(), 3, "ids that differ in case are two");
+}
+
+async fn check_permissions_are_replaced_only_where_they_changed(backend: &dyn Backend) {
+    let store = backend.open();
+    let long = format!("{:.<128}", "u");
+    let (mut one, mut two) = (Ledger::new(1, "one"), Ledger::new(2, "two"));
+    let everywhere = users(["ada", "Ada", &long]);
+    let first = Permissions { read: everywhere.clone(), write: everywhere.clone(), admin: everywhere };
+    one.head.permissions = Arc::new(first.clone());
+    store.commit(commit_of(vec![one.grow(1), two.grow(1)])).await.unwrap();
+    let later = [
+        Permissions { read: users(["bob"]), write: users([]), admin: users(["ada"]) },
+        Permissions::default(),
+        Permissions { write: users(["bob", "eve"]), ..Permissions::default() },
+    ];
+    let mut standing = first;
+    for permissions in later {
+        one.head.permissions = Arc::new(permissions.clone());
+        let mut step = one.grow(1);
+        step.permissions_changed = false;
+        store.commit(commit_of(vec![step])).await.unwrap();
+        assert_eq!(*head_of(&*store, &one.head.id).await.permissions, standing);
+        let mut step = one.grow(1);
+        step.permissions_changed = true;
+        store.commit(commit_of(vec![step])).await.unwrap();
+        standing = permissions;
+        assert_eq!(*head_of(&*backend.open(), &one.head.id).await.permissions, standing);
+        assert_eq!(head_of(&*store, &two.head.id).await.permissions, two.head.permissions);
+    }
+}
+
+async fn put(store: &dyn Store, changes: Vec<DirectoryChange>) {
+    store.commit(Commit { directory: changes, ..Commit::default() }).await.unwrap();
+}
+
+async fn check_users_and_keys(backend: &dyn Backend) {
+    let store = backend.open();
+    let long = format!("{:-<128}", "u");
+    let mut expected_users = Vec::new();
+    for (number, level) in RestrictionLevel::ALL.into_iter().enumerate() {
+        let created_at = if number % 2 == 0 { Instant::MIN } else { Instant::MAX };
+        let name = if number == 0 { long.clone() } else { format!("user{number}") };
+        expected_users.push(User { operator: number % 2 == 0, created_at, ..user(&name, level) });
+    }
+    let scopes = [None, Some(vec![]), Some(vec![Scope::Operator]), Some(Scope::ALL.to_vec())];
+    let keys = scopes.into_iter().enumerate().map(|(number, scopes)| ApiKey {
+        key_id: KeyId::new(&format!("{number}{:x<127}", "")).unwrap(),
+        user_id: UserId::new(&long).unwrap(),
+        timeline_id: TimelineId::new(&long).unwrap(),
+        label: UNICODE.to_owned(),
+        scopes: scopes.map(Into::into),
+        created_at: if number % 2 == 0 { Instant::MIN } else { Instant::MAX },
+        expires_at: [None, Some(Instant::MIN), Some(Instant::MAX)][number % 3],
+        revoked_at: [Some(Instant::MAX), None][number % 2],
+        ..api_key(&format!("key{number}"))
+    });
+    let mut expected_keys: Vec<ApiKey> = keys.collect();
+    let puts = expected_users.iter().cloned().map(DirectoryChange::PutUser);
+    put(&*store, puts.chain(expected_keys.iter().cloned().map(DirectoryChange::PutKey)).collect()).await;
+    assert_directory(&*store, &expected_users, &expected_keys).await;
+    assert_directory(&*backend.open(), &expected_users, &expected_keys).await;
+
+    expected_users[1].restriction = RestrictionLevel::NoAccess;
+    expected_users[1].operator = !expected_users[1].operator;
+    let gone = expected_users.remove(0);
+    expected_keys[1].revoked_at = Some(Instant::MIN);
+    let changes = vec![
+        DirectoryChange::PutUser(expected_users[0].clone()),
+        DirectoryChange::DeleteUser(gone.user_id),
+        DirectoryChange::RevokeKey { key_id: expected_keys[1].key_id.clone(), at: Instant::MIN },
+        // Neither is known; both are nothing to do.
+        DirectoryChange::DeleteUser(user_id("nobody")),
+        DirectoryChange::RevokeKey { key_id: KeyId::new("none").unwrap(), at: Instant::MAX },
+    ];
+    expected_users[0].restriction = RestrictionLevel::NoAccess;
+    put(&*store, changes).await;
+    put(&*store, vec![DirectoryChange::PutUser(expected_users[0].clone())]).await;
+    assert_directory(&*backend.open(), &expected_users, &expected_keys).await;
+    // Changes count in the order in which they stand.
+    let (again, twice) = (user("again", RestrictionLevel::ReadOnly), user("again", RestrictionLevel::FullAccess));
+    let changes = vec![
+        DirectoryChange::PutUser(again.clone()),
+        DirectoryChange::DeleteUser(again.user_id),
+        DirectoryChange::PutUser(User { created_at: host(99), ..twice.clone() }),
+    ];
+    put(&*store, changes).await;
+    expected_users.push(User { created_at: host(99), ..twice });
+    assert_directory(&*store, &expected_users, &expected_keys).await;
+}
+
+async fn assert_directory(store: &dyn Store, users: &[User], keys: &[ApiKey]) {
+    let directory = store.open().await.unwrap().directory;
+    assert_eq!(directory.users.len(), users.len());
+    for user in users {
+        assert_eq!(directory.users.get(&user.user_id), Some(user));
+    }
+    assert_eq!(directory.keys.len(), keys.len());
+    for key in keys {
+        assert_eq!(directory.keys.get(&key.hash).map(|key| &**key), Some(key));
+    }
+}
+
+async fn check_anchors(backend: &dyn Backend) {
+    let store = backend.open();
+    let (mut one, mut two) = (Ledger::new(1, "one"), Ledger::new(2, "two"));
+    let anchors: Vec<Anchor> = (0..9_usize)
+        .map(|number| {
+            let edges = if number % 2 == 0 { (Instant::MIN, Instant::MAX) } else { (Instant::MAX, Instant::MIN) };
+            let rates = [RATE_MICROS_MIN, 1_000_000, RATE_MICROS_MAX];
+            Anchor {
+                anchor_id: AnchorId::new(&format!("{number}{:z<127}", "")).unwrap(),
+                set_at: if number % 2 == 0 { Instant::MIN } else { Instant::MAX },
+                timestamp: edges.0,
+                description: if number == 0 { String::new() } else { UNICODE.repeat(300) },
+                fixed: number % 2 == 0,
+                moment: Moment {
+                    at: edges.1,
+                    running: number % 3 == 0,
+                    rate: Rate::from_micros(rates[number % 3]).unwrap(),
+                    location: (number % 2 == 0).then(|| UNICODE.to_owned()),
+                },
+                ..anchor("x", 2 * number as u64)
+            }
+        })
+        .collect();
+    let (mut first, mut second) = (one.grow(20), two.grow(3));
+    first.anchors = anchors.clone();
+    second.anchors = vec![Anchor { position: 1, ..anchors[4].clone() }];
+    store.commit(commit_of(vec![first, second])).await.unwrap();
+    let key = one.head.key;
+    for store in [store, backend.open()] {
+        assert_eq!(store.anchors(key, None, 100).await.unwrap(), anchors);
+        assert_eq!(store.anchors(key, None, 2).await.unwrap(), anchors[..2]);
+        assert_eq!(store.anchors(key, Some(0), 3).await.unwrap(), anchors[1..4]);
+        assert_eq!(store.anchors(key, Some(3), 100).await.unwrap(), anchors[2..]);
+        assert_eq!(store.anchors(key, Some(16), 100).await.unwrap(), []);
+        for anchor in &anchors {
+            assert_eq!(store.anchor(key, &anchor.anchor_id).await.unwrap().as_ref(), Some(anchor));
+        }
+        assert_eq!(store.anchor(two.head.key, &anchors[0].anchor_id).await.unwrap(), None);
+        assert_eq!(store.anchor(two.head.key, &anchors[4].anchor_id).await.unwrap().unwrap().position, 1);
+    }
+}
+
+async fn check_outcomes_are_replaced_and_expire(backend: &dyn Backend) {
+    let store = backend.open();
+    let at = |name: &str, expires_at| IdempotencyRecord { expires_at, outcome: UNICODE.to_owned(), ..outcome(name, 0) };
+    let kept = [at("a", Instant::MIN), at("b", host(99)), at("c", host(100)), at("d", Instant::MAX)];
+    store.commit(Commit { outcomes: kept.to_vec(), ..Commit::default() }).await.unwrap();
+    assert_outcomes(&*store, &kept).await;
+    assert_outcomes(&*backend.open(), &kept).await;
+    // The last of one step counts.
+    let again = IdempotencyRecord { fingerprint: digest("other"), outcome: "{}".to_owned(), ..at("b", host(101)) };
+    let step = Commit { outcomes: vec![at("b", host(7)), again.clone()], ..Commit::default() };
+    store.commit(step).await.unwrap();
+    assert_outcomes(&*store, &[kept[0].clone(), again.clone(), kept[2].clone(), kept[3].clone()]).await;
+    // What expires at that instant is not before it.
+    store.commit(Commit { forget_outcomes_before: Some(host(100)), ..Commit::default() }).await.unwrap();
+    assert_outcomes(&*store, &[again, kept[2].clone(), kept[3].clone()]).await;
+    store.commit(Commit { forget_outcomes_before: Some(Instant::MAX), ..Commit::default() }).await.unwrap();
+    assert_outcomes(&*backend.open(), &kept[3..]).await;
+}
+
+async fn assert_outcomes(store: &dyn Store, expected: &[IdempotencyRecord]) {
+    let keys = ["a", "nothing", "b", "c", "d"].map(digest);
+    let mut found = store.outcomes(&keys).await.unwrap();
+    let mut expected = expected.to_vec();
+    found.sort_by_key(|record| record.key);
+    expected.sort_by_key(|record| record.key);
+    assert_eq!(format!("{found:#?}"), format!("{expected:#?}"));
+}
+
+async fn check_entries_byte_by_byte(backend: &dyn Backend) {
+    let store = backend.open();
+    let (mut one, mut two) = (Ledger::new(1, "one"), Ledger::new(2, "two"));
+    let all_bytes: Vec<u8> = (0..=255).collect();
+    let payloads = [Vec::new(), all_bytes.clone(), vec![0; 1_000_000], UNICODE.as_bytes().to_vec()];
+    let mut step = one.grow(payloads.len());
+    for (entry, payload) in step.entries.iter_mut().zip(payloads) {
+        entry.payload = payload;
+        entry.leaf.extend(&all_bytes);
+        entry.salt = Salt::from_bytes([entry.payload.first().copied().unwrap_or(255); Salt::BYTES]);
+    }
+    let expected: Vec<StoredEntry> = step.entries.clone();
+    store.commit(commit_of(vec![step, two.grow(2)])).await.unwrap();
+    for store in [store, backend.open()] {
+        for entry in &expected {
+            assert_eq!(store.entry(one.head.key, entry.seq).await.unwrap().as_ref(), Some(entry));
+        }
+        let other = store.entry(two.head.key, 1).await.unwrap().unwrap();
+        assert_eq!(other.leaf, b"2 two 1");
+    }
+}
+
+async fn check_positions_that_no_ledger_has_are_empty(backend: &dyn Backend) {
+    let store = backend.open();
+    let mut ledgers: Vec<Ledger> = (1..=5).map(|key| Ledger::new(key, &format!("t{key}"))).collect();
+    store.commit(commit_of(ledgers.iter_mut().map(|ledger| ledger.grow(3)).collect())).await.unwrap();
+    for ledger in &ledgers {
+        for seq in (2..64).map(|bit| 1_u64 << bit).flat_map(|power| [power, power + 1]).chain([3, u64::MAX]) {
+            let found = store.entry(ledger.head.key, seq).await.unwrap();
+            assert_eq!(found, None, "{seq} of {}", ledger.head.id);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The ways out of the engine, all in memory and all in the test's hands.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+
+use aws_lc_rs::hmac;
+use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
+use parking_lot::Mutex;
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::sha256;
+use timenav_core::time::{Instant, Wall};
+use timenav_engine::{Entropy, Outside, OutsideError, Signer, WallClock};
+
+use crate::sample::host;
+
+/// A clock that moves when the test says so, and by `tick` whenever it is read.
+pub(crate) struct FakeClock {
+    micros: AtomicI64,
+    tick: AtomicI64,
+}
+
+impl FakeClock {
+    /// 2026-01-01T00:00:00Z.
+    pub(crate) const START: i64 = 1_767_225_600_000_000;
+
+    /// Returns a clock that ticks like a real one: no two readings are equal.
+    pub(crate) fn new() -> Self {
+        Self { micros: AtomicI64::new(Self::START), tick: AtomicI64::new(1) }
+    }
+
+    /// Makes the clock stand still between the test's own moves.
+    pub(crate) fn stop(&self) {
+        self.tick.store(0, Ordering::SeqCst);
+    }
+
+    pub(crate) fn advance(&self, micros: i64) {
+        self.micros.fetch_add(micros, Ordering::SeqCst);
+    }
+}
+
+impl WallClock for FakeClock {
+    fn now(&self) -> Instant<Wall> {
+        host(self.micros.fetch_add(self.tick.load(Ordering::SeqCst), Ordering::SeqCst))
+    }
+}
+
+/// Bytes that never repeat and that a test can foresee.
+#[derive(Default)]
+pub(crate) struct CountingEntropy(AtomicU64);
+
+impl Entropy for CountingEntropy {
+    fn fill(&self, buffer: &mut [u8]) {
+        for chunk in buffer.chunks_mut(32) {
+            let count = self.0.fetch_add(1, Ordering::SeqCst);
+            chunk.copy_from_slice(&sha256(&[&count.to_be_bytes()]).as_bytes()[..chunk.len()]);
+        }
+    }
+}
+
+/// A key made from a seed.
+pub(crate) struct SeedSigner {
+    seed: [u8; 32],
+    pair: Ed25519KeyPair,
+}
+
+impl SeedSigner {
+    pub(crate) fn new(seed: [u8; 32]) -> Self {
+        Self { seed, pair: Ed25519KeyPair::from_seed_unchecked(&seed).unwrap() }
+    }
+}
+
+impl Signer for SeedSigner {
+    fn public_key(&self) -> [u8; 32] {
+        self.pair.public_key().as_ref().try_into().unwrap()
+    }
+
+    fn sign(&self, message: &[u8]) -> [u8; 64] {
+        self.pair.sign(message).as_ref().try_into().unwrap()
+    }
+
+    fn verify(&self, public_key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
+        UnparsedPublicKey::new(&ED25519, public_key).verify(message, signature).is_ok()
+    }
+
+    fn authenticate(&self, label: &str, message: &[u8]) -> [u8; 32] {
+        let made = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &self.seed), label.as_bytes());
+        let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, made.as_ref()), message);
+        tag.as_ref().try_into().unwrap()
+    }
+}
+
+type Notes = BTreeMap<TimelineId, String>;
+
+/// Checkpoints in memory, each step of them, and a switch that makes the place fail.
+#[derive(Default)]
+pub(crate) struct MemoryOutside {
+    /// What was kept after each call, oldest first.
+    steps: Mutex<Vec<Notes>>,
+    fails: AtomicBool,
+}
+
+impl MemoryOutside {
+    pub(crate) fn set_failing(&self, fails: bool) {
+        self.fails.store(fails, Ordering::SeqCst);
+    }
+
+    pub(crate) fn notes(&self) -> Notes {
+        self.steps.lock().last().cloned().unwrap_or_default()
+    }
+
+    /// Loses what was kept last, as a crash between a commit and its keeping does.
+    pub(crate) fn lose_last(&self) {
+        assert!(self.steps.lock().pop().is_some(), "nothing was kept");
+    }
+
+    /// Returns how often something was kept.
+    pub(crate) fn steps_count(&self) -> usize {
+        self.steps.lock().len()
+    }
+
+    /// Holds other checkpoints from now on, as if they had been kept.
+    pub(crate) fn hold(&self, notes: Notes) {
+        self.steps.lock().push(notes);
+    }
+
+    fn check(&self) -> Result<(), OutsideError> {
+        if self.fails.load(Ordering::SeqCst) { Err(std::io::Error::other("the disk is gone").into()) } else { Ok(()) }
+    }
+}
+
+impl Outside for MemoryOutside {
+    fn keep(&self, checkpoints: &[(TimelineId, Arc<str>)]) -> Result<(), OutsideError> {
+        self.check()?;
+        let mut notes = self.notes();
+        for (timeline, note) in checkpoints {
+            notes.insert(timeline.clone(), note.to_string());
+        }
+        self.steps.lock().push(notes);
+        Ok(())
+    }
+
+    fn replace(&self, checkpoints: &[(TimelineId, Arc<str>)]) -> Result<(), OutsideError> {
+        self.check()?;
+        self.steps
+            .lock()
+            .push(checkpoints.iter().map(|(timeline, note)| (timeline.clone(), note.to_string())).collect());
+        Ok(())
+    }
+
+    fn last(&self) -> Result<Vec<(TimelineId, String)>, OutsideError> {
+        self.check()?;
+        Ok(self.notes().into_iter().collect())
+    }
+}

@@ -1,0 +1,17 @@
+//! The use cases, on the SQLite store and with all other doors in memory. Each test ends by
+//! auditing every ledger: see `Home::close`.
+
+mod access;
+mod clocks;
+mod concurrency;
+mod failures;
+mod first_start;
+mod first_write;
+mod idempotency;
+mod identity;
+mod import;
+mod model;
+mod pages;
+mod proofs;
+mod reads;
+mod rollback;

@@ -1,0 +1,173 @@
+//! What is not durable did not happen.
+
+use std::sync::Arc;
+
+use timenav_core::clock::ClockCommand;
+use timenav_core::event::EventDraft;
+use timenav_core::place::LocationQuery;
+use timenav_core::time::TimeRange;
+use timenav_engine::{Idempotency, MonitorEvents, Options, ReadLog, Refusal};
+
+use crate::faulty_store::FaultyStore;
+use crate::house::{Home, House, on, told};
+use crate::sample::{digest, event_id, moment, timeline_id, user_id};
+
+fn is_unavailable<T>(result: &Result<T, Refusal>) -> bool {
+    matches!(result, Err(Refusal::Unavailable(_)))
+}
+
+fn draft(name: &str) -> EventDraft {
+    EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(1), name) }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "reads as the argument that it is")]
+fn key() -> Option<Idempotency> {
+    Some(Idempotency { key: digest("k"), fingerprint: digest("f") })
+}
+
+/// Attempts one write of each kind. Returns how many were taken.
+async fn write_everything(home: &Home<'_>) -> usize {
+    let (engine, admin) = (&home.engine, &home.admin);
+    let results = [
+        told(&engine.change_clock(admin, None, ClockCommand::Pause, key()).await),
+        told(&engine.change_clock(admin, on("new"), ClockCommand::Pause, None).await),
+        told(&engine.create_timeline(admin, timeline_id("newer"), None).await),
+        told(&engine.record_events(admin, None, vec![draft("one"), draft("two")], None).await),
+        told(&engine.create_user(admin, user_id("ada"), false, None).await),
+    ];
+    for result in &results {
+        assert!(result == "ok" || result.starts_with("Unavailable"), "{result}");
+    }
+    results.iter().filter(|result| *result == "ok").count()
+}
+
+#[tokio::test]
+async fn a_commit_that_fails_changes_nothing() {
+    let house = House::new();
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    home.engine.record_events(&home.admin, None, vec![draft("zero")], None).await.unwrap();
+    let (before, kept) = (home.lines().await, house.outside.steps_count());
+    store.set_commits_failing(true);
+    assert_eq!(write_everything(&home).await, 0);
+    assert!(is_unavailable(&home.engine.read_clock(&home.admin, None).await), "no entry, no answer");
+    assert_eq!((home.lines().await, house.outside.steps_count()), (before, kept));
+    home.engine.ready().await.unwrap();
+    store.set_commits_failing(false);
+    let view = home.engine.timeline(&home.admin, &timeline_id("main")).await.unwrap();
+    assert_eq!((view.clock.as_ref().unwrap().clock.generation, view.state.head.events_count), (0, 1));
+    assert_eq!(home.engine.stats().timelines, 2);
+    // Nothing is remembered of what failed: it all can be sent again.
+    assert_eq!(write_everything(&home).await, 5);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_group_that_fails_fails_as_a_whole() {
+    let house = House::new();
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    store.close_gate();
+    let spawn = |timeline: &'static str, command: ClockCommand| {
+        let (engine, admin) = (home.engine.clone(), home.admin.clone());
+        tokio::spawn(async move { engine.change_clock(&admin, on(timeline), command, None).await })
+    };
+    let first = spawn("main", ClockCommand::Pause);
+    store.arrival().await;
+    let second = [
+        spawn("main", ClockCommand::Resume),
+        spawn("new", ClockCommand::Pause),
+        spawn("new", ClockCommand::Resume),
+        spawn("system", ClockCommand::Pause),
+    ];
+    tokio::task::yield_now().await;
+    // The first group and the second one fail; what waits behind them is taken.
+    store.set_commits_failing(true);
+    store.open_gate();
+    assert!(is_unavailable(&first.await.unwrap()));
+    for task in second {
+        assert!(is_unavailable(&task.await.unwrap()));
+    }
+    store.set_commits_failing(false);
+    assert_eq!(home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation, 0);
+    assert_eq!(
+        told(&home.engine.read_clock(&home.admin, on("new")).await),
+        r#"NotFound { what: "timeline", id: "new" }"#
+    );
+    let step = spawn("new", ClockCommand::Pause).await.unwrap().unwrap();
+    assert_eq!((step.ledger.position, step.view.clock.generation), (1, 1));
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_store_that_cannot_be_read_refuses_what_needs_it() {
+    let house = House::new();
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let request = MonitorEvents {
+        timeline: None,
+        location_text: "*".to_owned(),
+        location: LocationQuery::Anywhere,
+        range: TimeRange::everything(),
+        items_max: 5,
+        cursor: None,
+    };
+    store.set_reads_failing(true);
+    assert!(is_unavailable(&home.engine.record_events(&home.admin, None, vec![draft("one")], None).await));
+    assert!(is_unavailable(&home.engine.change_clock(&home.admin, None, ClockCommand::Pause, key()).await));
+    assert!(is_unavailable(&home.engine.monitor_events(&home.admin, request.clone()).await));
+    assert!(home.engine.ready().await.is_err());
+    // What needs no reading is done.
+    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    store.set_reads_failing(false);
+    home.engine.ready().await.unwrap();
+    home.engine.record_events(&home.admin, None, vec![draft("one")], None).await.unwrap();
+    assert_eq!(home.engine.monitor_events(&home.admin, request).await.unwrap().events.len(), 1);
+    home.close().await;
+}
+
+async fn check_outside_failing(read_log: ReadLog) {
+    let house = House::with(Options { service_name: "timenav.test".to_owned(), read_log, ..Options::default() });
+    let home = house.open().await;
+    house.outside.set_failing(true);
+    assert!(is_unavailable(&home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await));
+    assert!(home.engine.ready().await.is_err());
+    // That the place is back changes nothing until a restart.
+    house.outside.set_failing(false);
+    assert!(home.engine.ready().await.is_err());
+    assert_eq!(write_everything(&home).await, 0);
+    assert!(is_unavailable(&home.engine.read_clock(&home.admin, None).await), "{read_log:?}");
+    assert!(is_unavailable(&home.engine.timelines(&home.admin, 5, None).await), "{read_log:?}");
+    home.engine.close().await;
+    drop(home);
+    let home = house.open().await;
+    // The commit was durable, and only its answer was not given.
+    let view = home.engine.read_clock(&home.admin, None).await.unwrap();
+    assert_eq!((view.clock.generation, view.clock.is_running()), (1, false));
+    assert_eq!(write_everything(&home).await, 5);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn checkpoints_that_cannot_be_kept_stop_everything_until_a_restart() {
+    check_outside_failing(ReadLog::Durable).await;
+}
+
+#[tokio::test]
+async fn they_stop_buffered_reads_too() {
+    check_outside_failing(ReadLog::Buffered).await;
+}
+
+#[tokio::test]
+async fn two_engines_on_one_file_never_write_over_each_other() {
+    let house = House::new();
+    let left = house.open().await;
+    let right = house.open().await;
+    left.engine.change_clock(&left.admin, None, ClockCommand::Pause, None).await.unwrap();
+    let refused = right.engine.change_clock(&right.admin, None, ClockCommand::Pause, None).await;
+    assert!(is_unavailable(&refused), "{refused:?}");
+    right.engine.close().await;
+    drop(right);
+    left.engine.change_clock(&left.admin, None, ClockCommand::Resume, None).await.unwrap();
+    left.close().await;
+}

@@ -1,0 +1,138 @@
+//! A timeline comes to be by the first write that names it, or leaves no trace.
+
+use timenav_core::access::{Denial, RestrictionLevel};
+use timenav_core::clock::ClockCommand;
+use timenav_core::event::EventDraft;
+use timenav_engine::{AnchorRequest, Commit, Options, Refusal};
+
+use crate::house::{House, on, told};
+use crate::sample::{event_id, moment, timeline_id, users};
+
+fn nowhere() -> ClockCommand {
+    ClockCommand::Travel { to: moment(0), location: Some(String::new()) }
+}
+
+#[tokio::test]
+async fn it_makes_the_timeline_and_its_writer_administers_it() {
+    let house = House::new();
+    let home = house.open().await;
+    let ada = home.user("ada", false).await;
+    let engine = &home.engine;
+    let step = engine.change_clock(&ada, on("by-clock"), ClockCommand::Pause, None).await.unwrap();
+    assert_eq!((step.ledger.position, step.ledger.size), (1, 2));
+    assert_eq!(step.view.clock.generation, 1);
+    let request = AnchorRequest { timestamp: None, description: String::new(), fixed: true };
+    engine.set_anchor(&ada, on("by-anchor"), request, None).await.unwrap();
+    engine.record_events(&ada, on("by-event"), vec![EventDraft::at(moment(1), "x")], None).await.unwrap();
+    engine.import_events(&ada, &timeline_id("by-import"), vec![EventDraft::at(moment(1), "x")]).await.unwrap();
+    engine.create_timeline(&ada, timeline_id("by-name"), None).await.unwrap();
+    let again = engine.create_timeline(&ada, timeline_id("by-name"), None).await;
+    assert_eq!(told(&again), r#"AlreadyExists { what: "timeline", id: "by-name" }"#);
+    let heads = home.store.open().await.unwrap().heads;
+    for name in ["by-clock", "by-anchor", "by-event", "by-import", "by-name"] {
+        let head = heads.iter().find(|head| head.id.as_str() == name).unwrap();
+        assert_eq!(head.permissions.admin, users(["ada"]), "{name}");
+    }
+    let home = home.reopen().await;
+    assert_eq!(told(&home.engine.read_clock(&ada, on("by-clock")).await), "ok");
+    let lines = home.close().await;
+    let of_clock: Vec<String> =
+        lines.iter().filter(|line| line.timeline == "by-clock").map(crate::audit::Line::short).collect();
+    assert_eq!(
+        of_clock,
+        ["by-clock ada create_timeline by-clock", "by-clock ada pause_time clock", "by-clock ada read clock"]
+    );
+}
+
+#[tokio::test]
+async fn a_refused_one_leaves_no_trace() {
+    let house = House::new();
+    let home = house.open().await;
+    let ada = home.user("ada", false).await;
+    let before = home.lines().await;
+    let refused = home.engine.change_clock(&ada, on("nowhere"), nowhere(), None).await;
+    assert!(matches!(refused, Err(Refusal::Clock(_))));
+    let long = AnchorRequest { timestamp: None, description: "x".repeat(20_000), fixed: true };
+    let refused = home.engine.set_anchor(&ada, on("nowhere"), long, None).await;
+    assert!(matches!(refused, Err(Refusal::Invalid { .. })));
+    let twice = EventDraft { event_id: Some(event_id("e")), ..EventDraft::at(moment(1), "x") };
+    let refused = home.engine.record_events(&ada, on("nowhere"), vec![twice.clone(), twice], None).await;
+    assert!(matches!(refused, Err(Refusal::Invalid { .. })));
+    assert_eq!(home.lines().await, before);
+    assert_eq!(home.engine.stats().timelines, 2);
+    assert_eq!(told(&home.engine.read_clock(&ada, on("nowhere")).await), "Hidden");
+    // The name is free for a write that is not refused, and what was decided before is not mixed in.
+    home.engine.change_clock(&ada, on("nowhere"), ClockCommand::Pause, None).await.unwrap();
+    assert_eq!(home.size("nowhere").await, 2);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn in_one_group_a_refused_one_takes_nothing_of_the_others_back() {
+    let house = House::new();
+    let store = std::sync::Arc::new(crate::faulty_store::FaultyStore::new(house.store()));
+    let home = house.try_open(std::sync::Arc::clone(&store) as _).await.unwrap();
+    let ada = home.user("ada", false).await;
+    let system_size = home.size("system").await;
+    store.close_gate();
+    let spawn = |timeline: &'static str, command: ClockCommand| {
+        let (engine, ada) = (home.engine.clone(), ada.clone());
+        tokio::spawn(async move { engine.change_clock(&ada, on(timeline), command, None).await })
+    };
+    let first = spawn("zero", ClockCommand::Pause);
+    store.arrival().await;
+    let tasks = [
+        spawn("one", nowhere()),
+        spawn("two", ClockCommand::Pause),
+        spawn("one", nowhere()),
+        spawn("two", nowhere()),
+        spawn("one", ClockCommand::Pause),
+        spawn("three", nowhere()),
+    ];
+    tokio::task::yield_now().await;
+    store.open_gate();
+    first.await.unwrap().unwrap();
+    let mut told_all = Vec::new();
+    for task in tasks {
+        told_all.push(told(&task.await.unwrap()));
+    }
+    assert_eq!(told_all, ["Clock(Location)", "ok", "Clock(Location)", "Clock(Location)", "ok", "Clock(Location)"]);
+    assert_eq!((home.size("one").await, home.size("two").await, home.size("three").await), (2, 2, 0));
+    assert_eq!(home.size("system").await, system_size + 3);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn who_may_not_write_makes_none_and_the_attempt_is_on_system() {
+    let house = House::new();
+    let home = house.open().await;
+    let ada = home.user("ada", false).await;
+    let change = home.restriction("ada", RestrictionLevel::ReadOnly).await;
+    let home = home.edit(Commit { directory: vec![change], ..Commit::default() }).await;
+    let before = home.lines().await.len();
+    let refused = home.engine.change_clock(&ada, on("nowhere"), ClockCommand::Pause, None).await;
+    assert!(matches!(refused, Err(Refusal::Denied(Denial::Restricted { level: RestrictionLevel::ReadOnly }))));
+    let lines = home.lines().await;
+    assert_eq!(lines.len(), before + 1);
+    assert_eq!(lines.last().unwrap().short(), "system ada unauthorized_access_attempt pause_time");
+    home.close().await;
+}
+
+#[tokio::test]
+async fn it_makes_none_where_the_operator_said_so() {
+    let house = House::with(Options {
+        service_name: "timenav.test".to_owned(),
+        timelines_by_first_write: false,
+        ..Options::default()
+    });
+    let home = house.open().await;
+    let ada = home.user("ada", false).await;
+    for caller in [&ada, &home.admin] {
+        let refused = home.engine.change_clock(caller, on("nowhere"), ClockCommand::Pause, None).await;
+        assert_eq!(told(&refused), "Hidden");
+    }
+    assert_eq!(home.size("nowhere").await, 0);
+    home.engine.create_timeline(&ada, timeline_id("nowhere"), None).await.unwrap();
+    home.engine.change_clock(&ada, on("nowhere"), ClockCommand::Pause, None).await.unwrap();
+    home.close().await;
+}

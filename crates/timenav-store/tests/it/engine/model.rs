@@ -1,0 +1,58 @@
+//! What core says happens to a clock, kept beside the engine and compared with it.
+
+use std::collections::BTreeMap;
+
+use timenav_core::clock::{self, Clock, ClockCommand, ClockRefusal};
+use timenav_core::time::{Instant, Virtual, Wall, Zone};
+
+/// One timeline of the model.
+#[derive(Clone)]
+struct Known {
+    clock: Clock,
+    recorded_at: Instant<Wall>,
+}
+
+/// Every timeline's clock as core has it.
+#[derive(Default)]
+pub(super) struct Model(BTreeMap<String, Known>);
+
+impl Model {
+    /// Learns that a timeline is there.
+    pub(super) fn insert(&mut self, timeline: &str, clock: Clock, recorded_at: Instant<Wall>) {
+        self.0.insert(timeline.to_owned(), Known { clock, recorded_at });
+    }
+
+    pub(super) fn contains(&self, timeline: &str) -> bool {
+        self.0.contains_key(timeline)
+    }
+
+    pub(super) fn clock(&self, timeline: &str) -> &Clock {
+        &self.0[timeline].clock
+    }
+
+    /// Does what the engine should do. Returns the clock, its reading, and whether it changed.
+    pub(super) fn change(
+        &mut self,
+        timeline: &str,
+        command: &ClockCommand,
+        now: Instant<Wall>,
+    ) -> Result<(Clock, Instant<Virtual>, bool), ClockRefusal> {
+        let known = self.0.get(timeline).cloned();
+        let known = known.unwrap_or_else(|| Known { clock: Clock::new(now), recorded_at: now });
+        let host = now.max(known.recorded_at);
+        let zone = known.clock.location.as_deref().and_then(Zone::named).unwrap_or_else(Zone::utc);
+        let moved = clock::decide(&known.clock, command, &zone, host)?;
+        let changed = moved.is_some();
+        let clock = moved.map_or(known.clock.clone(), |moved| clock::apply(&known.clock, &moved));
+        self.insert(timeline, clock.clone(), host);
+        let reading = clock.now(host);
+        Ok((clock, reading, changed))
+    }
+
+    /// Reads a clock as the engine should.
+    pub(super) fn read(&mut self, timeline: &str, now: Instant<Wall>) -> Option<Instant<Virtual>> {
+        let known = self.0.get_mut(timeline)?;
+        known.recorded_at = now.max(known.recorded_at);
+        Some(known.clock.now(known.recorded_at))
+    }
+}

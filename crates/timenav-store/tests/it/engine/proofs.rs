@@ -1,0 +1,77 @@
+//! Proofs that a stranger can check with nothing but the service's public key.
+
+use timenav_core::event::EventDraft;
+use timenav_core::ledger::{VerifierKey, empty_root, leaf_hash, verify_consistency, verify_inclusion};
+use timenav_engine::Refusal;
+
+use crate::audit::open_note;
+use crate::house::{Home, House};
+use crate::sample::{moment, timeline_id};
+
+async fn check_inclusion(home: &Home<'_>, position: u64) {
+    let main = timeline_id("main");
+    let proof = home.engine.inclusion_proof(&home.admin, &main, position).await.unwrap();
+    let checkpoint = open_note(home.house, "main", &proof.checkpoint.note);
+    assert_eq!((checkpoint.size, checkpoint.root), (proof.checkpoint.size, proof.checkpoint.root));
+    assert_eq!(checkpoint.origin, proof.checkpoint.origin);
+    let key = VerifierKey::parse(&proof.checkpoint.verifier_key).unwrap();
+    assert_eq!(key.name(), "timenav.test/main");
+    assert_eq!(leaf_hash(&proof.leaf), proof.leaf_hash);
+    let verified = verify_inclusion(position, checkpoint.size, &proof.leaf_hash, &proof.hashes, &checkpoint.root);
+    assert_eq!(verified, Ok(()), "{position} of {}", checkpoint.size);
+}
+
+async fn check_consistency(home: &Home<'_>, from: u64) {
+    let main = timeline_id("main");
+    let proof = home.engine.consistency_proof(&home.admin, &main, from).await.unwrap();
+    let checkpoint = open_note(home.house, "main", &proof.checkpoint.note);
+    let verified = verify_consistency(from, &proof.from_root, checkpoint.size, &checkpoint.root, &proof.hashes);
+    assert_eq!(verified, Ok(()), "from {from} to {}", checkpoint.size);
+}
+
+#[tokio::test]
+async fn every_entry_and_every_earlier_tree_is_proven() {
+    let house = House::new();
+    let home = house.open().await;
+    let main = timeline_id("main");
+    // Roots that were told at the time, to compare with those told later.
+    let mut told = vec![(0, empty_root())];
+    for count in [1, 2, 250, 3, 1, 255, 600] {
+        let drafts = (0..count).map(|number| EventDraft::at(moment(number), "x")).collect();
+        let made = home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
+        told.push((made.ledger.size, made.ledger.root));
+    }
+    let size = home.size("main").await;
+    let mut position = 0;
+    while position < size {
+        check_inclusion(&home, position).await;
+        check_consistency(&home, position).await;
+        // Near the edges of tiles every one, elsewhere some.
+        position += if position % 256 < 3 || position % 256 > 253 { 1 } else { 17 };
+    }
+    for (size, root) in told {
+        let proof = home.engine.consistency_proof(&home.admin, &main, size).await.unwrap();
+        assert_eq!(proof.from_root, root, "the root at {size}");
+    }
+    let home = home.reopen().await;
+    let size = home.size("main").await;
+    for position in [0, 255, 256, size - 1, size] {
+        // Asking is an entry too, so that the tree has grown when the answer is made.
+        check_inclusion(&home, position).await;
+    }
+    home.close().await;
+}
+
+#[tokio::test]
+async fn what_never_was_is_not_proven() {
+    let house = House::new();
+    let home = house.open().await;
+    let main = timeline_id("main");
+    for position in [100, 1 << 40, u64::MAX] {
+        let refused = home.engine.inclusion_proof(&home.admin, &main, position).await;
+        assert!(matches!(refused, Err(Refusal::Invalid { field, .. }) if field == "position"));
+        let refused = home.engine.consistency_proof(&home.admin, &main, position).await;
+        assert!(matches!(refused, Err(Refusal::Invalid { field, .. }) if field == "from"));
+    }
+    home.close().await;
+}

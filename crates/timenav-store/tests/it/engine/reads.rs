@@ -1,0 +1,74 @@
+//! Every read is an entry too: before it is answered, or soon after.
+
+use timenav_core::clock::ClockCommand;
+use timenav_core::place::LocationQuery;
+use timenav_core::time::TimeRange;
+use timenav_engine::{MonitorEvents, Options, ReadLog};
+
+use crate::house::{Home, House, on, told};
+use crate::sample::timeline_id;
+
+/// Reads in every way there is. Returns the entries that are to be.
+async fn read_in_every_way(home: &Home<'_>) -> Vec<String> {
+    let (engine, admin, main) = (&home.engine, &home.admin, timeline_id("main"));
+    engine.read_clock(admin, None).await.unwrap();
+    engine.watch_clock(admin, None, None).await.unwrap();
+    engine.anchors(admin, None, 5, None).await.unwrap();
+    let request = MonitorEvents {
+        timeline: None,
+        location_text: "New \"Orleans\"".to_owned(),
+        location: LocationQuery::Named("New \"Orleans\"".to_owned()),
+        range: TimeRange::everything(),
+        items_max: 5,
+        cursor: None,
+    };
+    engine.monitor_events(admin, request).await.unwrap();
+    engine.timeline(admin, &main).await.unwrap();
+    engine.checkpoint(admin, &main).await.unwrap();
+    engine.inclusion_proof(admin, &main, 0).await.unwrap();
+    engine.consistency_proof(admin, &main, 1).await.unwrap();
+    engine.timelines(admin, 5, None).await.unwrap();
+    engine.users(admin).await.unwrap();
+    engine.api_keys(admin, None).await.unwrap();
+    let main = ["clock", "clock_stream", "anchors", "monitor_events", "timeline", "checkpoint", "proof", "proof"];
+    let system = ["timelines", "users", "api_keys"];
+    let main = main.map(|subject| format!("main admin read {subject}"));
+    main.into_iter().chain(system.map(|subject| format!("system admin read {subject}"))).collect()
+}
+
+fn reads(lines: &[crate::audit::Line]) -> Vec<String> {
+    lines.iter().filter(|line| line.action == "read").map(crate::audit::Line::short).collect()
+}
+
+#[tokio::test]
+async fn a_read_is_durable_before_it_is_answered() {
+    let house = House::new();
+    let home = house.open().await;
+    let expected = read_in_every_way(&home).await;
+    let lines = home.lines().await;
+    assert_eq!(reads(&lines), expected);
+    let asked = lines.iter().find(|line| line.subject == "monitor_events").unwrap();
+    assert_eq!(asked.payload, serde_json::json!({"location": "New \"Orleans\"", "time_range": "../.."}));
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_buffered_read_is_durable_when_the_engine_has_closed() {
+    let options =
+        Options { service_name: "timenav.test".to_owned(), read_log: ReadLog::Buffered, ..Options::default() };
+    let house = House::with(options);
+    let home = house.open().await;
+    let ada = home.user("ada", false).await;
+    let expected = read_in_every_way(&home).await;
+    // Refusals and changes are not buffered.
+    assert_eq!(told(&home.engine.read_clock(&ada, None).await), "Hidden");
+    assert!(home.lines().await.iter().any(|line| line.short() == "main ada unauthorized_access_attempt clock"));
+    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    assert!(home.lines().await.iter().any(|line| line.action == "pause_time"));
+    for _ in 0..500 {
+        home.engine.read_clock(&home.admin, on("system")).await.unwrap();
+    }
+    let found = reads(&home.close().await);
+    assert_eq!(found.len(), expected.len() + 500);
+    assert!(expected.iter().all(|line| found.contains(line)));
+}

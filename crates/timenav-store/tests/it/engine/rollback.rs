@@ -1,0 +1,233 @@
+//! A database that is not what was signed is not opened, unless the operator says so.
+
+use timenav_core::clock::ClockCommand;
+use timenav_core::event::EventDraft;
+use timenav_engine::{OpenError, Options};
+use timenav_store::SqliteStore;
+
+use crate::house::{Home, House};
+use crate::sample::{moment, timeline_id};
+
+async fn write(home: &Home<'_>, command: ClockCommand) {
+    home.engine.change_clock(&home.admin, None, command, None).await.unwrap();
+}
+
+async fn record(home: &Home<'_>, count: i64) {
+    let drafts = (0..count).map(|number| EventDraft::at(moment(number), "x")).collect();
+    home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
+}
+
+/// Writes to every timeline, so that each has a new checkpoint, and audits.
+async fn write_everywhere_and_close(home: Home<'_>) {
+    for head in home.store.open().await.unwrap().heads {
+        home.engine.read_clock(&home.admin, Some(head.id)).await.unwrap();
+    }
+    home.close().await;
+}
+
+fn accepting(mut house: House) -> House {
+    house.options = Options { accept_rollback: true, ..house.options };
+    house
+}
+
+#[tokio::test]
+async fn an_older_copy_is_refused() {
+    let house = House::new();
+    let older = house.path().with_extension("older");
+    let home = house.open().await;
+    record(&home, 3).await;
+    let home = home.reopen().await;
+    house.copy_database(&older);
+    write(&home, ClockCommand::Pause).await;
+    write(&home, ClockCommand::Resume).await;
+    home.close().await;
+    house.replace_database(&older);
+    let refused = house.try_open(house.store()).await.err().unwrap();
+    assert!(
+        matches!(&refused, OpenError::Rollback { timeline, found: 4, kept: 6 } if timeline.as_str() == "main"),
+        "{refused:?}"
+    );
+    assert!(house.try_open(house.store()).await.is_err(), "asking twice helps nothing");
+    let mut house = accepting(house);
+    let lines = house.open().await.close().await;
+    let accepted = lines.last().unwrap();
+    assert_eq!(accepted.short(), "system system accept_rollback system");
+    let findings = accepted.payload["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1);
+    assert!(findings[0].as_str().unwrap().starts_with("timeline `main` has 4 entries, but 6 were signed"));
+    // What was accepted is the truth from then on.
+    house.options.accept_rollback = false;
+    let home = house.open().await;
+    assert_eq!(home.lines().await, lines);
+    assert_eq!(home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation, 0);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn an_empty_database_is_refused_and_makes_no_second_first_key_unless_accepted() {
+    let house = House::new();
+    house.open().await.close().await;
+    let empty = house.path().with_extension("empty");
+    drop(SqliteStore::open(&empty).unwrap());
+    house.replace_database(&empty);
+    let refused = house.try_open(house.store()).await.err().unwrap();
+    assert!(matches!(refused, OpenError::Rollback { found: 0, .. }), "{refused:?}");
+    assert_eq!(house.first_keys.lock().len(), 1);
+    assert!(house.store().open().await.unwrap().heads.is_empty());
+    let mut house = accepting(house);
+    let lines = house.open().await.close().await;
+    assert_eq!((lines.len(), lines.last().unwrap().action.as_str()), (6, "accept_rollback"));
+    assert_eq!(house.first_keys.lock().len(), 2);
+    house.options.accept_rollback = false;
+    house.open().await.close().await;
+}
+
+/// Makes two histories of one beginning: `outside` tells of the first, the database of the other.
+async fn forked(events_first: i64, events_second: i64) -> House {
+    let house = House::new();
+    let older = house.path().with_extension("older");
+    house.open().await.close().await;
+    house.copy_database(&older);
+    let beginning = house.outside.notes();
+    let home = house.open().await;
+    record(&home, events_first).await;
+    home.close().await;
+    let first = house.outside.notes();
+    house.replace_database(&older);
+    house.outside.hold(beginning);
+    let home = house.open().await;
+    record(&home, events_second).await;
+    home.close().await;
+    house.outside.hold(first);
+    house
+}
+
+#[tokio::test]
+async fn another_history_is_refused() {
+    // As long, a little longer, and so long that the old root has to be made of tiles.
+    for (first, second) in [(2, 2), (2, 3), (300, 700), (255, 600), (511, 513)] {
+        let house = forked(first, second).await;
+        let refused = house.try_open(house.store()).await.err().unwrap();
+        let expected = u64::try_from(first).unwrap() + 1;
+        assert!(
+            matches!(&refused, OpenError::Fork { timeline, kept } if timeline.as_str() == "main" && *kept == expected),
+            "{refused:?}"
+        );
+        let house = accepting(house);
+        write_everywhere_and_close(house.open().await).await;
+    }
+}
+
+/// Changes the database by hand and returns why it is not opened.
+async fn rewritten(statement: &str, loses_last: bool) -> (House, OpenError) {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, 5).await;
+    write(&home, ClockCommand::Pause).await;
+    home.close().await;
+    if loses_last {
+        house.outside.lose_last();
+    }
+    let connection = rusqlite::Connection::open(house.path()).unwrap();
+    assert_eq!(connection.execute(statement, []).unwrap(), 1, "{statement}");
+    drop(connection);
+    let refused = house.try_open(house.store()).await.err().unwrap();
+    (house, refused)
+}
+
+#[tokio::test]
+async fn a_tree_that_is_not_the_signed_one_is_refused() {
+    let statement = "UPDATE timelines SET frontier = randomblob(96) WHERE timeline_id = 'main'";
+    let (_, refused) = rewritten(statement, false).await;
+    assert!(matches!(refused, OpenError::Unsigned { signed: 7, found: 7, .. }), "{refused:?}");
+    // The tree that was signed one commit ago, with that size.
+    let statement = "UPDATE timelines SET size = 6, frontier = randomblob(64) WHERE timeline_id = 'main'";
+    let (_, refused) = rewritten(statement, true).await;
+    assert!(matches!(refused, OpenError::Unsigned { signed: 7, found: 6, .. }), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_signature_in_the_database_that_does_not_verify_is_refused_whatever_was_chosen() {
+    for statement in [
+        "UPDATE timelines SET checkpoint = '' WHERE timeline_id = 'main'",
+        "UPDATE timelines SET checkpoint = replace(checkpoint, 'test/main', 'test/fake') WHERE timeline_id = 'main'",
+        "UPDATE timelines SET checkpoint = (SELECT checkpoint FROM timelines WHERE timeline_id = 'system')
+            WHERE timeline_id = 'main'",
+    ] {
+        let (house, refused) = rewritten(statement, false).await;
+        assert!(matches!(refused, OpenError::Head { .. }), "{statement}: {refused:?}");
+        let house = accepting(house);
+        let refused = house.try_open(house.store()).await.err().unwrap();
+        assert!(matches!(refused, OpenError::Head { .. }), "{statement}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_entry_rewritten_in_place_is_refused_where_the_tree_is_made_again() {
+    let (_, refused) =
+        rewritten("UPDATE entries SET leaf = CAST('{}' AS BLOB) WHERE entry = (2 << 40) + 3", true).await;
+    assert!(matches!(refused, OpenError::Fork { kept: 6, .. }), "{refused:?}");
+}
+
+#[tokio::test]
+async fn every_earlier_checkpoint_opens_a_later_database() {
+    let house = House::new();
+    let home = house.open().await;
+    for count in [1, 1, 2, 250, 1, 1, 1, 300, 1] {
+        record(&home, count).await;
+    }
+    home.close().await;
+    let mut opened = 0;
+    // Each step back is a crash between a commit and the keeping of its checkpoints.
+    while !house.outside.notes().is_empty() {
+        house.try_open(house.store()).await.unwrap().engine.close().await;
+        house.outside.lose_last();
+        opened += 1;
+    }
+    assert_eq!(opened, 10);
+    // No crash loses what the first start kept.
+    let refused = house.try_open(house.store()).await.err().unwrap();
+    assert!(matches!(refused, OpenError::OutsideMissing { entries: 563 }), "{refused:?}");
+    let house = accepting(house);
+    write_everywhere_and_close(house.open().await).await;
+}
+
+#[tokio::test]
+async fn a_crash_between_commit_and_keeping_goes_on_where_it_was() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, 300).await;
+    write(&home, ClockCommand::Pause).await;
+    home.close().await;
+    house.outside.lose_last();
+    let home = house.open().await;
+    assert_eq!(home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation, 1);
+    write_everywhere_and_close(home).await;
+}
+
+#[tokio::test]
+async fn a_checkpoint_that_does_not_verify_is_refused_whatever_was_chosen() {
+    let house = accepting(House::new());
+    house.open().await.close().await;
+    let good = house.outside.notes();
+    let main = timeline_id("main");
+    let foreign = House::with(Options { service_name: "other.test".to_owned(), ..Options::default() });
+    foreign.open().await.close().await;
+    let unsigned = good[&main].split_inclusive("\n\n").next().unwrap().to_owned();
+    let bad = [
+        String::new(),
+        unsigned,
+        good[&main].replacen('1', "2", 1),
+        good[&timeline_id("system")].clone(),
+        foreign.outside.notes()[&main].clone(),
+    ];
+    for note in bad {
+        let mut notes = good.clone();
+        notes.insert(main.clone(), note.clone());
+        house.outside.hold(notes);
+        let refused = house.try_open(house.store()).await.err().unwrap();
+        assert!(matches!(&refused, OpenError::Checkpoint { timeline, .. } if *timeline == main), "{note}: {refused:?}");
+    }
+    house.outside.hold(good);
+    house.open().await.close().await;
+}

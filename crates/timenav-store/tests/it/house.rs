@@ -1,0 +1,195 @@
+//! An engine with all its doors, in a folder of its own, that can be closed, audited and reopened.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tempfile::TempDir;
+use timenav_core::access::{Permissions, RestrictionLevel, Scope};
+use timenav_core::ids::TimelineId;
+use timenav_engine::{
+    ApiKeyRequest, Caller, Commit, DirectoryChange, Doors, Engine, OpenError, Options, Refusal, Store, TimelineCommit,
+    User,
+};
+use timenav_store::SqliteStore;
+
+use crate::audit::{self, Line};
+use crate::doors::{CountingEntropy, FakeClock, MemoryOutside, SeedSigner};
+use crate::sample::{timeline_id, user_id};
+
+/// Everything around the engine. Outlives each [`Home`] opened in it.
+pub(crate) struct House {
+    folder: TempDir,
+    pub(crate) clock: Arc<FakeClock>,
+    entropy: Arc<CountingEntropy>,
+    pub(crate) signer: Arc<SeedSigner>,
+    pub(crate) outside: Arc<MemoryOutside>,
+    pub(crate) options: Options,
+    /// The keys that first starts handed out.
+    pub(crate) first_keys: Mutex<Vec<String>>,
+}
+
+/// An open engine.
+pub(crate) struct Home<'a> {
+    pub(crate) house: &'a House,
+    pub(crate) engine: Engine,
+    pub(crate) store: Arc<dyn Store>,
+    /// The first operator.
+    pub(crate) admin: Caller,
+}
+
+impl House {
+    pub(crate) fn new() -> Self {
+        Self::with(Options { service_name: "timenav.test".to_owned(), ..Options::default() })
+    }
+
+    pub(crate) fn with(options: Options) -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            clock: Arc::new(FakeClock::new()),
+            entropy: Arc::default(),
+            signer: Arc::new(SeedSigner::new([7; 32])),
+            outside: Arc::default(),
+            options,
+            first_keys: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("timenav.db")
+    }
+
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        Arc::new(SqliteStore::open(&self.path()).unwrap())
+    }
+
+    pub(crate) fn doors(&self) -> Doors {
+        Doors {
+            clock: Arc::clone(&self.clock) as _,
+            entropy: Arc::clone(&self.entropy) as _,
+            signer: Arc::clone(&self.signer) as _,
+            outside: Arc::clone(&self.outside) as _,
+        }
+    }
+
+    pub(crate) async fn try_open(&self, store: Arc<dyn Store>) -> Result<Home<'_>, OpenError> {
+        let keep = |key: &str| {
+            self.first_keys.lock().push(key.to_owned());
+            Ok(())
+        };
+        let engine = Engine::open(Arc::clone(&store), self.doors(), self.options.clone(), keep).await?;
+        let key = self.first_keys.lock().last().cloned().expect("a store that was ever opened has a first key");
+        let admin = engine.authenticate(&key).expect("the first key works");
+        Ok(Home { house: self, engine, store, admin })
+    }
+
+    pub(crate) async fn open(&self) -> Home<'_> {
+        self.try_open(self.store()).await.unwrap()
+    }
+
+    /// Writes a consistent copy of the database, as an attacker or a backup would.
+    pub(crate) fn copy_database(&self, to: &Path) {
+        let connection = rusqlite::Connection::open(self.path()).unwrap();
+        connection.execute("VACUUM INTO ?1", [to.to_str().unwrap()]).unwrap();
+    }
+
+    /// Puts another database in the place of this one. Nothing has it open.
+    pub(crate) fn replace_database(&self, from: &Path) {
+        for end in ["", "-wal", "-shm"] {
+            let path = format!("{}{end}", self.path().display());
+            match std::fs::remove_file(&path) {
+                Ok(()) => {}
+                Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{path}"),
+            }
+        }
+        std::fs::copy(from, self.path()).unwrap();
+    }
+}
+
+impl<'a> Home<'a> {
+    /// Closes the engine and checks every ledger. Returns what stands in them.
+    pub(crate) async fn close(self) -> Vec<Line> {
+        self.engine.close().await;
+        audit::check(&*self.store, self.house).await
+    }
+
+    /// Closes the engine, checks every ledger, and opens it again.
+    pub(crate) async fn reopen(self) -> Home<'a> {
+        let house = self.house;
+        self.close().await;
+        house.open().await
+    }
+
+    /// Returns the ledgers as they are, without checking them.
+    pub(crate) async fn lines(&self) -> Vec<Line> {
+        audit::lines(&*self.store).await
+    }
+
+    /// Closes the engine, changes what is kept behind its back, and opens it again.
+    pub(crate) async fn edit(self, commit: Commit) -> Home<'a> {
+        let house = self.house;
+        self.close().await;
+        house.store().commit(commit).await.unwrap();
+        house.open().await
+    }
+
+    /// Returns the step that gives a timeline other lists and no entry.
+    pub(crate) async fn permissions(&self, timeline: &str, permissions: Permissions) -> TimelineCommit {
+        let heads = self.store.open().await.unwrap().heads;
+        let mut head = heads.into_iter().find(|head| head.id.as_str() == timeline).unwrap();
+        head.permissions = Arc::new(permissions);
+        TimelineCommit {
+            expected_size: Some(head.frontier.size()),
+            head,
+            permissions_changed: true,
+            entries: Vec::new(),
+            events: Vec::new(),
+            anchors: Vec::new(),
+        }
+    }
+
+    /// Returns the change that restricts a user.
+    pub(crate) async fn restriction(&self, name: &str, level: RestrictionLevel) -> DirectoryChange {
+        let user = self.store.open().await.unwrap().directory.users[&user_id(name)].clone();
+        DirectoryChange::PutUser(User { restriction: level, ..user })
+    }
+
+    /// Makes a user and a key bound to `main`.
+    pub(crate) async fn user(&self, name: &str, operator: bool) -> Caller {
+        self.engine.create_user(&self.admin, user_id(name), operator, None).await.unwrap();
+        self.caller(name, None).await
+    }
+
+    /// Makes another key for a user.
+    pub(crate) async fn caller(&self, name: &str, scopes: Option<Vec<Scope>>) -> Caller {
+        let request = ApiKeyRequest {
+            user_id: Some(user_id(name)),
+            timeline_id: None,
+            label: "of a test".to_owned(),
+            scopes,
+            expires_at: None,
+        };
+        let made = self.engine.create_api_key(&self.admin, request, None).await.unwrap();
+        self.engine.authenticate(&made.secret.unwrap()).unwrap()
+    }
+
+    /// Returns how many entries a ledger has; 0 where there is none.
+    pub(crate) async fn size(&self, timeline: &str) -> u64 {
+        let heads = self.store.open().await.unwrap().heads;
+        heads.iter().find(|head| head.id.as_str() == timeline).map_or(0, |head| head.frontier.size())
+    }
+}
+
+/// Returns `ok`, or how the refusal is written in a table of expectations.
+pub(crate) fn told<T>(result: &Result<T, Refusal>) -> String {
+    match result {
+        Ok(_) => "ok".to_owned(),
+        Err(Refusal::Denied(denial)) => format!("{denial:?}"),
+        Err(refusal) => format!("{refusal:?}"),
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "reads as the argument that it is")]
+pub(crate) fn on(timeline: &str) -> Option<TimelineId> {
+    Some(timeline_id(timeline))
+}

@@ -1,0 +1,41 @@
+//! What every store must do, and what the engine must do on top of one.
+
+mod backend;
+mod cases;
+mod sample;
+
+mod conformance;
+
+mod audit;
+mod doors;
+mod faulty_store;
+mod house;
+
+mod engine;
+
+use std::path::Path;
+
+/// Fails for a file of this folder that no `mod` line names: its tests would never run.
+#[test]
+fn no_file_is_forgotten() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let files = check_folder(&root, &root.join("main.rs"));
+    assert!(files > 10, "only {files} files were looked at");
+}
+
+fn check_folder(folder: &Path, parent: &Path) -> usize {
+    let text = std::fs::read_to_string(parent).unwrap_or_else(|error| panic!("{}: {error}", parent.display()));
+    let mut files = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files += check_folder(&path, &path.with_extension("rs"));
+        } else if path != *parent {
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let line = format!("mod {name};");
+            assert!(text.lines().any(|one| one == line), "{} has no line `{line}`", parent.display());
+            files += 1;
+        }
+    }
+    files
+}

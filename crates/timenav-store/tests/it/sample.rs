@@ -1,0 +1,153 @@
+//! Ledgers, heads and other values to hand to a store.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use timenav_core::access::{Permissions, RestrictionLevel};
+use timenav_core::clock::{Clock, Moment, Rate};
+use timenav_core::event::EventDraft;
+use timenav_core::ids::{AnchorId, EventId, KeyId, TimelineId, UserId};
+use timenav_core::ledger::{Frontier, Hash, Salt, leaf_hash, sha256};
+use timenav_core::time::{Instant, Virtual, Wall};
+use timenav_engine::{
+    Anchor, ApiKey, Commit, EventRow, Head, IdempotencyRecord, StoredEntry, TimelineCommit, TimelineKey, User,
+};
+
+pub(crate) fn timeline_id(text: &str) -> TimelineId {
+    TimelineId::new(text).unwrap()
+}
+
+pub(crate) fn user_id(text: &str) -> UserId {
+    UserId::new(text).unwrap()
+}
+
+pub(crate) fn event_id(text: &str) -> EventId {
+    EventId::new(text).unwrap()
+}
+
+pub(crate) fn host(micros: i64) -> Instant<Wall> {
+    Instant::from_micros(micros).unwrap()
+}
+
+pub(crate) fn moment(micros: i64) -> Instant<Virtual> {
+    Instant::from_micros(micros).unwrap()
+}
+
+pub(crate) fn users<const N: usize>(names: [&str; N]) -> BTreeSet<UserId> {
+    names.into_iter().map(user_id).collect()
+}
+
+pub(crate) fn user(name: &str, restriction: RestrictionLevel) -> User {
+    User { user_id: user_id(name), operator: false, restriction, created_at: host(1) }
+}
+
+pub(crate) fn api_key(name: &str) -> ApiKey {
+    ApiKey {
+        key_id: KeyId::new(name).unwrap(),
+        hash: digest(name),
+        user_id: user_id("ada"),
+        timeline_id: timeline_id("main"),
+        label: String::new(),
+        scopes: None,
+        created_at: host(5),
+        expires_at: None,
+        revoked_at: None,
+    }
+}
+
+pub(crate) fn digest(text: &str) -> [u8; 32] {
+    *sha256(&[text.as_bytes()]).as_bytes()
+}
+
+pub(crate) fn outcome(name: &str, expires_at: i64) -> IdempotencyRecord {
+    IdempotencyRecord {
+        key: digest(name),
+        fingerprint: digest(&format!("{name} asked")),
+        expires_at: host(expires_at),
+        outcome: format!("{{\"answer\":\"{name}\"}}"),
+    }
+}
+
+pub(crate) fn anchor(name: &str, position: u64) -> Anchor {
+    Anchor {
+        anchor_id: AnchorId::new(name).unwrap(),
+        position,
+        set_at: host(7),
+        timestamp: moment(8),
+        description: String::new(),
+        fixed: true,
+        moment: Moment { at: moment(9), running: true, rate: Rate::NORMAL, location: None },
+    }
+}
+
+pub(crate) fn event(name: &str, position: u64, draft: EventDraft) -> EventRow {
+    EventRow {
+        position,
+        event_id: event_id(name),
+        content: format!("{{\"event_id\":\"{name}\"}}").into(),
+        draft: Arc::new(draft),
+    }
+}
+
+pub(crate) fn entry(seq: u64, text: &str) -> StoredEntry {
+    let mut salt = [0; Salt::BYTES];
+    salt[..8].copy_from_slice(&seq.to_be_bytes());
+    StoredEntry { seq, leaf: text.as_bytes().to_vec(), salt: Salt::from_bytes(salt), payload: b"{}".to_vec() }
+}
+
+/// One timeline as a store should know it. Grows only by commits that the store took.
+#[derive(Clone)]
+pub(crate) struct Ledger {
+    pub(crate) head: Head,
+    /// The hash of every entry.
+    pub(crate) leaves: Vec<Hash>,
+}
+
+impl Ledger {
+    pub(crate) fn new(key: i64, name: &str) -> Self {
+        let head = Head {
+            key: TimelineKey(key),
+            id: timeline_id(name),
+            created_at: host(1),
+            clock: Clock::new(host(1)),
+            permissions: Arc::new(Permissions { admin: users(["ada"]), ..Permissions::default() }),
+            frontier: Frontier::default(),
+            checkpoint: "nothing yet".into(),
+            recorded_at: host(1),
+            events_count: 0,
+            anchors_count: 0,
+        };
+        Self { head, leaves: Vec::new() }
+    }
+
+    pub(crate) fn size(&self) -> u64 {
+        self.leaves.len() as u64
+    }
+
+    /// Returns the step that adds so many entries, and counts them as added.
+    pub(crate) fn grow(&mut self, count: usize) -> TimelineCommit {
+        let old = self.size();
+        let (key, name) = (self.head.key.0, self.head.id.clone());
+        let entries: Vec<_> = (old..old + count as u64).map(|seq| entry(seq, &format!("{key} {name} {seq}"))).collect();
+        for entry in &entries {
+            let hash = leaf_hash(&entry.leaf);
+            self.leaves.push(hash);
+            self.head.frontier.push(hash);
+        }
+        self.head.checkpoint = format!("{} entries", self.size()).into();
+        self.head.recorded_at = host(i64::try_from(self.size()).unwrap());
+        TimelineCommit {
+            expected_size: (old > 0).then_some(old),
+            head: self.head.clone(),
+            permissions_changed: old == 0,
+            entries,
+            events: Vec::new(),
+            anchors: Vec::new(),
+        }
+    }
+}
+
+/// Returns the commit that touches these timelines and nothing else.
+pub(crate) fn commit_of(timelines: Vec<TimelineCommit>) -> Commit {
+    Commit { timelines, ..Commit::default() }
+}
