@@ -41,5 +41,7 @@ pub const LIMITED_ACCESS_WINDOW_DAYS_DEFAULT: u32 = 30;
 pub const PERMISSION_USERS_MAX: usize = 1_000;
 /// Most unexpired API keys of one user.
 pub const KEYS_PER_USER_MAX: usize = 100;
+/// Most timelines of one service.
+pub const TIMELINES_MAX: usize = 4_000_000;
 /// Most anchors on one timeline.
 pub const ANCHORS_PER_TIMELINE_MAX: usize = 10_000;

@@ -40,8 +40,7 @@ pub struct ClockStep {
 
 impl ClockView {
     /// Returns the view of a clock at a host instant.
-    #[must_use]
-    pub fn at(timeline_id: TimelineId, clock: Clock, host: Instant<Wall>) -> Self {
+    pub(crate) fn at(timeline_id: TimelineId, clock: Clock, host: Instant<Wall>) -> Self {
         let current_time = clock.now(host);
         Self::reading(timeline_id, clock, current_time)
     }
@@ -103,6 +102,13 @@ impl Engine {
         self.log_read(caller, &timeline, "clock_stream", "{}".to_owned()).await?;
         let stream = self.live().listen(&timeline, state.head.clock.clone(), seen);
         Ok((timeline, stream))
+    }
+
+    /// Returns what a clock that was watched shows now.
+    #[must_use]
+    pub fn watched(&self, timeline: &TimelineId, clock: Clock) -> ClockView {
+        let host = self.state(timeline).map_or_else(|| self.now(), |state| self.host(&state));
+        ClockView::at(timeline.clone(), clock, host)
     }
 
     /// Returns whether a caller may still watch a timeline's clock.

@@ -3,10 +3,12 @@
 //! Submissions wait in a bounded queue. The committer takes all that wait, decides them in turn,
 //! and commits them as one group on a thread of its own. A second thread keeps the group's
 //! checkpoints outside the database, and only then lets readers see the new state and answers.
-//! While it does, the committer works on the next group.
+//! While it does, the committer works on the next group. Where nobody waits there is no next
+//! group, and the committer seals by itself: waking another thread would only take longer.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc as threads;
 
 use timenav_core::ids::{EventId, TimelineId};
@@ -55,11 +57,17 @@ impl Committer {
             let mut rest = waiting.drain(..).peekable();
             while rest.peek().is_some() {
                 let group = take_group(&mut rest);
-                if let Some((sealed, salts_left)) = self.commit(group, std::mem::take(&mut salts)) {
-                    salts = salts_left;
-                    if to_seal.send(sealed).is_err() {
-                        return;
-                    }
+                let is_last = rest.peek().is_none() && self.submissions.is_empty();
+                let Some((sealed, salts_left)) = self.commit(group, std::mem::take(&mut salts)) else { continue };
+                salts = salts_left;
+                // Groups are sealed in order, so only where no earlier one is still on its way.
+                if is_last && self.shared.sealing.load(Ordering::Acquire) == 0 {
+                    seal_together(vec![sealed], &self.shared);
+                    continue;
+                }
+                self.shared.sealing.fetch_add(1, Ordering::AcqRel);
+                if to_seal.send(sealed).is_err() {
+                    return;
                 }
             }
         }
@@ -155,25 +163,30 @@ fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
     while let Ok(first) = groups.recv() {
         // One durable append serves every group that is waiting.
         let sealing: Vec<Sealed> = std::iter::once(first).chain(groups.try_iter()).collect();
-        let newest: HashMap<&TimelineId, &Arc<str>> = sealing
-            .iter()
-            .flat_map(|sealed| &sealed.timelines)
-            .map(|state| (&state.head.id, &state.head.checkpoint))
-            .collect();
-        let checkpoints: Vec<_> =
-            newest.into_iter().map(|(id, checkpoint)| (id.clone(), Arc::clone(checkpoint))).collect();
-        let kept = match shared.failure() {
-            None if checkpoints.is_empty() => Ok(()),
-            None => shared.doors.outside.keep(&checkpoints).map_err(|error| error.to_string()),
-            Some(reason) => Err(reason),
-        };
-        if let Err(reason) = &kept {
-            tracing::error!(reason, "checkpoints could not be kept outside; nothing is written until a restart");
-            shared.fail(reason);
-        }
-        for sealed in sealing {
-            seal(sealed, &kept, shared);
-        }
+        let count = sealing.len();
+        seal_together(sealing, shared);
+        shared.sealing.fetch_sub(count, Ordering::AcqRel);
+    }
+}
+
+fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
+    let newest: HashMap<&TimelineId, &Arc<str>> = sealing
+        .iter()
+        .flat_map(|sealed| &sealed.timelines)
+        .map(|state| (&state.head.id, &state.head.checkpoint))
+        .collect();
+    let checkpoints: Vec<_> = newest.into_iter().map(|(id, checkpoint)| (id.clone(), Arc::clone(checkpoint))).collect();
+    let kept = match shared.failure() {
+        None if checkpoints.is_empty() => Ok(()),
+        None => shared.doors.outside.keep(&checkpoints).map_err(|error| error.to_string()),
+        Some(reason) => Err(reason),
+    };
+    if let Err(reason) = &kept {
+        tracing::error!(reason, "checkpoints could not be kept outside; nothing is written until a restart");
+        shared.fail(reason);
+    }
+    for sealed in sealing {
+        seal(sealed, &kept, shared);
     }
 }
 

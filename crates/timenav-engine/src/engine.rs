@@ -1,7 +1,7 @@
 //! The engine: its doors, how it opens, and the way every use case takes.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
@@ -94,6 +94,8 @@ pub(crate) struct Shared {
     pub(crate) doors: Doors,
     pub(crate) options: Options,
     pub(crate) live: Live,
+    /// Groups that are committed and on their way through the sealer.
+    pub(crate) sealing: AtomicUsize,
     timelines: RwLock<HashMap<TimelineId, Arc<TimelineState>>>,
     directory: ArcSwap<Directory>,
     failure: Mutex<Option<String>>,
@@ -163,6 +165,7 @@ impl Engine {
             doors,
             options,
             live: Live::default(),
+            sealing: AtomicUsize::new(0),
             timelines: RwLock::new(world.timelines.clone()),
             directory: ArcSwap::new(Arc::clone(&world.directory)),
             failure: Mutex::new(None),

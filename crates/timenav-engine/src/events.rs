@@ -103,7 +103,7 @@ impl Engine {
             return Err(Refusal::invalid("", detail));
         }
         let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
-        let events = drafts.into_iter().map(|draft| self.prepare(draft)).collect::<Result<_, _>>()?;
+        let events = self.prepare_all(drafts)?;
         let command = Command::Record { events, each: false };
         let Answer { timeline_id, change, ledger, replayed } =
             self.submit(caller, timeline, command, idempotency).await?;
@@ -124,7 +124,7 @@ impl Engine {
         drafts: Vec<EventDraft>,
     ) -> Result<ImportBatch, Refusal> {
         let count = drafts.len() as u64;
-        let events = drafts.into_iter().map(|draft| self.prepare(draft)).collect::<Result<_, _>>()?;
+        let events = self.prepare_all(drafts)?;
         let command = Command::Record { events, each: true };
         let answer = self.submit(caller, timeline.clone(), command, None).await?;
         let Change::Recorded { event_ids, taken, differing } = answer.change else {
@@ -166,6 +166,15 @@ impl Engine {
         let last = events.last().filter(|_| more);
         let next_cursor = last.map(|last| self.cursor(caller, &asked, as_of, last.time.micros(), last.position));
         Ok(EventPage { timeline_id: timeline, events, as_of, next_cursor })
+    }
+
+    fn prepare_all(&self, drafts: Vec<EventDraft>) -> Result<Vec<PreparedEvent>, Refusal> {
+        let one = |(index, draft): (usize, EventDraft)| {
+            let checked = draft.check();
+            checked.map_err(|error| Refusal::invalid(&format!("{index}/{}", error.field), error.detail))?;
+            self.prepare(draft)
+        };
+        drafts.into_iter().enumerate().map(one).collect()
     }
 
     /// Makes everything ready that can be, so that the committer has less to do.

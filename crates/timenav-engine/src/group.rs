@@ -287,6 +287,11 @@ impl<'a> Group<'a> {
         (timeline, position)
     }
 
+    /// Returns the first refusal so far, if anything was refused.
+    pub(crate) fn refused(&self) -> Option<&Refusal> {
+        self.decided.iter().find_map(|decided| decided.outcome.as_ref().err())
+    }
+
     /// Signs every tree that grew and returns the one atomic step, and what to do after it.
     pub(crate) fn finish(mut self) -> Result<(Commit, Sealed, SaltPool), Refusal> {
         let mut commit = Commit { directory: std::mem::take(&mut self.directory), ..Commit::default() };

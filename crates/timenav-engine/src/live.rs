@@ -44,7 +44,9 @@ pub struct ClockStream {
     pub missed: Vec<Clock>,
     /// Whether changes were lost, so that `missed` is no continuation of what the listener knows.
     pub reset: bool,
-    /// Every later change, in order.
+    /// The newest generation that the listener knows after `missed`.
+    pub told: u64,
+    /// Every later change, in order. It may begin with one that was told already.
     pub changes: broadcast::Receiver<Clock>,
 }
 
@@ -71,6 +73,7 @@ impl Live {
         let changes = channel.sender.subscribe();
         // A change may have come between the reading of `now` and this moment.
         let newest = channel.kept.back().filter(|kept| kept.generation > now.generation).cloned().unwrap_or(now);
+        let told = newest.generation;
         let (missed, reset) = match seen {
             Some(seen) if seen == newest.generation => (Vec::new(), false),
             Some(seen)
@@ -82,6 +85,6 @@ impl Live {
             Some(_) => (vec![newest], true),
             None => (vec![newest], false),
         };
-        ClockStream { missed, reset, changes }
+        ClockStream { missed, reset, told, changes }
     }
 }

@@ -1,5 +1,6 @@
 //! Opening: the first start, and the comparison with what was signed.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use timenav_core::ids::{KeyId, TimelineId, UserId, type_id};
@@ -138,11 +139,21 @@ pub(crate) async fn bootstrap(
             answer: None,
         });
     }
+    if let Some(refusal) = group.refused() {
+        return Err(failed(refusal));
+    }
     let (commit, sealed, _) = group.finish().map_err(|error| failed(&error))?;
     store.commit(commit).await?;
     let checkpoints: Vec<_> =
         sealed.timelines.iter().map(|state| (state.head.id.clone(), Arc::clone(&state.head.checkpoint))).collect();
     Ok(doors.outside.keep(&checkpoints)?)
+}
+
+/// What an operator has accepted although it is not as it was signed.
+#[derive(Debug, Default)]
+pub(crate) struct Accepted {
+    all: Vec<String>,
+    timelines: BTreeMap<TimelineId, Vec<String>>,
 }
 
 /// Entries of `system` and `main` together after the first start.
@@ -159,12 +170,18 @@ pub(crate) async fn compare_with_signed(
     world: &World,
     doors: &Doors,
     options: &Options,
-) -> Result<Vec<String>, OpenError> {
-    let mut findings = Vec::new();
+) -> Result<Accepted, OpenError> {
+    let mut findings = Accepted::default();
     let mut accept = |compared: Result<(), OpenError>| match compared {
         Err(error) if options.accept_rollback && error.is_about_history() => {
             tracing::warn!(%error, "starting although the database is not what was signed, as the operator asked");
-            findings.push(error.to_string());
+            let text = error.to_string();
+            // What is about one timeline stands on it too: its next checkpoint signs what is there.
+            let about = error.timeline().filter(|timeline| world.timelines.contains_key(*timeline));
+            if let Some(timeline) = about.filter(|timeline| !timeline.is_system()) {
+                findings.timelines.entry(timeline.clone()).or_default().push(text.clone());
+            }
+            findings.all.push(text);
             Ok(())
         }
         other => other,
@@ -179,7 +196,7 @@ pub(crate) async fn compare_with_signed(
     for (timeline, note) in kept {
         accept(compare_with_kept(store, world, doors, options, &timeline, &note).await)?;
     }
-    if !findings.is_empty() {
+    if !findings.all.is_empty() {
         let heads = world.timelines.values().map(|state| &state.head);
         let checkpoints: Vec<_> = heads.map(|head| (head.id.clone(), Arc::clone(&head.checkpoint))).collect();
         doors.outside.replace(&checkpoints)?;
@@ -244,6 +261,20 @@ fn open_checkpoint(
 }
 
 impl OpenError {
+    /// Returns the timeline that the error is about, if it is about one.
+    const fn timeline(&self) -> Option<&TimelineId> {
+        match self {
+            Self::Checkpoint { timeline, .. }
+            | Self::Head { timeline, .. }
+            | Self::Unsigned { timeline, .. }
+            | Self::Rollback { timeline, .. }
+            | Self::Fork { timeline, .. } => Some(timeline),
+            Self::OutsideMissing { .. } | Self::Store(_) | Self::Outside(_) | Self::Bootstrap(_) | Self::Thread(_) => {
+                None
+            }
+        }
+    }
+
     /// Returns whether the error says that history is not what was signed, which an operator may
     /// accept.
     const fn is_about_history(&self) -> bool {
@@ -261,14 +292,17 @@ impl OpenError {
 }
 
 impl Engine {
-    /// Leaves an entry on `system` that says what was accepted.
-    pub(crate) async fn log_accepted(&self, findings: Vec<String>) -> Result<(), OpenError> {
-        if findings.is_empty() {
+    /// Leaves an entry on `system`, and on every timeline concerned, that says what was accepted.
+    pub(crate) async fn log_accepted(&self, accepted: Accepted) -> Result<(), OpenError> {
+        if accepted.all.is_empty() {
             return Ok(());
         }
         let logged: Result<(), Refusal> = async {
-            let system = self.system()?;
-            self.submit_service(system, Command::LogRollbackAccepted { findings }).await.map(|_| ())
+            let system = std::iter::once((self.system()?, accepted.all));
+            for (timeline, findings) in system.chain(accepted.timelines) {
+                self.submit_service(timeline, Command::LogRollbackAccepted { findings }).await?;
+            }
+            Ok(())
         }
         .await;
         logged.map_err(|refusal| OpenError::Store(StoreError::Unavailable(refusal.to_string())))

@@ -24,7 +24,7 @@ pub struct HttpOptions {
 #[derive(Clone)]
 pub(crate) struct App {
     pub(crate) engine: Engine,
-    pub(crate) options: HttpOptions,
+    pub(crate) options: Arc<HttpOptions>,
     pub(crate) metrics: Arc<Metrics>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn operations() -> Vec<Route> {
 
 /// Returns the whole service, ready to be served.
 pub fn router(engine: Engine, options: HttpOptions) -> Router {
-    let app = App { engine, options, metrics: Arc::new(Metrics::new()) };
+    let app = App { engine, options: Arc::new(options), metrics: Arc::new(Metrics::new()) };
     let mut operations_router = Router::new();
     for route in operations() {
         for path in route.paths() {

@@ -272,8 +272,6 @@ impl Failure {
                 vec![(header::WWW_AUTHENTICATE, challenge)]
             }
             Self::Refused(Refusal::Unavailable(_)) => vec![(header::RETRY_AFTER, "1".to_owned())],
-            // The router knows the methods of the path and has set `Allow`; the outermost layer completes it.
-            Self::Method { .. } => Vec::new(),
             Self::MediaType { of_query: true, .. } => {
                 vec![(HeaderName::from_static("accept-query"), "\"application/json\"".to_owned())]
             }
@@ -286,6 +284,8 @@ impl Failure {
             | Self::TooLarge { .. }
             | Self::BodyLost
             | Self::NoRoute
+            // The router knows the methods of the path and has set `Allow`; the outermost layer completes it.
+            | Self::Method { .. }
             | Self::Panicked => Vec::new(),
         }
     }

@@ -100,7 +100,9 @@ impl<S> FromText for TimeRange<S> {
 
     fn from_text(text: &str) -> Result<Self, Wrong> {
         parse_time_range(text).map_err(|error| match error {
-            RangeError::OutOfRange { .. } => Wrong::out_of_range(&error),
+            RangeError::OutOfRange { .. }
+            | RangeError::Timestamp { error: TimestampError::OutOfRange, .. }
+            | RangeError::Duration { error: DurationError::OutOfRange, .. } => Wrong::out_of_range(&error),
             other => Wrong::invalid(&other),
         })
     }

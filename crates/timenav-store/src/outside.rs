@@ -60,7 +60,8 @@ impl CheckpointFile {
     /// # Errors
     /// It can be neither read nor made.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(FILE_MODE).open(path)?;
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(FILE_MODE).open(path)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         let end = records_end(&bytes) as u64;
@@ -99,7 +100,8 @@ impl CheckpointFile {
             write_record(&mut bytes, timeline, checkpoint)?;
         }
         let beside = self.path.with_extension("new");
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(FILE_MODE).open(&beside)?;
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(FILE_MODE).open(&beside)?;
         file.write_all(&bytes)?;
         file.sync_all()?;
         std::fs::rename(&beside, &self.path)?;

@@ -10,6 +10,10 @@ fn at(text: &str) -> Instant<Virtual> {
     parse_timestamp(text).unwrap()
 }
 
+fn duration(micros: i64) -> Duration {
+    parse_duration(&format!("{}.{:06}s", micros / 1_000_000, micros % 1_000_000)).unwrap()
+}
+
 fn step(clock: &Clock, command: &ClockCommand, host: Instant<Wall>) -> Clock {
     match decide(clock, command, &Zone::utc(), host).unwrap() {
         Some(moved) => apply(clock, &moved),
@@ -161,8 +165,8 @@ proptest! {
                 Act::Travel(to) => ClockCommand::Travel { to: Instant::from_micros(to).unwrap(), location: None },
                 Act::Pause => ClockCommand::Pause,
                 Act::Resume => ClockCommand::Resume,
-                Act::Shift(by) if by >= 0 => ClockCommand::FastForward(parse_duration(&format!("{:.6}s", by as f64 / 1e6 + 1e-6)).unwrap()),
-                Act::Shift(by) => ClockCommand::Rewind(parse_duration(&format!("{}s", by.unsigned_abs() / 1_000_000 + 1)).unwrap()),
+                Act::Shift(by) if by >= 0 => ClockCommand::FastForward(duration(by + 1)),
+                Act::Shift(by) => ClockCommand::Rewind(duration(1 - by)),
                 Act::Rate(micros) => ClockCommand::SetRate(Rate::from_micros(micros).unwrap()),
             };
             let Ok(decided) = decide(&clock, &command, &Zone::utc(), host(time)) else { continue };

@@ -8,6 +8,9 @@ pub const CELLS: u32 = 180 * 360;
 /// Length of one degree of latitude where it is shortest (at the equator), in metres.
 const DEGREE_METRES_MIN: f64 = 110_574.0;
 
+/// More than any rounding of a difference of longitudes, in degrees.
+const ROUNDING_DEGREES: f64 = 1e-9;
+
 /// One cell of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cell(u32);
@@ -44,7 +47,8 @@ pub fn cells_of(query: &LocationQuery) -> Option<Vec<Cell>> {
         LocationQuery::Anywhere | LocationQuery::Named(_) => None,
         LocationQuery::Within(bbox) => {
             let [west, south, east, north] = bbox.edges();
-            let width = if west <= east { east - west } else { 360.0 - west + east };
+            // The subtraction may round down; a cell too many costs little, a cell too few an event.
+            let width = if west <= east { east - west } else { 360.0 - west + east } + ROUNDING_DEGREES;
             Some(cells_between(west, width, south, north))
         }
         LocationQuery::Near { center, radius_m } => Some(cells_around(*center, *radius_m)),

@@ -10,7 +10,7 @@ fn distances_are_those_of_the_ellipsoid() {
     let paris = point(48.8566, 2.3522);
     let new_york = point(40.7128, -74.0060);
     assert!((paris.distance_m(new_york) - 5_852_935.0).abs() < 1_000.0);
-    assert_eq!(paris.distance_m(paris), 0.0);
+    assert!(paris.distance_m(paris) < 1e-6);
 }
 
 #[test]
@@ -80,6 +80,21 @@ fn any_query() -> impl Strategy<Value = LocationQuery> {
     let circles = (-90.0..=90.0, -180.0..=180.0, 0.0..8_000_000.0)
         .prop_map(|(lat, lon, radius_m)| LocationQuery::Near { center: point(lat, lon), radius_m });
     prop_oneof![boxes, circles]
+}
+
+#[test]
+fn every_corner_of_a_box_is_in_its_cells() {
+    let (south, north) = (10.0, 11.0);
+    for tenths in (-1_800..=1_800).step_by(12) {
+        let west = f64::from(tenths) / 10.0;
+        for east in (-180..=180).step_by(5).map(f64::from) {
+            let query = LocationQuery::Within(BBox::new(west, south, east, north).unwrap());
+            let cells = cells_of(&query).unwrap();
+            for corner in [point(south, west), point(south, east), point(north, west), point(north, east)] {
+                assert!(cells.binary_search(&Cell::of(corner)).is_ok(), "{west} {east} {corner:?}");
+            }
+        }
+    }
 }
 
 proptest! {

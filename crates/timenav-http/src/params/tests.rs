@@ -6,6 +6,7 @@ use timenav_core::time::{Instant, Virtual};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Request {
+    #[expect(dead_code, reason = "read by nobody, but known to the reader")]
     destination_time: Text<Instant<Virtual>>,
     #[expect(dead_code, reason = "read by nobody, but known to the reader")]
     location: Option<String>,

@@ -53,7 +53,7 @@ async fn limits(
     Json(LimitsBody { status: format!("{} limits.", limits.len()), limits })
 }
 
-fn sizes() -> [(&'static str, usize); 28] {
+fn sizes() -> [(&'static str, usize); 29] {
     [
         ("id_bytes_max", core::ID_BYTES_MAX),
         ("event_name_bytes_max", core::EVENT_NAME_BYTES_MAX),
@@ -80,6 +80,7 @@ fn sizes() -> [(&'static str, usize); 28] {
         ("import_csv_columns_max", import::CSV_COLUMNS_MAX),
         ("import_mapping_bytes_max", import::MAPPING_BYTES_MAX),
         ("import_refusals_listed_max", REFUSALS_LISTED_MAX),
+        ("timelines_max", core::TIMELINES_MAX),
         ("permission_users_max", core::PERMISSION_USERS_MAX),
         ("queue_submissions_max", QUEUE_SUBMISSIONS_MAX),
         ("stream_changes_kept_max", KEPT_CHANGES_MAX),

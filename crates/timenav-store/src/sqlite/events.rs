@@ -53,14 +53,19 @@ struct Run<'a> {
     ended: bool,
 }
 
-/// Returns the events a query asks for, ordered by time, then position.
-pub(super) fn find(connection: &Connection, query: &EventQuery) -> Result<Vec<StoredEvent>, StoreError> {
+/// Returns the events a query asks for, ordered by time, then position, or `None` where more than
+/// `rows_max` rows would have to be read for that.
+pub(super) fn find(
+    connection: &Connection,
+    query: &EventQuery,
+    rows_max: usize,
+) -> Result<Option<Vec<StoredEvent>>, StoreError> {
     let after = match query.after {
         Some((time, position)) if time >= query.range.first() => (time.micros(), sql(position)),
         _ => (query.range.first().micros(), -1),
     };
     if query.items_max == 0 {
-        return Ok(Vec::new());
+        return Ok(Some(Vec::new()));
     }
     let sources = sources(&query.pattern);
     // One run alone gives nearly all that is asked for; of many each gives a little.
@@ -69,10 +74,14 @@ pub(super) fn find(connection: &Connection, query: &EventQuery) -> Result<Vec<St
         .into_iter()
         .map(|source| Run { source, block: VecDeque::new(), block_rows, after, ended: false })
         .collect();
+    let mut rows_left = rows_max;
     let mut first: BinaryHeap<Reverse<((i64, u64), usize)>> = BinaryHeap::with_capacity(runs.len());
     for (number, run) in runs.iter_mut().enumerate() {
-        if let Some(key) = run.peek(connection, query)? {
+        if let Some(key) = run.peek(connection, query, &mut rows_left)? {
             first.push(Reverse((key, number)));
+        }
+        if rows_left == 0 {
+            return Ok(None);
         }
     }
     let mut page = Vec::with_capacity(query.items_max.min(BLOCK_ROWS_MAX));
@@ -83,11 +92,14 @@ pub(super) fn find(connection: &Connection, query: &EventQuery) -> Result<Vec<St
         if page.len() >= query.items_max {
             break;
         }
-        if let Some(key) = run.peek(connection, query)? {
+        if let Some(key) = run.peek(connection, query, &mut rows_left)? {
             first.push(Reverse((key, number)));
         }
+        if rows_left == 0 {
+            return Ok(None);
+        }
     }
-    Ok(page)
+    Ok(Some(page))
 }
 
 fn sources(pattern: &LocationQuery) -> Vec<Source<'_>> {
@@ -104,14 +116,21 @@ fn sources(pattern: &LocationQuery) -> Vec<Source<'_>> {
 
 impl Run<'_> {
     /// Returns time and position of the run's next event, reading on where needed.
-    fn peek(&mut self, connection: &Connection, query: &EventQuery) -> Result<Option<(i64, u64)>, StoreError> {
-        while self.block.is_empty() && !self.ended {
-            self.read_block(connection, query)?;
+    fn peek(
+        &mut self,
+        connection: &Connection,
+        query: &EventQuery,
+        rows_left: &mut usize,
+    ) -> Result<Option<(i64, u64)>, StoreError> {
+        while self.block.is_empty() && !self.ended && *rows_left > 0 {
+            // A block that brings nothing costs a row too, so that many empty cells come to an end.
+            *rows_left = rows_left.saturating_sub(self.read_block(connection, query)?.max(1));
         }
         Ok(self.block.front().map(|found| (found.event.time.micros(), found.event.position)))
     }
 
-    fn read_block(&mut self, connection: &Connection, query: &EventQuery) -> Result<(), StoreError> {
+    /// Reads the next rows of the run and returns how many there were.
+    fn read_block(&mut self, connection: &Connection, query: &EventQuery) -> Result<usize, StoreError> {
         let (time, position) = self.after;
         let (timeline, last) = (query.timeline.0, query.range.last().micros());
         let (as_of, rows_max) = (sql(query.as_of), sql(self.block_rows as u64));
@@ -138,7 +157,7 @@ impl Run<'_> {
         }
         self.ended = rows_count < self.block_rows;
         self.block_rows = (self.block_rows * 4).min(BLOCK_ROWS_MAX);
-        Ok(())
+        Ok(rows_count)
     }
 }
 

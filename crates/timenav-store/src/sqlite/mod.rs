@@ -65,6 +65,15 @@ impl SqliteStore {
         Ok(Self { shared: Arc::new(shared), _maintenance: maintenance })
     }
 
+    /// Runs a read that is known to be short on a connection of its own, on the thread that asks:
+    /// waking another one would take as long as the read.
+    fn read_here<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let reader = self.shared.reader()?;
+        let result = work(&reader);
+        self.shared.put_back(reader);
+        result
+    }
+
     /// Runs a read on a connection of its own, off the async threads.
     async fn read<T: Send + 'static>(
         &self,

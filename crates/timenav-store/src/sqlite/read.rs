@@ -19,6 +19,9 @@ use super::values::{
 };
 use super::{SqliteStore, commit, events, tiles};
 
+/// Rows that a query for events may read on the thread that asks: less than a millisecond's worth.
+const ROWS_READ_HERE_MAX: usize = 1_024;
+
 const SELECT_HEADS: &str = "SELECT timeline, timeline_id, created_at, size, frontier, checkpoint, recorded_at,
     clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,
     anchors_count FROM timelines";
@@ -57,7 +60,11 @@ impl Store for SqliteStore {
     }
 
     async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError> {
-        self.read(move |connection| events::find(connection, &query)).await
+        if let Some(found) = self.read_here(|connection| events::find(connection, &query, ROWS_READ_HERE_MAX))? {
+            return Ok(found);
+        }
+        let found = self.read(move |connection| events::find(connection, &query, usize::MAX)).await?;
+        Ok(found.unwrap_or_default())
     }
 
     async fn anchors(

@@ -12,7 +12,7 @@ use futures_util::stream::{self, StreamExt};
 use http::{HeaderMap, header};
 use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
-use timenav_engine::{Caller, ClockView};
+use timenav_engine::Caller;
 use tokio_stream::wrappers::BroadcastStream;
 
 use super::{ClockBody, ClockRequest, timeline};
@@ -35,11 +35,14 @@ pub(super) async fn watch(
     let (timeline_id, stream) = app.engine.watch_clock(&caller, timeline(request.timeline_id), seen).await?;
     let reset = stream.reset;
     let name = if reset { "reset" } else { "clock" };
+    let told = stream.told;
     let first = stream::iter(stream.missed).map(move |clock| (name, clock));
     // A listener that falls behind loses the stream, not a message: it comes back with its last id.
     let later = BroadcastStream::new(stream.changes)
         .take_while(|change| std::future::ready(change.is_ok()))
         .filter_map(|change| std::future::ready(change.ok()))
+        // The newest change may have been told as missed while it was on its way.
+        .filter(move |clock| std::future::ready(clock.generation > told))
         .map(|clock| ("clock", clock));
     let closing = app.options.closing.clone();
     let messages = first
@@ -59,7 +62,7 @@ fn message(app: &App, caller: &Caller, timeline_id: &TimelineId, name: &'static 
         return None;
     }
     let generation = clock.generation;
-    let view = ClockView::at(timeline_id.clone(), clock, app.engine.now());
+    let view = app.engine.watched(timeline_id, clock);
     let event = Event::default().event(name).id(generation.to_string());
     event.json_data(ClockBody::read(&view)).ok()
 }
