@@ -117,8 +117,16 @@ fn trace_id(headers: &HeaderMap) -> Option<&str> {
     (valid && !zero(trace) && !zero(parent)).then_some(trace)
 }
 
+/// Returns whether problem details are among the media types that the client accepts (RFC 9110 §12.5.1).
 fn wants_problem_json(headers: &HeaderMap) -> bool {
-    headers.get_all(header::ACCEPT).iter().any(|value| value.to_str().is_ok_and(|text| text.contains(PROBLEM_JSON)))
+    let ranges = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    ranges.flat_map(|text| text.split(',')).any(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let named = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case(PROBLEM_JSON));
+        // A weight of zero says that it is not wanted.
+        let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+        named && weight.is_none_or(|weight| weight.parse() != Ok(0.0_f32))
+    })
 }
 
 /// Answers OPTIONS from the `Allow` that the router would have refused with.
@@ -177,7 +185,7 @@ fn log_once(failure: &Failure, id: &RequestId) {
         | Failure::Unidentified(_)
         | Failure::Parameter(_)
         | Failure::MalformedJson { .. }
-        | Failure::Import { .. }
+        | Failure::MalformedFile { .. }
         | Failure::MediaType { .. }
         | Failure::TooLarge { .. }
         | Failure::BodyLost

@@ -24,7 +24,7 @@ pub(crate) enum Failure {
     /// The body is not JSON.
     MalformedJson { detail: String },
     /// A file cannot be imported to its end.
-    Import { code: &'static str, detail: String },
+    MalformedFile { detail: String },
     /// The body is of a type that is not taken here.
     MediaType { expected: &'static str, of_query: bool },
     /// The body is too large.
@@ -141,7 +141,7 @@ impl Failure {
             Self::Unidentified(AuthFailure::Malformed)
             | Self::Parameter(_)
             | Self::MalformedJson { .. }
-            | Self::Import { .. }
+            | Self::MalformedFile { .. }
             | Self::BodyLost => StatusCode::BAD_REQUEST,
             Self::MediaType { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
@@ -157,7 +157,7 @@ impl Failure {
             Self::Unidentified(failure) => failure.code(),
             Self::Parameter(fault) => fault.kind.code(),
             Self::MalformedJson { .. } => "malformed_json",
-            Self::Import { code, .. } => code,
+            Self::MalformedFile { .. } => "malformed_file",
             Self::MediaType { .. } => "unsupported_media_type",
             Self::TooLarge { .. } => "content_too_large",
             Self::BodyLost => "incomplete_body",
@@ -207,7 +207,7 @@ impl Failure {
             "unsupported_media_type" => "The body is of a type that is not taken here.",
             "unavailable" => "The service cannot do this now.",
             "incomplete_body" => "The body did not arrive whole.",
-            "malformed_csv" | "record_too_large" | "input_failed" => "The file cannot be imported to its end.",
+            "malformed_file" => "The file cannot be imported to its end.",
             _ => "Something went wrong inside the service.",
         }
     }
@@ -220,7 +220,7 @@ impl Failure {
             }
             Self::Refused(Refusal::Invalid { detail, .. })
             | Self::MalformedJson { detail }
-            | Self::Import { detail, .. } => detail.clone(),
+            | Self::MalformedFile { detail } => detail.clone(),
             Self::Refused(refusal) | Self::OneEventExists(refusal) => refusal.to_string(),
             Self::Unidentified(failure) => failure.to_string(),
             Self::Parameter(fault) => fault.detail.clone(),
@@ -243,7 +243,7 @@ impl Failure {
             Self::Refused(_)
             | Self::Unidentified(_)
             | Self::MalformedJson { .. }
-            | Self::Import { .. }
+            | Self::MalformedFile { .. }
             | Self::MediaType { .. }
             | Self::TooLarge { .. }
             | Self::BodyLost
@@ -279,7 +279,7 @@ impl Failure {
             | Self::OneEventExists(_)
             | Self::Parameter(_)
             | Self::MalformedJson { .. }
-            | Self::Import { .. }
+            | Self::MalformedFile { .. }
             | Self::MediaType { .. }
             | Self::TooLarge { .. }
             | Self::BodyLost

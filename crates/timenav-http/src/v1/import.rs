@@ -278,11 +278,27 @@ impl Tally {
 
     /// What came before the place where the file breaks off is recorded, and says so.
     fn broken_off(&self, error: &ImportError) -> Failure {
-        let detail = format!(
-            "{error}; before that, {} events were taken, {} were unchanged and {} records were refused",
-            self.taken, self.unchanged, self.refused
-        );
-        Failure::Import { code: error.code(), detail }
+        let of_map = |kind, error: &ImportError| {
+            Failure::Parameter(ParameterFault { kind, path: "map".to_owned(), detail: error.to_string() })
+        };
+        match error {
+            ImportError::MappingUnused => of_map(FaultKind::Conflicting, error),
+            ImportError::ColumnUnknown { .. } => of_map(FaultKind::Invalid, error),
+            ImportError::TimeUnmapped { .. } => of_map(FaultKind::Missing, error),
+            ImportError::Io { .. }
+            | ImportError::HeaderMissing
+            | ImportError::HeaderUnreadable { .. }
+            | ImportError::TooManyColumns { .. }
+            | ImportError::RowTooLarge { .. }
+            | ImportError::NotGeoJson { .. }
+            | ImportError::FeatureTooLarge { .. }
+            | ImportError::MalformedJson { .. } => Failure::MalformedFile {
+                detail: format!(
+                    "{error}; before that, {} events were taken, {} were unchanged and {} records were refused",
+                    self.taken, self.unchanged, self.refused
+                ),
+            },
+        }
     }
 
     fn into_body(mut self, timeline_id: &TimelineId) -> ImportedBody {

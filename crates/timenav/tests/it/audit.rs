@@ -76,7 +76,7 @@ impl Service {
             let listed = page["timelines"].as_array().expect("a list of timelines");
             names.extend(listed.iter().map(|one| one["timeline_id"].as_str().expect("a name").to_owned()));
             match page["next_cursor"].as_str() {
-                Some(next) => cursor = next.to_owned(),
+                Some(next) => next.clone_into(&mut cursor),
                 None => return names,
             }
         }

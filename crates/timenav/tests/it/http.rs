@@ -2,7 +2,7 @@
 //! read without a library that could be as kind as the server's.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -23,13 +23,7 @@ pub(crate) struct Request {
 
 impl Request {
     pub(crate) fn new(method: &str, target: &str) -> Self {
-        Self {
-            method: method.to_owned(),
-            target: target.to_owned(),
-            headers: Vec::new(),
-            body: None,
-            as_it_is: false,
-        }
+        Self { method: method.to_owned(), target: target.to_owned(), headers: Vec::new(), body: None, as_it_is: false }
     }
 
     pub(crate) fn get(target: &str) -> Self {
@@ -115,6 +109,11 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self}"))
     }
 
+    /// Returns the body if it is JSON.
+    pub(crate) fn json_or_null(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
     /// Returns the body of an answer that has this status.
     #[track_caller]
     pub(crate) fn expect(self, status: u16) -> Value {
@@ -164,6 +163,11 @@ impl Connection {
     /// Sends a request and leaves its answer to be read.
     pub(crate) fn send_request(&mut self, request: &Request) {
         self.send(&request.bytes()).expect("the service reads");
+    }
+
+    /// Says that nothing more will be sent.
+    pub(crate) fn shut_down_writing(&mut self) {
+        self.reader.get_mut().shutdown(Shutdown::Write).expect("the connection is open");
     }
 
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -300,12 +304,14 @@ impl Read for Body<'_> {
 
 /// Writes a text so that it can stand as a value in a query string.
 pub(crate) fn encoded(text: &str) -> String {
+    use std::fmt::Write as _;
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            // Writing to a string cannot fail.
+            let _ = write!(out, "%{byte:02X}");
         }
     }
     out

@@ -101,7 +101,8 @@ fn a_key_is_for_one_request_only() {
     let other = |path: &str, body: Value| service.send(Request::post(path).json(&body).idempotent("k"));
     let refused = other("/v1/fast-forward", json!({ "duration": "2h" })).refused(422, "idempotency_key_reused");
     assert_eq!(refused["detail"], "this Idempotency-Key was used for another request; use a new one");
-    other("/v1/fast-forward", json!({ "duration": "1h", "timeline_id": "main" })).refused(422, "idempotency_key_reused");
+    other("/v1/fast-forward", json!({ "duration": "1h", "timeline_id": "main" }))
+        .refused(422, "idempotency_key_reused");
     assert_eq!(now(&service), "2000-01-01T01:00:00Z");
     // Another operation has keys of its own, and both prefixes are one operation.
     let rewound = other("/v1/rewind", json!({ "duration": "1h" }));

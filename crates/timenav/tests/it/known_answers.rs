@@ -88,7 +88,8 @@ fn hurricanes() {
 #[test]
 fn flights() {
     let Some(folder) = shared_data::folder() else { return };
-    let unzip = Command::new("unzip").arg("-p").arg(folder.join("flights/flights.csv.zip")).stderr(Stdio::null()).output();
+    let unzip =
+        Command::new("unzip").arg("-p").arg(folder.join("flights/flights.csv.zip")).stderr(Stdio::null()).output();
     let Ok(unzipped) = unzip else {
         println!("skipped: the flights need unzip");
         return;

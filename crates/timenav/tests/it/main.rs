@@ -14,9 +14,15 @@ mod instant;
 mod snapshot;
 
 mod v1;
+mod timelines;
+mod identity;
 mod known_answers;
 mod idempotency;
+mod concurrency;
+mod cli;
 mod kill;
+mod process;
+mod tour;
 mod manners;
 mod pages;
 

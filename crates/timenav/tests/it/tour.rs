@@ -65,23 +65,27 @@ fn the_tour_of_the_readme_is_true() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let steps = steps(&readme);
     assert!(steps.len() > 15, "the tour has {} commands", steps.len());
-    let service = Service::start_with(&["--demo"]);
+    let service = Service::with(&["--demo"]);
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(service.data(), folder.path().join("timenav-data")).unwrap();
     let script: String = steps.iter().map(|step| format!("{}\necho '{END}'\n", step.command)).collect();
     let script = script
-        .replace("http://127.0.0.1:8080", &service.url(""))
+        .replace("http://127.0.0.1:8080", &service.url())
         .replace("target/release/timenav", env!("CARGO_BIN_EXE_timenav"));
     let mut bash = Command::new("bash");
-    bash.args(["-c", &script]).current_dir(folder.path()).env("TIMENAV_URL", service.url(""));
+    bash.args(["-c", &script]).current_dir(folder.path()).env("TIMENAV_URL", service.url());
     let output = bash.output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     let answers: Vec<&str> = printed.split(END).collect();
     assert_eq!(answers.len(), steps.len() + 1, "{}", String::from_utf8_lossy(&output.stderr));
+    let mut wrong = String::new();
     for (step, answer) in steps.iter().zip(answers) {
         let answer: String = answer.lines().collect();
-        assert!(is_like(&step.answer, &answer), "$ {}\nsaid: {}\nis:   {answer}", step.command, step.answer);
+        if !is_like(&step.answer, &answer) {
+            wrong += &format!("$ {}\nsaid: {}\nis:   {answer}\n", step.command, step.answer);
+        }
     }
+    assert!(wrong.is_empty(), "{wrong}");
     service.audit();
 }
 
@@ -89,7 +93,7 @@ fn the_tour_of_the_readme_is_true() {
 fn story(file: Option<&Path>) -> String {
     let service = Service::start();
     let mut command = Command::new(root().join("examples/katrina.sh"));
-    command.args(file).env("TIMENAV_URL", service.url("")).env("TIMENAV_DATA", service.data());
+    command.args(file).env("TIMENAV_URL", service.url()).env("TIMENAV_DATA", service.data());
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     service.audit();

@@ -6,11 +6,11 @@ mod fast_forward;
 mod set_rate;
 mod set_anchor;
 mod clock;
-//mod events;
-//mod monitor_events;
-//mod import_events;
-//mod users;
-//mod api_keys;
+mod events;
+mod monitor_events;
+mod import_events;
+mod users;
+mod api_keys;
 
 use serde_json::{Value, json};
 

@@ -129,7 +129,9 @@ fn what_does_not_exist_is_not_found() {
     check(Request::post("/v1/return-to-anchor").json(&json!({ "anchor_id": "anchor_none" })));
     check(Request::post("/v1/return-to-anchor").json(&json!({ "anchor_id": "anchor_none", "timeline_id": "no-such" })));
     check(Request::post("/v1/api-keys").json(&json!({ "user_id": "nobody" })));
-    for path in ["/v2/clock", "/v1/", "/v1", "/v1/clock/", "/v1/Clock", "/api/clock", "/timeline", "/timeline/", "/nothing"] {
+    for path in
+        ["/v2/clock", "/v1/", "/v1", "/v1/clock/", "/v1/Clock", "/api/clock", "/timeline", "/timeline/", "/nothing"]
+    {
         check(Request::get(path));
     }
     assert!(!service.timelines().contains(&"no-such".to_owned()), "a look has made a timeline");
@@ -153,7 +155,11 @@ fn problems_are_told_as_their_reader_likes_them() {
         let plain = service.send(request.clone());
         assert_eq!(plain.header("content-type"), Some("application/json"), "{plain}");
         let plain = plain.expect(status);
-        for accept in ["application/problem+json", "application/json;q=0.5, application/problem+json"] {
+        for accept in [
+            "application/problem+json",
+            "Application/Problem+JSON",
+            "application/json;q=0.5, application/problem+json; q=0.9",
+        ] {
             let problem = service.send(request.clone().header("Accept", accept));
             check_problem(&problem, status);
             let problem = problem.json();
@@ -161,6 +167,10 @@ fn problems_are_told_as_their_reader_likes_them() {
             for same in ["code", "detail", "errors"] {
                 assert_eq!(problem[same], plain[same]);
             }
+        }
+        for accept in ["application/problem+json;q=0, application/json", "*/*", "application/problem+jsonp"] {
+            let answer = service.send(request.clone().header("Accept", accept));
+            assert_eq!(answer.header("content-type"), Some("application/json"), "{accept}: {answer}");
         }
     }
     service.audit();

@@ -63,7 +63,9 @@ fn unknown_fields_are_named_with_the_nearest_known_one() {
         let detail = refused["detail"].as_str().unwrap();
         let known = properties.keys().filter(|name| detail.contains(name.as_str())).count();
         assert_eq!(known, properties.len(), "all are named where none is near: {operation:?}: {detail}");
-        let answer = service.send(Request::new(&operation.method, &target(&operation.path, &[("zzzzzz", "1")])).json(&operation.parameters()));
+        let answer = service.send(
+            Request::new(&operation.method, &target(&operation.path, &[("zzzzzz", "1")])).json(&operation.parameters()),
+        );
         answer.refused(400, "unknown_parameter");
     });
     service.audit();

@@ -46,7 +46,9 @@ fn ambiguous_framing_is_refused_and_the_connection_closed() {
 fn a_length_beside_chunks_smuggles_nothing() {
     let service = Service::start();
     let smuggled = head(&service, "POST /v1/pause-time HTTP/1.1", "");
-    for order in [["Content-Length: 5", "Transfer-Encoding: chunked"], ["Transfer-Encoding: chunked", "Content-Length: 5"]] {
+    for order in
+        [["Content-Length: 5", "Transfer-Encoding: chunked"], ["Transfer-Encoding: chunked", "Content-Length: 5"]]
+    {
         let headers = format!("Content-Type: application/json\r\n{}\r\n{}\r\n", order[0], order[1]);
         let request = head(&service, "GET /v1/clock HTTP/1.1", &headers);
         let (answer, closed) = raw(&service, &format!("{request}0\r\n\r\n{smuggled}"));
@@ -62,7 +64,8 @@ fn a_length_beside_chunks_smuggles_nothing() {
 fn a_body_that_ends_early_changes_nothing() {
     let service = Service::start();
     let before = service.get("/v1/clock", &[])["generation"].clone();
-    let request = head(&service, "POST /v1/pause-time HTTP/1.1", "Content-Type: application/json\r\nContent-Length: 20\r\n");
+    let request =
+        head(&service, "POST /v1/pause-time HTTP/1.1", "Content-Type: application/json\r\nContent-Length: 20\r\n");
     let mut stream = TcpStream::connect(service.address()).unwrap();
     stream.write_all(format!("{request}{{}}").as_bytes()).unwrap();
     stream.shutdown(Shutdown::Write).unwrap();
@@ -74,7 +77,12 @@ fn a_body_that_ends_early_changes_nothing() {
 #[test]
 fn heads_that_are_none_are_refused() {
     let service = Service::start();
-    for bytes in ["nonsense\r\n\r\n", "GET\r\n\r\n", "GET /v1/clock HTTP/9.9\r\n\r\n", "GET /v1/clock HTTP/1.1\r\nno colon\r\n\r\n"] {
+    for bytes in [
+        "nonsense\r\n\r\n",
+        "GET\r\n\r\n",
+        "GET /v1/clock HTTP/9.9\r\n\r\n",
+        "GET /v1/clock HTTP/1.1\r\nno colon\r\n\r\n",
+    ] {
         let (answer, closed) = raw(&service, bytes);
         assert!(matches!(answer.status, 400 | 505), "{bytes:?}: {answer}");
         assert!(closed, "{bytes:?}");

@@ -72,7 +72,8 @@ fn generations_count_changes_and_nothing_else() {
 #[test]
 fn a_clock_survives_a_restart() {
     let mut service = Service::start();
-    let stand = json!({ "destination_time": "2005-08-29T11:10:00.123456Z", "location": "New Orleans", "timeline_id": "still" });
+    let stand =
+        json!({ "destination_time": "2005-08-29T11:10:00.123456Z", "location": "New Orleans", "timeline_id": "still" });
     send(&service, "/v1/pause-time", &json!({ "timeline_id": "still" })).expect(200);
     let still = send(&service, "/v1/travel", &stand).expect(200);
     send(&service, "/v1/travel", &json!({ "destination_time": "1900-01-01T00:00:00Z" })).expect(200);

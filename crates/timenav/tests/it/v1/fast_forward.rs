@@ -48,7 +48,11 @@ fn durations_of_all_kinds() {
     ] {
         if length < 1_000_000 * DAY {
             let forward = send(&service, "/v1/fast-forward", &json!({ "duration": duration })).expect(200);
-            assert_eq!(micros(forward["new_time"].as_str().unwrap()), micros("2000-01-01T00:00:00Z") + length, "{duration}");
+            assert_eq!(
+                micros(forward["new_time"].as_str().unwrap()),
+                micros("2000-01-01T00:00:00Z") + length,
+                "{duration}"
+            );
         }
         stand(&service, "2000-01-01T00:00:00Z");
         let back = send(&service, "/v1/rewind", &json!({ "duration": duration })).expect(200);
@@ -88,8 +92,28 @@ fn months_and_years_are_those_of_the_calendar() {
 fn durations_that_are_none() {
     let service = standing();
     for duration in [
-        "", "0h", "PT0S", "-2h", "+2h", "90", "h", "2H", "5M", "1y", "P", "PT", "P1H", "1h1d", "1h1h", "1 h", "1,5h", "P1.5M",
-        "one hour", "1e3h", "0.0000001s", "∞",
+        "",
+        "0h",
+        "PT0S",
+        "-2h",
+        "+2h",
+        "90",
+        "h",
+        "2H",
+        "5M",
+        "1y",
+        "P",
+        "PT",
+        "P1H",
+        "1h1d",
+        "1h1h",
+        "1 h",
+        "1,5h",
+        "P1.5M",
+        "one hour",
+        "1e3h",
+        "0.0000001s",
+        "∞",
     ] {
         for path in ["/v1/fast-forward", "/v1/rewind"] {
             let body = json!({ "duration": duration });

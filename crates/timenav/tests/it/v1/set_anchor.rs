@@ -20,7 +20,10 @@ fn an_anchor_and_the_way_back() {
         stand(&service, "2010-01-01T00:00:00Z");
         let back = json!({ "anchor_id": first.json()["anchor_id"] });
         snapshot::check("return-to-anchor", &send(&service, &format!("{prefix}/return-to-anchor"), &back));
-        snapshot::check("return-to-nothing", &send(&service, &format!("{prefix}/return-to-anchor"), &json!({ "anchor_id": "x" })));
+        snapshot::check(
+            "return-to-nothing",
+            &send(&service, &format!("{prefix}/return-to-anchor"), &json!({ "anchor_id": "x" })),
+        );
         service.audit();
     }
 }
@@ -42,7 +45,8 @@ fn an_anchor_marks_what_the_clock_shows_unless_it_says_otherwise() {
     }
     let longest = "é".repeat(8_192);
     send(&service, "/v1/set-anchor", &json!({ "description": longest })).expect(200);
-    let refused = send(&service, "/v1/set-anchor", &json!({ "description": longest + "x" })).refused(400, "invalid_parameter");
+    let refused =
+        send(&service, "/v1/set-anchor", &json!({ "description": longest + "x" })).refused(400, "invalid_parameter");
     assert_eq!(refused["errors"][0]["pointer"], "#/description");
     service.audit();
 }
@@ -50,14 +54,16 @@ fn an_anchor_marks_what_the_clock_shows_unless_it_says_otherwise() {
 #[test]
 fn a_return_restores_the_whole_clock() {
     let service = Service::start();
-    send(&service, "/v1/travel", &json!({ "destination_time": "2005-08-29T11:10:00Z", "location": "America/Chicago" })).expect(200);
+    send(&service, "/v1/travel", &json!({ "destination_time": "2005-08-29T11:10:00Z", "location": "America/Chicago" }))
+        .expect(200);
     send(&service, "/v1/set-rate", &json!({ "rate": 60 })).expect(200);
     send(&service, "/v1/pause-time", &json!({})).expect(200);
     stand(&service, "2005-08-29T11:10:00Z");
     let standing = send(&service, "/v1/set-anchor", &json!({})).expect(200);
     send(&service, "/v1/resume-time", &json!({})).expect(200);
     let running = send(&service, "/v1/set-anchor", &json!({ "timestamp": "1999-12-31T23:59:59Z" })).expect(200);
-    send(&service, "/v1/travel", &json!({ "destination_time": "3000-01-01T00:00:00Z", "location": "elsewhere" })).expect(200);
+    send(&service, "/v1/travel", &json!({ "destination_time": "3000-01-01T00:00:00Z", "location": "elsewhere" }))
+        .expect(200);
     send(&service, "/v1/set-rate", &json!({ "rate": 2 })).expect(200);
     for (anchor, state) in [(&standing, "paused"), (&running, "running"), (&standing, "paused")] {
         let generation = service.get("/v1/clock", &[])["generation"].as_u64().unwrap();
@@ -76,7 +82,8 @@ fn a_return_restores_the_whole_clock() {
 fn anchors_are_listed_page_by_page_in_the_order_in_which_they_were_set() {
     let service = standing();
     let set = |number: usize| {
-        let body = json!({ "description": number.to_string(), "timestamp": format!("{:04}-01-01T00:00:00Z", 3000 - number) });
+        let body =
+            json!({ "description": number.to_string(), "timestamp": format!("{:04}-01-01T00:00:00Z", 3000 - number) });
         send(&service, "/v1/set-anchor", &body).expect(200)["anchor_id"].clone()
     };
     let ids: Vec<Value> = (0..25).map(set).collect();
@@ -96,7 +103,8 @@ fn anchors_are_listed_page_by_page_in_the_order_in_which_they_were_set() {
     let refused = refused.refused(400, "invalid_parameter");
     assert_eq!(refused["errors"][0]["pointer"], "#/cursor");
     for wrong in ["0", "1001", "-1", "ten", ""] {
-        let refused = service.send(Request::get(&target("/v1/anchors", &[("limit", wrong)]))).refused(400, "invalid_parameter");
+        let refused =
+            service.send(Request::get(&target("/v1/anchors", &[("limit", wrong)]))).refused(400, "invalid_parameter");
         assert_eq!(refused["errors"][0]["pointer"], "#/limit", "{wrong}");
     }
     service.audit();

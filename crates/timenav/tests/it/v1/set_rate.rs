@@ -47,9 +47,8 @@ fn the_rate_of_a_paused_clock_is_for_later() {
     let resumed = send(&service, "/v1/resume-time", &json!({})).expect(200);
     assert_eq!((&resumed["rate"], &resumed["current_time"]), (&json!(86_400.0), &json!("2000-01-01T00:00:00Z")));
     let paused = send(&service, "/v1/pause-time", &json!({})).expect(200);
-    let host = ["origin_host"].map(|name| {
-        micros(paused[name].as_str().unwrap()) - micros(resumed[name].as_str().unwrap())
-    })[0];
+    let host =
+        ["origin_host"].map(|name| micros(paused[name].as_str().unwrap()) - micros(resumed[name].as_str().unwrap()))[0];
     let virtual_passed = micros(paused["paused_at"].as_str().unwrap()) - micros("2000-01-01T00:00:00Z");
     assert_eq!(virtual_passed, host * 86_400);
     service.audit();
@@ -58,8 +57,11 @@ fn the_rate_of_a_paused_clock_is_for_later() {
 #[test]
 fn rates_that_are_none() {
     let service = standing();
-    for rate in [json!(0), json!(-1), json!(0.000_000_1), json!(1e7), json!(1e300), json!("fast"), json!(null), json!([1])] {
-        let refused = refused_and_unchanged(&service, "/v1/set-rate", &json!({ "rate": rate }), 400, "invalid_parameter");
+    for rate in
+        [json!(0), json!(-1), json!(0.000_000_1), json!(1e7), json!(1e300), json!("fast"), json!(null), json!([1])]
+    {
+        let refused =
+            refused_and_unchanged(&service, "/v1/set-rate", &json!({ "rate": rate }), 400, "invalid_parameter");
         assert_eq!(refused["errors"][0]["pointer"], "#/rate", "{rate}");
     }
     for rate in [json!(0.000_001), json!(1_000_000), json!("2.5")] {

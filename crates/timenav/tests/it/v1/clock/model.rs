@@ -98,7 +98,8 @@ fn timestamp(at: i128) -> String {
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted = (5 * day_of_year + 2) / 153;
-    let (day, month) = (day_of_year - (153 * shifted + 2) / 5 + 1, if shifted < 10 { shifted + 3 } else { shifted - 9 });
+    let (day, month) =
+        (day_of_year - (153 * shifted + 2) / 5 + 1, if shifted < 10 { shifted + 3 } else { shifted - 9 });
     let year = year_of_era + era * 400 + i128::from(month <= 2);
     let year = if year < 0 { format!("-{:06}", -year) } else { format!("{year:04}") };
     let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
@@ -154,7 +155,8 @@ fn check(service: &Service, timeline: &str, steps: &[Step]) -> Result<(), TestCa
         let told = Model::of(&answer);
         prop_assert_eq!(format!("{told:?}"), format!("{after:?}"), "{:?}: {}", step, answer);
         prop_assert_eq!(lasting(&answer), lasting(&read), "{:?}", step);
-        let (then, now) = (micros(answer["current_time"].as_str().unwrap()), micros(read["current_time"].as_str().unwrap()));
+        let (then, now) =
+            (micros(answer["current_time"].as_str().unwrap()), micros(read["current_time"].as_str().unwrap()));
         if after.running {
             prop_assert!(then >= after.at && now >= then, "{step:?}: {answer} {read}");
         } else {
@@ -170,9 +172,10 @@ fn the_clock_is_its_model() {
     let service = Service::start();
     let count = std::cell::Cell::new(0);
     let config = Config { cases: 40, failure_persistence: None, ..Config::default() };
-    let outcome = TestRunner::new_with_rng(config, proptest::test_runner::TestRng::deterministic_rng(
-        proptest::test_runner::RngAlgorithm::ChaCha,
-    ))
+    let outcome = TestRunner::new_with_rng(
+        config,
+        proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
+    )
     .run(&steps(), |steps| {
         count.set(count.get() + 1);
         check(&service, &format!("case-{}", count.get()), &steps)
@@ -183,10 +186,19 @@ fn the_clock_is_its_model() {
 
 #[test]
 fn the_model_writes_what_it_reads() {
-    for text in ["-009999-01-01T00:00:00Z", "0000-02-29T00:00:00Z", "1969-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999999Z"] {
+    for text in [
+        "-009999-01-01T00:00:00Z",
+        "0000-02-29T00:00:00Z",
+        "1969-12-31T23:59:59.999999Z",
+        "9999-12-31T23:59:59.999999Z",
+    ] {
         let written = timestamp(micros(text));
         let plain = written.trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.');
-        let plain = if text.contains('.') { format!("{plain}Z") } else { format!("{}Z", &written[..written.find('.').unwrap()]) };
+        let plain = if text.contains('.') {
+            format!("{plain}Z")
+        } else {
+            format!("{}Z", &written[..written.find('.').unwrap()])
+        };
         assert_eq!(plain, text);
     }
 }

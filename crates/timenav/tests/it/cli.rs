@@ -1,0 +1,249 @@
+//! The command line: a client of a running service.
+
+mod failures;
+mod watch;
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::service::{Service, run, timenav};
+use crate::snapshot;
+
+/// Returns the command with all that it needs to find the service.
+fn command(service: &Service, arguments: &[&str]) -> Command {
+    let mut command = timenav();
+    command.args(arguments).env("TIMENAV_URL", service.url()).env("TIMENAV_API_KEY", &service.admin);
+    command
+}
+
+/// Runs a command that does what it is asked, and returns what it prints.
+#[track_caller]
+fn done(service: &Service, arguments: &[&str]) -> String {
+    let (code, stdout, stderr) = run(&mut command(service, arguments), "");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{arguments:?}: {stdout}");
+    stdout
+}
+
+/// Runs a command for people, and the same for programs. Keeps what people see.
+#[track_caller]
+fn shown(service: &Service, name: &str, arguments: &[&str]) {
+    let text = snapshot::words(&done(service, arguments));
+    let line = arguments.iter().map(|word| snapshot::words(word)).collect::<Vec<_>>().join(" ");
+    // Columns are as wide as what is taken out of them.
+    let text: String = text
+        .lines()
+        .map(|line| {
+            line.split("  ").filter(|part| !part.is_empty()).map(str::trim).collect::<Vec<_>>().join("  ") + "\n"
+        })
+        .collect();
+    snapshot::check_text(name, &format!("$ timenav {line}\n{text}"));
+}
+
+/// Runs a command with `--json` and returns the answer.
+#[track_caller]
+fn answered(service: &Service, arguments: &[&str]) -> Value {
+    let arguments = [arguments, &["--json"]].concat();
+    let text = done(service, &arguments);
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {arguments:?}: {text}"))
+}
+
+#[test]
+fn clocks() {
+    let service = Service::start();
+    done(&service, &["clock", "pause"]);
+    shown(&service, "cli-clock-travel", &["clock", "travel", "2005-08-29T11:10:00Z", "--location", "America/Chicago"]);
+    shown(&service, "cli-clock-now", &["clock", "now"]);
+    shown(&service, "cli-clock-pause", &["clock", "pause"]);
+    shown(&service, "cli-clock-forward", &["clock", "forward", "12h"]);
+    shown(&service, "cli-clock-rewind", &["clock", "rewind", "P1M"]);
+    shown(&service, "cli-clock-rate", &["clock", "rate", "60"]);
+    shown(&service, "cli-clock-resume", &["clock", "resume"]);
+    done(&service, &["clock", "travel", "-000043-03-15T12:00:00Z", "--timeline", "rome"]);
+    assert_eq!(service.get("/v1/clock", &[("timeline_id", "rome")])["origin_virtual"], "-000043-03-15T12:00:00Z");
+    // Programs are given the answer as it came.
+    done(&service, &["clock", "pause"]);
+    assert_eq!(answered(&service, &["clock", "now"]), service.get("/v1/clock", &[]));
+    for (arguments, field) in [
+        (&["clock", "travel", "2005-08-29T11:10:00Z"][..], "current_time"),
+        (&["clock", "pause"], "paused_at"),
+        (&["clock", "resume"], "current_time"),
+        (&["clock", "forward", "1.5h"], "new_time"),
+        (&["clock", "rewind", "1d12h"], "new_time"),
+        (&["clock", "rate", "0.5"], "rate"),
+    ] {
+        assert!(!answered(&service, arguments)[field].is_null(), "{arguments:?}");
+    }
+    service.audit();
+}
+
+#[test]
+fn anchors() {
+    let service = Service::start();
+    done(&service, &["clock", "pause"]);
+    done(&service, &["clock", "travel", "2005-08-29T11:10:00Z"]);
+    shown(&service, "cli-anchor-list-none", &["anchor", "list"]);
+    shown(&service, "cli-anchor-set", &["anchor", "set", "--description", "before the levees fail"]);
+    let set = answered(&service, &["anchor", "set", "--time", "-000043-03-15T12:00:00Z"]);
+    shown(&service, "cli-anchor-list", &["anchor", "list"]);
+    assert_eq!(answered(&service, &["anchor", "list"])["anchors"].as_array().unwrap().len(), 2);
+    shown(&service, "cli-anchor-return", &["anchor", "return", set["anchor_id"].as_str().unwrap()]);
+    assert_eq!(service.get("/v1/clock", &[])["current_time"], "-000043-03-15T12:00:00Z");
+    service.audit();
+}
+
+#[test]
+fn events() {
+    let service = Service::start();
+    shown(
+        &service,
+        "cli-events-add",
+        &[
+            "events",
+            "add",
+            "--id",
+            "eagle",
+            "--time",
+            "1969-07-20T20:17:40Z",
+            "--name",
+            "The Eagle has landed",
+            "--location",
+            "Sea of Tranquility",
+            "--lat",
+            "28.57",
+            "--lon",
+            "-80.65",
+            "--cause",
+            "launch",
+            "--actor",
+            "Armstrong",
+            "--attributes",
+            "{\"a\":1}",
+        ],
+    );
+    let event = service.find_all("main", "*", "../..", "1")[0].clone();
+    assert_eq!(event["geo"], json!({ "lat": 28.57, "lon": -80.65 }));
+    assert_eq!(event["causes"], json!([{ "event_id": "launch", "kind": "requires" }]));
+    let lines = "{\"time\":\"1969-07-16T13:32:00Z\",\"event_id\":\"launch\"}\n{\"time\":\"1969-07-24T16:50:35Z\",\"event_id\":\"splash\"}\n";
+    let (code, stdout, stderr) = run(&mut command(&service, &["events", "add", "--file", "-"]), lines);
+    assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "2 events are recorded.\nlaunch\nsplash\n", ""));
+    shown(&service, "cli-events-find", &["events", "find", "--location", "*", "--range", "1969-07-16T00:00:00Z/P9D"]);
+    shown(&service, "cli-events-find-none", &["events", "find", "--location", "bbox:-1,-1,1,1"]);
+    let (code, stdout, stderr) = run(&mut command(&service, &["events", "find", "--limit", "2"]), "");
+    assert_eq!((code, stdout.lines().count()), (Some(0), 3));
+    assert!(stderr.contains("there are more"), "{stderr}");
+    assert_eq!(done(&service, &["events", "find", "--limit", "1", "--all"]).matches("1969-07").count(), 3);
+    let page = answered(&service, &["events", "find", "--limit", "1"]);
+    let next =
+        answered(&service, &["events", "find", "--limit", "1", "--cursor", page["next_cursor"].as_str().unwrap()]);
+    assert_eq!(next["events"][0]["event_id"], "eagle");
+    service.audit();
+}
+
+#[test]
+fn imports() {
+    let service = Service::start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let table = file("storms.csv", "when,what\n2005-08-29T11:10:00Z,landfall\n2005-08-30T00:00:00Z,flood\n");
+    let lines = file("moon.ndjson", "{\"time\":\"1969-07-20T20:17:40Z\"}\n");
+    let text = done(&service, &["import", &table, "--map", "time=when,name=what", "--timeline", "storms"]);
+    assert_eq!(text, format!("{table}: 2 taken, 0 unchanged, 0 refused\n"));
+    let answer = answered(&service, &["import", &lines]);
+    assert_eq!((&answer["taken"], &answer["timeline_id"]), (&json!(1), &json!("main")));
+    let (code, stdout, stderr) = run(
+        &mut command(&service, &["import", "-", "--format", "ndjson"]),
+        "{\"time\":\"1969-07-20T20:17:40Z\"}\nx\n{}\n",
+    );
+    assert_eq!(code, Some(3), "{stderr}");
+    assert!(stdout.starts_with("-: 0 taken, 1 unchanged, 2 refused\n  line 2: "), "{stdout}");
+    assert_eq!(stderr, "error: 2 records were refused\n");
+    // A wrong name among several changes nothing.
+    let (code, _, stderr) = run(&mut command(&service, &["import", &lines, "what.txt", "--timeline", "untouched"]), "");
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(!service.timelines().contains(&"untouched".to_owned()));
+    service.audit();
+}
+
+#[test]
+fn timelines_users_and_keys() {
+    let service = Service::start();
+    shown(&service, "cli-timeline-create", &["timeline", "create", "billing"]);
+    for timeline in ["billing", "main", "system"] {
+        done(&service, &["clock", "pause", "--timeline", timeline]);
+        done(&service, &["clock", "travel", "2005-08-29T11:10:00Z", "--timeline", timeline]);
+    }
+    shown(&service, "cli-timeline-list", &["timeline", "list"]);
+    shown(&service, "cli-user-add", &["user", "add", "ada"]);
+    done(&service, &["user", "add", "second", "--operator"]);
+    shown(&service, "cli-user-list", &["user", "list"]);
+    let arguments =
+        ["key", "create", "--user", "ada", "--label", "tests", "--scope", "timeline:read", "--scope", "timeline:write"];
+    shown(&service, "cli-key-create", &arguments);
+    let made = answered(
+        &service,
+        &["key", "create", "--user", "ada", "--timeline-bound", "billing", "--expires-at", "2999-01-01T00:00:00Z"],
+    );
+    shown(&service, "cli-key-list", &["key", "list", "--user", "ada"]);
+    let key = made["api_key"].as_str().unwrap();
+    let (code, ..) = run(command(&service, &["timeline", "create", "hers"]).env("TIMENAV_API_KEY", key), "");
+    assert_eq!(code, Some(0));
+    shown(&service, "cli-key-revoke", &["key", "revoke", made["key_id"].as_str().unwrap()]);
+    let (code, ..) = run(command(&service, &["clock", "now"]).env("TIMENAV_API_KEY", key), "");
+    assert_eq!(code, Some(4), "a revoked key");
+    shown(&service, "cli-user-remove", &["user", "remove", "ada"]);
+    for list in ["timeline", "user", "key"] {
+        assert!(answered(&service, &[list, "list"])["status"].is_string(), "{list}");
+    }
+    service.audit();
+}
+
+#[test]
+fn what_needs_no_service() {
+    let service = Service::start();
+    let (code, document, _) = run(timenav().arg("openapi"), "");
+    let served = service.send(crate::http::Request::get("/openapi.json")).text();
+    assert_eq!((code, document), (Some(0), served));
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let (code, script, _) = run(timenav().args(["completions", shell]), "");
+        assert_eq!(code, Some(0));
+        assert!(script.contains("timenav") && script.contains("import"), "{shell}");
+    }
+    let (code, version, _) = run(timenav().arg("--version"), "");
+    assert_eq!((code, version), (Some(0), format!("timenav {}\n", env!("CARGO_PKG_VERSION"))));
+    let (code, help, _) = run(timenav().arg("--help"), "");
+    assert_eq!(code, Some(0));
+    for subcommand in ["serve", "clock", "anchor", "events", "import", "timeline", "key", "user", "completions"] {
+        assert!(help.contains(&format!("\n  {subcommand}")), "{subcommand}");
+        let (code, help, _) = run(timenav().args([subcommand, "--help"]), "");
+        assert_eq!(code, Some(0));
+        assert!(help.contains("Usage: timenav"), "{help}");
+    }
+    service.audit();
+}
+
+#[test]
+fn the_key_of_a_service_on_this_machine_is_found() {
+    let service = Service::start();
+    let find = |command: &mut Command| run(command.args(["clock", "now", "--json"]), "").0;
+    let url = service.url();
+    // By a flag, by the environment, and in the folder in which a service keeps it by default.
+    assert_eq!(
+        find(timenav().env("TIMENAV_URL", &url).arg("clock").arg("--data").arg(service.data()).args(["now"])),
+        Some(2)
+    );
+    let (code, ..) = run(timenav().args(["clock", "now", "--url", &url, "--data"]).arg(service.data()), "");
+    assert_eq!(code, Some(0));
+    assert_eq!(find(timenav().env("TIMENAV_URL", &url).env("TIMENAV_DATA", service.data())), Some(0));
+    let folder = service.data().parent().unwrap().to_owned();
+    std::os::unix::fs::symlink(service.data(), folder.join("timenav-data")).unwrap();
+    assert_eq!(find(timenav().env("TIMENAV_URL", &url).current_dir(&folder)), Some(0));
+    // A key in the environment goes first, and a blank one is none.
+    assert_eq!(find(timenav().env("TIMENAV_URL", &url).current_dir(&folder).env("TIMENAV_API_KEY", "tnk_x")), Some(4));
+    assert_eq!(find(timenav().env("TIMENAV_URL", &url).current_dir(&folder).env("TIMENAV_API_KEY", " ")), Some(0));
+    service.audit();
+}

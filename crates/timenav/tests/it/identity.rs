@@ -1,0 +1,168 @@
+//! Who asks, and what they may: credentials, scopes, roles.
+
+mod roles;
+
+use serde_json::{Value, json};
+
+use crate::http::{Answer, Request};
+use crate::service::Service;
+
+const MISSING: &str = "Bearer realm=\"timenav\"";
+const INVALID: &str =
+    "Bearer realm=\"timenav\", error=\"invalid_token\", error_description=\"the API key is not valid\"";
+const MALFORMED: &str = "Bearer realm=\"timenav\", error=\"invalid_request\"";
+
+#[track_caller]
+fn challenged(answer: Answer, status: u16, code: &str, challenge: Option<&str>) {
+    assert_eq!(answer.header("www-authenticate"), challenge, "{answer}");
+    assert_eq!(answer.header("vary"), Some("Authorization"), "{answer}");
+    answer.refused(status, code);
+}
+
+/// Asks with this `Authorization` header.
+fn with(service: &Service, value: &str) -> Answer {
+    service.send(Request::get("/v1/clock").anonymous().header("Authorization", value))
+}
+
+#[test]
+fn the_six_cases_of_rfc_6750() {
+    let service = Service::start();
+    let stopped = service.post("/v1/api-keys", &json!({}));
+    let path = format!("/v1/api-keys/{}", stopped["key_id"].as_str().unwrap());
+    service.send(Request::new("DELETE", &path)).expect(200);
+    let stopped = stopped["api_key"].as_str().unwrap();
+    // Nothing that could be a credential here.
+    challenged(service.send(Request::get("/v1/clock").anonymous()), 401, "missing_credentials", Some(MISSING));
+    for other in ["Basic YWRtaW46YWRtaW4=", "Digest x", "tnk_000000000000000000000000000000000000", ""] {
+        challenged(with(&service, other), 401, "missing_credentials", Some(MISSING));
+    }
+    // A key that is none, that was one, that could be one: which of these is not told.
+    let unknown = format!("tnk_{}", "0".repeat(36));
+    for wrong in ["x", "tnk_", stopped, &unknown, &service.admin[1..], &format!("{}0", service.admin), "a b"] {
+        challenged(with(&service, &format!("Bearer {wrong}")), 401, "invalid_credentials", Some(INVALID));
+    }
+    // A request that is broken.
+    challenged(with(&service, "Bearer"), 400, "invalid_credentials", Some(MALFORMED));
+    challenged(with(&service, "Bearer caf\u{e9}"), 400, "invalid_credentials", Some(MALFORMED));
+    let key = format!("Bearer {}", service.admin);
+    for second in [key.as_str(), "Bearer x", "Basic x"] {
+        let request = Request::get("/v1/clock").anonymous().header("Authorization", &key);
+        let answer = service.send(request.header("Authorization", second));
+        challenged(answer, 400, "invalid_credentials", Some(MALFORMED));
+    }
+    // A key that was not made for it.
+    let reader = service.key(&json!({ "scopes": ["timeline:read"] }));
+    let answer = service.send(Request::post("/v1/pause-time").key(&reader));
+    let challenge = "Bearer realm=\"timenav\", error=\"insufficient_scope\", scope=\"timeline:write\"";
+    challenged(answer, 403, "insufficient_scope", Some(challenge));
+    // A user who may not, and one who is not to know.
+    let ada = service.user("ada");
+    challenged(service.send(Request::get("/v1/users").key(&ada)), 403, "permission_denied", None);
+    challenged(service.send(Request::get("/v1/clock").key(&ada)), 404, "not_found", None);
+    service.audit();
+}
+
+#[test]
+fn the_scheme_is_written_as_one_likes() {
+    let service = Service::start();
+    for scheme in ["Bearer", "bearer", "BEARER", "bEaReR"] {
+        with(&service, &format!("{scheme} {}", service.admin)).expect(200);
+    }
+    with(&service, &format!("Bearer   {}", service.admin)).expect(200);
+    service.audit();
+}
+
+#[test]
+fn a_key_is_shown_in_the_header_and_nowhere_else() {
+    let service = Service::start();
+    let key = &service.admin;
+    for name in ["access_token", "api_key", "key", "authorization"] {
+        let in_query = Request::get(&format!("/v1/clock?{name}={key}")).anonymous();
+        service.send(in_query).refused(401, "missing_credentials");
+        let in_body = Request::get("/v1/clock").json(&json!({ name: key })).anonymous();
+        service.send(in_body).refused(401, "missing_credentials");
+    }
+    let in_cookie = Request::get("/v1/clock").anonymous().header("Cookie", &format!("api_key={key}"));
+    service.send(in_cookie).refused(401, "missing_credentials");
+    let elsewhere = Request::get("/v1/clock").anonymous().header("X-Api-Key", key);
+    service.send(elsewhere).refused(401, "missing_credentials");
+    service.audit();
+}
+
+/// Returns actor, operation and subject of every refused attempt in a ledger.
+fn attempts(service: &Service, timeline: &str) -> Vec<(String, String)> {
+    let size = service.checkpoint(timeline).size;
+    let entries = (0..size).map(|position| service.entry(timeline, position).0);
+    let refused = entries.filter(|entry| entry["action"] == "unauthorized_access_attempt");
+    let text = |entry: &Value, name: &str| entry[name].as_str().unwrap().to_owned();
+    refused.map(|entry| (text(&entry, "actor"), text(&entry, "subject"))).collect()
+}
+
+#[test]
+fn attempts_stand_in_the_ledger_at_which_they_were_aimed() {
+    let service = Service::start();
+    service.post("/timelines", &json!({ "timeline_id": "vault" }));
+    let ada = service.user("ada");
+    let unknown = format!("tnk_{}", "0".repeat(36));
+    for request in [
+        Request::get("/v1/clock?timeline_id=vault").anonymous(),
+        Request::get("/v1/clock").json(&json!({ "timeline_id": "vault" })).anonymous(),
+        Request::get("/timeline/vault").anonymous(),
+        Request::get("/api/v1/timeline/vault/proof?position=0").key(&unknown),
+        Request::post("/v1/travel").json(&json!({ "timeline_id": "vault", "what": "ever" })).key(&unknown),
+        Request::post("/v1/events?timeline_id=vault").json(&json!([])).key(&unknown),
+        Request::post("/v1/import-events?timeline_id=vault").body("text/csv", b"").key(&unknown),
+        Request::get("/v1/clock?timeline_id=vault").key(&ada),
+        Request::post("/v1/pause-time").json(&json!({ "timeline_id": "vault" })).key(&ada),
+        Request::get("/timeline/vault/checkpoint").key(&ada),
+    ] {
+        let answer = service.send(request.clone());
+        assert!(matches!(answer.status, 401 | 404), "{request:?}: {answer}");
+    }
+    let of_vault = attempts(&service, "vault");
+    let actors: Vec<&str> = of_vault.iter().map(|(actor, _)| actor.as_str()).collect();
+    assert_eq!(actors, [["unknown"; 7].as_slice(), &["ada"; 3]].concat());
+    // What is aimed at nothing that exists stands in `system`.
+    let before = attempts(&service, "system").len();
+    for request in [
+        Request::get("/v1/clock?timeline_id=no-such").anonymous(),
+        Request::get("/v1/users").anonymous(),
+        Request::get("/v1/clock?timeline_id=%2F").key(&unknown),
+    ] {
+        service.send(request).expect(401);
+    }
+    assert_eq!(attempts(&service, "system").len(), before + 3);
+    assert_eq!(attempts(&service, "main"), []);
+    service.audit();
+}
+
+#[test]
+fn a_stranger_sees_nothing_of_a_timeline() {
+    let service = Service::start();
+    let ada = service.user("ada");
+    let bob = service.user("bob");
+    service.send(Request::post("/timelines").json(&json!({ "timeline_id": "hers" })).key(&ada)).expect(201);
+    let names = |key: &str| -> Vec<Value> {
+        let listed = service.send(Request::get("/timelines").key(key)).expect(200)["timelines"].clone();
+        listed.as_array().unwrap().iter().map(|one| one["timeline_id"].clone()).collect()
+    };
+    assert_eq!(names(&ada), ["hers"]);
+    assert!(names(&bob).is_empty());
+    assert_eq!(names(&service.admin), ["hers", "main", "system"]);
+    // What is there and hidden, and what is not there, look alike.
+    for path in
+        ["/timeline/NAME", "/timeline/NAME/checkpoint", "/v1/clock?timeline_id=NAME", "/v1/anchors?timeline_id=NAME"]
+    {
+        let ask = |name: &str| {
+            let answer = service.send(Request::get(&path.replace("NAME", name)).key(&bob));
+            let text = answer.text().replace(name, "NAME");
+            let mut body: Value = serde_json::from_str(&text).unwrap();
+            body["request_id"] = json!("");
+            (answer.status, body)
+        };
+        let (hidden, missing) = (ask("hers"), ask("nowhere"));
+        assert_eq!(hidden.0, 404);
+        assert_eq!(hidden, missing, "{path}");
+    }
+    service.audit();
+}

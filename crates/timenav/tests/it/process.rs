@@ -1,0 +1,157 @@
+//! The process: how it starts, what it leaves on the disk, how it ends.
+
+mod rollback;
+mod settings;
+mod signals;
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::http::Request;
+use crate::service::{Process, Service, run, timenav};
+
+/// Returns the permissions of a file.
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+/// Runs `serve` on a folder where it cannot run, and returns what it complains of.
+fn refused_start(data: &Path, arguments: &[&str]) -> String {
+    let mut command = timenav();
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).args(arguments);
+    let (code, stdout, stderr) = run(&mut command, "");
+    assert_eq!(code, Some(1), "{stdout}{stderr}");
+    assert_eq!(stdout, "", "{stderr}");
+    let at = stderr.find("error: ").unwrap_or_else(|| panic!("{stderr}"));
+    stderr[at..].to_owned()
+}
+
+#[test]
+fn a_second_process_on_a_folder_is_refused() {
+    let service = Service::start();
+    let mut command = timenav();
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(service.data());
+    let (code, stdout, stderr) = run(&mut command, "");
+    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+    let expected = format!(
+        "error: the data folder {} is in use by another timenav process; stop that one, or name another folder\n",
+        service.data().display()
+    );
+    assert_eq!(stderr, expected, "one line that says what to do");
+    service.get("/v1/clock", &[]);
+    service.audit();
+}
+
+#[test]
+fn what_lies_on_the_disk_is_its_owners_alone() {
+    let mut service = Service::start();
+    service.post("/v1/pause-time", &json!({}));
+    let mut seen = Vec::new();
+    for after_a_restart in [false, true] {
+        if after_a_restart {
+            service.restart();
+        }
+        assert_eq!(mode(&service.data()), 0o700);
+        for entry in std::fs::read_dir(service.data()).unwrap() {
+            let path = entry.unwrap().path();
+            assert_eq!(mode(&path), 0o600, "{}", path.display());
+            seen.push(path.file_name().unwrap().to_str().unwrap().to_owned());
+        }
+    }
+    for needed in ["admin.key", "signing.key", "timenav.db", "checkpoints.log"] {
+        assert!(seen.iter().any(|name| name == needed), "{needed} is none of {seen:?}");
+    }
+    service.audit();
+}
+
+#[test]
+fn the_first_key_is_in_its_file_and_nowhere_else() {
+    let mut service = Service::start();
+    let log = service.log_text();
+    let file = service.data().join("admin.key");
+    assert!(
+        log.contains(&format!("first start: wrote the API key of operator `admin` to {}", file.display())),
+        "{log}"
+    );
+    assert!(!log.contains(&service.admin), "{log}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("{}\n", service.admin));
+    let users = service.get("/v1/users", &[])["users"].clone();
+    assert_eq!((&users[0]["user_id"], &users[0]["operator"]), (&json!("admin"), &json!(true)));
+    // A later start makes no other key, and does not need the file.
+    std::fs::remove_file(&file).unwrap();
+    service.restart();
+    assert!(!file.exists());
+    assert_eq!(service.get("/v1/api-keys", &[])["api_keys"].as_array().unwrap().len(), 1);
+    service.audit();
+}
+
+/// A start that is cut off at any moment leaves a folder in which the next one succeeds.
+#[test]
+fn a_first_start_may_be_killed_at_any_moment() {
+    let marks = ["lock", "signing.key", "timenav.db", "timenav.db-wal", "checkpoints.log", "admin.key"];
+    for mark in marks.iter().cycle().take(18) {
+        let folder = tempfile::tempdir().unwrap();
+        let (data, log) = (folder.path().join("data"), folder.path().join("log"));
+        let mut command = timenav();
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        let mut child = command.spawn().unwrap();
+        while !data.join(mark).exists() && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let process = Process::start(&data, &log, &[]);
+        let key = std::fs::read_to_string(data.join("admin.key")).unwrap();
+        let mut connection = crate::http::Connection::open(process.address).unwrap();
+        let clock = connection.exchange(&Request::get("/v1/clock").key(key.trim_end())).unwrap();
+        assert_eq!(clock.status, 200, "killed at {mark}: {clock}");
+        let keys = connection.exchange(&Request::get("/v1/api-keys").key(key.trim_end())).unwrap().expect(200);
+        assert_eq!(keys["api_keys"].as_array().unwrap().len(), 1, "killed at {mark}");
+        process.kill();
+    }
+}
+
+#[test]
+fn an_address_that_is_taken_is_named() {
+    let service = Service::start();
+    let folder = tempfile::tempdir().unwrap();
+    let address = service.address().to_string();
+    let mut command = timenav();
+    command.args(["serve", "--listen", &address, "--data"]).arg(folder.path().join("data"));
+    let (code, stdout, stderr) = run(&mut command, "");
+    assert_eq!((code, stdout.as_str()), (Some(1), ""));
+    assert!(stderr.contains(&format!("cannot listen on {address}")), "{stderr}");
+    service.audit();
+}
+
+#[test]
+fn a_database_without_its_signing_key_is_refused() {
+    let mut service = Service::start();
+    assert!(service.stop().success());
+    let (key, aside) = (service.data().join("signing.key"), service.data().join("aside"));
+    std::fs::rename(&key, &aside).unwrap();
+    let complaint = refused_start(&service.data(), &[]);
+    assert!(complaint.contains("signing.key") && complaint.contains("put the key back"), "{complaint}");
+    assert!(!key.exists(), "no other key takes its place");
+    std::fs::rename(&aside, &key).unwrap();
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn the_demo_is_loaded_once() {
+    let mut service = Service::with(&["--demo"]);
+    let count = |service: &Service| service.get("/timeline/demo", &[])["events"].as_u64().unwrap();
+    let events = count(&service);
+    assert!(events >= 150, "{events}");
+    let found = service.find_all("demo", "*", "../..", "1000");
+    let with = |name: &str| found.iter().filter(|event| event.get(name).is_some()).count();
+    assert_eq!(found.len() as u64, events);
+    assert!(with("geo") > 100 && with("causes") > 30, "{} with a place, {} with causes", with("geo"), with("causes"));
+    service.restart();
+    assert_eq!(count(&service), events);
+    service.audit();
+}

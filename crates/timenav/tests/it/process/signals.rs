@@ -1,0 +1,86 @@
+//! The end: requests in flight are finished, streams are closed, and the exit code says so.
+
+use std::io::Read as _;
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::http::{Connection, Request};
+use crate::service::Service;
+
+/// Opens a stream, whose end tells that the service has begun to stop.
+fn stream(service: &Service, connection: &mut Connection) -> Vec<(String, String)> {
+    connection.send_request(&service.signed(Request::get("/v1/clock/stream")));
+    let (status, headers) = connection.head().unwrap();
+    assert_eq!(status, 200);
+    headers
+}
+
+#[test]
+fn requests_in_flight_are_finished() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let mut service = Service::start();
+        let body = json!({ "destination_time": "2005-08-29T11:10:00Z" }).to_string();
+        let (first, rest) = body.split_at(10);
+        let request = service.signed(Request::post("/v1/travel").header("Content-Type", "application/json"));
+        let request = request.header("Content-Length", &body.len().to_string());
+        let mut in_flight = service.connect();
+        in_flight.send_request(&request);
+        in_flight.send(first.as_bytes()).unwrap();
+        let mut idle = service.connect();
+        idle.exchange(&service.signed(Request::get("/v1/clock"))).unwrap();
+        let mut watching = service.connect();
+        let headers = stream(&service, &mut watching);
+        service.process().signal(signal);
+        let mut messages = String::new();
+        watching.body(&headers).read_to_string(&mut messages).expect("the stream ends as chunks do");
+        assert!(messages.starts_with("event: clock\n"), "{messages}");
+        // The service has begun to stop, and this request has not been read to its end.
+        in_flight.send(rest.as_bytes()).unwrap();
+        let answer = in_flight.answer(false).unwrap().expect(200);
+        assert_eq!(answer["current_time"], "2005-08-29T11:10:00Z");
+        let address = service.address();
+        assert_eq!(service.process().wait().code(), Some(0), "{}", service.log_text());
+        assert!(idle.is_closed() && in_flight.is_closed());
+        assert!(Connection::open(address).is_err(), "nobody listens any more");
+        service.kill();
+        service.start_again();
+        let clock = service.get("/v1/clock", &[]);
+        assert_eq!(clock["origin_virtual"], "2005-08-29T11:10:00Z", "what was answered is kept");
+        service.audit();
+    }
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let mut service = Service::start();
+    let request = service.signed(Request::post("/v1/pause-time").header("Content-Type", "application/json"));
+    let mut in_flight = service.connect();
+    in_flight.send_request(&request.header("Content-Length", "2"));
+    let mut watching = service.connect();
+    let headers = stream(&service, &mut watching);
+    service.process().terminate();
+    watching.body(&headers).read_to_end(&mut Vec::new()).unwrap();
+    service.process().terminate();
+    assert_eq!(service.process().wait().code(), Some(1), "{}", service.log_text());
+    service.kill();
+    service.start_again();
+    assert_eq!(service.get("/v1/clock", &[])["state"], "running", "what was not sent was not done");
+    service.audit();
+}
+
+#[test]
+fn who_never_ends_is_cut_off_at_the_deadline() {
+    let mut service = Service::with(&["--shutdown-deadline-secs", "0"]);
+    let request = service.signed(Request::post("/v1/pause-time").header("Content-Type", "application/json"));
+    let mut in_flight = service.connect();
+    in_flight.send_request(&request.header("Content-Length", "2"));
+    // Another request is answered, so this one has arrived.
+    service.get("/v1/clock", &[]);
+    service.process().terminate();
+    assert_eq!(service.process().wait().code(), Some(0), "{}", service.log_text());
+    assert!(in_flight.is_closed());
+    service.kill();
+    service.start_again();
+    service.audit();
+}

@@ -1,0 +1,114 @@
+//! `GET /timeline/{timeline_id}/checkpoint` and `/proof`.
+
+use serde_json::{Value, json};
+
+use super::PREFIXES;
+use crate::http::Request;
+use crate::ledger;
+use crate::service::Service;
+use crate::snapshot;
+
+#[test]
+fn a_checkpoint_is_a_note_unless_json_is_asked_for() {
+    let service = Service::start();
+    for prefix in PREFIXES {
+        let path = format!("{prefix}/timeline/main/checkpoint");
+        let note = service.send(Request::get(&path));
+        assert_eq!(note.header("content-type"), Some("text/plain; charset=utf-8"));
+        let note = ledger::verified(&note.text(), &service.public_key);
+        assert_eq!(note.origin, "timenav.local/main");
+        for request in [
+            Request::get(&path).header("Accept", "application/json"),
+            Request::get(&path).json(&json!({})),
+            Request::new("QUERY", &path).json(&json!({})),
+        ] {
+            let body = service.send(request).expect(200);
+            let wrapped = ledger::verified(body["checkpoint"].as_str().unwrap(), &service.public_key);
+            assert!(wrapped.size > note.size, "the read before is an entry");
+            assert_eq!(body["verifier_key"], ledger::verifier_key("timenav.local/main", &service.public_key));
+        }
+    }
+    service.audit();
+}
+
+#[test]
+fn the_whole_ledger_can_be_checked_entry_by_entry() {
+    let service = Service::start();
+    for number in 0..40 {
+        service.post(
+            "/v1/events?timeline_id=whole",
+            &json!({ "time": "2001-01-01T00:00:00Z", "event_id": number.to_string() }),
+        );
+    }
+    let size = service.checkpoint("whole").size;
+    let entries: Vec<(Value, ledger::Hash)> = (0..size).map(|position| service.entry("whole", position)).collect();
+    let hashes: Vec<ledger::Hash> = entries.iter().map(|(_, hash)| *hash).collect();
+    let actions: Vec<&str> = entries.iter().map(|(entry, _)| entry["action"].as_str().unwrap()).collect();
+    assert_eq!(actions[0], "create_timeline");
+    assert_eq!(actions.iter().filter(|action| **action == "record_event").count(), 40);
+    // Roots and proofs of every size follow from the leaves.
+    for from in 1..=size {
+        let root = ledger::root(&hashes[..usize::try_from(from).unwrap()]);
+        service.continues("whole", from, &root);
+    }
+    service.audit();
+}
+
+#[test]
+fn proofs_that_cannot_be() {
+    let service = Service::start();
+    let size = service.checkpoint("main").size;
+    let ask = |query: &str| service.send(Request::get(&format!("/timeline/main/proof{query}")));
+    ask("").refused(400, "missing_parameter");
+    ask("?position=0&from=1").refused(400, "conflicting_parameters");
+    for query in [
+        format!("?position={}", size + 1_000),
+        format!("?from={}", size + 1_000),
+        "?position=18446744073709551615".to_owned(),
+    ] {
+        ask(&query).refused(400, "invalid_parameter");
+    }
+    for wrong in ["-1", "x", "", "1.5", "18446744073709551616", "0x1"] {
+        for name in ["position", "from"] {
+            let refused = ask(&format!("?{name}={wrong}")).refused(400, "invalid_parameter");
+            assert_eq!(refused["errors"][0]["pointer"], format!("#/{name}"), "{wrong}");
+        }
+    }
+    snapshot::check("proof-refused", &ask("?position=1000000"));
+    let empty = ask("?from=0").expect(200);
+    assert_eq!((&empty["hashes"], &empty["from_root"]), (&json!([]), &json!(super::hex(&ledger::sha256(&[])))));
+    service.audit();
+}
+
+/// A read is durable before it is answered, so it stands in the tree that its answer is about.
+#[test]
+fn reads_are_entries_too() {
+    let service = Service::start();
+    let first = service.checkpoint("main").size;
+    let user = service.post("/v1/users", &json!({ "user_id": "second", "operator": true }));
+    assert_eq!(user["user_id"], "second");
+    let key = service.key(&json!({ "user_id": "second" }));
+    let reads = [
+        ("clock", Request::get("/v1/clock")),
+        ("monitor_events", Request::get("/v1/monitor-events?location=*&time_range=../..")),
+        ("anchors", Request::get("/v1/anchors")),
+        ("timeline", Request::get("/timeline/main")),
+        ("proof", Request::get("/timeline/main/proof?position=0")),
+        ("checkpoint", Request::get("/timeline/main/checkpoint")),
+    ];
+    for (position, (operation, request)) in (first..).zip(reads) {
+        let answer = service.send(request.key(&key));
+        assert_eq!(answer.status, 200, "{operation}: {answer}");
+        if operation == "proof" {
+            assert_eq!(answer.json()["size"], position + 1);
+        }
+    }
+    for (position, operation) in
+        (first..).zip(["clock", "monitor_events", "anchors", "timeline", "proof", "checkpoint"])
+    {
+        let (entry, _) = service.entry("main", position);
+        let told = [&entry["action"], &entry["actor"], &entry["subject"]];
+        assert_eq!(told, [&json!("read"), &json!("second"), &json!(operation)]);
+    }
+    service.audit();
+}

@@ -1,0 +1,153 @@
+//! `POST /v1/import-events`: files of any size, record by record.
+
+mod large;
+mod refusals;
+
+use serde_json::{Value, json};
+
+use super::PREFIXES;
+use crate::http::{Answer, Request, target};
+use crate::service::Service;
+use crate::snapshot;
+
+const NDJSON: &str = "application/x-ndjson";
+
+const LINES: &str = concat!(
+    "{\"event_id\": \"launch\", \"time\": \"1969-07-16T13:32:00Z\", \"geo\": {\"lat\": 28.57, \"lon\": -80.65}}\n",
+    "\n",
+    "{\"time\": \"1969-07-20T20:17:40Z\", \"name\": \"Landing\", \"causes\": [\"launch\"]}\r\n",
+    "{\"time\": \"1969-07-24T16:50:35Z\", \"name\": \"Splashdown\", \"location\": \"Pacific\"}",
+);
+
+const TABLE: &str = "when,what,north,east,crew\n\
+    1969-07-16T13:32:00Z,Launch,28.57,-80.65,Armstrong/Aldrin/Collins\n\
+    1969-07-20T20:17:40Z,\"Landing, at last\",,,Armstrong/Aldrin\n";
+const TABLE_MAP: &str = "time=when,name=what,lat=north,lon=east,actors=crew|split:/";
+
+const FEATURES: &str = r#"{"type": "FeatureCollection", "features": [
+    {"type": "Feature", "id": "a", "properties": {"time": 1517966773840, "title": "Quake", "mag": 2},
+     "geometry": {"type": "Point", "coordinates": [-118.5, 34.6, 7.2]}},
+    {"type": "Feature", "properties": {"time": "2018-02-01T00:00:00Z"}, "geometry": null}]}"#;
+
+fn import(service: &Service, parameters: &[(&str, &str)], content_type: &str, file: &str) -> Answer {
+    service.send(Request::post(&target("/v1/import-events", parameters)).body(content_type, file.as_bytes()))
+}
+
+fn counts(answer: Answer) -> [u64; 3] {
+    let body = answer.expect(200);
+    ["taken", "unchanged", "refused"].map(|name| body[name].as_u64().unwrap())
+}
+
+#[test]
+fn files_of_every_format() {
+    for prefix in PREFIXES {
+        let service = Service::start();
+        let import = |parameters: &[(&str, &str)], content_type: &str, file: &str| {
+            let path = target(&format!("{prefix}/import-events"), parameters);
+            service.send(Request::post(&path).body(content_type, file.as_bytes()))
+        };
+        snapshot::check("import-ndjson", &import(&[], NDJSON, LINES));
+        snapshot::check("import-csv", &import(&[("map", TABLE_MAP)], "text/csv; charset=utf-8", TABLE));
+        snapshot::check("import-geojson", &import(&[], "application/geo+json", FEATURES));
+        snapshot::check("import-again", &import(&[], NDJSON, LINES));
+        let found: Vec<Value> = service.find_all("main", "*", "../..", "100");
+        let list =
+            crate::http::Answer { status: 200, headers: Vec::new(), body: json!(found).to_string().into_bytes() };
+        snapshot::check("import-found", &list);
+        service.audit();
+    }
+}
+
+#[test]
+fn a_file_that_comes_twice_adds_nothing() {
+    let service = Service::start();
+    for (content_type, map, file, records) in
+        [(NDJSON, "", LINES, 3), ("text/csv", TABLE_MAP, TABLE, 2), ("application/geo+json", "", FEATURES, 2)]
+    {
+        let parameters: Vec<(&str, &str)> = if map.is_empty() { Vec::new() } else { vec![("map", map)] };
+        assert_eq!(counts(import(&service, &parameters, content_type, file)), [records, 0, 0], "{content_type}");
+        for _ in 0..2 {
+            assert_eq!(counts(import(&service, &parameters, content_type, file)), [0, records, 0], "{content_type}");
+        }
+    }
+    // Nor does a record that stands in a file twice.
+    let line = "{\"time\": \"2000-01-01T00:00:00Z\", \"name\": \"x\"}\n";
+    assert_eq!(counts(import(&service, &[], NDJSON, &line.repeat(1_200))), [1, 1_199, 0]);
+    assert_eq!(service.get("/timeline/main", &[])["events"], 8);
+    service.audit();
+}
+
+#[test]
+fn the_format_is_told_by_the_query_or_the_content_type() {
+    let service = Service::start();
+    for (format, content_type, file) in [
+        (None, "application/x-ndjson", LINES),
+        (None, "application/ndjson; charset=utf-8", LINES),
+        (Some("ndjson"), "application/octet-stream", LINES),
+        (Some("ndjson"), "text/csv", LINES),
+        (Some("csv"), "text/plain", "time,name\n2000-01-01T00:00:00Z,x\n"),
+        (None, "Text/CSV", "time,name\n2000-01-01T00:00:00Z,x\n"),
+        (Some("geojson"), "application/json", FEATURES),
+    ] {
+        let parameters: Vec<(&str, &str)> = format.map(|format| ("format", format)).into_iter().collect();
+        assert_eq!(counts(import(&service, &parameters, content_type, file))[2], 0, "{format:?} {content_type}");
+    }
+    let unnamed = import(&service, &[], "application/json", LINES).refused(400, "missing_parameter");
+    assert_eq!(unnamed["errors"][0]["pointer"], "#/format");
+    let unknown = import(&service, &[("format", "ndjsn")], NDJSON, LINES).refused(400, "invalid_parameter");
+    assert_eq!(unknown["errors"][0]["pointer"], "#/format");
+    assert!(unknown["detail"].as_str().unwrap().contains("did you mean `ndjson`?"), "{unknown}");
+    let request = Request::post("/v1/import-events?format=ndjson").untyped(LINES.as_bytes());
+    assert_eq!(service.send(request).expect(200)["unchanged"], 3);
+    let refused = import(&service, &[("fromat", "csv")], "text/csv", "time\n").refused(400, "unknown_parameter");
+    assert!(refused["detail"].as_str().unwrap().contains("did you mean `format`?"), "{refused}");
+    service.audit();
+}
+
+#[test]
+fn a_timeline_is_made_by_its_first_import() {
+    let service = Service::start();
+    let answer = import(&service, &[("timeline_id", "apollo")], NDJSON, LINES).expect(200);
+    assert_eq!((&answer["timeline_id"], &answer["taken"]), (&json!("apollo"), &json!(3)));
+    let last = answer["ledger"]["position"].as_u64().unwrap();
+    let (entry, _) = service.entry("apollo", last);
+    assert_eq!(entry["action"], "record_event");
+    let size = answer["ledger"]["size"].as_u64().unwrap();
+    service.continues("apollo", size, &crate::ledger::hash(&answer["ledger"]["root"]));
+    assert_eq!(service.get("/timeline/main", &[])["events"], 0);
+    service.audit();
+}
+
+#[test]
+fn an_empty_file_has_no_events() {
+    let service = Service::start();
+    for (content_type, file) in [
+        (NDJSON, ""),
+        (NDJSON, "\n\n"),
+        ("text/csv", "time,name\n"),
+        ("application/geo+json", r#"{"type":"FeatureCollection","features":[]}"#),
+    ] {
+        assert_eq!(counts(import(&service, &[], content_type, file)), [0, 0, 0], "{content_type} {file:?}");
+    }
+    import(&service, &[], "text/csv", "").refused(400, "malformed_csv");
+    service.audit();
+}
+
+#[test]
+fn chunks_may_end_anywhere() {
+    let service = Service::start();
+    let mut number = 0;
+    for size in [1, 7, 64, 100_000] {
+        number += 1;
+        let timeline = format!("chunks-{number}");
+        let path = target("/v1/import-events", &[("timeline_id", &timeline)]);
+        let request = service.signed(Request::post(&path).header("Content-Type", NDJSON));
+        let mut connection = service.connect();
+        connection.send_chunked(&request, LINES.as_bytes().chunks(size)).unwrap();
+        assert_eq!(counts(connection.answer(false).unwrap()), [3, 0, 0], "{size}");
+        // The connection is as good as before.
+        let clock = connection.exchange(&service.signed(Request::get("/v1/clock"))).unwrap();
+        assert_eq!(clock.status, 200);
+    }
+    service.audit();
+}

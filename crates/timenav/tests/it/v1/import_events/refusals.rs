@@ -1,0 +1,162 @@
+//! Records that are refused, files that cannot be read on, and callers who may not.
+
+use serde_json::{Value, json};
+
+use super::{FEATURES, LINES, NDJSON, counts, import};
+use crate::http::{Request, target};
+use crate::service::Service;
+use crate::snapshot;
+
+#[test]
+fn refused_records_are_named_by_their_line() {
+    let service = Service::start();
+    let lines = [
+        "{\"time\": \"2000-01-01T00:00:00Z\"}",
+        "nonsense",
+        "{\"time\": \"2000-01-01\"}",
+        "{\"tmie\": \"2000-01-01T00:00:00Z\"}",
+        "",
+        "{}",
+        "{\"event_id\": \"launch\", \"time\": \"2000-01-01T00:00:00Z\"}",
+        "{\"event_id\": \"launch\", \"time\": \"2001-01-01T00:00:00Z\"}",
+        "[1]",
+        "{\"time\": \"2000-01-02T00:00:00Z\", \"geo\": {\"lat\": 1}}",
+    ];
+    snapshot::check("import-refusals-ndjson", &import(&service, &[], NDJSON, &(lines.join("\n") + "\n")));
+    let table = "time,lat,lon\n2000-01-01T00:00:00Z,1,2\nyesterday,1,2\n2000-01-01T00:00:00Z,1\n\
+                 2000-01-01T00:00:00Z,91,2\n,1,2\n\"2000-01-01T00:00:00Z\n\",1,2\n2000-01-01T00:00:00Z,,2\n";
+    snapshot::check("import-refusals-csv", &import(&service, &[("timeline_id", "csv")], "text/csv", table));
+    let features = FEATURES.replace("\"2018-02-01T00:00:00Z\"", "\"x\"");
+    let answer = import(&service, &[("timeline_id", "geo")], "application/geo+json", &features);
+    snapshot::check("import-refusals-geojson", &answer);
+    service.audit();
+}
+
+#[test]
+fn refusals_are_all_counted_and_the_first_hundred_listed() {
+    let service = Service::start();
+    let line = |number: usize| match number % 2 {
+        0 => format!("{{\"time\": \"2000-01-01T00:00:00Z\", \"name\": \"{number}\"}}\n"),
+        _ => "{\"time\": \"never\"}\n".to_owned(),
+    };
+    // More than a batch, so that lines are counted across batches.
+    let file: String = (1..=3_000).map(line).collect();
+    let answer = import(&service, &[], NDJSON, &file).expect(200);
+    assert_eq!([&answer["taken"], &answer["unchanged"], &answer["refused"]], [1_500, 0, 1_500]);
+    let lines: Vec<u64> =
+        answer["refusals"].as_array().unwrap().iter().map(|refusal| refusal["line"].as_u64().unwrap()).collect();
+    let expected: Vec<u64> = (0..100).map(|index| index * 2 + 1).collect();
+    assert_eq!(lines, expected);
+    service.audit();
+}
+
+#[test]
+fn a_file_that_breaks_off_keeps_what_came_before_and_says_so() {
+    let service = Service::start();
+    let refused = |timeline: &str, content_type: &str, file: &str, code: &str, kept: u64| {
+        let answer = import(&service, &[("timeline_id", timeline)], content_type, file).refused(400, code);
+        let detail = answer["detail"].as_str().unwrap();
+        assert!(detail.contains(&format!("{kept} events were taken")), "{detail}");
+        assert_ne!(answer["status"], "Something went wrong inside the service.", "{answer}");
+        let events = service.send(Request::get(&format!("/timeline/{timeline}"))).expect(200)["events"].clone();
+        assert_eq!(events, kept, "{timeline}");
+    };
+    let cut = FEATURES.find("{\"type\": \"Feature\", \"properties\": {\"time\": \"2018").unwrap();
+    refused("geo", "application/geo+json", &FEATURES[..cut + 30], "malformed_json", 1);
+    refused("other", "application/geo+json", "[1, 2]", "invalid_parameter", 0);
+    refused("html", "application/geo+json", "<html></html>", "malformed_json", 0);
+    let open = format!("time,name\n2000-01-01T00:00:00Z,a\n2000-01-01T00:00:00Z,\"{}", "x\n".repeat(1_200_000));
+    refused("csv", "text/csv", &open, "record_too_large", 1);
+    refused("columns", "text/csv", "name\nx\n", "missing_parameter", 0);
+    // What was kept is not taken again when the whole file comes.
+    assert_eq!(counts(import(&service, &[("timeline_id", "geo")], "application/geo+json", FEATURES)), [1, 1, 0]);
+    service.audit();
+}
+
+#[test]
+fn an_upload_that_is_cut_off_keeps_what_came_before() {
+    let service = Service::start();
+    let path = target("/v1/import-events", &[("timeline_id", "cut")]);
+    let line = |number: u32| format!("{{\"time\": \"2000-01-01T00:00:00Z\", \"name\": \"{number}\"}}\n");
+    let lines: String = (0..2_000).map(line).collect();
+    let length = lines.len() + 1_000;
+    let request = service.signed(Request::post(&path).header("Content-Type", NDJSON));
+    let request = request.header("Content-Length", &length.to_string());
+    let mut connection = service.connect();
+    connection.send_request(&request);
+    connection.send(lines.as_bytes()).unwrap();
+    connection.shut_down_writing();
+    // The answer may not arrive any more; what is in the ledger may.
+    if let Ok(answer) = connection.answer(false) {
+        assert_eq!(answer.status, 400, "{answer}");
+        assert!(answer.json()["detail"].as_str().unwrap().contains("2000 events were taken"), "{answer}");
+    }
+    drop(connection);
+    // The whole file afterwards adds what is missing, whatever that is.
+    let whole: String = (0..2_010).map(line).collect();
+    let [taken, unchanged, refused] = counts(import(&service, &[("timeline_id", "cut")], NDJSON, &whole));
+    assert_eq!((taken + unchanged, refused), (2_010, 0));
+    assert!(taken >= 10, "{taken}");
+    assert_eq!(service.get("/timeline/cut", &[])["events"], 2_010);
+    service.audit();
+}
+
+#[test]
+fn mappings_are_read_before_the_file() {
+    let service = Service::start();
+    for (map, content_type, code, pointer) in [
+        ("time=when,tmie=x", "text/csv", "invalid_parameter", "#/map"),
+        ("time", "text/csv", "invalid_parameter", "#/map"),
+        ("time=a,time=b", "text/csv", "invalid_parameter", "#/map"),
+        ("{\"time\": 7}", "text/csv", "invalid_parameter", "#/map"),
+        ("time={when", "text/csv", "invalid_parameter", "#/map"),
+        ("time=when|unix_days", "text/csv", "invalid_parameter", "#/map"),
+    ] {
+        let refused = import(&service, &[("map", map)], content_type, "when\n").refused(400, code);
+        assert_eq!(refused["errors"][0]["pointer"], pointer, "{map}");
+    }
+    let unknown = import(&service, &[("map", "time=wen")], "text/csv", "when\n2000-01-01T00:00:00Z\n");
+    let unknown = unknown.refused(400, "invalid_parameter");
+    assert!(unknown["detail"].as_str().unwrap().contains("`when`"), "{unknown}");
+    import(&service, &[("map", "time=when")], NDJSON, LINES).refused(400, "conflicting_parameters");
+    assert_eq!(service.get("/timeline/main", &[])["events"], 0);
+    service.audit();
+}
+
+/// As much of a refused body is read as a client sends before it looks for the answer.
+const DRAINED_BYTES: usize = 4 << 20;
+
+#[test]
+fn who_may_not_is_refused_before_the_file_is_read() {
+    let service = Service::start();
+    service.post("/timelines", &json!({ "timeline_id": "closed" }));
+    let ada = service.user("ada");
+    let reader = service.key(&json!({ "scopes": ["timeline:read"] }));
+    let path = target("/v1/import-events", &[("timeline_id", "closed"), ("format", "ndjson")]);
+    for (request, sent_bytes, status, code) in [
+        (Request::post(&path).anonymous(), DRAINED_BYTES, 401, "missing_credentials"),
+        (
+            Request::post(&path).key("tnk_000000000000000000000000000000000000"),
+            DRAINED_BYTES,
+            401,
+            "invalid_credentials",
+        ),
+        (Request::post(&path).key(&ada), 0, 404, "not_found"),
+        (Request::post(&path).key(&reader), 0, 403, "insufficient_scope"),
+        (Request::post("/v1/import-events?format=x"), DRAINED_BYTES, 400, "invalid_parameter"),
+    ] {
+        // An answer that waited for the whole of this body would never come.
+        let request = service.signed(request).header("Content-Length", "1000000000000");
+        let mut connection = service.connect();
+        connection.send_request(&request);
+        connection.send(&vec![b' '; sent_bytes]).unwrap();
+        let answer = connection.answer(false).unwrap_or_else(|error| panic!("{code}: {error}"));
+        answer.refused(status, code);
+    }
+    assert_eq!(service.get("/timeline/closed", &[])["events"], 0);
+    let log: Vec<Value> = (0..service.checkpoint("closed").size).map(|at| service.entry("closed", at).0).collect();
+    let attempts = log.iter().filter(|entry| entry["action"] == "unauthorized_access_attempt");
+    let actors: Vec<&str> = attempts.map(|entry| entry["actor"].as_str().unwrap()).collect();
+    assert_eq!(actors, ["unknown", "unknown", "ada", "admin"]);
+    service.audit();
+}

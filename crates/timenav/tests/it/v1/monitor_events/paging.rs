@@ -1,0 +1,189 @@
+//! Pages of one query show one state of the ledger, whatever is written in between.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::http::{Answer, Request, target};
+use crate::service::Service;
+
+fn record(service: &Service, prefix: &str, count: usize) {
+    // Three moments only, so that pages end among events of one time.
+    let one = |index: usize| {
+        let time = format!("2005-08-{:02}T00:00:00Z", 28 + index % 3);
+        json!({ "event_id": format!("{prefix}-{index}"), "time": time, "location": "here" })
+    };
+    let events: Vec<Value> = (0..count).map(one).collect();
+    for several in events.chunks(1_000) {
+        service.post("/v1/events", &json!(several));
+    }
+}
+
+fn ask(service: &Service, more: &[(&str, &str)]) -> Answer {
+    let parameters = [&[("location", "here"), ("time_range", "../..")], more].concat();
+    service.send(Request::get(&target("/v1/monitor-events", &parameters)))
+}
+
+fn ids(page: &Value) -> Vec<String> {
+    page["events"].as_array().unwrap().iter().map(|event| event["event_id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn nothing_comes_twice_nothing_is_missing_and_nothing_is_newer() {
+    let service = Service::start();
+    record(&service, "before", 300);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (service, stop) = (&service, &stop);
+        // Others write all the time, at the times that are being read.
+        let writers: Vec<_> = (0..2)
+            .map(|writer| {
+                scope.spawn(move || {
+                    let mut round = 0;
+                    while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                        record(service, &format!("after-{writer}-{round}"), 9);
+                        round += 1;
+                    }
+                    round
+                })
+            })
+            .collect();
+        for limit in ["7", "50", "299"] {
+            let mut page = ask(service, &[("limit", limit)]).expect(200);
+            let as_of = page["as_of"].as_u64().unwrap();
+            let (mut seen, mut keys) = (Vec::new(), Vec::new());
+            loop {
+                assert_eq!(page["as_of"], as_of, "every page shows the same state");
+                for event in page["events"].as_array().unwrap() {
+                    let position = event["position"].as_u64().unwrap();
+                    assert!(position < as_of, "{event} came after {as_of}");
+                    keys.push((event["time"].as_str().unwrap().to_owned(), position));
+                }
+                seen.extend(ids(&page));
+                assert_eq!(page["has_more"], page["next_cursor"].is_string());
+                let Some(cursor) = page["next_cursor"].as_str() else { break };
+                page = ask(service, &[("limit", limit), ("cursor", cursor)]).expect(200);
+            }
+            assert!(keys.is_sorted());
+            let set: BTreeSet<&String> = seen.iter().collect();
+            assert_eq!(set.len(), seen.len(), "something came twice");
+            let before = seen.iter().filter(|id| id.starts_with("before")).count();
+            assert_eq!(before, 300, "something is missing");
+            // What others had written before the first page is there without gaps.
+            let whole = seen.iter().filter(|id| id.starts_with("after")).count();
+            assert_eq!(whole % 9, 0, "half of a request is seen");
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        let rounds: usize = writers.into_iter().map(|writer| writer.join().unwrap()).sum();
+        assert!(rounds > 3, "nothing was written in between");
+        assert_eq!(service.find_all("main", "here", "../..", "1000").len(), 300 + rounds * 9);
+    });
+    service.audit();
+}
+
+#[test]
+fn pages_are_as_long_as_asked() {
+    let service = Service::start();
+    record(&service, "e", 1_001);
+    for (limit, expected) in [(None, 100), (Some("1"), 1), (Some("1000"), 1_000)] {
+        let more: Vec<(&str, &str)> = limit.map(|limit| ("limit", limit)).into_iter().collect();
+        let page = ask(&service, &more).expect(200);
+        assert_eq!((ids(&page).len(), &page["has_more"]), (expected, &json!(true)), "{limit:?}");
+    }
+    for limit in [json!(0), json!(1_001), json!(-1), json!(1.5), json!("many"), json!(true)] {
+        let body = json!({ "location": "here", "time_range": "../..", "limit": limit });
+        let refused = service.send(Request::get("/v1/monitor-events").json(&body)).refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/limit", "{limit}");
+    }
+    // A last page that is full is the last all the same.
+    record(&service, "f", 999);
+    let first = ask(&service, &[("limit", "1000")]).expect(200);
+    let second = ask(&service, &[("limit", "1000"), ("cursor", first["next_cursor"].as_str().unwrap())]).expect(200);
+    assert_eq!((ids(&second).len(), &second["has_more"]), (1_000, &json!(false)));
+    assert_eq!(second.get("next_cursor"), None);
+    service.audit();
+}
+
+#[test]
+fn a_cursor_is_for_its_query_and_its_user() {
+    let mut service = Service::start();
+    record(&service, "e", 5);
+    service.post("/v1/events?timeline_id=other", &json!([{ "time": "2005-08-28T00:00:00Z", "location": "here" }]));
+    let page = ask(&service, &[("limit", "2")]).expect(200);
+    let cursor = page["next_cursor"].as_str().unwrap().to_owned();
+    let with = |location: &str, range: &str, timeline: &str, cursor: &str| {
+        let parameters = [
+            ("location", location),
+            ("time_range", range),
+            ("timeline_id", timeline),
+            ("cursor", cursor),
+            ("limit", "2"),
+        ];
+        service.send(Request::get(&target("/v1/monitor-events", &parameters)))
+    };
+    let refused = |answer: Answer| {
+        let refused = answer.refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/cursor");
+    };
+    assert_eq!(ids(&with("here", "../..", "main", &cursor).expect(200)).len(), 2);
+    refused(with("there", "../..", "main", &cursor));
+    refused(with("*", "../..", "main", &cursor));
+    refused(with("here", "2005-08-28T00:00:00Z/..", "main", &cursor));
+    refused(with("here", "../..", "other", &cursor));
+    // Another user, who may read as much.
+    service.post("/v1/users", &json!({ "user_id": "second", "operator": true }));
+    let second = service.key(&json!({ "user_id": "second" }));
+    let parameters = [("location", "here"), ("time_range", "../.."), ("cursor", cursor.as_str())];
+    refused(service.send(Request::get(&target("/v1/monitor-events", &parameters)).key(&second)));
+    // One that another operation gave out.
+    for _ in 0..2 {
+        service.post("/v1/set-anchor", &json!({}));
+    }
+    let of_anchors = service.get("/v1/anchors", &[("limit", "1")])["next_cursor"].as_str().unwrap().to_owned();
+    refused(with("here", "../..", "main", &of_anchors));
+    // Garbage, and every cursor that differs in one character.
+    for garbage in ["", "x", "AAAA", "\u{e9}", "%00", "../..", &"A".repeat(10_000)] {
+        refused(with("here", "../..", "main", garbage));
+    }
+    for at in 0..cursor.len() {
+        let mut changed = cursor.clone().into_bytes();
+        changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
+        refused(with("here", "../..", "main", std::str::from_utf8(&changed).unwrap()));
+    }
+    refused(with("here", "../..", "main", &cursor[..cursor.len() - 1]));
+    // A page can be asked for again, with another length, and after a restart.
+    service.restart();
+    let again = ask(&service, &[("limit", "3"), ("cursor", &cursor)]).expect(200);
+    assert_eq!((ids(&again).len(), &again["has_more"]), (3, &json!(false)));
+    service.audit();
+}
+
+#[test]
+fn a_link_leads_to_the_next_page() {
+    let service = Service::start();
+    record(&service, "e", 5);
+    let mut next = target("/v1/monitor-events", &[("location", "here"), ("time_range", "../.."), ("limit", "2")]);
+    let mut seen = Vec::new();
+    loop {
+        let answer = service.send(Request::get(&next));
+        let link = answer.header("link").map(str::to_owned);
+        let page = answer.expect(200);
+        seen.extend(ids(&page));
+        let Some(link) = link else {
+            assert_eq!(page["has_more"], false);
+            break;
+        };
+        let (uri, rest) = link.strip_prefix('<').unwrap().split_once('>').unwrap();
+        assert_eq!(rest, "; rel=\"next\"");
+        uri.clone_into(&mut next);
+    }
+    assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), 5);
+    // A URI cannot say what stood in a body.
+    let body = json!({ "location": "here", "time_range": "../..", "limit": 2 });
+    for method in ["GET", "QUERY"] {
+        let answer = service.send(Request::new(method, "/v1/monitor-events").json(&body));
+        assert_eq!(answer.header("link"), None, "{method}");
+        assert_eq!(answer.expect(200)["has_more"], true);
+    }
+    service.audit();
+}

@@ -1,0 +1,106 @@
+//! `POST /v1/users`, `GET /v1/users`, `DELETE /v1/users/{user_id}`.
+
+use serde_json::{Value, json};
+
+use super::{PREFIXES, send};
+use crate::http::Request;
+use crate::service::Service;
+use crate::snapshot;
+
+fn remove(service: &Service, user_id: &str) -> crate::http::Answer {
+    service.send(Request::new("DELETE", &format!("/v1/users/{user_id}")))
+}
+
+fn names(service: &Service) -> Vec<String> {
+    let users = service.get("/v1/users", &[])["users"].clone();
+    users.as_array().unwrap().iter().map(|user| user["user_id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn users_come_and_go() {
+    for prefix in PREFIXES {
+        let service = Service::start();
+        let path = format!("{prefix}/users");
+        snapshot::check("user-made", &send(&service, &path, &json!({ "user_id": "ada", "operator": true })));
+        snapshot::check("user-exists", &send(&service, &path, &json!({ "user_id": "ada" })));
+        snapshot::check("user-refused", &send(&service, &path, &json!({ "user_id": "a b" })));
+        snapshot::check("users", &service.send(Request::get(&path)));
+        snapshot::check("user-removed", &service.send(Request::new("DELETE", &format!("{path}/ada"))));
+        snapshot::check("user-not-there", &service.send(Request::new("DELETE", &format!("{path}/ada"))));
+        service.audit();
+    }
+}
+
+#[test]
+fn names_are_1_to_128_of_some_characters() {
+    let service = Service::start();
+    let longest = "x".repeat(128);
+    for good in ["a", "9", "user:alice@example.org", "a.b-c_d", longest.as_str()] {
+        send(&service, "/v1/users", &json!({ "user_id": good })).expect(201);
+        remove(&service, good).expect(200);
+    }
+    let long = "x".repeat(129);
+    for wrong in ["", "_a", "a b", "zoë", "a/b", "unknown", "system", long.as_str()] {
+        let refused = send(&service, "/v1/users", &json!({ "user_id": wrong })).refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/user_id", "{wrong}");
+    }
+    assert_eq!(names(&service), ["admin"]);
+    service.audit();
+}
+
+#[test]
+fn the_last_operator_stays() {
+    let service = Service::start();
+    service.user("plain");
+    remove(&service, "admin").refused(409, "conflict");
+    service.post("/v1/users", &json!({ "user_id": "second", "operator": true }));
+    let second = service.key(&json!({ "user_id": "second" }));
+    // Two operators, each removing the other: one stays.
+    let by_second = Request::new("DELETE", "/v1/users/second").key(&second);
+    service.send(by_second).expect(200);
+    service.send(Request::get("/v1/users").key(&second)).refused(401, "invalid_credentials");
+    remove(&service, "admin").refused(409, "conflict");
+    assert_eq!(names(&service), ["admin", "plain"]);
+    service.audit();
+}
+
+#[test]
+fn a_user_who_comes_back_has_new_keys_only() {
+    let mut service = Service::start();
+    let old = service.user("ada");
+    let ask = |service: &Service, key: &str| service.send(Request::get("/v1/limits").key(key));
+    ask(&service, &old).expect(200);
+    remove(&service, "ada").expect(200);
+    ask(&service, &old).refused(401, "invalid_credentials");
+    service.restart();
+    ask(&service, &old).refused(401, "invalid_credentials");
+    let new = service.user("ada");
+    ask(&service, &new).expect(200);
+    ask(&service, &old).refused(401, "invalid_credentials");
+    service.audit();
+}
+
+#[test]
+fn users_are_an_operators_business() {
+    let service = Service::start();
+    let ada = service.user("ada");
+    for request in [
+        Request::get("/v1/users"),
+        Request::post("/v1/users").json(&json!({ "user_id": "bob" })),
+        Request::post("/v1/users").json(&json!({ "user_id": "admin" })),
+        Request::new("DELETE", "/v1/users/admin"),
+        Request::new("DELETE", "/v1/users/nobody"),
+    ] {
+        service.send(request.key(&ada)).refused(403, "permission_denied");
+    }
+    assert_eq!(names(&service), ["ada", "admin"]);
+    // Each of these stands in the ledger of `system`.
+    let size = service.checkpoint("system").size;
+    let attempts: Vec<Value> = (0..size)
+        .map(|position| service.entry("system", position).0)
+        .filter(|entry| entry["action"] == "unauthorized_access_attempt")
+        .collect();
+    assert_eq!(attempts.len(), 5);
+    assert!(attempts.iter().all(|entry| entry["actor"] == "ada"), "{attempts:?}");
+    service.audit();
+}
