@@ -92,6 +92,11 @@ impl Command {
         matches!(self, Self::Clock { .. } | Self::SetAnchor { .. } | Self::Record { .. } | Self::CreateTimeline)
     }
 
+    /// Returns whether the command is for timelines that belong to users, which `system` does not.
+    pub(crate) const fn is_about_a_timeline(&self) -> bool {
+        matches!(self, Self::Clock { .. } | Self::SetAnchor { .. } | Self::ReturnToAnchor(_) | Self::Record { .. })
+    }
+
     /// Returns how the command stands in the ledger.
     pub(crate) fn action(&self) -> &'static str {
         use crate::payload::action;

@@ -18,7 +18,8 @@ use crate::state::TimelineState;
 pub struct TimelineView {
     /// The timeline's newest state.
     pub state: Arc<TimelineState>,
-    /// Its clock now; `None` where the caller's restriction hides clocks.
+    /// Its clock now; `None` for `system`, whose clock is the host's, and where the caller's
+    /// restriction hides clocks.
     pub clock: Option<ClockView>,
     /// The caller's role; `None` for an operator who is in none of its lists.
     pub role: Option<Role>,
@@ -75,7 +76,8 @@ impl Engine {
 
     fn view(&self, caller: &Caller, state: Arc<TimelineState>) -> TimelineView {
         let clock = ClockView::at(state.head.id.clone(), state.head.clock.clone(), self.host(&state));
-        let clock = self.decide(caller, &state.head.id, Demand::Look).is_ok().then_some(clock);
+        let shown = !state.head.id.is_system() && self.decide(caller, &state.head.id, Demand::Look).is_ok();
+        let clock = shown.then_some(clock);
         let role = self.directory().standing(caller, Some(&state)).role;
         TimelineView { state, clock, role }
     }

@@ -1,5 +1,7 @@
 //! Who asks. Nothing behind this layer runs for somebody who could not be identified.
 
+use std::time::Duration;
+
 use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::middleware::Next;
@@ -9,6 +11,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, header};
 use timenav_core::ids::TimelineId;
 use timenav_engine::{AuthFailure, Caller};
+use tokio::time::timeout;
 
 use crate::app::App;
 use crate::params::{CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, WholeBody};
@@ -20,6 +23,11 @@ pub(crate) const IMPORT_PATH: &str = "/import-events";
 /// Bytes of a file that are read and thrown away after it is refused: a client that still sends
 /// does not read its answer.
 pub(crate) const DRAINED_BYTES_MAX: u64 = 4 << 20;
+
+/// How long a refused file is read and thrown away.
+const DRAIN_WAIT: Duration = Duration::from_secs(1);
+/// How long a body may take to arrive; for imports, how long nothing may arrive.
+pub(crate) const BODY_WAIT: Duration = Duration::from_secs(30);
 
 /// The user who asks.
 pub(crate) struct Authenticated(pub(crate) Caller);
@@ -97,7 +105,8 @@ async fn whole_body(method: &Method, body: Body) -> Result<WholeBody, Failure> {
     if body.size_hint().lower() > bytes_max as u64 {
         return Err(Failure::TooLarge { bytes_max });
     }
-    to_bytes(body, bytes_max).await.map(WholeBody).map_err(|error| {
+    let whole = timeout(BODY_WAIT, to_bytes(body, bytes_max)).await.map_err(|_| Failure::BodyLost)?;
+    whole.map(WholeBody).map_err(|error| {
         let source = std::error::Error::source(&error);
         if source.is_some_and(<dyn std::error::Error>::is::<http_body_util::LengthLimitError>) {
             Failure::TooLarge { bytes_max }
@@ -111,11 +120,15 @@ async fn whole_body(method: &Method, body: Body) -> Result<WholeBody, Failure> {
 pub(crate) async fn drain(body: Body) {
     let mut frames = body.into_data_stream();
     let mut bytes = 0;
-    while bytes < DRAINED_BYTES_MAX
-        && let Some(Ok(frame)) = frames.next().await
-    {
-        bytes += frame.len() as u64;
-    }
+    let reading = async {
+        while bytes < DRAINED_BYTES_MAX
+            && let Some(Ok(frame)) = frames.next().await
+        {
+            bytes += frame.len() as u64;
+        }
+    };
+    // Whoever sends nothing in that time waits for the answer already.
+    let _ = timeout(DRAIN_WAIT, reading).await;
 }
 
 /// Returns the timeline that a request names, if it names one: in its path, query or body.

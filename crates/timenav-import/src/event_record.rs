@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use timenav_core::event::{Cause, CauseKind, EventDraft, Precision};
 use timenav_core::ids::EventId;
 use timenav_core::place::{Geo, Point};
-use timenav_core::time::{Instant, Virtual, parse_timestamp};
+use timenav_core::time::{Instant, TimestampError, Virtual, parse_timestamp};
 use utoipa::ToSchema;
 
 use crate::attributes;
@@ -185,7 +185,10 @@ impl EventRecord {
 }
 
 fn instant(field: &str, text: &str) -> Result<Instant<Virtual>, RecordError> {
-    parse_timestamp(text).map_err(|error| RecordError::invalid(field, error.to_string()))
+    parse_timestamp(text).map_err(|error| match error {
+        TimestampError::OutOfRange => RecordError::of(RecordError::OUT_OF_RANGE, field, error.to_string()),
+        other => RecordError::invalid(field, other.to_string()),
+    })
 }
 
 fn event_id(field: impl Into<String>, text: &str) -> Result<EventId, RecordError> {

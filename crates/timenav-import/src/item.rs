@@ -19,7 +19,7 @@ pub struct Item {
 #[error("{detail}")]
 pub struct RecordError {
     /// `malformed_json`, `malformed_csv`, `missing_parameter`, `invalid_parameter`,
-    /// `unknown_parameter` or `record_too_large`.
+    /// `unknown_parameter`, `time_out_of_range` or `record_too_large`.
     pub code: &'static str,
     /// The field, as a path of names and numbers: `causes/3`. None if the record as a whole is
     /// meant.
@@ -34,6 +34,7 @@ impl RecordError {
     pub(crate) const MISSING: &'static str = "missing_parameter";
     pub(crate) const INVALID: &'static str = "invalid_parameter";
     pub(crate) const UNKNOWN: &'static str = "unknown_parameter";
+    pub(crate) const OUT_OF_RANGE: &'static str = "time_out_of_range";
     pub(crate) const TOO_LARGE: &'static str = "record_too_large";
 
     /// Returns an error about the record as a whole.

@@ -51,6 +51,10 @@ impl Group<'_> {
             standing.role = Some(access::Role::Admin);
         }
         access::decide(standing, demand)?;
+        if timeline.is_system() && command.is_about_a_timeline() {
+            let detail = "`system` holds facts of the service; its clock is the host's, and it has no events";
+            return Err(Refusal::invalid("timeline_id", detail));
+        }
         if matches!(command, Command::CreateTimeline) {
             return Ok(());
         }

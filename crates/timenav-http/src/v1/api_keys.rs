@@ -2,7 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use timenav_core::access::Scope;
 use timenav_core::ids::{KeyId, TimelineId, UserId};
 use timenav_core::time::{Instant, Wall};
@@ -10,6 +11,7 @@ use timenav_engine::{ApiKey, ApiKeyRequest, Refusal};
 use utoipa::ToSchema;
 
 use super::clock::timeline;
+use super::users::NoParameters;
 use crate::answer::{Changed, LedgerBody};
 use crate::app::App;
 use crate::auth::Authenticated;
@@ -53,8 +55,9 @@ pub(crate) struct KeyRequest {
     label: Option<String>,
     /// What the key may be used for: `timeline:read`, `timeline:write`, `timeline:admin`,
     /// `operator`, each including the ones before. All that the user may do if it is left out.
-    #[schema(value_type = Option<Vec<String>>)]
-    scopes: Option<Vec<Text<Scope>>>,
+    #[schema(value_type = Option<Vec<String>>, max_items = 4)]
+    #[serde(default, deserialize_with = "scopes")]
+    scopes: Option<Vec<Scope>>,
     /// When the key stops working, in host time. Never if it is left out.
     #[schema(value_type = Option<String>, example = "2027-01-01T00:00:00Z")]
     expires_at: Option<Text<Instant<Wall>>>,
@@ -142,7 +145,7 @@ async fn create_api_key(
         user_id: request.user_id.map(|text| text.0),
         timeline_id: timeline(request.timeline_id),
         label: request.label.unwrap_or_default(),
-        scopes: request.scopes.map(|scopes| scopes.into_iter().map(|scope| scope.0).collect()),
+        scopes: request.scopes,
         expires_at: request.expires_at.map(|text| text.0),
     };
     let made = app.engine.create_api_key(&caller, asked, idempotency).await?;
@@ -167,6 +170,7 @@ async fn revoke_api_key(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     InPath(key_id): InPath,
+    Params(NoParameters {}): Params<NoParameters>,
 ) -> Result<Changed<KeyStoppedBody>, Failure> {
     let key_id = KeyId::new(&key_id).map_err(|_| Refusal::NotFound { what: "API key", id: key_id })?;
     let (key_id, ledger, replayed) = app.engine.revoke_api_key(&caller, key_id).await?;
@@ -184,6 +188,20 @@ async fn api_keys(
     let api_keys: Vec<KeyBody> = keys.iter().map(|key| KeyBody::from(&**key)).collect();
     let status = if api_keys.len() == 1 { "1 key.".to_owned() } else { format!("{} keys.", api_keys.len()) };
     Ok(Json(KeysBody { status, api_keys }))
+}
+
+/// Reads a list that names each scope at most once.
+fn scopes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Scope>>, D::Error> {
+    let named = Option::<Vec<Text<Scope>>>::deserialize(deserializer)?;
+    let Some(named) = named else { return Ok(None) };
+    let mut scopes: Vec<Scope> = named.iter().map(|scope| scope.0).collect();
+    scopes.sort_unstable();
+    scopes.dedup();
+    if scopes.len() == named.len() {
+        Ok(Some(scopes))
+    } else {
+        Err(D::Error::custom("a scope is named twice; name it once"))
+    }
 }
 
 impl From<&ApiKey> for KeyBody {

@@ -305,6 +305,7 @@ fn draft(json: &[u8], prefix: &str) -> Result<EventDraft, Failure> {
             "malformed_json" => return Failure::MalformedJson { detail: error.detail },
             "missing_parameter" => FaultKind::Missing,
             "unknown_parameter" => FaultKind::Unknown,
+            "time_out_of_range" => FaultKind::OutOfRange,
             _ => FaultKind::Invalid,
         };
         let field = error.field.unwrap_or_default();

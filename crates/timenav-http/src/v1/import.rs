@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use futures_util::stream::{FuturesOrdered, StreamExt, TryStreamExt};
+use futures_util::stream::{FuturesOrdered, StreamExt};
 use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
 use timenav_core::event::EventDraft;
@@ -24,7 +24,7 @@ use utoipa::ToSchema;
 use super::clock::timeline;
 use crate::answer::LedgerBody;
 use crate::app::App;
-use crate::auth::{Authenticated, DRAINED_BYTES_MAX, IMPORT_PATH, drain};
+use crate::auth::{Authenticated, BODY_WAIT, DRAINED_BYTES_MAX, IMPORT_PATH, drain};
 use crate::params::QueryParams;
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::Route;
@@ -147,8 +147,12 @@ enum Handed {
 /// Starts the thread that reads records from a body as it arrives.
 fn batches(format: Format, mapping: Mapping, body: Body) -> mpsc::Receiver<Handed> {
     let (sender, receiver) = mpsc::channel(BATCHES_AHEAD_MAX);
-    let stream = body.into_data_stream().map_err(io::Error::other);
-    let mut input = SyncIoBridge::new(StreamReader::new(stream));
+    let frames = tokio_stream::StreamExt::timeout(body.into_data_stream(), BODY_WAIT);
+    let stream = frames.map(|frame| match frame {
+        Ok(frame) => frame.map_err(io::Error::other),
+        Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "nothing arrived for too long")),
+    });
+    let mut input = SyncIoBridge::new(StreamReader::new(Box::pin(stream)));
     tokio::task::spawn_blocking(move || {
         let mut batch = Vec::with_capacity(BATCH_RECORDS_MAX);
         let mut hand_over = |item: Item| {
@@ -305,8 +309,10 @@ impl Tally {
         self.refusals.sort_by_key(|refusal| refusal.line);
         ImportedBody {
             status: format!(
-                "{} events are new, {} were recorded already, {} records were refused.",
-                self.taken, self.unchanged, self.refused
+                "{} new, {} recorded already, {} refused.",
+                counted(self.taken, "event is", "events are"),
+                self.unchanged,
+                self.refused
             ),
             timeline_id: timeline_id.to_string(),
             taken: self.taken,
@@ -316,4 +322,8 @@ impl Tally {
             ledger: self.ledger.into(),
         }
     }
+}
+
+fn counted(count: u64, one: &str, several: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {several}") }
 }

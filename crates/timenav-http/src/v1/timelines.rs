@@ -103,7 +103,7 @@ pub(crate) struct TimelineReadBody {
 pub(crate) struct TimelineBody {
     /// The timeline.
     timeline_id: String,
-    /// Its clock; absent where a restriction hides clocks from the caller.
+    /// Its clock; absent for `system`, and where a restriction hides clocks from the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<ClockBody>,
     /// Events that stand on it.

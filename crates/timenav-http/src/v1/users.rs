@@ -101,6 +101,7 @@ async fn delete_user(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     InPath(user_id): InPath,
+    Params(NoParameters {}): Params<NoParameters>,
 ) -> Result<Changed<UserChangedBody>, Failure> {
     let user_id = UserId::new(&user_id).map_err(|_| Refusal::NotFound { what: "user", id: user_id })?;
     let (user_id, ledger, replayed) = app.engine.delete_user(&caller, user_id).await?;

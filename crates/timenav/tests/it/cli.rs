@@ -173,7 +173,7 @@ fn imports() {
 fn timelines_users_and_keys() {
     let service = Service::start();
     shown(&service, "cli-timeline-create", &["timeline", "create", "billing"]);
-    for timeline in ["billing", "main", "system"] {
+    for timeline in ["billing", "main"] {
         done(&service, &["clock", "pause", "--timeline", timeline]);
         done(&service, &["clock", "travel", "2005-08-29T11:10:00Z", "--timeline", timeline]);
     }

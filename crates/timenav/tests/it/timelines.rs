@@ -18,7 +18,7 @@ fn timelines_are_made_listed_and_read() {
         let made = Request::post(&format!("{prefix}/timelines")).json(&json!({ "timeline_id": "billing-2027" }));
         snapshot::check("timeline-made", &service.send(made.clone()));
         snapshot::check("timeline-exists", &service.send(made));
-        for timeline in ["billing-2027", "main", "system"] {
+        for timeline in ["billing-2027", "main"] {
             let stand = json!({ "timeline_id": timeline });
             service.send(Request::post("/v1/pause-time").json(&stand)).expect(200);
             let stand = json!({ "timeline_id": timeline, "destination_time": "2005-08-29T11:10:00Z", "location": "Europe/Paris" });

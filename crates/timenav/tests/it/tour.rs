@@ -68,8 +68,9 @@ fn the_tour_of_the_readme_is_true() {
     let service = Service::with(&["--demo"]);
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(service.data(), folder.path().join("timenav-data")).unwrap();
-    let script: String = steps.iter().map(|step| format!("{}\necho '{END}'\n", step.command)).collect();
+    let script: Vec<String> = steps.iter().map(|step| format!("{}\necho '{END}'\n", step.command)).collect();
     let script = script
+        .concat()
         .replace("http://127.0.0.1:8080", &service.url())
         .replace("target/release/timenav", env!("CARGO_BIN_EXE_timenav"));
     let mut bash = Command::new("bash");
@@ -78,14 +79,14 @@ fn the_tour_of_the_readme_is_true() {
     let printed = String::from_utf8(output.stdout).unwrap();
     let answers: Vec<&str> = printed.split(END).collect();
     assert_eq!(answers.len(), steps.len() + 1, "{}", String::from_utf8_lossy(&output.stderr));
-    let mut wrong = String::new();
+    let mut wrong = Vec::new();
     for (step, answer) in steps.iter().zip(answers) {
         let answer: String = answer.lines().collect();
         if !is_like(&step.answer, &answer) {
-            wrong += &format!("$ {}\nsaid: {}\nis:   {answer}\n", step.command, step.answer);
+            wrong.push(format!("$ {}\nsaid: {}\nis:   {answer}", step.command, step.answer));
         }
     }
-    assert!(wrong.is_empty(), "{wrong}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     service.audit();
 }
 

@@ -117,7 +117,7 @@ fn sentence(operation: Operation<'_>, now: &str, state: &str, changed: bool) -> 
         (Operation::Resume, true) => format!("Time goes on from {now}."),
         (Operation::Resume, false) => format!("Time was running already; it is {now}."),
         (Operation::Shift, _) => format!("The clock now shows {now} and is {state}."),
-        (Operation::SetRate, true) => format!("The rate is changed; the clock goes on from {now} and is {state}."),
+        (Operation::SetRate, true) => format!("The rate is changed; the clock shows {now} and is {state}."),
         (Operation::SetRate, false) => format!("The clock had that rate already; it shows {now} and is {state}."),
         (Operation::Return { .. }, _) => format!("Returned to the anchor at {now}; the clock is {state}."),
     }

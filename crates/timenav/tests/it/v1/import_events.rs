@@ -129,7 +129,7 @@ fn an_empty_file_has_no_events() {
     ] {
         assert_eq!(counts(import(&service, &[], content_type, file)), [0, 0, 0], "{content_type} {file:?}");
     }
-    import(&service, &[], "text/csv", "").refused(400, "malformed_csv");
+    import(&service, &[], "text/csv", "").refused(400, "malformed_file");
     service.audit();
 }
 
