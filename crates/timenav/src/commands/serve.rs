@@ -20,6 +20,8 @@ use crate::{demo, output, telemetry, wiring};
 
 /// How long a client may take to send the head of a request, and an idle connection stays open.
 const HEAD_TIMEOUT: Duration = Duration::from_mins(1);
+/// How long the ledger may take to write what was taken before the end. A disk that needs longer fails.
+const LEDGER_DEADLINE: Duration = Duration::from_secs(20);
 /// How long reads that nobody waits for any more may hold up the end.
 const THREADS_DEADLINE: Duration = Duration::from_secs(1);
 
@@ -87,7 +89,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
         tracing::warn!(connections, "{connections} connections were still busy at the deadline and are cut");
         handle.shutdown();
     }
-    if timeout(settings.shutdown_deadline, wired.engine.close()).await.is_err() {
+    if timeout(LEDGER_DEADLINE, wired.engine.close()).await.is_err() {
         tracing::error!("the last entries could not be written by the deadline; none of them was acknowledged");
     }
     tracing::info!("stopped");
