@@ -1,7 +1,7 @@
 //! How timenav is spoken: HTTP and JSON.
 //!
-//! A request is identified ([`auth`]), its parameters are read ([`params`]), its handler makes one
-//! call to the engine and turns the outcome into an answer or a [`problem`]. Nothing here decides,
+//! A request is identified (`auth`), its parameters are read (`params`), its handler makes one
+//! call to the engine and turns the outcome into an answer or a `problem`. Nothing here decides,
 //! and nothing here reads a clock or a store.
 
 mod answer;

@@ -46,7 +46,7 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(Item) -> ControlFlow<()>;
 /// Reads a file and hands each of its records to `sink`, in the order of the file.
 ///
 /// Every draft has passed [`timenav_core::event::EventDraft::check`] and has an id: its own, or
-/// that of its content ([`content_id`]), so that reading a file twice gives the same ids.
+/// that of its content ([`content_id()`]), so that reading a file twice gives the same ids.
 ///
 /// # Errors
 /// The file cannot be read on. The records before that point have been handed over.
