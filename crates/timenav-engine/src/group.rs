@@ -1,7 +1,7 @@
 //! One group of submissions, decided in turn against the newest state.
 //!
 //! A group becomes one [`Commit`]. Until that has succeeded nobody else sees what was decided;
-//! where it fails, [`Group::undo`] puts the world back.
+//! where it fails, [`Undo`] puts the world back.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
