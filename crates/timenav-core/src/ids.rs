@@ -88,6 +88,10 @@ id!(
     AnchorId
 );
 id!(
+    /// Names a sealed record, whatever its timeline. Made by the service.
+    DataId
+);
+id!(
     /// Names an API key without giving it away. Made by the service.
     KeyId
 );

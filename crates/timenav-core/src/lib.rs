@@ -12,3 +12,5 @@ pub mod event;
 pub mod access;
 pub mod key;
 pub mod ledger;
+pub mod scan;
+pub mod data;

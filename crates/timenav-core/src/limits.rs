@@ -45,3 +45,22 @@ pub const KEYS_PER_USER_MAX: usize = 100;
 pub const TIMELINES_MAX: usize = 4_000_000;
 /// Most anchors on one timeline.
 pub const ANCHORS_PER_TIMELINE_MAX: usize = 10_000;
+/// Largest `data` of one record, in bytes of its JSON text as it was sent.
+pub const DATA_BYTES_MAX: usize = 1024 * 1024;
+/// Longest encryption key, in bytes.
+pub const ENCRYPTION_KEY_BYTES_MAX: usize = 1_024;
+/// Wrong keys that may be tried on one record before anybody has to wait.
+pub const DECRYPT_FAILURES_FREE_MAX: u32 = 5;
+/// How long nobody may try a record after one wrong key too many, in seconds. Each further wrong
+/// key doubles it.
+pub const DECRYPT_WAIT_SECONDS_MIN: u64 = 60;
+/// Longest time that nobody may try a record, in seconds.
+pub const DECRYPT_WAIT_SECONDS_MAX: u64 = 3_600;
+/// How long a record's wrong keys are remembered after the last one, in seconds.
+pub const DECRYPT_FAILURES_KEPT_SECONDS_MAX: u64 = 24 * 3_600;
+/// Most records whose wrong keys are remembered.
+pub const DECRYPT_RECORDS_WATCHED_MAX: usize = 10_000;
+/// Most keys made from passphrases at the same moment: each takes 19 MiB and a core.
+pub const KEY_DERIVATIONS_MAX: usize = 4;
+/// Most requests that wait for their turn to seal or open.
+pub const KEY_DERIVATIONS_WAITING_MAX: usize = 128;

@@ -80,7 +80,7 @@ impl Hash {
     /// Reads what [`Hash::to_base64`] writes, and nothing else.
     #[must_use]
     pub fn from_base64(text: &str) -> Option<Self> {
-        Self::from_slice(&BASE64.decode(text.as_bytes()).ok()?)
+        Self::from_slice(&decode_base64(text)?)
     }
 }
 
@@ -98,6 +98,13 @@ pub fn sha256(parts: &[&[u8]]) -> Hash {
         hasher.update(part);
     }
     Hash(hasher.finalize().into())
+}
+
+/// Reads padded standard base64 (RFC 4648 §4) that is written in the one way that bytes are written
+/// here. The decoder alone also takes padded pieces, one after the other.
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    let is_one_piece = !text.trim_end_matches('=').contains('=');
+    if is_one_piece { BASE64.decode(text.as_bytes()).ok() } else { None }
 }
 
 /// Reads a decimal number that is written in the one way that numbers are written here: digits

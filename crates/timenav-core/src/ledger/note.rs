@@ -8,7 +8,7 @@ use std::fmt;
 use data_encoding::{BASE64, HEXLOWER};
 use zeroize::Zeroize;
 
-use super::sha256;
+use super::{decode_base64, sha256};
 
 #[cfg(test)]
 mod tests;
@@ -156,7 +156,7 @@ impl NoteSignature {
         let rest = line.strip_prefix(SIGNATURE_START).ok_or(NoteError::SignatureLine)?;
         let (name, base64) = rest.split_once(' ').ok_or(NoteError::SignatureLine)?;
         check_name(name)?;
-        let bytes = BASE64.decode(base64.as_bytes()).map_err(|_| NoteError::SignatureLine)?;
+        let bytes = decode_base64(base64).ok_or(NoteError::SignatureLine)?;
         match bytes.split_first_chunk() {
             Some((id, signature)) if !signature.is_empty() => {
                 Ok(Self { name: name.to_owned(), id: NoteKeyId(*id), signature: signature.to_vec() })
@@ -414,7 +414,7 @@ fn parse_key(text: &str) -> Option<(&str, NoteKeyId, Vec<u8>)> {
     let (name, rest) = text.split_once('+')?;
     let (id, key) = rest.split_once('+')?;
     let id = NoteKeyId::from_hex(id)?;
-    Some((name, id, BASE64.decode(key.as_bytes()).ok()?))
+    Some((name, id, decode_base64(key)?))
 }
 
 fn ed25519_key(typed: &[u8]) -> Result<[u8; 32], NoteError> {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use data_encoding::BASE64;
 
 use super::merkle::{Subtree, empty_root, fold, node_hash};
-use super::{Hash, parse_decimal};
+use super::{Hash, decode_base64, parse_decimal};
 
 #[cfg(test)]
 mod tests;
@@ -367,8 +367,8 @@ fn parse_extra(text: &str) -> Result<(Vec<u8>, &str), TlogProofError> {
         return Ok((Vec::new(), text));
     };
     let (extra, rest) = rest.split_once('\n').ok_or(TlogProofError::Extra)?;
-    match BASE64.decode(extra.as_bytes()) {
-        Ok(extra) if !extra.is_empty() => Ok((extra, rest)),
-        Ok(_) | Err(_) => Err(TlogProofError::Extra),
+    match decode_base64(extra) {
+        Some(extra) if !extra.is_empty() => Ok((extra, rest)),
+        Some(_) | None => Err(TlogProofError::Extra),
     }
 }

@@ -184,6 +184,8 @@ fn a_hash_has_one_spelling() {
     assert_eq!(Hash::from_hex(&hash.to_hex().to_uppercase()), None);
     assert_eq!(Hash::from_hex(&hash.to_hex()[1..]), None);
     assert_eq!(Hash::from_base64(hash.to_base64().trim_end_matches('=')), None);
+    // Found by fuzzing: 32 bytes in padded pieces.
+    assert_eq!(Hash::from_base64("FFU=QFU=Qpj8FFU=QpDUFFU=Qpj8QFU=Qpj8FFU=QpDUFFU=QF3D"), None);
     assert_eq!(Hash::from_slice(&hash.as_bytes()[1..]), None);
     assert_eq!(format!("{hash:?}"), hash.to_hex());
 }

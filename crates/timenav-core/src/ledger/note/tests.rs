@@ -106,6 +106,7 @@ fn a_malformed_note_is_refused() {
         (NOTE.replace("an", "a\tn"), NoteError::ControlCharacter),
         (NOTE.replace('\n', "\r\n"), NoteError::ControlCharacter),
         (NOTE.replace("an", "a\0n"), NoteError::ControlCharacter),
+        (format!("{text}\n\n— a AAAAAAA=AAAA\n"), NoteError::SignatureLine),
         (line_with("—", "-"), NoteError::SignatureLine),
         (line_with("— ", "—"), NoteError::SignatureLine),
         (line_with("— ", "—  "), NoteError::KeyName),

@@ -288,6 +288,7 @@ fn a_malformed_tlog_proof_is_refused() {
         ("@v1", "@v2", TlogProofError::Header),
         ("extra c2FsdA==", "extra ", TlogProofError::Extra),
         ("extra c2FsdA==", "extra c2FsdA", TlogProofError::Extra),
+        ("extra c2FsdA==", "extra c2E=bHQ=", TlogProofError::Extra),
         ("extra", "Extra", TlogProofError::Index),
         ("index 2", "index 02", TlogProofError::Index),
         ("index 2", "index  2", TlogProofError::Index),

@@ -1,0 +1,66 @@
+//! How much a scan reads.
+
+use std::fmt;
+use std::num::NonZeroU64;
+use std::str::FromStr;
+
+/// Most entries of a sample. Each is looked up and proven by itself, so a full scan is faster.
+pub const SAMPLE_ENTRIES_MAX: u64 = 100_000;
+
+/// How much of a ledger a scan reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Depth {
+    /// Everything: entries, payloads, tree, signatures, tables.
+    #[default]
+    Full,
+    /// The newest checkpoint, its tree as it is kept, and the checkpoint outside.
+    Quick,
+    /// As [`Depth::Quick`], and the last so many entries.
+    Tail(NonZeroU64),
+    /// As [`Depth::Quick`], and so many entries picked at random.
+    Sample(NonZeroU64),
+}
+
+/// A text that names no depth.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no depth `{0}`; there are full, quick, tail:<n> with n from 1 on, and sample:<n> with n from 1 to \
+     {SAMPLE_ENTRIES_MAX}, such as tail:1000"
+)]
+pub struct DepthError(String);
+
+impl FromStr for Depth {
+    type Err = DepthError;
+
+    fn from_str(text: &str) -> Result<Self, DepthError> {
+        let count = |digits: &str| -> Result<NonZeroU64, DepthError> {
+            let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+            digits.parse().ok().filter(|_| plain).ok_or_else(|| DepthError(text.to_owned()))
+        };
+        match (text, text.split_once(':')) {
+            ("full", _) => Ok(Self::Full),
+            ("quick", _) => Ok(Self::Quick),
+            (_, Some(("tail", digits))) => Ok(Self::Tail(count(digits)?)),
+            (_, Some(("sample", digits))) => {
+                let count = count(digits)?;
+                if count.get() <= SAMPLE_ENTRIES_MAX {
+                    Ok(Self::Sample(count))
+                } else {
+                    Err(DepthError(text.to_owned()))
+                }
+            }
+            _ => Err(DepthError(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Depth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full => f.write_str("full"),
+            Self::Quick => f.write_str("quick"),
+            Self::Tail(count) => write!(f, "tail:{count}"),
+            Self::Sample(count) => write!(f, "sample:{count}"),
+        }
+    }
+}

@@ -1,0 +1,438 @@
+//! The entries of one ledger, one after the other, and the tree over them.
+
+use super::{FindingKind, Findings};
+use crate::ledger::{
+    Checkpoint, Frontier, Hash, LeafError, LeafRecord, Salt, TILE_WIDTH, TileId, leaf_hash, payload_hash, tree_root,
+};
+use crate::time::{Instant, Wall, parse_timestamp};
+
+/// Differences between tiles and entries that are remembered until it is clear which are wrong.
+const DIFFERENCES_MAX: usize = 100;
+
+/// An entry as it is kept, whatever that is.
+#[derive(Clone, Copy, Debug)]
+pub struct EntryBytes<'a> {
+    /// Where it is kept.
+    pub position: u64,
+    /// The bytes that are hashed into the tree.
+    pub leaf: &'a [u8],
+    /// Hashed before the payload; nothing where the payload was erased.
+    pub salt: &'a [u8],
+    /// What happened; nothing where it was erased.
+    pub payload: &'a [u8],
+}
+
+impl EntryBytes<'_> {
+    /// Returns whether the payload and its salt are gone.
+    #[must_use]
+    pub const fn is_erased(&self) -> bool {
+        self.salt.is_empty() && self.payload.is_empty()
+    }
+}
+
+/// A checkpoint that is known from elsewhere and whose signature has been verified.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// Where it is known from, as in "the checkpoint …".
+    pub from: &'static str,
+    /// Its size.
+    pub size: u64,
+    /// Its root.
+    pub root: Hash,
+    /// The root that the entries lead to at that size, once known.
+    pub found: Option<Hash>,
+}
+
+/// A tile that the entries have filled.
+#[derive(Clone, Debug)]
+pub struct FilledTile {
+    /// Which.
+    pub tile: TileId,
+    /// Its hashes.
+    pub hashes: Vec<Hash>,
+}
+
+/// A hash in a tile that is not the one that follows from the entries.
+struct Difference {
+    level: u8,
+    /// The first entry under it.
+    position: u64,
+    evidence: String,
+}
+
+/// Reads a ledger from some position to its end.
+pub struct LedgerScan {
+    timeline_id: String,
+    frontier: Frontier,
+    /// Tiles on their way, by level; `None` where the scan did not start at the first entry.
+    tiles: Option<Vec<Vec<Hash>>>,
+    filled: Vec<FilledTile>,
+    recorded_at: Option<Instant<Wall>>,
+    marks: Vec<Mark>,
+    differences: Vec<Difference>,
+    has_gap: bool,
+    entries_count: u64,
+    payloads_count: u64,
+    tiles_count: u64,
+    findings: Findings,
+}
+
+impl LedgerScan {
+    /// Returns a scan of a whole ledger.
+    #[must_use]
+    pub fn new(timeline_id: &str, marks: Vec<Mark>) -> Self {
+        Self {
+            timeline_id: timeline_id.to_owned(),
+            frontier: Frontier::default(),
+            tiles: Some(Vec::new()),
+            filled: Vec::new(),
+            recorded_at: None,
+            marks,
+            differences: Vec::new(),
+            has_gap: false,
+            entries_count: 0,
+            payloads_count: 0,
+            tiles_count: 0,
+            findings: Findings::default(),
+        }
+    }
+
+    /// Returns a scan of the entries after those of a frontier.
+    #[must_use]
+    pub fn after(timeline_id: &str, frontier: Frontier, marks: Vec<Mark>) -> Self {
+        Self { frontier, tiles: None, ..Self::new(timeline_id, marks) }
+    }
+
+    /// Returns the position of the next entry.
+    #[must_use]
+    pub const fn position(&self) -> u64 {
+        self.frontier.size()
+    }
+
+    /// Returns how many entries were read.
+    #[must_use]
+    pub const fn entries_count(&self) -> u64 {
+        self.entries_count
+    }
+
+    /// Returns how many payloads were hashed and fit.
+    #[must_use]
+    pub const fn payloads_count(&self) -> u64 {
+        self.payloads_count
+    }
+
+    /// Returns how many tiles were compared.
+    #[must_use]
+    pub const fn tiles_count(&self) -> u64 {
+        self.tiles_count
+    }
+
+    /// Returns whether something was found, so that what follows from the entries is not to be
+    /// trusted.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        let kinds = [
+            FindingKind::LeafMismatch,
+            FindingKind::SequenceGap,
+            FindingKind::UnknownFormat,
+            FindingKind::PayloadMismatch,
+        ];
+        kinds.into_iter().any(|kind| self.findings.has(kind))
+    }
+
+    /// Returns what was found in the entries alone.
+    #[must_use]
+    pub fn into_findings(self) -> Findings {
+        self.findings
+    }
+
+    /// Says that the entries from the next position up to `until` are not there.
+    pub fn gap(&mut self, until: u64) {
+        let first = self.position();
+        let what = if until == first + 1 { "the entry is" } else { "entries are" };
+        let evidence = format!("{what} missing: after position {first} comes {until}");
+        self.findings.add(FindingKind::SequenceGap, Some(first), evidence);
+        self.has_gap = true;
+        while self.position() < until {
+            // Keeps the places of all that follow. No root is compared with this.
+            self.push(Hash::from_bytes([0; Hash::BYTES]));
+        }
+    }
+
+    /// Takes the next entry, and returns what it says where it can be read.
+    pub fn entry<'a>(&mut self, entry: EntryBytes<'a>) -> Option<LeafRecord<'a>> {
+        let position = entry.position;
+        self.entries_count += 1;
+        self.push(leaf_hash(entry.leaf));
+        let record = match LeafRecord::decode(entry.leaf) {
+            Ok(record) => record,
+            Err(error) => {
+                let kind = match error {
+                    LeafError::UnknownFormat { .. } => FindingKind::UnknownFormat,
+                    LeafError::Malformed { .. } => FindingKind::LeafMismatch,
+                };
+                self.findings.add(kind, Some(position), error.to_string());
+                return None;
+            }
+        };
+        self.check_place(&record, position);
+        self.check_time(&record, position);
+        if !entry.is_erased() {
+            self.check_payload(&record, &entry);
+        }
+        Some(record)
+    }
+
+    fn push(&mut self, leaf: Hash) {
+        self.frontier.push(leaf);
+        let size = self.frontier.size();
+        for mark in self.marks.iter_mut().filter(|mark| mark.size == size) {
+            mark.found = Some(self.frontier.root());
+        }
+        let Some(tiles) = &mut self.tiles else { return };
+        let (mut hash, mut index) = (leaf, size - 1);
+        for level in 0_u8.. {
+            let at = usize::from(level);
+            if tiles.len() == at {
+                tiles.push(Vec::with_capacity(usize::from(TILE_WIDTH)));
+            }
+            tiles[at].push(hash);
+            if tiles[at].len() < usize::from(TILE_WIDTH) {
+                break;
+            }
+            let hashes = std::mem::take(&mut tiles[at]);
+            hash = tree_root(&hashes);
+            index /= u64::from(TILE_WIDTH);
+            self.filled.push(FilledTile { tile: TileId { level, index }, hashes });
+        }
+    }
+
+    fn check_place(&mut self, record: &LeafRecord<'_>, position: u64) {
+        if record.seq != position {
+            let evidence = format!("the entry says that it stands at position {}", record.seq);
+            self.findings.add(FindingKind::LeafMismatch, Some(position), evidence);
+        }
+        if record.timeline_id != self.timeline_id {
+            let evidence = format!("the entry says that it is of the timeline `{}`", record.timeline_id);
+            self.findings.add(FindingKind::LeafMismatch, Some(position), evidence);
+        }
+    }
+
+    fn check_time(&mut self, record: &LeafRecord<'_>, position: u64) {
+        let Ok(recorded_at) = parse_timestamp::<Wall>(&record.recorded_at) else {
+            let evidence = format!("`{}` is no host time", record.recorded_at);
+            self.findings.add(FindingKind::LeafMismatch, Some(position), evidence);
+            return;
+        };
+        if let Some(before) = self.recorded_at.filter(|before| recorded_at < *before) {
+            let evidence = format!("the entry was recorded at {recorded_at}, and the one before it at {before}");
+            self.findings.add(FindingKind::HostTimeWentDown, Some(position), evidence);
+        }
+        self.recorded_at = Some(recorded_at);
+    }
+
+    fn check_payload(&mut self, record: &LeafRecord<'_>, entry: &EntryBytes<'_>) {
+        let salt = entry.salt.try_into().ok().map(Salt::from_bytes);
+        let found = salt.map(|salt| payload_hash(&salt, entry.payload));
+        if found == Some(record.payload_hash) {
+            self.payloads_count += 1;
+            return;
+        }
+        let evidence = match found {
+            Some(found) => format!("the payload hashes to {found:?}, and the entry says {:?}", record.payload_hash),
+            None => format!("the salt has {} bytes instead of {}", entry.salt.len(), Salt::BYTES),
+        };
+        self.findings.add(FindingKind::PayloadMismatch, Some(entry.position), evidence);
+    }
+
+    /// Returns the tiles that were filled since the last call, to be compared with those kept.
+    pub fn take_filled(&mut self) -> Vec<FilledTile> {
+        std::mem::take(&mut self.filled)
+    }
+
+    /// Returns the tiles above the leaves that are not full at the end, to be compared.
+    pub fn take_partial(&mut self) -> Vec<FilledTile> {
+        let Some(tiles) = self.tiles.take() else { return Vec::new() };
+        let size = self.frontier.size();
+        let levels = (0_u8..).zip(tiles).skip(1).filter(|(_, hashes)| !hashes.is_empty());
+        let shift = |level: u8| (u32::from(level) + 1) * TILE_WIDTH.ilog2();
+        levels
+            .map(|(level, hashes)| {
+                let index = size.checked_shr(shift(level)).unwrap_or(0);
+                FilledTile { tile: TileId { level, index }, hashes }
+            })
+            .collect()
+    }
+
+    /// Compares a tile with the bytes that are kept of it. A tile that may grow still may hold
+    /// more hashes than were filled.
+    pub fn compare_tile(&mut self, filled: &FilledTile, kept: Option<&[u8]>) {
+        if self.has_gap {
+            return;
+        }
+        self.tiles_count += 1;
+        let TileId { level, index } = filled.tile;
+        let entries_each = 1_u64 << (u32::from(level) * TILE_WIDTH.ilog2());
+        let first = index * u64::from(TILE_WIDTH) * entries_each;
+        let kept = kept.unwrap_or_default();
+        for (number, expected) in (0_u64..).zip(&filled.hashes) {
+            let start = usize::try_from(number).unwrap_or(usize::MAX).saturating_mul(Hash::BYTES);
+            let found = kept.get(start..start.saturating_add(Hash::BYTES)).and_then(Hash::from_slice);
+            if found == Some(*expected) {
+                continue;
+            }
+            let found = found.map_or_else(|| "nothing".to_owned(), |found| found.to_hex());
+            let position = first + number * entries_each;
+            let evidence =
+                format!("the entries hash to {expected:?}, and hash {number} of tile {level}/{index} is {found}");
+            if self.differences.len() < DIFFERENCES_MAX {
+                self.differences.push(Difference { level, position, evidence });
+            }
+        }
+    }
+
+    /// Compares the tree over the entries with the one that is kept and with what is signed.
+    ///
+    /// Returns the findings, and the sizes of the signed checkpoints that are right.
+    #[must_use]
+    pub fn finish(mut self, kept: &Frontier, signed: Option<&Checkpoint>) -> (Findings, Vec<u64>) {
+        let root = self.frontier.root();
+        let is_signed = signed.is_some_and(|signed| signed.size == self.frontier.size() && signed.root == root);
+        let differences = std::mem::take(&mut self.differences);
+        if !self.has_gap {
+            self.tell_differences(&differences, is_signed);
+            self.compare_frontier(kept, signed, &differences);
+        }
+        let mut good = compare_signed(&mut self.findings, kept, signed);
+        if !is_signed || self.has_gap {
+            good.clear();
+        }
+        let marks = std::mem::take(&mut self.marks);
+        let size = self.frontier.size();
+        for mark in marks {
+            let found = mark.found.filter(|_| !self.has_gap);
+            if compare_mark(&mut self.findings, &mark, found, size, signed) && found == Some(mark.root) {
+                good.push(mark.size);
+            }
+        }
+        (self.findings, good)
+    }
+
+    fn tell_differences(&mut self, differences: &[Difference], is_signed: bool) {
+        let in_leaves = differences.iter().any(|difference| difference.level == 0);
+        for difference in differences {
+            let kind = match (is_signed, difference.level) {
+                // The entries are those that were signed, so it is the tile that is wrong.
+                (true, _) => FindingKind::TileMismatch,
+                (false, 0) => FindingKind::LeafMismatch,
+                (false, _) if in_leaves => continue,
+                (false, _) => FindingKind::RootMismatch,
+            };
+            self.findings.add(kind, Some(difference.position), difference.evidence.clone());
+        }
+    }
+
+    /// Finds the first subtree of the right edge that is not the one kept.
+    fn compare_frontier(&mut self, kept: &Frontier, signed: Option<&Checkpoint>, differences: &[Difference]) {
+        let (root, kept_root) = (self.frontier.root(), kept.root());
+        if root == kept_root || self.frontier.size() != kept.size() {
+            return;
+        }
+        let mut rest = kept.size();
+        let mut first = 0;
+        let mut last = kept.size();
+        for (found, expected) in self.frontier.hashes().iter().zip(kept.hashes()) {
+            let width = 1_u64 << rest.ilog2();
+            if found != expected {
+                last = first + width;
+                break;
+            }
+            first += width;
+            rest -= width;
+        }
+        let position = differences.iter().map(|difference| difference.position).min().unwrap_or(first).max(first);
+        let among = format!("one of the entries from {first} to {}", last.saturating_sub(1));
+        let evidence =
+            format!("the entries hash to the root {root:?}, and the tree has {kept_root:?}: {among} differs");
+        self.findings.add(FindingKind::RootMismatch, Some(position), evidence);
+        let tree_is_signed = signed.is_some_and(|signed| signed.size == kept.size() && signed.root == kept_root);
+        if tree_is_signed && differences.is_empty() && !self.is_damaged() {
+            let evidence = format!("{among} is not the one that was signed");
+            self.findings.add(FindingKind::LeafMismatch, Some(first), evidence);
+        }
+    }
+}
+
+/// Compares the tree that is kept with the checkpoint beside it.
+pub(super) fn compare_signed(findings: &mut Findings, kept: &Frontier, signed: Option<&Checkpoint>) -> Vec<u64> {
+    let Some(signed) = signed else { return Vec::new() };
+    if signed.size != kept.size() {
+        let evidence = format!("the checkpoint signs {} entries, and the tree has {}", signed.size, kept.size());
+        findings.add(FindingKind::CheckpointMismatch, Some(signed.size), evidence);
+        return Vec::new();
+    }
+    let root = kept.root();
+    if signed.root != root {
+        let evidence = format!("the checkpoint signs the root {:?}, and the tree has {root:?}", signed.root);
+        findings.add(FindingKind::CheckpointMismatch, Some(signed.size), evidence);
+        return Vec::new();
+    }
+    vec![signed.size]
+}
+
+/// Compares the entries with a checkpoint from elsewhere. `found` is the root they lead to at its
+/// size. Returns whether nothing is wrong with it.
+pub(super) fn compare_mark(
+    findings: &mut Findings,
+    mark: &Mark,
+    found: Option<Hash>,
+    size: u64,
+    signed: Option<&Checkpoint>,
+) -> bool {
+    let Mark { from, size: known, root, .. } = mark;
+    if *known > size {
+        let evidence = format!("the checkpoint {from} signs {known} entries, and the ledger has {size}");
+        findings.add(FindingKind::Rollback, Some(size), evidence);
+        return false;
+    }
+    let same_size = signed.filter(|signed| signed.size == *known);
+    // An entry that differs from a checkpoint which both agree on is found where it stands.
+    let found = same_size.map(|signed| signed.root).or(found);
+    let Some(found) = found.filter(|found| found != root) else { return true };
+    let evidence =
+        format!("the checkpoint {from} signs the root {root:?} for {known} entries, and these lead to {found:?}");
+    findings.add(FindingKind::ExternalCheckpointInconsistent, Some(*known), evidence);
+    if let Some(signed) = signed {
+        let evidence = format!(
+            "there are two signed histories: one of {known} entries with the root {root:?} ({from}), one of {} entries \
+             with the root {:?} (in the database); keep both as evidence",
+            signed.size, signed.root
+        );
+        findings.add(FindingKind::Fork, Some(*known), evidence);
+    }
+    false
+}
+
+/// Compares checkpoints without the entries: what [`super::Depth::Quick`] does. `found` gives the
+/// root that the kept tree has at a mark's size.
+#[must_use]
+pub fn compare_checkpoints(
+    kept: &Frontier,
+    tree_root: Option<Hash>,
+    signed: Option<&Checkpoint>,
+    marks: &[Mark],
+) -> (Findings, Vec<u64>) {
+    let mut findings = Findings::default();
+    let mut good = compare_signed(&mut findings, kept, signed);
+    if let Some(root) = tree_root.filter(|root| *root != kept.root()) {
+        let evidence = format!("the tiles lead to the root {root:?}, and the tree has {:?}", kept.root());
+        findings.add(FindingKind::RootMismatch, Some(kept.size()), evidence);
+        good.clear();
+    }
+    for mark in marks {
+        if compare_mark(&mut findings, mark, mark.found, kept.size(), signed) && mark.found == Some(mark.root) {
+            good.push(mark.size);
+        }
+    }
+    (findings, good)
+}

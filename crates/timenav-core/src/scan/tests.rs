@@ -1,0 +1,147 @@
+use super::*;
+use crate::ledger::{Checkpoint, Leaf, Salt, VerifierKey, payload_hash};
+
+const TIMELINE: &str = "main";
+
+struct Kept {
+    leaf: Vec<u8>,
+    salt: [u8; 16],
+    payload: Vec<u8>,
+}
+
+fn kept(count: u64) -> Vec<Kept> {
+    let one = |seq: u64| {
+        let salt = [u8::try_from(seq % 251).unwrap(); 16];
+        let payload = format!("{{\"n\":{seq}}}").into_bytes();
+        let hash = payload_hash(&Salt::from_bytes(salt), &payload);
+        let leaf = Leaf {
+            timeline_id: TIMELINE,
+            seq,
+            recorded_at: "2026-01-01T00:00:00Z",
+            clock_time: "2026-01-01T00:00:00Z",
+            actor: "ada",
+            action: "read",
+            subject: "clock",
+            payload_hash: hash,
+        };
+        Kept { leaf: leaf.encode(), salt, payload }
+    };
+    (0..count).map(one).collect()
+}
+
+fn scan(entries: &[Kept], tiles_of: &[Kept]) -> (Findings, Vec<u64>) {
+    let mut truth = LedgerScan::new(TIMELINE, Vec::new());
+    let mut tree = crate::ledger::Frontier::default();
+    for (position, entry) in (0..).zip(tiles_of) {
+        tree.push(crate::ledger::leaf_hash(&entry.leaf));
+        let Kept { leaf, salt, payload } = entry;
+        truth.entry(EntryBytes { position, leaf, salt, payload });
+    }
+    let signed =
+        Checkpoint { origin: "t/main".to_owned(), size: tree.size(), root: tree.root(), extensions: Vec::new() };
+    let stored: Vec<FilledTile> = truth.take_filled().into_iter().chain(truth.take_partial()).collect();
+    let mut scan = LedgerScan::new(TIMELINE, Vec::new());
+    for (position, entry) in (0..).zip(entries) {
+        let Kept { leaf, salt, payload } = entry;
+        scan.entry(EntryBytes { position, leaf, salt, payload });
+    }
+    let filled: Vec<FilledTile> = scan.take_filled().into_iter().chain(scan.take_partial()).collect();
+    for tile in filled {
+        let bytes = stored.iter().find(|stored| stored.tile == tile.tile);
+        let bytes: Option<Vec<u8>> =
+            bytes.map(|stored| stored.hashes.iter().flat_map(|hash| *hash.as_bytes()).collect());
+        scan.compare_tile(&tile, bytes.as_deref());
+    }
+    scan.finish(&tree, Some(&signed))
+}
+
+#[test]
+fn a_ledger_as_it_was_written_has_no_findings() {
+    for count in [0, 1, 2, 255, 256, 257, 1_000, 65_536 + 300] {
+        let (findings, good) = scan(&kept(count), &kept(count));
+        assert!(findings.is_empty(), "{count}: {findings:?}");
+        assert_eq!(good, [count]);
+    }
+}
+
+#[test]
+fn an_entry_with_another_actor_is_found_where_it_stands() {
+    for (count, at) in [(600, 300_usize), (600, 599), (600, 520), (1, 0), (256, 0)] {
+        let mut entries = kept(count);
+        let text = String::from_utf8(entries[at].leaf.clone()).unwrap().replace("ada", "eve");
+        entries[at].leaf = text.into_bytes();
+        let (findings, good) = scan(&entries, &kept(count));
+        assert!(good.is_empty());
+        let first =
+            findings.into_sorted(&[]).into_iter().find(|found| found.kind == FindingKind::LeafMismatch).unwrap();
+        // In the tiles the place is exact, at the right edge it is that of a subtree.
+        assert!(first.position.unwrap() <= at as u64, "{count} {at}: {first:?}");
+        if at < usize::try_from(count / 256 * 256).unwrap() {
+            assert_eq!(first.position, Some(at as u64));
+        }
+    }
+}
+
+#[test]
+fn a_payload_that_does_not_fit_is_found() {
+    let mut entries = kept(10);
+    entries[4].payload[2] ^= 1;
+    let (findings, _) = scan(&entries, &kept(10));
+    assert!(findings.has(FindingKind::PayloadMismatch));
+    entries[4].payload.clear();
+    entries[4].salt = [0; 16];
+    assert!(scan(&entries, &kept(10)).0.has(FindingKind::PayloadMismatch));
+}
+
+#[test]
+fn depths_are_read_as_they_are_written() {
+    for text in ["full", "quick", "tail:1", "sample:1000"] {
+        assert_eq!(text.parse::<Depth>().unwrap().to_string(), text);
+    }
+    for text in [
+        "",
+        "Full",
+        "deep",
+        "tail",
+        "tail:",
+        "tail:0",
+        "tail:-1",
+        "tail:+1",
+        "sample:x",
+        "sample:1:2",
+        "quick:3",
+        "sample:100001",
+    ] {
+        let error = text.parse::<Depth>().unwrap_err().to_string();
+        for depth in ["full", "quick", "tail:<n>", "sample:<n>"] {
+            assert!(error.contains(depth), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_note_of_another_ledger_or_key_is_called_what_it_is() {
+    let key = |name: &str, byte: u8| VerifierKey::new(name, [byte; 32]).unwrap();
+    let make = |origin: &str, by: &VerifierKey| {
+        let checkpoint = Checkpoint {
+            origin: origin.to_owned(),
+            size: 3,
+            root: crate::ledger::empty_root(),
+            extensions: Vec::new(),
+        };
+        checkpoint.sign(by, |_| [7; 64]).unwrap().to_string()
+    };
+    let ours = key("t/main", 1);
+    let kind = |note: &str, good: bool| open_signed(note, &ours, |_, _, _| good).unwrap_err().kind;
+    assert_eq!(open_signed(&make("t/main", &ours), &ours, |_, _, _| true).unwrap().size, 3);
+    assert_eq!(kind(&make("t/main", &ours), false), FindingKind::BadSignature);
+    assert_eq!(kind(&make("t/main", &key("t/main", 2)), true), FindingKind::UnknownKey);
+    assert_eq!(kind(&make("t/other", &key("t/other", 1)), true), FindingKind::OriginMismatch);
+    assert_eq!(kind("", true), FindingKind::BadSignature);
+}
+
+#[test]
+fn kinds_have_words_of_their_own() {
+    let words: std::collections::BTreeSet<_> = FindingKind::ALL.into_iter().map(FindingKind::as_str).collect();
+    assert_eq!(words.len(), FindingKind::ALL.len());
+}
