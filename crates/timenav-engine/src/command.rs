@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use timenav_core::access::Demand;
+use timenav_core::access::{Demand, RestrictionLevel};
 use timenav_core::clock::{Clock, ClockCommand};
+use timenav_core::data::{KeyKind, SealedData};
 use timenav_core::event::EventDraft;
-use timenav_core::ids::{AnchorId, EventId, KeyId, TimelineId, UserId};
+use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, Salt};
 use timenav_core::time::{Instant, Virtual, Wall};
 use tokio::sync::oneshot;
 
+use crate::access_control::PermissionsChange;
 use crate::caller::Caller;
 use crate::idempotency::Idempotency;
 use crate::payload::ClockRecord;
@@ -51,8 +53,18 @@ pub(crate) enum Command {
     ReturnToAnchor(Anchor),
     /// Record events: all of them, or with `each` every one that can be.
     Record { events: Vec<PreparedEvent>, each: bool },
+    /// Keep a sealed record.
+    Encrypt { data_id: DataId, kind: KeyKind, sealed: SealedData },
+    /// Erase a sealed record.
+    EraseData { data_id: DataId },
+    /// Erase the content of an event.
+    EraseEvent { event_id: EventId },
     /// Make a timeline.
     CreateTimeline,
+    /// Say who may do what on a timeline.
+    SetPermissions(PermissionsChange),
+    /// Restrict a user's time travel, on `system`.
+    Restrict { user_id: UserId, level: RestrictionLevel },
     /// Make a user, on `system`.
     CreateUser { user_id: UserId, operator: bool },
     /// Remove a user and their keys, on `system`.
@@ -63,6 +75,10 @@ pub(crate) enum Command {
     RevokeKey { key_id: KeyId },
     /// Log that something was read. The caller has been allowed to already.
     LogRead { operation: &'static str, parameters: String },
+    /// Log that a sealed record was opened. The caller has been allowed to already.
+    LogDecryption { data_id: DataId },
+    /// Log that somebody looks for tampering. The caller has been allowed to already.
+    LogScan { depth: String },
     /// Log that the service started although the database is not what was signed.
     LogRollbackAccepted { findings: Vec<String> },
     /// Log that somebody was refused.
@@ -75,13 +91,16 @@ impl Command {
         match self {
             Self::Clock { change: ClockCommand::SetRate(_), .. } => Some(Demand::SetRate),
             Self::Clock { .. } | Self::SetAnchor { .. } | Self::ReturnToAnchor(_) => Some(Demand::Steer),
-            Self::Record { .. } => Some(Demand::Record),
+            Self::Record { .. } | Self::Encrypt { .. } => Some(Demand::Record),
             Self::CreateTimeline => Some(Demand::Create),
-            Self::CreateUser { .. } | Self::DeleteUser { .. } => Some(Demand::Operate),
+            Self::SetPermissions(_) | Self::EraseData { .. } | Self::EraseEvent { .. } => Some(Demand::Administer),
+            Self::CreateUser { .. } | Self::DeleteUser { .. } | Self::Restrict { .. } => Some(Demand::Operate),
             // Whose key it is decides, in the group; reads and refusals were decided before.
             Self::CreateKey(_)
             | Self::RevokeKey { .. }
             | Self::LogRead { .. }
+            | Self::LogDecryption { .. }
+            | Self::LogScan { .. }
             | Self::LogRollbackAccepted { .. }
             | Self::LogRefusal { .. } => None,
         }
@@ -89,12 +108,29 @@ impl Command {
 
     /// Returns whether naming an unknown timeline makes it.
     pub(crate) const fn makes_timeline(&self) -> bool {
-        matches!(self, Self::Clock { .. } | Self::SetAnchor { .. } | Self::Record { .. } | Self::CreateTimeline)
+        matches!(
+            self,
+            Self::Clock { .. }
+                | Self::SetAnchor { .. }
+                | Self::Record { .. }
+                | Self::Encrypt { .. }
+                | Self::CreateTimeline
+        )
     }
 
     /// Returns whether the command is for timelines that belong to users, which `system` does not.
     pub(crate) const fn is_about_a_timeline(&self) -> bool {
-        matches!(self, Self::Clock { .. } | Self::SetAnchor { .. } | Self::ReturnToAnchor(_) | Self::Record { .. })
+        matches!(
+            self,
+            Self::Clock { .. }
+                | Self::SetAnchor { .. }
+                | Self::ReturnToAnchor(_)
+                | Self::Record { .. }
+                | Self::Encrypt { .. }
+                | Self::EraseData { .. }
+                | Self::EraseEvent { .. }
+                | Self::SetPermissions(_)
+        )
     }
 
     /// Returns how the command stands in the ledger.
@@ -105,12 +141,18 @@ impl Command {
             Self::SetAnchor { .. } => action::SET_ANCHOR,
             Self::ReturnToAnchor(_) => action::RETURN_TO_ANCHOR,
             Self::Record { .. } => action::RECORD_EVENT,
+            Self::Encrypt { .. } => action::ENCRYPT_DATA,
+            Self::EraseData { .. } | Self::EraseEvent { .. } => action::ERASE_DATA,
             Self::CreateTimeline => action::CREATE_TIMELINE,
+            Self::SetPermissions(_) => action::SET_ACCESS_CONTROL,
+            Self::Restrict { .. } => action::RESTRICT_TIME_TRAVEL,
             Self::CreateUser { .. } => action::CREATE_USER,
             Self::DeleteUser { .. } => action::DELETE_USER,
             Self::CreateKey(_) => action::CREATE_API_KEY,
             Self::RevokeKey { .. } => action::REVOKE_API_KEY,
             Self::LogRead { .. } => action::READ,
+            Self::LogDecryption { .. } => action::DECRYPT_DATA,
+            Self::LogScan { .. } => action::DETECT_TAMPERING,
             Self::LogRollbackAccepted { .. } => action::ACCEPT_ROLLBACK,
             Self::LogRefusal { .. } => action::UNAUTHORIZED,
         }
@@ -178,8 +220,23 @@ pub enum Change {
         /// Those refused because another event has that id: where they stood in the request.
         differing: Vec<usize>,
     },
+    /// A sealed record was kept.
+    Data {
+        /// Its name.
+        data_id: DataId,
+    },
+    /// Content was erased.
+    Erased {
+        /// Position of the entry that tells of it.
+        position: u64,
+    },
     /// A timeline was made.
     Timeline,
+    /// It was said who may do what.
+    Permissions {
+        /// The tag of the permissions after it.
+        tag: String,
+    },
     /// A user was made or removed.
     User {
         /// Who.
@@ -210,7 +267,10 @@ enum ChangeRecord {
     Clock { clock: ClockRecord, current_time: i64, changed: bool },
     Anchor { anchor_id: String, timestamp: i64 },
     Recorded { event_ids: Vec<String>, taken: u64, differing: Vec<usize> },
+    Data { data_id: String },
+    Erased { position: u64 },
     Timeline,
+    Permissions { tag: String },
     User { user_id: String },
     Key { key_id: String },
     Logged,
@@ -232,7 +292,10 @@ impl OutcomeRecord {
                 taken: *taken,
                 differing: differing.clone(),
             },
+            Change::Data { data_id } => ChangeRecord::Data { data_id: data_id.to_string() },
+            Change::Erased { position } => ChangeRecord::Erased { position: *position },
             Change::Timeline => ChangeRecord::Timeline,
+            Change::Permissions { tag } => ChangeRecord::Permissions { tag: tag.clone() },
             Change::User { user_id } => ChangeRecord::User { user_id: user_id.to_string() },
             Change::Key { key_id } => ChangeRecord::Key { key_id: key_id.to_string() },
             Change::Logged => ChangeRecord::Logged,
@@ -263,7 +326,10 @@ impl OutcomeRecord {
                 taken: *taken,
                 differing: differing.clone(),
             },
+            ChangeRecord::Data { data_id } => Change::Data { data_id: DataId::new(data_id).ok()? },
+            ChangeRecord::Erased { position } => Change::Erased { position: *position },
             ChangeRecord::Timeline => Change::Timeline,
+            ChangeRecord::Permissions { tag } => Change::Permissions { tag: tag.clone() },
             ChangeRecord::User { user_id } => Change::User { user_id: UserId::new(user_id).ok()? },
             ChangeRecord::Key { key_id } => Change::Key { key_id: KeyId::new(key_id).ok()? },
             ChangeRecord::Logged => Change::Logged,

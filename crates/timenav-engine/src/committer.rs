@@ -146,11 +146,20 @@ async fn known(store: &dyn Store, world: &World, submissions: &[Submission]) -> 
     }
     let mut events: HashMap<TimelineKey, Vec<EventId>> = HashMap::new();
     for submission in submissions {
-        let Command::Record { events: asked, .. } = &submission.command else { continue };
         let key_of = |id: &TimelineId| world.timelines.get(id).map(|state| state.head.key);
         // A timeline that this group makes has no events yet.
         let Some(key) = key_of(&submission.timeline) else { continue };
-        events.entry(key).or_default().extend(asked.iter().map(|event| event.event_id.clone()));
+        match &submission.command {
+            Command::Record { events: asked, .. } => {
+                events.entry(key).or_default().extend(asked.iter().map(|event| event.event_id.clone()));
+            }
+            Command::EraseEvent { event_id } => events.entry(key).or_default().push(event_id.clone()),
+            Command::EraseData { data_id } => {
+                let found = store.data_record(data_id).await?.filter(|(_, record)| record.erased.is_none());
+                known.data.extend(found.map(|(on, record)| (record.data_id, (on, record.position))));
+            }
+            _ => {}
+        }
     }
     for (timeline, event_ids) in events {
         let found = store.known_events(timeline, &event_ids).await?;

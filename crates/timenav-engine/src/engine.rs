@@ -13,6 +13,7 @@ use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::attempts::Attempts;
 use crate::caller::Caller;
 use crate::command::{Actor, Answer, Command, Submission};
 use crate::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
@@ -26,6 +27,7 @@ use crate::refusal::Refusal;
 use crate::signer::Signer;
 use crate::state::{Directory, TimelineState, World};
 use crate::store::{Head, Store};
+use crate::vault::Vault;
 use crate::wall_clock::WallClock;
 
 /// The ways out of the engine, except the store.
@@ -38,6 +40,8 @@ pub struct Doors {
     pub signer: Arc<dyn Signer>,
     /// Keeps checkpoints outside the database.
     pub outside: Arc<dyn Outside>,
+    /// Seals and opens data; `None` where the operator switched that off.
+    pub vault: Option<Arc<dyn Vault>>,
 }
 
 /// When the entry of a successful read is durable.
@@ -94,6 +98,7 @@ pub(crate) struct Shared {
     pub(crate) doors: Doors,
     pub(crate) options: Options,
     pub(crate) live: Live,
+    pub(crate) attempts: Attempts,
     /// Groups that are committed and on their way through the sealer.
     pub(crate) sealing: AtomicUsize,
     timelines: RwLock<HashMap<TimelineId, Arc<TimelineState>>>,
@@ -165,6 +170,7 @@ impl Engine {
             doors,
             options,
             live: Live::default(),
+            attempts: Attempts::default(),
             sealing: AtomicUsize::new(0),
             timelines: RwLock::new(world.timelines.clone()),
             directory: ArcSwap::new(Arc::clone(&world.directory)),
@@ -252,6 +258,17 @@ impl Engine {
 
     pub(crate) fn live(&self) -> &Live {
         &self.0.shared.live
+    }
+
+    pub(crate) fn attempts(&self) -> &Attempts {
+        &self.0.shared.attempts
+    }
+
+    /// Returns the fingerprint of a request that may be sent twice. It is kept for a day, and the
+    /// request may hold a secret: without the service's key nobody can try guesses against it.
+    #[must_use]
+    pub fn fingerprint(&self, request_digest: &[u8; 32]) -> [u8; 32] {
+        self.doors().signer.authenticate("idempotency fingerprint", request_digest)
     }
 
     pub(crate) fn directory(&self) -> Arc<Directory> {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use timenav_core::ids::{EventId, TimelineId, UserId};
+use timenav_core::ids::{DataId, EventId, TimelineId, UserId};
 use timenav_core::ledger::{Checkpoint, Hash, Leaf, Salt, VerifierKey, leaf_hash, origin, payload_hash};
 use timenav_core::time::Instant;
 use tokio::sync::oneshot;
@@ -19,9 +19,12 @@ use crate::payload::{AttemptRecord, action, json};
 use crate::refusal::Refusal;
 use crate::state::{Anchor, Directory, TimelineState, World};
 use crate::store::{
-    Commit, DirectoryChange, EventRow, IdempotencyRecord, KnownEvent, StoredEntry, TimelineCommit, TimelineKey,
+    Commit, DataRecord, DirectoryChange, Erasure, EventRow, IdempotencyRecord, KnownEvent, StoredEntry, TimelineCommit,
+    TimelineKey,
 };
 
+mod access;
+mod data;
 mod decide;
 mod identity;
 mod record;
@@ -33,6 +36,8 @@ pub(crate) use decide::denial_code;
 pub(crate) struct Known {
     pub(crate) events: HashMap<(TimelineKey, EventId), KnownEvent>,
     pub(crate) outcomes: HashMap<[u8; 32], IdempotencyRecord>,
+    /// Sealed records that are not erased: on which timeline, and the position that tells of them.
+    pub(crate) data: HashMap<DataId, (TimelineId, u64)>,
 }
 
 /// Everything decided so far.
@@ -60,6 +65,8 @@ struct Touched {
     entries: Vec<StoredEntry>,
     events: Vec<EventRow>,
     anchors: Vec<Anchor>,
+    data: Vec<DataRecord>,
+    erasures: Vec<Erasure>,
 }
 
 /// A submission's outcome, before the tree that holds it is signed.
@@ -309,6 +316,8 @@ impl<'a> Group<'a> {
                 entries: touched.entries,
                 events: touched.events,
                 anchors: touched.anchors,
+                data: touched.data,
+                erasures: touched.erasures,
             });
         }
         let answers = self.answers(&mut commit);

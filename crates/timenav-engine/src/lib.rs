@@ -3,17 +3,22 @@
 //! One method of [`Engine`] is one use case: it takes the [`Caller`] first, asks core whether the
 //! caller may, lets core decide what happens, and returns when the outcome is durable and its
 //! ledger entry is signed. The doors to the world outside are the traits [`Store`], [`Outside`],
-//! [`WallClock`], [`Entropy`] and [`Signer`].
+//! [`WallClock`], [`Entropy`], [`Signer`] and [`Vault`].
 
 mod engine;
 mod opening;
 mod caller;
 mod clocks;
+mod access_control;
+mod access_logs;
 mod anchors;
 mod events;
+mod data;
+mod attempts;
 mod identity;
 mod timelines;
 mod proofs;
+mod scan;
 mod cursor;
 mod refusal;
 mod idempotency;
@@ -29,13 +34,17 @@ mod entropy;
 mod outside;
 mod signer;
 mod store;
+mod vault;
 mod wall_clock;
 
+pub use access_control::{PermissionsChange, permissions_tag};
+pub use access_logs::{AccessLogs, LOG_ENTRIES_READ_MAX, LogEntry, LogPage};
 pub use anchors::{AnchorPage, AnchorRequest, ReturnScope};
 pub use caller::{AuthFailure, Caller};
 pub use clocks::{ClockStep, ClockView};
 pub use command::{Answer, Change, LedgerPosition};
 pub use committer::QUEUE_SUBMISSIONS_MAX;
+pub use data::{Encrypted, Erased, ErasureRequest};
 pub use engine::{Doors, Engine, EngineStats, Options, ReadLog};
 pub use entropy::Entropy;
 pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
@@ -44,13 +53,18 @@ pub use identity::{ApiKeyRequest, NewApiKey};
 pub use live::{ClockStream, KEPT_CHANGES_MAX};
 pub use opening::OpenError;
 pub use outside::{Outside, OutsideError};
-pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint};
+pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, TileRequest};
 pub use refusal::Refusal;
+pub use scan::{
+    Checked, Detection, EntryRow, KeptCheckpoint, KeptEvent, Progress, Scan, ScanRequest, ScanSource, Snapshot,
+    VerifySignature, scan,
+};
 pub use signer::Signer;
 pub use state::{Anchor, ApiKey, Directory, TimelineState, User};
 pub use store::{
-    Commit, DirectoryChange, EventQuery, EventRow, Head, IdempotencyRecord, KnownEvent, Opened, Pattern, Store,
-    StoreError, StoredEntry, StoredEvent, TimelineCommit, TimelineKey,
+    Commit, DataRecord, DirectoryChange, ErasedContent, Erasure, EventQuery, EventRow, Head, IdempotencyRecord,
+    KnownEvent, Opened, Pattern, Store, StoreError, StoredEntry, StoredEvent, TimelineCommit, TimelineKey,
 };
 pub use timelines::TimelineView;
+pub use vault::{RecordPlace, Vault, VaultError};
 pub use wall_clock::WallClock;

@@ -18,9 +18,15 @@ pub(crate) mod action {
     pub(crate) const READ: &str = "read";
     pub(crate) const UNAUTHORIZED: &str = "unauthorized_access_attempt";
     pub(crate) const CREATE_TIMELINE: &str = "create_timeline";
+    pub(crate) const SET_ACCESS_CONTROL: &str = "set_access_control";
+    pub(crate) const RESTRICT_TIME_TRAVEL: &str = "restrict_time_travel";
     pub(crate) const SET_ANCHOR: &str = "set_anchor";
     pub(crate) const RETURN_TO_ANCHOR: &str = "return_to_anchor";
     pub(crate) const RECORD_EVENT: &str = "record_event";
+    pub(crate) const ENCRYPT_DATA: &str = "encrypt_data";
+    pub(crate) const DECRYPT_DATA: &str = "decrypt_data";
+    pub(crate) const DETECT_TAMPERING: &str = "detect_tampering";
+    pub(crate) const ERASE_DATA: &str = "erase_data";
     pub(crate) const CREATE_USER: &str = "create_user";
     pub(crate) const DELETE_USER: &str = "delete_user";
     pub(crate) const CREATE_API_KEY: &str = "create_api_key";
@@ -144,7 +150,13 @@ impl<'a> PermissionsRecord<'a> {
     }
 }
 
-/// Payload of `create_user` and `delete_user`.
+/// Payload of `set_access_control`: the lists as they are after it.
+#[derive(Serialize)]
+pub(crate) struct PermissionsSet<'a> {
+    pub(crate) permissions: PermissionsRecord<'a>,
+}
+
+/// Payload of `create_user`, `delete_user` and `restrict_time_travel`.
 #[derive(Serialize)]
 pub(crate) struct UserRecord<'a> {
     user_id: &'a str,
@@ -204,6 +216,40 @@ pub(crate) struct AttemptRecord<'a> {
     pub(crate) operation: &'a str,
     pub(crate) code: &'a str,
     pub(crate) detail: &'a str,
+}
+
+/// Payload of `encrypt_data`. It tells nothing of the data but its length.
+#[derive(Serialize)]
+pub(crate) struct DataEncrypted<'a> {
+    pub(crate) data_id: &'a str,
+    pub(crate) format: u8,
+    pub(crate) kdf: &'static str,
+    /// Of the whole record as it is kept.
+    pub(crate) sha256: String,
+    pub(crate) bytes: usize,
+}
+
+/// Payload of `decrypt_data`.
+#[derive(Serialize)]
+pub(crate) struct DataDecrypted<'a> {
+    pub(crate) data_id: &'a str,
+}
+
+/// Payload of `detect_tampering`.
+#[derive(Serialize)]
+pub(crate) struct ScanAsked<'a> {
+    pub(crate) scan_depth: &'a str,
+}
+
+/// Payload of `erase_data`.
+#[derive(Serialize)]
+pub(crate) struct DataErased<'a> {
+    /// Of the entry whose content is gone.
+    pub(crate) position: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) data_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) event_id: Option<&'a str>,
 }
 
 /// An event as it is kept and answered. Also the payload of `record_event`.

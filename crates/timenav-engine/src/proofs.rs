@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
-    Hash, ProofError, ProofNode, Subtree, TileId, VerifierKey, consistency_nodes, inclusion_nodes, leaf_hash, origin,
-    root_node, tile_of, tree_root,
+    Hash, ProofError, ProofNode, Subtree, TILE_WIDTH, TileError, TileId, TilePath, VerifierKey, consistency_nodes,
+    inclusion_nodes, leaf_hash, origin, parse_index_path, root_node, tile_of, tree_root,
 };
 
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::refusal::Refusal;
+use crate::scan::ScanSource;
 use crate::state::TimelineState;
 use crate::store::{Store, TimelineKey};
 
@@ -137,7 +138,11 @@ pub(crate) async fn root_at(store: &dyn Store, key: TimelineKey, size: u64) -> R
 }
 
 /// Returns the hashes of proof nodes, reading each tile once.
-async fn node_hashes(store: &dyn Store, key: TimelineKey, nodes: &[ProofNode]) -> Result<Vec<Hash>, Refusal> {
+pub(crate) async fn node_hashes(
+    source: &dyn ScanSource,
+    key: TimelineKey,
+    nodes: &[ProofNode],
+) -> Result<Vec<Hash>, Refusal> {
     let mut widths: HashMap<TileId, usize> = HashMap::new();
     for part in nodes.iter().flat_map(|node| &node.parts) {
         let (tile, range) = tile_of(*part);
@@ -146,7 +151,7 @@ async fn node_hashes(store: &dyn Store, key: TimelineKey, nodes: &[ProofNode]) -
     }
     let mut tiles: HashMap<TileId, Vec<Hash>> = HashMap::with_capacity(widths.len());
     for (tile, width) in widths {
-        tiles.insert(tile, store.tile(key, tile, width).await?);
+        tiles.insert(tile, source.tile_hashes(key, tile, width).await?);
     }
     let hash_of = |subtree: Subtree| {
         let (tile, range) = tile_of(subtree);
@@ -156,4 +161,78 @@ async fn node_hashes(store: &dyn Store, key: TimelineKey, nodes: &[ProofNode]) -
             .ok_or_else(|| Refusal::Damaged(format!("tile {}/{} is not whole", tile.level, tile.index)))
     };
     nodes.iter().map(|node| node.hash(hash_of)).collect()
+}
+
+/// What a client of the tiled log asks for (C2SP tlog-tiles).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TileRequest {
+    /// Hashes of the tree.
+    Hashes(TilePath),
+    /// Entries: bundle `index`, the first `width` of its entries.
+    Entries {
+        /// How many bundles stand to its left.
+        index: u64,
+        /// How many entries are meant, from 1 to 256.
+        width: u16,
+    },
+}
+
+impl TileRequest {
+    /// Reads the part of an address behind `tile/`.
+    ///
+    /// # Errors
+    /// It is not written as C2SP tlog-tiles writes it.
+    pub fn parse(path: &str) -> Result<Self, TileError> {
+        match path.strip_prefix("entries/") {
+            Some(path) => parse_index_path(path).map(|(index, width)| Self::Entries { index, width }),
+            None => format!("tile/{path}").parse().map(Self::Hashes),
+        }
+    }
+
+    const fn tile(self) -> TileId {
+        match self {
+            Self::Hashes(path) => path.tile,
+            Self::Entries { index, .. } => TileId { level: 0, index },
+        }
+    }
+
+    const fn width(self) -> u16 {
+        match self {
+            Self::Hashes(path) => path.width,
+            Self::Entries { width, .. } => width,
+        }
+    }
+}
+
+impl Engine {
+    /// Returns one tile of a timeline's tree, or one bundle of its entries.
+    ///
+    /// # Errors
+    /// There is no such tile in the newest tree, the caller may not read the timeline, or the
+    /// ledger cannot be written.
+    pub async fn tile(&self, caller: &Caller, timeline: &TimelineId, asked: TileRequest) -> Result<Vec<u8>, Refusal> {
+        self.admit(caller, timeline, Demand::Inspect, "tile").await?;
+        self.log_read(caller, timeline, "tile", "{}".to_owned()).await?;
+        let (key, checkpoint) = self.newest_checkpoint(timeline)?;
+        let (tile, width) = (asked.tile(), asked.width());
+        if width > tile.width(checkpoint.size) {
+            return Err(Refusal::NotFound { what: "tile", id: TilePath { tile, width }.to_string() });
+        }
+        match asked {
+            TileRequest::Hashes(_) => {
+                let hashes = self.store().tile(key, tile, usize::from(width)).await?;
+                Ok(hashes.iter().flat_map(Hash::as_bytes).copied().collect())
+            }
+            TileRequest::Entries { index, .. } => {
+                let leaves = self.store().leaves(key, index * u64::from(TILE_WIDTH), usize::from(width)).await?;
+                leaves.iter().map(|leaf| with_length(leaf)).collect::<Result<Vec<_>, _>>().map(|parts| parts.concat())
+            }
+        }
+    }
+}
+
+/// Returns an entry with its length before it, in two bytes, the higher one first.
+fn with_length(leaf: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let length = u16::try_from(leaf.len()).map_err(|_| Refusal::Damaged("an entry of 64 KiB or more".to_owned()))?;
+    Ok([&length.to_be_bytes(), leaf].concat())
 }

@@ -57,11 +57,40 @@ pub enum Refusal {
         /// The limit.
         max: usize,
     },
+    /// A timeline always has an administrator.
+    #[error("the timeline `{timeline_id}` would have no administrator; name at least one user in `admin`")]
+    LastAdmin {
+        /// The timeline.
+        timeline_id: String,
+    },
+    /// What is there is not what the caller said it was.
+    #[error("it was changed meanwhile: its tag is {found} now; read it again")]
+    TagDiffers {
+        /// The tag that it has.
+        found: String,
+    },
     /// The last operator cannot be removed.
     #[error("`{user_id}` is the last operator; make another one first")]
     LastOperator {
         /// The user.
         user_id: String,
+    },
+    /// The key does not open the record, or the record is damaged. Which of these is not told.
+    #[error("the key does not open this record")]
+    WrongEncryptionKey,
+    /// It was tried too often.
+    #[error("there are too many {what}; try again in {retry_after_seconds} seconds")]
+    RateLimited {
+        /// What there are too many of.
+        what: &'static str,
+        /// When to try again.
+        retry_after_seconds: u64,
+    },
+    /// The operator switched it off.
+    #[error("{what} is switched off on this service")]
+    FeatureDisabled {
+        /// What is off.
+        what: &'static str,
     },
     /// The idempotency key was used for another request.
     #[error("this Idempotency-Key was used for another request; use a new one")]

@@ -5,12 +5,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
+use timenav_core::data::SealedData;
 use timenav_core::event::EventDraft;
-use timenav_core::ids::{AnchorId, EventId, KeyId, TimelineId, UserId};
+use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, Salt, TileId};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
 
+use crate::scan::ScanSource;
 use crate::state::{Anchor, ApiKey, Directory, User};
 
 /// Why the store did not do what was asked. Nothing was changed.
@@ -93,6 +95,44 @@ pub struct TimelineCommit {
     pub events: Vec<EventRow>,
     /// New anchors.
     pub anchors: Vec<Anchor>,
+    /// New sealed records.
+    pub data: Vec<DataRecord>,
+    /// Contents to be erased, after everything above is written.
+    pub erasures: Vec<Erasure>,
+}
+
+/// One sealed record as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataRecord {
+    /// Its id, unique among all timelines.
+    pub data_id: DataId,
+    /// Position of the entry that tells of it.
+    pub position: u64,
+    /// Position of the entry that erased it. Its salt, nonce, commitment and ciphertext are empty then.
+    pub erased: Option<u64>,
+    /// What was sealed.
+    pub sealed: SealedData,
+}
+
+/// Content to be taken out of what is kept. The leaf of its entry stays, and so does every proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Erasure {
+    /// Position of the entry that tells of the content.
+    pub position: u64,
+    /// Position of the entry that tells of the erasure.
+    pub by: u64,
+    /// What is erased.
+    pub content: ErasedContent,
+}
+
+/// What is erased.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ErasedContent {
+    /// A sealed record: salt, nonce, commitment and ciphertext become empty. The payload of its
+    /// entry stays, which tells nothing of the data but its length.
+    Data(DataId),
+    /// An event: its row goes, the payload and the salt of its entry become empty.
+    Event(EventId),
 }
 
 /// One ledger entry as it is kept.
@@ -104,8 +144,17 @@ pub struct StoredEntry {
     pub leaf: Vec<u8>,
     /// Hashed before the payload.
     pub salt: Salt,
-    /// What happened, as JSON. What is hashed is what is stored.
+    /// What happened, as JSON. What is hashed is what is stored. Empty if it was erased, with a
+    /// salt of zero bytes; no other payload is empty.
     pub payload: Vec<u8>,
+}
+
+impl StoredEntry {
+    /// Returns whether the payload was erased. A later entry `erase_data` names the position then.
+    #[must_use]
+    pub const fn is_erased(&self) -> bool {
+        self.payload.is_empty()
+    }
 }
 
 /// One event as it is kept for queries.
@@ -198,7 +247,7 @@ pub struct StoredEvent {
 /// Retries that make sense happen inside. Methods may be called from many tasks at once, except
 /// [`Store::commit`], which the engine calls from one thread of its own and which may block it.
 #[async_trait]
-pub trait Store: Send + Sync + 'static {
+pub trait Store: ScanSource + Send + Sync + 'static {
     /// Returns what the engine starts from. Its cost does not grow with the ledgers.
     async fn open(&self) -> Result<Opened, StoreError>;
 
@@ -229,8 +278,19 @@ pub trait Store: Send + Sync + 'static {
     /// Returns one anchor.
     async fn anchor(&self, timeline: TimelineKey, id: &AnchorId) -> Result<Option<Anchor>, StoreError>;
 
+    /// Returns one sealed record, and the name of its timeline.
+    async fn data_record(&self, id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError>;
+
     /// Returns one ledger entry.
     async fn entry(&self, timeline: TimelineKey, seq: u64) -> Result<Option<StoredEntry>, StoreError>;
+
+    /// Returns the leaves of at most `items_max` entries from position `first` on, in order.
+    async fn leaves(&self, timeline: TimelineKey, first: u64, items_max: usize) -> Result<Vec<Vec<u8>>, StoreError>;
+
+    /// Returns the position of the first entry recorded at or after a host instant, among the
+    /// first `size` entries; `size` where there is none. Costs the logarithm of `size`.
+    async fn first_recorded_at(&self, timeline: TimelineKey, host: Instant<Wall>, size: u64)
+    -> Result<u64, StoreError>;
 
     /// Returns the first `width` hashes of one tile of a timeline's tree. The caller asks only
     /// for hashes of complete subtrees of a tree that was committed.

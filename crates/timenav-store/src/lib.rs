@@ -7,4 +7,4 @@ pub mod outside;
 pub mod sqlite;
 
 pub use outside::CheckpointFile;
-pub use sqlite::SqliteStore;
+pub use sqlite::{SqliteArchive, SqliteStore};

@@ -71,22 +71,20 @@ impl CheckpointFile {
         Ok(Self { path: path.to_owned(), open: Mutex::new(open) })
     }
 
+    /// Reads the last checkpoint of every timeline from a file that another process may have open.
+    ///
+    /// # Errors
+    /// It cannot be read, or holds something else.
+    pub fn read_only(path: &Path) -> io::Result<Vec<(TimelineId, String)>> {
+        let mut bytes = std::fs::read(path)?;
+        bytes.truncate(records_end(&bytes));
+        Ok(last_records(path, &bytes)?.into_iter().collect())
+    }
+
     fn read(&self, open: &OpenFile) -> io::Result<BTreeMap<TimelineId, String>> {
         let mut bytes = vec![0; usize::try_from(open.end).map_err(io::Error::other)?];
         open.file.read_exact_at(&mut bytes, 0)?;
-        let mut last = BTreeMap::new();
-        for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
-            let damaged = |error: &dyn std::fmt::Display| {
-                io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    format!("{}, line {}: {error}", self.path.display(), number + 1),
-                )
-            };
-            let record: OwnedRecord = serde_json::from_slice(line).map_err(|error| damaged(&error))?;
-            let timeline = TimelineId::new(&record.timeline_id).map_err(|error| damaged(&error))?;
-            last.insert(timeline, record.checkpoint);
-        }
-        Ok(last)
+        last_records(&self.path, &bytes)
     }
 
     /// Writes the file anew with these records, beside the old one and then in its place.
@@ -145,6 +143,20 @@ impl Outside for CheckpointFile {
         let open = self.open.lock();
         Ok(self.read(&open)?.into_iter().collect())
     }
+}
+
+/// Returns the last record of each timeline in whole records.
+fn last_records(path: &Path, bytes: &[u8]) -> io::Result<BTreeMap<TimelineId, String>> {
+    let mut last = BTreeMap::new();
+    for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
+        let damaged = |error: &dyn std::fmt::Display| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("{}, line {}: {error}", path.display(), number + 1))
+        };
+        let record: OwnedRecord = serde_json::from_slice(line).map_err(|error| damaged(&error))?;
+        let timeline = TimelineId::new(&record.timeline_id).map_err(|error| damaged(&error))?;
+        last.insert(timeline, record.checkpoint);
+    }
+    Ok(last)
 }
 
 fn write_record(bytes: &mut Vec<u8>, timeline: &TimelineId, checkpoint: &str) -> io::Result<()> {

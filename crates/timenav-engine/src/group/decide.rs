@@ -14,7 +14,8 @@ use crate::clocks::zone_of;
 use crate::command::{Actor, Change, Command, Host};
 use crate::live::ClockChange;
 use crate::payload::{
-    AnchorSet, ClockChanged, ClockRecord, PermissionsRecord, RollbackAccepted, TimelineCreated, action, json,
+    AnchorSet, ClockChanged, ClockRecord, DataDecrypted, PermissionsRecord, RollbackAccepted, ScanAsked,
+    TimelineCreated, action, json,
 };
 use crate::refusal::Refusal;
 use crate::state::{Anchor, TimelineState};
@@ -76,10 +77,15 @@ impl Group<'_> {
                 self.set_anchor(actor, timeline, anchor)
             }
             Command::Record { events, each } => self.record(actor, timeline, events, each),
+            Command::Encrypt { data_id, kind, sealed } => self.encrypt(actor, timeline, data_id, kind, sealed),
+            Command::EraseData { data_id } => self.erase_data(actor, timeline, &data_id),
+            Command::EraseEvent { event_id } => self.erase_event(actor, timeline, &event_id),
             Command::CreateTimeline => {
                 let position = self.create_timeline(actor, timeline)?;
                 Ok(done(timeline, Change::Timeline, position))
             }
+            Command::SetPermissions(change) => self.set_permissions(actor, timeline, change),
+            Command::Restrict { user_id, level } => self.restrict(actor, timeline, &user_id, level),
             Command::CreateUser { user_id, operator } => self.create_user(actor, user_id, operator),
             Command::DeleteUser { user_id } => self.delete_user(actor, &user_id),
             Command::CreateKey(key) => self.create_key(actor, key),
@@ -87,6 +93,20 @@ impl Group<'_> {
             Command::LogRead { operation, parameters } => {
                 let host = self.host(timeline);
                 let position = self.append(timeline, actor.name(), action::READ, operation, parameters, host);
+                Ok(done(timeline, Change::Logged, position))
+            }
+            Command::LogScan { depth } => {
+                let host = self.host(timeline);
+                let payload = json(&ScanAsked { scan_depth: &depth });
+                let who = (actor.name(), action::DETECT_TAMPERING, timeline.as_str());
+                let position = self.append(timeline, who.0, who.1, who.2, payload, host);
+                Ok(done(timeline, Change::Logged, position))
+            }
+            Command::LogDecryption { data_id } => {
+                let host = self.host(timeline);
+                let payload = json(&DataDecrypted { data_id: data_id.as_str() });
+                let who = (actor.name(), action::DECRYPT_DATA, data_id.as_str());
+                let position = self.append(timeline, who.0, who.1, who.2, payload, host);
                 Ok(done(timeline, Change::Logged, position))
             }
             Command::LogRollbackAccepted { findings } => {

@@ -116,7 +116,7 @@ impl Group<'_> {
         keys.filter(move |key| key.user_id == *user_id && key.is_live(host))
     }
 
-    fn directory_mut(&mut self) -> &mut Directory {
+    pub(super) fn directory_mut(&mut self) -> &mut Directory {
         Arc::make_mut(&mut self.world.directory)
     }
 }

@@ -8,8 +8,8 @@ use timenav_engine::{
     Anchor, ApiKey, Commit, DirectoryChange, EventRow, Head, IdempotencyRecord, StoreError, TimelineCommit, TimelineKey,
 };
 
-use super::tiles;
 use super::values::{entry_key, failed, sql};
+use super::{data, tiles};
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
     checkpoint, recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location,
@@ -37,6 +37,11 @@ const PUT_OUTCOME: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, o
 const NO_CELL: i64 = -1;
 
 pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), StoreError> {
+    let erases = step.timelines.iter().any(|timeline| !timeline.erasures.is_empty());
+    if erases {
+        // Pages keep nothing of what leaves them in this step.
+        connection.pragma_update(None, "secure_delete", true).map_err(failed)?;
+    }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     for timeline in &step.timelines {
         put_timeline(&transaction, timeline)?;
@@ -51,7 +56,11 @@ pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), S
         let mut delete = transaction.prepare_cached("DELETE FROM outcomes WHERE expires_at < ?1").map_err(failed)?;
         delete.execute([instant.micros()]).map_err(failed)?;
     }
-    transaction.commit().map_err(failed)
+    transaction.commit().map_err(failed)?;
+    if erases {
+        data::forget_log(connection);
+    }
+    Ok(())
 }
 
 fn put_timeline(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<(), StoreError> {
@@ -78,6 +87,12 @@ fn put_timeline(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
     }
     for anchor in &step.anchors {
         insert_anchor(transaction, head.key, anchor).map_err(failed)?;
+    }
+    for record in &step.data {
+        data::insert(transaction, head.key, record).map_err(failed)?;
+    }
+    for erasure in &step.erasures {
+        data::erase(transaction, head.key, erasure).map_err(failed)?;
     }
     Ok(())
 }

@@ -4,10 +4,12 @@
 //! folded into the file by a thread of its own, so that no commit waits for it.
 
 mod commit;
+mod data;
 mod events;
 mod maintenance;
 mod migrations;
 mod read;
+mod scan;
 mod tiles;
 mod values;
 
@@ -22,6 +24,7 @@ use rusqlite::{Connection, OpenFlags};
 use timenav_engine::StoreError;
 
 use maintenance::Maintenance;
+pub use scan::SqliteArchive;
 
 /// Reading connections kept open while nobody uses them.
 const IDLE_READERS_MAX: usize = 8;
@@ -29,6 +32,8 @@ const IDLE_READERS_MAX: usize = 8;
 const WRITER_CACHE_KIB: i64 = 65_536;
 /// Memory for pages of each reading connection, in KiB.
 const READER_CACHE_KIB: i64 = 8_192;
+/// How long a connection waits for others.
+const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// Statements kept prepared on a connection.
 const STATEMENTS_MAX: usize = 64;
 
@@ -116,7 +121,7 @@ fn make_private(path: &Path) -> std::io::Result<()> {
 }
 
 fn configure(connection: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
-    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.busy_timeout(BUSY_WAIT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     if !connection.is_readonly("main")? {
         // Only a new file takes the page size; rows of a few hundred bytes sit better in 8 KiB.

@@ -7,17 +7,18 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use timenav_core::access::{Permissions, Role};
 use timenav_core::clock::{Clock, ClockState, Moment};
-use timenav_core::ids::{AnchorId, EventId, KeyId, TimelineId, UserId};
-use timenav_core::ledger::{Frontier, Hash, Salt, TileId};
+use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
+use timenav_core::ledger::{Frontier, Hash, LeafRecord, Salt, TileId};
+use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    Anchor, ApiKey, Commit, Directory, EventQuery, Head, IdempotencyRecord, KnownEvent, Opened, Store, StoreError,
-    StoredEntry, StoredEvent, TimelineKey, User,
+    Anchor, ApiKey, Commit, DataRecord, Directory, EventQuery, Head, IdempotencyRecord, KnownEvent, Opened, Store,
+    StoreError, StoredEntry, StoredEvent, TimelineKey, User,
 };
 
 use super::values::{
     POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, rate, restriction, role, scopes, sql,
 };
-use super::{SqliteStore, commit, events, tiles};
+use super::{SqliteStore, commit, data, events, tiles};
 
 /// Rows that a query for events may read on the thread that asks: less than a millisecond's worth.
 const ROWS_READ_HERE_MAX: usize = 1_024;
@@ -73,17 +74,7 @@ impl Store for SqliteStore {
         after: Option<u64>,
         items_max: usize,
     ) -> Result<Vec<Anchor>, StoreError> {
-        self.read(move |connection| {
-            let mut select = connection.prepare_cached(SELECT_ANCHORS).map_err(failed)?;
-            let key = params![timeline.0, after.map_or(-1, sql), sql(items_max as u64)];
-            let mut rows = select.query(key).map_err(failed)?;
-            let mut anchors = Vec::new();
-            while let Some(row) = rows.next().map_err(failed)? {
-                anchors.push(anchor(row)?);
-            }
-            Ok(anchors)
-        })
-        .await
+        self.read(move |connection| anchors(connection, timeline, after, items_max)).await
     }
 
     async fn anchor(&self, timeline: TimelineKey, anchor_id: &AnchorId) -> Result<Option<Anchor>, StoreError> {
@@ -94,6 +85,11 @@ impl Store for SqliteStore {
             rows.next().map_err(failed)?.map(anchor).transpose()
         })
         .await
+    }
+
+    async fn data_record(&self, data_id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
+        let data_id = data_id.clone();
+        self.read(move |connection| data::record(connection, &data_id)).await
     }
 
     async fn entry(&self, timeline: TimelineKey, seq: u64) -> Result<Option<StoredEntry>, StoreError> {
@@ -108,9 +104,25 @@ impl Store for SqliteStore {
                 Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, Vec<u8>>(2)?))
             });
             let Some((leaf, salt, payload)) = found.optional().map_err(failed)? else { return Ok(None) };
-            Ok(Some(StoredEntry { seq, leaf, salt: Salt::from_bytes(bytes(&salt)?), payload }))
+            // Both are gone where the payload was erased.
+            let erased = salt.is_empty() && payload.is_empty();
+            let salt = if erased { [0; Salt::BYTES] } else { bytes(&salt)? };
+            Ok(Some(StoredEntry { seq, leaf, salt: Salt::from_bytes(salt), payload }))
         })
         .await
+    }
+
+    async fn leaves(&self, timeline: TimelineKey, first: u64, items_max: usize) -> Result<Vec<Vec<u8>>, StoreError> {
+        self.read(move |connection| leaves(connection, timeline, first, items_max)).await
+    }
+
+    async fn first_recorded_at(
+        &self,
+        timeline: TimelineKey,
+        host: Instant<Wall>,
+        size: u64,
+    ) -> Result<u64, StoreError> {
+        self.read(move |connection| first_recorded_at(connection, timeline, host, size)).await
     }
 
     async fn tile(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError> {
@@ -133,6 +145,32 @@ fn heads(connection: &Connection) -> Result<Vec<Head>, StoreError> {
         heads.push(head(row, key, permissions.remove(&key).unwrap_or_default())?);
     }
     Ok(heads)
+}
+
+/// Returns the head of one timeline.
+pub(super) fn head_named(connection: &Connection, timeline: &TimelineId) -> Result<Option<Head>, StoreError> {
+    let mut select = connection.prepare(&format!("{SELECT_HEADS} WHERE timeline_id = ?1")).map_err(failed)?;
+    let mut rows = select.query([timeline.as_str()]).map_err(failed)?;
+    let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
+    let key = TimelineKey(row.get(0).map_err(failed)?);
+    let mut permissions = permissions_where(connection, "WHERE timeline = ?1", [key.0])?;
+    head(row, key, permissions.remove(&key).unwrap_or_default()).map(Some)
+}
+
+pub(super) fn anchors(
+    connection: &Connection,
+    timeline: TimelineKey,
+    after: Option<u64>,
+    items_max: usize,
+) -> Result<Vec<Anchor>, StoreError> {
+    let mut select = connection.prepare_cached(SELECT_ANCHORS).map_err(failed)?;
+    let key = params![timeline.0, after.map_or(-1, sql), sql(items_max as u64)];
+    let mut rows = select.query(key).map_err(failed)?;
+    let mut anchors = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        anchors.push(anchor(row)?);
+    }
+    Ok(anchors)
 }
 
 fn head(row: &Row<'_>, key: TimelineKey, permissions: Permissions) -> Result<Head, StoreError> {
@@ -161,8 +199,17 @@ fn head(row: &Row<'_>, key: TimelineKey, permissions: Permissions) -> Result<Hea
 }
 
 fn permissions(connection: &Connection) -> Result<HashMap<TimelineKey, Permissions>, StoreError> {
-    let mut select = connection.prepare("SELECT timeline, user_id, role FROM permissions").map_err(failed)?;
-    let mut rows = select.query([]).map_err(failed)?;
+    permissions_where(connection, "", [])
+}
+
+fn permissions_where(
+    connection: &Connection,
+    condition: &str,
+    values: impl rusqlite::Params,
+) -> Result<HashMap<TimelineKey, Permissions>, StoreError> {
+    let statement = format!("SELECT timeline, user_id, role FROM permissions {condition}");
+    let mut select = connection.prepare(&statement).map_err(failed)?;
+    let mut rows = select.query(values).map_err(failed)?;
     let mut all: HashMap<TimelineKey, Permissions> = HashMap::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let lists = all.entry(TimelineKey(row.get(0).map_err(failed)?)).or_default();
@@ -177,7 +224,7 @@ fn permissions(connection: &Connection) -> Result<HashMap<TimelineKey, Permissio
     Ok(all)
 }
 
-fn directory(connection: &Connection) -> Result<Directory, StoreError> {
+pub(super) fn directory(connection: &Connection) -> Result<Directory, StoreError> {
     let mut directory = Directory::default();
     let mut select =
         connection.prepare("SELECT user_id, operator, restriction, created_at FROM users").map_err(failed)?;
@@ -268,4 +315,42 @@ fn outcomes(connection: &Connection, keys: &[[u8; 32]]) -> Result<Vec<Idempotenc
         }
     }
     Ok(found)
+}
+
+fn leaves(
+    connection: &Connection,
+    timeline: TimelineKey,
+    first: u64,
+    items_max: usize,
+) -> Result<Vec<Vec<u8>>, StoreError> {
+    let last = first.saturating_add(items_max as u64).saturating_sub(1).min(POSITION_MAX);
+    let mut select = connection
+        .prepare_cached("SELECT leaf FROM entries WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry")
+        .map_err(failed)?;
+    let rows =
+        select.query_map([entry_key(timeline, first), entry_key(timeline, last)], |row| row.get(0)).map_err(failed)?;
+    rows.collect::<Result<_, _>>().map_err(failed)
+}
+
+/// Host times never go down along a ledger, so the place is found by halving.
+fn first_recorded_at(
+    connection: &Connection,
+    timeline: TimelineKey,
+    host: Instant<Wall>,
+    size: u64,
+) -> Result<u64, StoreError> {
+    let (mut low, mut high) = (0, size);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let leaf = leaves(connection, timeline, middle, 1)?.pop().ok_or_else(|| damaged("an entry is missing"))?;
+        let record = LeafRecord::decode(&leaf).map_err(|error| damaged(&error.to_string()))?;
+        let recorded_at: Instant<Wall> =
+            parse_timestamp(&record.recorded_at).map_err(|error| damaged(&error.to_string()))?;
+        if recorded_at < host {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
 }

@@ -6,11 +6,14 @@ use std::collections::{BTreeSet, HashSet};
 use ct_merkle::mem_backed_tree::MemoryBackedTree;
 use serde_json::Value;
 use sha2::Sha256;
+use timenav_core::ids::DataId;
 use timenav_core::ledger::{Checkpoint, Hash, LeafRecord, Salt, VerifierKey, origin, payload_hash};
 use timenav_core::place::LocationQuery;
+use timenav_core::scan::{Depth, Finding};
 use timenav_core::time::{Instant, TimeRange, Wall, parse_timestamp};
-use timenav_engine::{EventQuery, Head, Signer as _, Store, StoredEntry};
+use timenav_engine::{EventQuery, Head, KeptCheckpoint, ScanRequest, Signer as _, Store, StoredEntry, scan};
 
+use crate::doors::CountingEntropy;
 use crate::house::House;
 
 /// One entry, as a test wants to see it.
@@ -56,11 +59,12 @@ pub(crate) async fn check(store: &dyn Store, house: &House) -> Vec<Line> {
         let entries = entries(store, head).await;
         check_entries(head, &entries);
         check_tree(head, &entries, house);
-        for entry in &entries {
+        for entry in entries.iter().filter(|entry| !entry.is_erased()) {
             assert!(salts.insert(*entry.salt.as_bytes()), "{} {}: a salt is used twice", head.id, entry.seq);
         }
         let lines: Vec<Line> = entries.iter().map(line).collect();
         check_projections(store, head, &entries, &lines).await;
+        check_scan(store, head, house).await;
         all.extend(lines);
     }
     let named: BTreeSet<&str> = heads.iter().map(|head| head.id.as_str()).collect();
@@ -95,7 +99,11 @@ fn line(entry: &StoredEntry) -> Line {
         action: record.action.to_string(),
         subject: record.subject.to_string(),
         clock_time: record.clock_time.to_string(),
-        payload: serde_json::from_slice(&entry.payload).expect("a payload is JSON"),
+        payload: if entry.is_erased() {
+            Value::Null
+        } else {
+            serde_json::from_slice(&entry.payload).expect("a payload is JSON")
+        },
     }
 }
 
@@ -108,6 +116,9 @@ fn check_entries(head: &Head, entries: &[StoredEntry]) {
         let at = parse_timestamp(&record.recorded_at).unwrap();
         assert!(recorded_at <= at, "{} {seq}: recorded at {at}, before {recorded_at}", head.id);
         recorded_at = at;
+        if entry.is_erased() {
+            continue;
+        }
         assert_eq!(payload_hash(&entry.salt, &entry.payload), record.payload_hash, "{} {seq}: payload", head.id);
         assert_ne!(*entry.salt.as_bytes(), [0; Salt::BYTES], "{} {seq}: no salt", head.id);
     }
@@ -126,6 +137,33 @@ fn check_tree(head: &Head, entries: &[StoredEntry], house: &House) {
     assert_eq!((checkpoint.size, checkpoint.root), (entries.len() as u64, root), "{}: checkpoint", head.id);
     let note = house.outside.notes().get(&head.id).cloned();
     assert_eq!(note.as_deref(), Some(&*head.checkpoint), "{}: the checkpoint outside", head.id);
+}
+
+/// Has the service's own scan look: it must not cry wolf.
+async fn check_scan(store: &dyn Store, head: &Head, house: &House) {
+    let signer = &house.signer;
+    let verify = {
+        let signer = std::sync::Arc::clone(signer);
+        move |public: &[u8; 32], message: &[u8], signature: &[u8; 64]| signer.verify(public, message, signature)
+    };
+    let key = VerifierKey::new(&origin(&house.options.service_name, head.id.as_str()), signer.public_key()).unwrap();
+    let note = house.outside.notes().get(&head.id).cloned();
+    let request = ScanRequest {
+        source: store,
+        timeline: head.id.clone(),
+        depth: Depth::Full,
+        key,
+        verify: &verify,
+        entropy: &CountingEntropy::default(),
+        kept: note.into_iter().map(|note| KeptCheckpoint { from: "kept outside", note }).collect(),
+    };
+    let found = scan(&request, &mut |_| ()).await.unwrap().expect("there is such a timeline").findings;
+    // Some tests write other permissions and restrictions than those that were logged.
+    let by_tests = |finding: &&Finding| {
+        !finding.evidence.starts_with("table permissions") && !finding.evidence.starts_with("table users")
+    };
+    let found: Vec<_> = found.iter().filter(by_tests).collect();
+    assert!(found.is_empty(), "{}: {found:#?}", head.id);
 }
 
 /// Verifies a signed checkpoint of a timeline.
@@ -164,6 +202,9 @@ async fn check_projections(store: &dyn Store, head: &Head, entries: &[StoredEntr
     events.sort_by_key(|event| event.position);
     let found: Vec<_> = events.iter().map(|event| (event.position, event.content.as_bytes())).collect();
     let recorded = entries.iter().zip(lines).filter(|(_, line)| line.action == "record_event");
+    let erased: Vec<u64> = entries.iter().filter(|entry| entry.is_erased()).map(|entry| entry.seq).collect();
+    check_erased(store, lines, &erased).await;
+    let recorded = recorded.filter(|(entry, _)| !entry.is_erased());
     let recorded: Vec<_> = recorded.map(|(entry, _)| (entry.seq, entry.payload.as_slice())).collect();
     assert_eq!(found, recorded, "{}: events", head.id);
     assert_eq!(head.events_count, found.len() as u64, "{}: count of events", head.id);
@@ -174,6 +215,30 @@ async fn check_projections(store: &dyn Store, head: &Head, entries: &[StoredEntr
     let set: Vec<_> = set.map(|line| (line.seq, line.subject.clone())).collect();
     assert_eq!(found, set, "{}: anchors", head.id);
     assert_eq!(head.anchors_count, found.len() as u64, "{}: count of anchors", head.id);
+}
+
+/// Checks that what is erased is what a later entry says, and that sealed records are those told of.
+async fn check_erased(store: &dyn Store, lines: &[Line], entries_erased: &[u64]) {
+    let mut told = BTreeSet::new();
+    for line in lines.iter().filter(|line| line.action == "erase_data") {
+        let position = line.payload["position"].as_u64().unwrap();
+        assert!(position < line.seq, "{line:?}");
+        if line.payload.get("event_id").is_some() {
+            told.insert(position);
+        }
+    }
+    assert_eq!(told.into_iter().collect::<Vec<_>>(), entries_erased);
+    for line in lines.iter().filter(|line| line.action == "encrypt_data") {
+        let data_id = DataId::new(&line.subject).unwrap();
+        let (on, record) = store.data_record(&data_id).await.unwrap().expect("a record is kept");
+        assert_eq!((on.as_str(), record.position), (line.timeline.as_str(), line.seq));
+        let by = lines.iter().find(|later| later.action == "erase_data" && later.subject == line.subject);
+        assert_eq!(record.erased, by.map(|later| later.seq));
+        if record.erased.is_none() {
+            assert_eq!(line.payload["sha256"], record.sealed.hash().to_hex());
+            assert_eq!(line.payload["bytes"], record.sealed.bytes_count());
+        }
+    }
 }
 
 fn users_told(lines: &[Line]) -> BTreeSet<&str> {

@@ -2,6 +2,7 @@
 //! that, and how, is its own affair.
 
 mod commit;
+mod data;
 mod events;
 mod picture;
 mod round_trip;

@@ -4,13 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
+use async_trait::async_trait;
 use aws_lc_rs::hmac;
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use parking_lot::Mutex;
+use timenav_core::data::{
+    COMMITMENT_BYTES, DATA_FORMAT, EncryptionKey, NONCE_BYTES, Plaintext, SALT_BYTES, SealedData,
+};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::sha256;
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{Entropy, Outside, OutsideError, Signer, WallClock};
+use timenav_engine::{Entropy, Outside, OutsideError, RecordPlace, Signer, Vault, VaultError, WallClock};
+use zeroize::Zeroizing;
 
 use crate::sample::host;
 
@@ -151,5 +156,53 @@ impl Outside for MemoryOutside {
     fn last(&self) -> Result<Vec<(TimelineId, String)>, OutsideError> {
         self.check()?;
         Ok(self.notes().into_iter().collect())
+    }
+}
+
+/// A vault that hides nothing: a record holds its data, and its commitment the key and the place.
+#[derive(Default)]
+pub(crate) struct FakeVault {
+    /// Keys that were tried on records.
+    pub(crate) opened_count: AtomicU64,
+    busy: AtomicBool,
+}
+
+impl FakeVault {
+    pub(crate) fn set_busy(&self, busy: bool) {
+        self.busy.store(busy, Ordering::SeqCst);
+    }
+
+    fn commitment(place: &RecordPlace, key: &EncryptionKey) -> [u8; COMMITMENT_BYTES] {
+        let place = format!("{} {} ", place.timeline_id, place.data_id);
+        *sha256(&[place.as_bytes(), key.as_bytes()]).as_bytes()
+    }
+
+    fn enter(&self) -> Result<(), VaultError> {
+        if self.busy.load(Ordering::SeqCst) { Err(VaultError::Busy) } else { Ok(()) }
+    }
+}
+
+#[async_trait]
+impl Vault for FakeVault {
+    async fn seal(&self, place: RecordPlace, data: Plaintext, key: EncryptionKey) -> Result<SealedData, VaultError> {
+        self.enter()?;
+        Ok(SealedData {
+            format: DATA_FORMAT,
+            kind: key.kind().number(),
+            salt: vec![1; SALT_BYTES],
+            nonce: vec![2; NONCE_BYTES],
+            commitment: Self::commitment(&place, &key).to_vec(),
+            ciphertext: data.as_str().as_bytes().to_vec(),
+        })
+    }
+
+    async fn open(&self, place: RecordPlace, sealed: SealedData, key: EncryptionKey) -> Result<Plaintext, VaultError> {
+        self.enter()?;
+        self.opened_count.fetch_add(1, Ordering::SeqCst);
+        if sealed.commitment != Self::commitment(&place, &key) {
+            return Err(VaultError::Closed);
+        }
+        let text = String::from_utf8(sealed.ciphertext).map_err(|_| VaultError::Closed)?;
+        Ok(Plaintext::new(Zeroizing::new(text)))
     }
 }

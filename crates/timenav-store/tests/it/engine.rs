@@ -4,6 +4,7 @@
 mod access;
 mod clocks;
 mod concurrency;
+mod data;
 mod failures;
 mod first_start;
 mod first_write;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use timenav_core::ids::{AnchorId, EventId};
+use timenav_core::ids::{AnchorId, DataId, EventId, TimelineId};
 use timenav_core::ledger::{Hash, TileId};
+use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
-    Anchor, Commit, EventQuery, IdempotencyRecord, KnownEvent, Opened, Store, StoreError, StoredEntry, StoredEvent,
-    TimelineKey,
+    Anchor, Commit, DataRecord, EntryRow, EventQuery, IdempotencyRecord, KeptEvent, KnownEvent, Opened, ScanSource,
+    Snapshot, Store, StoreError, StoredEntry, StoredEvent, TimelineKey,
 };
 use tokio::sync::Semaphore;
 
@@ -72,6 +73,50 @@ impl FaultyStore {
 }
 
 #[async_trait]
+impl ScanSource for FaultyStore {
+    async fn snapshot(&self, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError> {
+        self.reading()?.snapshot(timeline).await
+    }
+
+    async fn entry_rows(&self, timeline: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError> {
+        self.reading()?.entry_rows(timeline, first, end).await
+    }
+
+    async fn tile_hashes(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError> {
+        self.reading()?.tile_hashes(timeline, tile, width).await
+    }
+
+    async fn tile_bytes(&self, timeline: TimelineKey, tiles: Vec<TileId>) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        self.reading()?.tile_bytes(timeline, tiles).await
+    }
+
+    async fn event_rows(&self, timeline: TimelineKey, ids: Vec<String>) -> Result<Vec<Vec<KeptEvent>>, StoreError> {
+        self.reading()?.event_rows(timeline, ids).await
+    }
+
+    async fn event_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<u64, StoreError> {
+        self.reading()?.event_rows_count(timeline, end).await
+    }
+
+    async fn data_rows(&self, ids: Vec<String>) -> Result<Vec<Option<(TimelineId, DataRecord)>>, StoreError> {
+        self.reading()?.data_rows(ids).await
+    }
+
+    async fn data_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<u64, StoreError> {
+        self.reading()?.data_rows_count(timeline, end).await
+    }
+
+    async fn anchor_rows(
+        &self,
+        timeline: TimelineKey,
+        after: Option<u64>,
+        items_max: usize,
+    ) -> Result<Vec<Anchor>, StoreError> {
+        self.reading()?.anchor_rows(timeline, after, items_max).await
+    }
+}
+
+#[async_trait]
 impl Store for FaultyStore {
     async fn open(&self) -> Result<Opened, StoreError> {
         self.reading()?.open().await
@@ -115,8 +160,25 @@ impl Store for FaultyStore {
         self.reading()?.anchor(timeline, id).await
     }
 
+    async fn data_record(&self, id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
+        self.reading()?.data_record(id).await
+    }
+
     async fn entry(&self, timeline: TimelineKey, seq: u64) -> Result<Option<StoredEntry>, StoreError> {
         self.reading()?.entry(timeline, seq).await
+    }
+
+    async fn leaves(&self, timeline: TimelineKey, first: u64, items_max: usize) -> Result<Vec<Vec<u8>>, StoreError> {
+        self.reading()?.leaves(timeline, first, items_max).await
+    }
+
+    async fn first_recorded_at(
+        &self,
+        timeline: TimelineKey,
+        host: Instant<Wall>,
+        size: u64,
+    ) -> Result<u64, StoreError> {
+        self.reading()?.first_recorded_at(timeline, host, size).await
     }
 
     async fn tile(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError> {

@@ -9,12 +9,12 @@ use timenav_core::access::{Permissions, RestrictionLevel, Scope};
 use timenav_core::ids::TimelineId;
 use timenav_engine::{
     ApiKeyRequest, Caller, Commit, DirectoryChange, Doors, Engine, OpenError, Options, Refusal, Store, TimelineCommit,
-    User,
+    User, Vault,
 };
 use timenav_store::SqliteStore;
 
 use crate::audit::{self, Line};
-use crate::doors::{CountingEntropy, FakeClock, MemoryOutside, SeedSigner};
+use crate::doors::{CountingEntropy, FakeClock, FakeVault, MemoryOutside, SeedSigner};
 use crate::sample::{timeline_id, user_id};
 
 /// Everything around the engine. Outlives each [`Home`] opened in it.
@@ -24,6 +24,7 @@ pub(crate) struct House {
     entropy: Arc<CountingEntropy>,
     pub(crate) signer: Arc<SeedSigner>,
     pub(crate) outside: Arc<MemoryOutside>,
+    pub(crate) vault: Option<Arc<dyn Vault>>,
     pub(crate) options: Options,
     /// The keys that first starts handed out.
     pub(crate) first_keys: Mutex<Vec<String>>,
@@ -50,6 +51,7 @@ impl House {
             entropy: Arc::default(),
             signer: Arc::new(SeedSigner::new([7; 32])),
             outside: Arc::default(),
+            vault: Some(Arc::<FakeVault>::default()),
             options,
             first_keys: Mutex::default(),
         }
@@ -69,6 +71,7 @@ impl House {
             entropy: Arc::clone(&self.entropy) as _,
             signer: Arc::clone(&self.signer) as _,
             outside: Arc::clone(&self.outside) as _,
+            vault: self.vault.clone(),
         }
     }
 
@@ -145,6 +148,8 @@ impl<'a> Home<'a> {
             entries: Vec::new(),
             events: Vec::new(),
             anchors: Vec::new(),
+            data: Vec::new(),
+            erasures: Vec::new(),
         }
     }
 

@@ -13,6 +13,8 @@ mod house;
 
 mod engine;
 
+mod tampering;
+
 use std::path::Path;
 
 /// Fails for a file of this folder that no `mod` line names: its tests would never run.

@@ -143,6 +143,8 @@ impl Ledger {
             entries,
             events: Vec::new(),
             anchors: Vec::new(),
+            data: Vec::new(),
+            erasures: Vec::new(),
         }
     }
 }

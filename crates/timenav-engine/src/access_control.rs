@@ -1,0 +1,105 @@
+//! Who may do what on a timeline, and who is restricted.
+
+use std::collections::BTreeSet;
+
+use timenav_core::access::{Demand, Permissions, RestrictionLevel};
+use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::ledger::sha256;
+
+use crate::caller::Caller;
+use crate::command::{Change, Command, LedgerPosition};
+use crate::engine::Engine;
+use crate::idempotency::Idempotency;
+use crate::payload::{PermissionsRecord, json};
+use crate::refusal::Refusal;
+use crate::state::User;
+
+/// New lists of a timeline. A list that is left out stays as it is.
+#[derive(Clone, Debug, Default)]
+pub struct PermissionsChange {
+    /// Users with read access.
+    pub read: Option<BTreeSet<UserId>>,
+    /// Users with write access.
+    pub write: Option<BTreeSet<UserId>>,
+    /// Users with administrative access.
+    pub admin: Option<BTreeSet<UserId>>,
+    /// The tag that the permissions must have for the change to happen.
+    pub expected_tag: Option<String>,
+}
+
+/// Returns the tag of permissions: equal lists have equal tags, others never.
+#[must_use]
+pub fn permissions_tag(permissions: &Permissions) -> String {
+    let text = json(&PermissionsRecord::of(permissions));
+    format!("\"{}\"", &sha256(&[text.as_bytes()]).to_hex()[..32])
+}
+
+impl Engine {
+    /// Says who may do what on a timeline. It counts from the next request on.
+    ///
+    /// # Errors
+    /// The timeline would have no administrator, the tag differs, the caller may not, or the
+    /// ledger cannot be written.
+    pub async fn set_access_control(
+        &self,
+        caller: &Caller,
+        timeline: TimelineId,
+        change: PermissionsChange,
+        idempotency: Option<Idempotency>,
+    ) -> Result<(String, LedgerPosition, bool), Refusal> {
+        let answer = self.submit(caller, timeline, Command::SetPermissions(change), idempotency).await?;
+        match answer.change {
+            Change::Permissions { tag } => Ok((tag, answer.ledger, answer.replayed)),
+            _ => Err(Refusal::Damaged("setting permissions was answered with something else".to_owned())),
+        }
+    }
+
+    /// Reads who may do what on a timeline.
+    ///
+    /// # Errors
+    /// The caller does not administer it, or the ledger cannot be written.
+    pub async fn access_control(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+    ) -> Result<(Permissions, String), Refusal> {
+        self.admit(caller, timeline, Demand::Administer, "access_control").await?;
+        self.log_read(caller, timeline, "access_control", "{}".to_owned()).await?;
+        let state = self.state(timeline);
+        let state = state.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
+        let permissions = (*state.head.permissions).clone();
+        let tag = permissions_tag(&permissions);
+        Ok((permissions, tag))
+    }
+
+    /// Restricts a user's time travel, or lifts the restriction.
+    ///
+    /// # Errors
+    /// There is no such user, the caller is no operator, or the ledger cannot be written.
+    pub async fn restrict_time_travel(
+        &self,
+        caller: &Caller,
+        user_id: UserId,
+        level: RestrictionLevel,
+        idempotency: Option<Idempotency>,
+    ) -> Result<(UserId, LedgerPosition, bool), Refusal> {
+        let command = Command::Restrict { user_id, level };
+        let answer = self.submit(caller, self.system()?, command, idempotency).await?;
+        match answer.change {
+            Change::User { user_id } => Ok((user_id, answer.ledger, answer.replayed)),
+            _ => Err(Refusal::Damaged("a restriction was answered with something else".to_owned())),
+        }
+    }
+
+    /// Returns the users whose time travel is restricted, by name.
+    ///
+    /// # Errors
+    /// The caller is no operator, or the ledger cannot be written.
+    pub async fn restrictions(&self, caller: &Caller) -> Result<Vec<User>, Refusal> {
+        let system = self.system()?;
+        self.admit(caller, &system, Demand::Operate, "restrictions").await?;
+        self.log_read(caller, &system, "restrictions", "{}".to_owned()).await?;
+        let restricted = |user: &&User| user.restriction != RestrictionLevel::FullAccess;
+        Ok(self.directory().users.values().filter(restricted).cloned().collect())
+    }
+}

@@ -1,0 +1,207 @@
+//! Sealing data under its owner's key, opening it, and erasing.
+
+use timenav_core::access::{Demand, Denial};
+use timenav_core::data::{EncryptionKey, Plaintext};
+use timenav_core::ids::{DataId, EventId, TimelineId, type_id};
+use timenav_core::limits::DATA_BYTES_MAX;
+
+use crate::caller::Caller;
+use crate::command::{Answer, Change, Command, LedgerPosition};
+use crate::engine::Engine;
+use crate::idempotency::Idempotency;
+use crate::refusal::Refusal;
+use crate::store::DataRecord;
+use crate::vault::{RecordPlace, Vault, VaultError};
+
+/// After how many seconds it is worth trying again where too many wait.
+const BUSY_SECONDS: u64 = 1;
+
+/// A record that was made.
+#[derive(Clone, Debug)]
+pub struct Encrypted {
+    /// Names it.
+    pub data_id: DataId,
+    /// On which timeline.
+    pub timeline_id: TimelineId,
+    /// Where its making stands.
+    pub ledger: LedgerPosition,
+    /// Whether this is the outcome of an earlier request with the same idempotency key.
+    pub replayed: bool,
+}
+
+/// What is to be erased.
+#[derive(Clone, Debug)]
+pub enum ErasureRequest {
+    /// A sealed record, and its timeline for those who want to be sure.
+    Data(Option<TimelineId>, DataId),
+    /// An event of a timeline; the key's own where there is none.
+    Event(Option<TimelineId>, EventId),
+}
+
+/// What was erased.
+#[derive(Clone, Debug)]
+pub struct Erased {
+    /// On which timeline.
+    pub timeline_id: TimelineId,
+    /// Position of the entry whose content is gone.
+    pub position: u64,
+    /// Where the erasure stands.
+    pub ledger: LedgerPosition,
+    /// Whether this is the outcome of an earlier request with the same idempotency key.
+    pub replayed: bool,
+}
+
+impl Engine {
+    /// Seals a JSON object under the caller's key and keeps it. Neither is kept otherwise.
+    ///
+    /// # Errors
+    /// The data is too large, sealing is switched off, the caller may not, or the ledger cannot
+    /// be written.
+    pub async fn encrypt_data(
+        &self,
+        caller: &Caller,
+        timeline: TimelineId,
+        data: Plaintext,
+        key: EncryptionKey,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Encrypted, Refusal> {
+        let vault = self.vault()?;
+        let length = data.as_str().len();
+        if length > DATA_BYTES_MAX {
+            return Err(Refusal::invalid("data", format!("data has at most {DATA_BYTES_MAX} bytes, not {length}")));
+        }
+        // A timeline that is not there may be made by this; one that is there, only some may write to.
+        if self.state(&timeline).is_some() {
+            self.admit(caller, &timeline, Demand::Record, "encrypt_data").await?;
+        }
+        let data_id = DataId::new(&type_id("data", self.uuid())).map_err(|error| Refusal::id("data_id", error))?;
+        let place = RecordPlace { timeline_id: timeline.clone(), data_id: data_id.clone() };
+        let kind = key.kind();
+        let sealed = vault.seal(place, data, key).await.map_err(refusal)?;
+        let command = Command::Encrypt { data_id, kind, sealed };
+        let Answer { timeline_id, change, ledger, replayed } =
+            self.submit(caller, timeline, command, idempotency).await?;
+        match change {
+            Change::Data { data_id } => Ok(Encrypted { data_id, timeline_id, ledger, replayed }),
+            _ => Err(Refusal::Damaged("sealing data was answered with something else".to_owned())),
+        }
+    }
+
+    /// Opens a sealed record.
+    ///
+    /// # Errors
+    /// There is no such record, or the key does not open it, the caller may not, too many wrong
+    /// keys were tried, sealing is switched off, or the ledger cannot be written.
+    pub async fn decrypt_data(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        data_id: DataId,
+        key: EncryptionKey,
+    ) -> Result<Plaintext, Refusal> {
+        let vault = self.vault()?;
+        let asked = Asked { timeline, data_id: &data_id, demand: Demand::Inspect, operation: "decrypt_data" };
+        let (timeline_id, record) = self.data_record(caller, asked).await?;
+        if record.erased.is_some() {
+            return Err(no_record(&data_id));
+        }
+        if let Err(seconds) = self.attempts().admit(&data_id, self.now()) {
+            return Err(Refusal::RateLimited { what: "wrong keys for this record", retry_after_seconds: seconds });
+        }
+        let place = RecordPlace { timeline_id: timeline_id.clone(), data_id: data_id.clone() };
+        match vault.open(place, record.sealed, key).await {
+            Ok(data) => {
+                // Not a read like others: whatever the operator chose, it is durable before the answer.
+                self.submit(caller, timeline_id, Command::LogDecryption { data_id }, None).await?;
+                Ok(data)
+            }
+            Err(VaultError::Closed) => {
+                self.attempts().count(&data_id, self.now());
+                let code = "wrong_encryption_key";
+                let detail = format!("the key does not open {data_id}");
+                let command = Command::LogRefusal { operation: "decrypt_data".to_owned(), code, detail };
+                self.submit(caller, timeline_id, command, None).await?;
+                Err(Refusal::WrongEncryptionKey)
+            }
+            Err(error @ (VaultError::Busy | VaultError::Failed)) => Err(refusal(error)),
+        }
+    }
+
+    /// Erases a sealed record, or the content of an event. What the ledger says of it stays, and
+    /// so does every proof.
+    ///
+    /// # Errors
+    /// There is no such thing any more, the caller may not, or the ledger cannot be written.
+    pub async fn erase_data(
+        &self,
+        caller: &Caller,
+        erasure: ErasureRequest,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Erased, Refusal> {
+        let (timeline, command) = match erasure {
+            ErasureRequest::Data(timeline, data_id) => {
+                let demand = Demand::Administer;
+                let asked = Asked { timeline, data_id: &data_id, demand, operation: "erase_data" };
+                // Whether it is erased already is decided in its turn: the request may be a repetition.
+                let (timeline, _) = self.data_record(caller, asked).await?;
+                (timeline, Command::EraseData { data_id })
+            }
+            ErasureRequest::Event(timeline, event_id) => {
+                let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+                (timeline, Command::EraseEvent { event_id })
+            }
+        };
+        let Answer { timeline_id, change, ledger, replayed } =
+            self.submit(caller, timeline, command, idempotency).await?;
+        match change {
+            Change::Erased { position } => Ok(Erased { timeline_id, position, ledger, replayed }),
+            _ => Err(Refusal::Damaged("an erasure was answered with something else".to_owned())),
+        }
+    }
+
+    /// Finds a record and lets the caller on to its timeline. To those who may not see the
+    /// timeline, a record that is there and one that is not look alike.
+    async fn data_record(&self, caller: &Caller, asked: Asked<'_>) -> Result<(TimelineId, DataRecord), Refusal> {
+        let Asked { timeline, data_id, demand, operation } = asked;
+        let found = self.store().data_record(data_id).await?;
+        let found = found.filter(|(on, _)| timeline.as_ref().is_none_or(|named| named == on));
+        let Some((on, record)) = found else {
+            let refused = no_record(data_id);
+            let aimed = timeline.map_or_else(|| self.system(), Ok)?;
+            let (operation, detail) = (operation.to_owned(), refused.to_string());
+            self.submit(caller, aimed, Command::LogRefusal { operation, code: "not_found", detail }, None).await?;
+            return Err(refused);
+        };
+        match self.admit(caller, &on, demand, operation).await {
+            Ok(_) => Ok((on, record)),
+            Err(Refusal::Denied(Denial::Hidden)) => Err(no_record(data_id)),
+            Err(refused) => Err(refused),
+        }
+    }
+
+    fn vault(&self) -> Result<&dyn Vault, Refusal> {
+        self.doors().vault.as_deref().ok_or(Refusal::FeatureDisabled { what: "encryption" })
+    }
+}
+
+/// Which record is asked for, and what for.
+struct Asked<'a> {
+    timeline: Option<TimelineId>,
+    data_id: &'a DataId,
+    demand: Demand,
+    operation: &'static str,
+}
+
+pub(crate) fn no_record(data_id: &DataId) -> Refusal {
+    Refusal::NotFound { what: "data record", id: data_id.to_string() }
+}
+
+fn refusal(error: VaultError) -> Refusal {
+    match error {
+        VaultError::Closed => Refusal::WrongEncryptionKey,
+        VaultError::Busy => {
+            Refusal::RateLimited { what: "requests that seal or open data", retry_after_seconds: BUSY_SECONDS }
+        }
+        VaultError::Failed => Refusal::Damaged(error.to_string()),
+    }
+}

@@ -1,0 +1,83 @@
+//! Sealed records and erasures.
+
+use timenav_core::data::{KeyKind, SealedData};
+use timenav_core::ids::{DataId, EventId, TimelineId};
+
+use super::decide::{done, gone};
+use super::{Group, Outcome};
+use crate::command::{Actor, Change};
+use crate::data::no_record;
+use crate::payload::{DataEncrypted, DataErased, action, json};
+use crate::refusal::Refusal;
+use crate::store::{DataRecord, ErasedContent, Erasure};
+
+impl Group<'_> {
+    pub(super) fn encrypt(
+        &mut self,
+        actor: &Actor,
+        timeline: &TimelineId,
+        data_id: DataId,
+        kind: KeyKind,
+        sealed: SealedData,
+    ) -> Result<Outcome, Refusal> {
+        let host = self.host(timeline);
+        let payload = json(&DataEncrypted {
+            data_id: data_id.as_str(),
+            format: sealed.format,
+            kdf: kind.as_str(),
+            sha256: sealed.hash().to_hex(),
+            bytes: sealed.bytes_count(),
+        });
+        let position = self.append(timeline, actor.name(), action::ENCRYPT_DATA, data_id.as_str(), payload, host);
+        let Some(touched) = self.touched.get_mut(timeline) else { return Err(gone(timeline)) };
+        touched.data.push(DataRecord { data_id: data_id.clone(), position, erased: None, sealed });
+        Ok(done(timeline, Change::Data { data_id }, position))
+    }
+
+    pub(super) fn erase_data(
+        &mut self,
+        actor: &Actor,
+        timeline: &TimelineId,
+        data_id: &DataId,
+    ) -> Result<Outcome, Refusal> {
+        let known = self.known.data.remove(data_id).filter(|(on, _)| on == timeline);
+        let (_, position) = known.ok_or_else(|| no_record(data_id))?;
+        let payload = json(&DataErased { position, data_id: Some(data_id.as_str()), event_id: None });
+        let content = ErasedContent::Data(data_id.clone());
+        self.erase(actor, timeline, data_id.as_str(), payload, (position, content))
+    }
+
+    /// Erases the content of a standing event. One of this same group is not known yet: nobody was
+    /// told of it.
+    pub(super) fn erase_event(
+        &mut self,
+        actor: &Actor,
+        timeline: &TimelineId,
+        event_id: &EventId,
+    ) -> Result<Outcome, Refusal> {
+        let key = self.world.timelines.get(timeline).map(|state| state.head.key).ok_or_else(|| gone(timeline))?;
+        let known = self.known.events.remove(&(key, event_id.clone()));
+        let missing = || Refusal::NotFound { what: "event", id: event_id.to_string() };
+        let position = known.ok_or_else(missing)?.position;
+        let Some(state) = self.change(timeline) else { return Err(gone(timeline)) };
+        state.head.events_count = state.head.events_count.saturating_sub(1);
+        let payload = json(&DataErased { position, data_id: None, event_id: Some(event_id.as_str()) });
+        let content = ErasedContent::Event(event_id.clone());
+        self.erase(actor, timeline, event_id.as_str(), payload, (position, content))
+    }
+
+    fn erase(
+        &mut self,
+        actor: &Actor,
+        timeline: &TimelineId,
+        subject: &str,
+        payload: String,
+        (position, content): (u64, ErasedContent),
+    ) -> Result<Outcome, Refusal> {
+        let host = self.host(timeline);
+        let by = self.append(timeline, actor.name(), action::ERASE_DATA, subject, payload, host);
+        let Some(touched) = self.touched.get_mut(timeline) else { return Err(gone(timeline)) };
+        touched.erasures.push(Erasure { position, by, content });
+        Ok(done(timeline, Change::Erased { position }, by))
+    }
+}

@@ -1,0 +1,150 @@
+//! What a scan tells.
+
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::Hash;
+use timenav_core::scan::{Depth, Finding, Findings};
+
+use super::{Outcome, ScanRequest};
+
+/// Something that was checked, and how much of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// What.
+    pub what: &'static str,
+    /// How many.
+    pub count: u64,
+}
+
+/// What a scan found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scan {
+    /// On which timeline.
+    pub timeline_id: TimelineId,
+    /// How much was to be read.
+    pub depth: Depth,
+    /// The outcome in a sentence.
+    pub details: String,
+    /// The differences, by position.
+    pub findings: Vec<Finding>,
+    /// Differences that are only counted: there are too many of one kind.
+    pub findings_untold: u64,
+    /// What was checked.
+    pub checked: Vec<Checked>,
+    /// What was not checked, a sentence each.
+    pub not_checked: Vec<String>,
+    /// The newest checkpoint in the database, as it is kept.
+    pub checkpoint: Option<String>,
+    /// Entries in the tree that was scanned.
+    pub size: u64,
+    /// The root of that tree.
+    pub root: Option<Hash>,
+}
+
+impl Scan {
+    /// Returns whether anything is not as it must be.
+    #[must_use]
+    pub fn tampering_detected(&self) -> bool {
+        !self.findings.is_empty()
+    }
+
+    /// Returns how many of something were checked.
+    #[must_use]
+    pub fn checked_count(&self, what: &str) -> u64 {
+        self.checked.iter().filter(|checked| checked.what == what).map(|checked| checked.count).sum()
+    }
+}
+
+/// Returns the report of a scan that found no newest state to begin with.
+pub(super) fn without_snapshot(request: &ScanRequest<'_>, findings: Findings) -> Scan {
+    let outcome = Outcome::new(findings, &[]);
+    Scan {
+        timeline_id: request.timeline.clone(),
+        depth: request.depth,
+        details: details(request, &outcome, 0),
+        findings: outcome.findings,
+        findings_untold: outcome.untold,
+        checked: Vec::new(),
+        not_checked: vec!["Nothing else was checked, since it is not known what there should be.".to_owned()],
+        checkpoint: None,
+        size: 0,
+        root: None,
+    }
+}
+
+/// Returns the outcome in a sentence or two.
+pub(super) fn details(request: &ScanRequest<'_>, outcome: &Outcome, size: u64) -> String {
+    let ScanRequest { timeline, depth, .. } = request;
+    let count = outcome.findings.len() as u64 + outcome.untold;
+    let Some(first) = outcome.findings.first() else {
+        return format!(
+            "No tampering was found: the {size} entries of `{timeline}` are as they were signed, as far as the depth \
+             `{depth}` looks."
+        );
+    };
+    let findings = if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") };
+    let at = first.position.map_or_else(String::new, |position| format!(" at {position}"));
+    let which = if count == 1 { "it is" } else { "the first is" };
+    let good = first.last_good_checkpoint.map_or_else(
+        || "no checkpoint before it is known to be right".to_owned(),
+        |size| format!("the entries before {size} are as they were signed"),
+    );
+    format!(
+        "`{timeline}` is not as it was signed: {findings}; {which} {}{at}: {}; {good}. Tampering and damage by accident \
+         cannot be told apart. Keep the files as evidence.",
+        first.kind, first.evidence
+    )
+}
+
+/// Returns what no scan of that depth checks, a sentence each.
+pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let tables = "The tables that follow from the entries (clock, permissions, anchors, events, users, keys) were not \
+                  replayed and compared.";
+    match request.depth {
+        Depth::Full => {}
+        Depth::Quick => {
+            sentences
+                .push("No entry and no payload was read, except where the tree had to be made of them.".to_owned());
+            sentences.push(tables.to_owned());
+        }
+        Depth::Tail(count) => {
+            let before = size.saturating_sub(count.get());
+            sentences.push(format!(
+                "Of the {before} entries before the last ones only the tree over them was read, not they themselves."
+            ));
+            sentences.push("Tables were compared only as far as the last entries tell of them.".to_owned());
+        }
+        Depth::Sample(_) => {
+            sentences.push(sample_sentence(size, sampled));
+            sentences.push(tables.to_owned());
+        }
+    }
+    if request.kept.iter().all(|kept| kept.from == "in the service's memory") {
+        sentences.push(
+            "There was no checkpoint from outside the database to compare with: that an older copy was put back, or \
+             history was signed anew, cannot be seen."
+                .to_owned(),
+        );
+    }
+    sentences
+        .push("Outcomes kept for repeated requests do not follow from the ledger and were not compared.".to_owned());
+    sentences.push(
+        "Whether what was recorded is true, and whether somebody else was shown another history, no scan can tell: \
+         keep the checkpoint and compare."
+            .to_owned(),
+    );
+    sentences
+}
+
+/// A sample is honest only with its odds.
+#[expect(clippy::cast_precision_loss, reason = "odds are told to a tenth of a percent")]
+fn sample_sentence(size: u64, sampled: u64) -> String {
+    let odds = |fraction: f64| 100.0 * (1.0 - (1.0 - fraction).powf(sampled as f64));
+    let one = if size == 0 { 0.0 } else { 1.0 / size as f64 };
+    format!(
+        "{sampled} of {size} entries were picked at random. Had one entry been altered, this sample would find it with a \
+         probability of {:.1} %; had one in a hundred, of {:.1} %.",
+        odds(one),
+        odds(0.01)
+    )
+}

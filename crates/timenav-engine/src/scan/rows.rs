@@ -1,0 +1,109 @@
+//! The rows of events and of sealed records, compared with the entries that tell of them.
+
+use serde::Deserialize;
+use timenav_core::ids::TimelineId;
+use timenav_core::place::{Cell, Point};
+use timenav_core::scan::{FindingKind, Findings};
+use timenav_core::time::{Virtual, parse_timestamp};
+
+use super::replay::{RecordedData, RecordedEvent};
+use super::source::KeptEvent;
+use crate::store::DataRecord;
+
+/// The cell of events without coordinates.
+const NO_CELL: i64 = -1;
+/// More than reading a decimal number can be off, in degrees.
+const ROUNDING_DEGREES: f64 = 1e-9;
+
+/// What the columns of a row are made of.
+#[derive(Deserialize)]
+struct Columns {
+    time: String,
+    #[serde(default)]
+    location: Option<String>,
+    #[serde(default)]
+    geo: Option<Geo>,
+}
+
+#[derive(Deserialize)]
+struct Geo {
+    lat: f64,
+    lon: f64,
+}
+
+/// Compares the rows of an event with the entry that recorded it. Returns whether the row is
+/// missing: it may have been erased meanwhile.
+pub(super) fn is_missing(findings: &mut Findings, event: &RecordedEvent, rows: &[KeptEvent]) -> bool {
+    let mut found = |what: &str| {
+        let evidence = format!("table events, {}: {what}", event.event_id);
+        findings.add(FindingKind::StateMismatch, Some(event.position), evidence);
+    };
+    let row = rows.iter().find(|row| row.position == event.position);
+    let (Some(row), Some(content)) = (row, &event.content) else {
+        if row.is_some() {
+            found("the event was erased, and its row is there");
+        }
+        return event.content.is_some();
+    };
+    if row.content.as_bytes() != content {
+        found("its content is not what was recorded");
+        return false;
+    }
+    // Nothing ends a version yet. Whoever makes something that does compares it here.
+    if row.until.is_some() {
+        found("it is marked as no longer standing, and no entry says so");
+    }
+    if let Some(column) = wrong_column(row, content) {
+        found(&format!("{column} of the row is not that of the event"));
+    }
+    false
+}
+
+/// Compares the row of a sealed record with the entry that tells of it. Returns by which entry the
+/// row says that it was erased.
+pub(super) fn compare_data(
+    findings: &mut Findings,
+    timeline: &TimelineId,
+    data: &RecordedData,
+    row: Option<&(TimelineId, DataRecord)>,
+) -> Option<u64> {
+    let mut found = |what: &str| {
+        let evidence = format!("table data_records, {}: {what}", data.data_id);
+        findings.add(FindingKind::StateMismatch, Some(data.position), evidence);
+    };
+    let Some((on, record)) = row else {
+        found("the row is missing");
+        return None;
+    };
+    if on != timeline || record.position != data.position {
+        found("the row is another entry's");
+    }
+    if record.erased.is_none() && record.sealed.hash().to_hex() != data.sha256 {
+        found("what is sealed is not what the entry was made for");
+    }
+    record.erased
+}
+
+/// Returns which column does not follow from the content.
+fn wrong_column(row: &KeptEvent, content: &[u8]) -> Option<&'static str> {
+    let Ok(columns) = serde_json::from_slice::<Columns>(content) else { return Some("the content") };
+    let time = parse_timestamp::<Virtual>(&columns.time).ok();
+    if time.is_none_or(|time| time.micros() != row.time_micros) {
+        return Some("the time");
+    }
+    if columns.location != row.place {
+        return Some("the place");
+    }
+    let near = |a: f64, b: f64| (a - b).abs() < ROUNDING_DEGREES;
+    let same_point = match (columns.geo, row.point) {
+        (None, None) => true,
+        (Some(geo), Some((lat, lon))) => near(geo.lat, lat) && near(geo.lon, lon),
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    if !same_point {
+        return Some("the point");
+    }
+    let point = row.point.and_then(|(lat, lon)| Point::new(lat, lon));
+    let cell = point.map_or(NO_CELL, |point| i64::from(Cell::of(point).number()));
+    (cell != row.cell).then_some("the cell")
+}

@@ -1,0 +1,92 @@
+//! The door to what is kept, for a scan: as it is, not as it should be.
+
+use async_trait::async_trait;
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Hash, TileId};
+
+use crate::state::{Anchor, Directory};
+use crate::store::{DataRecord, Head, StoreError, TimelineKey};
+
+/// What is kept of one timeline beside its entries, all of one moment.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The newest state.
+    pub head: Head,
+    /// The position of the last entry that is kept, whatever the head says.
+    pub last_position: Option<u64>,
+    /// Users and keys, and the timelines there are; only for `system`.
+    pub service: Option<(Directory, Vec<TimelineId>)>,
+}
+
+/// One entry as it is kept, whatever that is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryRow {
+    /// Where it is kept.
+    pub position: u64,
+    /// The bytes that are hashed into the tree.
+    pub leaf: Vec<u8>,
+    /// Hashed before the payload; empty where that was erased.
+    pub salt: Vec<u8>,
+    /// What happened; empty where it was erased.
+    pub payload: Vec<u8>,
+}
+
+/// One row of the table of events.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptEvent {
+    /// The entry that recorded it.
+    pub position: u64,
+    /// The position at which it ceased to stand.
+    pub until: Option<u64>,
+    /// When it happened, in microseconds since 1970.
+    pub time_micros: i64,
+    /// Latitude and longitude.
+    pub point: Option<(f64, f64)>,
+    /// The cell of the grid; −1 without coordinates.
+    pub cell: i64,
+    /// The place by name.
+    pub place: Option<String>,
+    /// The event as JSON.
+    pub content: String,
+}
+
+/// Reads what is kept for a scan. It may be damaged, and may grow while it is read: what stood
+/// before the size of a [`Snapshot`] stays.
+#[async_trait]
+pub trait ScanSource: Send + Sync {
+    /// Returns what is kept of a timeline beside its entries; `None` where there is none.
+    async fn snapshot(&self, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError>;
+
+    /// Returns the entries there are from position `first` up to `end`, without it, in order.
+    async fn entry_rows(&self, timeline: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError>;
+
+    /// Returns the first `width` hashes of a tile, made of entries where the tile is not kept.
+    async fn tile_hashes(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError>;
+
+    /// Returns the bytes that are kept of these tiles.
+    async fn tile_bytes(&self, timeline: TimelineKey, tiles: Vec<TileId>) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
+
+    /// Returns the rows of each of these events, found by its id.
+    async fn event_rows(
+        &self,
+        timeline: TimelineKey,
+        event_ids: Vec<String>,
+    ) -> Result<Vec<Vec<KeptEvent>>, StoreError>;
+
+    /// Returns how many rows of events were recorded before position `end`.
+    async fn event_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<u64, StoreError>;
+
+    /// Returns each of these sealed records, and the name of its timeline.
+    async fn data_rows(&self, data_ids: Vec<String>) -> Result<Vec<Option<(TimelineId, DataRecord)>>, StoreError>;
+
+    /// Returns how many sealed records were made before position `end`.
+    async fn data_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<u64, StoreError>;
+
+    /// Returns anchors in the order in which they were set, from the one after `after` on.
+    async fn anchor_rows(
+        &self,
+        timeline: TimelineKey,
+        after: Option<u64>,
+        items_max: usize,
+    ) -> Result<Vec<Anchor>, StoreError>;
+}

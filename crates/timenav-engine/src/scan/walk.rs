@@ -1,0 +1,424 @@
+//! The way through a ledger, block by block.
+
+use timenav_core::ledger::{Checkpoint, LeafRecord, inclusion_nodes, leaf_hash, verify_inclusion};
+use timenav_core::scan::{Depth, EntryBytes, FilledTile, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
+
+use super::replay::{Recorded, RecordedData, RecordedEvent, Replay};
+use super::report::{self, Checked, Scan};
+use super::source::{EntryRow, Snapshot};
+use super::{Outcome, Progress, ScanRequest, rows, tree};
+use crate::state::Anchor;
+use crate::store::StoreError;
+
+/// Entries read at a time: all that a scan holds in memory of a ledger.
+const BLOCK_ENTRIES: u64 = 1_024;
+/// Events without a row that are remembered to be told one by one.
+const MISSING_MAX: usize = 1_000;
+/// Anchors read at a time.
+const BLOCK_ANCHORS: usize = 1_000;
+
+/// Everything known about a timeline before its entries are read.
+struct Way<'a, 'b> {
+    request: &'a ScanRequest<'b>,
+    snapshot: Snapshot,
+    signed: Option<Checkpoint>,
+    findings: Findings,
+    checked: Vec<Checked>,
+    not_checked: Vec<String>,
+    good: Vec<u64>,
+    sampled: u64,
+    /// Events without a row, which may have been erased meanwhile.
+    missing: Vec<RecordedEvent>,
+}
+
+/// What is carried from block to block.
+struct Carried {
+    ledger: LedgerScan,
+    replay: Replay,
+}
+
+/// What a block gives to compare with what is kept.
+#[derive(Default)]
+struct Block {
+    events: Vec<RecordedEvent>,
+    data: Vec<RecordedData>,
+    filled: Vec<FilledTile>,
+}
+
+/// Scans what is kept of a timeline.
+pub(super) async fn walk(
+    request: &ScanRequest<'_>,
+    snapshot: Snapshot,
+    signed: Option<Checkpoint>,
+    marks: Vec<Mark>,
+    findings: Findings,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Scan, StoreError> {
+    let checkpoints = marks.len() as u64 + u64::from(signed.is_some());
+    let mut way = Way {
+        request,
+        snapshot,
+        signed,
+        findings,
+        checked: vec![Checked { what: "checkpoints", count: checkpoints }],
+        not_checked: Vec::new(),
+        good: Vec::new(),
+        sampled: 0,
+        missing: Vec::new(),
+    };
+    way.look_beyond();
+    match request.depth {
+        Depth::Full => way.read_from(0, marks, progress).await?,
+        Depth::Quick => way.compare_tree(marks).await?,
+        Depth::Tail(count) => {
+            let first = way.size().saturating_sub(count.get());
+            way.read_from(first, marks, progress).await?;
+        }
+        Depth::Sample(count) => {
+            way.compare_tree(marks).await?;
+            way.sample(count.get().min(way.size()), progress).await?;
+        }
+    }
+    Ok(way.report())
+}
+
+impl Way<'_, '_> {
+    const fn size(&self) -> u64 {
+        self.snapshot.head.frontier.size()
+    }
+
+    /// Entries beyond the head are under no signature.
+    fn look_beyond(&mut self) {
+        let size = self.size();
+        if let Some(last) = self.snapshot.last_position.filter(|last| *last >= size) {
+            let evidence = format!("entries up to position {last} are kept, and the tree ends before {size}");
+            self.findings.add(FindingKind::CheckpointMismatch, Some(size), evidence);
+        }
+    }
+
+    /// Compares the tree as its tiles tell it with the checkpoints.
+    async fn compare_tree(&mut self, mut marks: Vec<Mark>) -> Result<(), StoreError> {
+        let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
+        tree::find_marks(source, key, size, &mut marks, &mut self.findings).await?;
+        let root = tree::root(source, key, size, &mut self.findings).await?;
+        let (findings, good) = compare_checkpoints(&self.snapshot.head.frontier, root, self.signed.as_ref(), &marks);
+        self.findings.append(findings);
+        self.good.extend(good);
+        self.checked.push(Checked { what: "roots", count: 1 + marks.len() as u64 });
+        Ok(())
+    }
+
+    /// Reads every entry from a position on, and compares what follows from them.
+    async fn read_from(
+        &mut self,
+        first: u64,
+        mut marks: Vec<Mark>,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<(), StoreError> {
+        let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
+        let timeline = &self.request.timeline;
+        let ledger = if first == 0 {
+            // The root of nothing is known without reading.
+            for mark in marks.iter_mut().filter(|mark| mark.size == 0) {
+                mark.found = Some(timenav_core::ledger::empty_root());
+            }
+            LedgerScan::new(timeline.as_str(), marks)
+        } else {
+            tree::find_marks(source, key, first, &mut marks, &mut self.findings).await?;
+            match tree::frontier(source, key, first, &mut self.findings).await? {
+                Some(frontier) => LedgerScan::after(timeline.as_str(), frontier, marks),
+                None => return Ok(()),
+            }
+        };
+        let mut carried = Carried { ledger, replay: Replay::new(timeline, first) };
+        let mut at = first;
+        let mut next = source.entry_rows(key, at, size.min(at + BLOCK_ENTRIES)).await?;
+        while at < size {
+            let end = size.min(at + BLOCK_ENTRIES);
+            let rows = std::mem::take(&mut next);
+            // The next block is read while this one is hashed, off the threads that answer requests.
+            let working = tokio::task::spawn_blocking(move || carried.take(&rows, end));
+            let (worked, read) = tokio::join!(working, source.entry_rows(key, end, size.min(end + BLOCK_ENTRIES)));
+            let (back, block) = worked.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+            carried = back;
+            next = read?;
+            self.compare_block(&mut carried, block).await?;
+            at = end;
+            progress(Progress { done: at - first, total: size - first });
+        }
+        self.end(carried).await
+    }
+
+    /// Compares the tiles, events and sealed records of a block with what is kept.
+    async fn compare_block(&mut self, carried: &mut Carried, block: Block) -> Result<(), StoreError> {
+        self.compare_tiles(carried, block.filled).await?;
+        if !block.events.is_empty() {
+            self.compare_events(block.events).await?;
+        }
+        if !block.data.is_empty() {
+            self.compare_data(&mut carried.replay, &block.data).await?;
+        }
+        Ok(())
+    }
+
+    async fn compare_events(&mut self, events: Vec<RecordedEvent>) -> Result<(), StoreError> {
+        let event_ids = events.iter().map(|event| event.event_id.clone()).collect();
+        match self.request.source.event_rows(self.snapshot.head.key, event_ids).await {
+            Ok(kept) => {
+                for (event, kept) in events.into_iter().zip(kept) {
+                    if rows::is_missing(&mut self.findings, &event, &kept) && self.missing.len() < MISSING_MAX {
+                        self.missing.push(event);
+                    }
+                }
+                Ok(())
+            }
+            Err(error) => self.damage(error, "events"),
+        }
+    }
+
+    async fn compare_data(&mut self, replay: &mut Replay, data: &[RecordedData]) -> Result<(), StoreError> {
+        let data_ids = data.iter().map(|data| data.data_id.clone()).collect();
+        match self.request.source.data_rows(data_ids).await {
+            Ok(kept) => {
+                for (data, kept) in data.iter().zip(kept) {
+                    let timeline = &self.request.timeline;
+                    if let Some(by) = rows::compare_data(&mut self.findings, timeline, data, kept.as_ref()) {
+                        replay.data_is_gone(data.position, by);
+                    }
+                }
+                Ok(())
+            }
+            Err(error) => self.damage(error, "data_records"),
+        }
+    }
+
+    async fn compare_tiles(&mut self, carried: &mut Carried, filled: Vec<FilledTile>) -> Result<(), StoreError> {
+        if filled.is_empty() {
+            return Ok(());
+        }
+        let tiles = filled.iter().map(|filled| filled.tile).collect();
+        let kept = self.request.source.tile_bytes(self.snapshot.head.key, tiles).await?;
+        for (filled, kept) in filled.iter().zip(kept) {
+            carried.ledger.compare_tile(filled, kept.as_deref());
+        }
+        Ok(())
+    }
+
+    /// A row that cannot be read is a finding; a store that does not answer is an error.
+    fn damage(&mut self, error: StoreError, table: &str) -> Result<(), StoreError> {
+        match error {
+            StoreError::Damaged(what) => {
+                self.findings.add(FindingKind::StateMismatch, None, format!("table {table} cannot be read: {what}"));
+                Ok(())
+            }
+            StoreError::Moved(_) | StoreError::Unavailable(_) => Err(error),
+        }
+    }
+
+    /// Compares what all entries together lead to.
+    async fn end(&mut self, mut carried: Carried) -> Result<(), StoreError> {
+        let partial = carried.ledger.take_partial();
+        self.compare_tiles(&mut carried, partial).await?;
+        let Carried { ledger, mut replay } = carried;
+        // Counted first: what is erased after the count is told by an entry that is read after it.
+        let counts = self.count_rows().await?;
+        self.look_for_erasures(&mut replay).await?;
+        self.checked.extend([
+            Checked { what: "entries", count: ledger.entries_count() },
+            Checked { what: "payloads", count: ledger.payloads_count() },
+            Checked { what: "erased", count: replay.erased_count() },
+            Checked { what: "tiles", count: ledger.tiles_count() },
+            Checked { what: "changes", count: replay.changes_count() },
+        ]);
+        let is_full = self.request.depth == Depth::Full;
+        let is_damaged = ledger.is_damaged();
+        let (findings, good) = ledger.finish(&self.snapshot.head.frontier, self.signed.as_ref());
+        self.findings.append(findings);
+        self.good.extend(good);
+        if is_damaged {
+            replay.lose(0);
+        }
+        let mut rows = replay.finish(&self.snapshot);
+        if is_full && replay.blind().is_none() {
+            rows += self.compare_anchors(&mut replay).await?;
+            self.compare_counts(&replay, counts);
+        }
+        if replay.blind().is_some() {
+            self.not_checked.push(
+                "The tables were not compared with the entries, since entries are not what was signed, or cannot be read."
+                    .to_owned(),
+            );
+        }
+        self.checked.push(Checked { what: "events", count: replay.events_count() });
+        self.checked.push(Checked { what: "data_records", count: replay.data_count() });
+        self.checked.push(Checked { what: "rows", count: rows });
+        self.findings.append(std::mem::take(&mut replay.findings));
+        Ok(())
+    }
+
+    /// What was erased while the scan ran is told by entries that came after it began. An event
+    /// without a row that was not erased is missing.
+    async fn look_for_erasures(&mut self, replay: &mut Replay) -> Result<(), StoreError> {
+        let (source, key) = (self.request.source, self.snapshot.head.key);
+        let mut at = self.size();
+        loop {
+            let rows = source.entry_rows(key, at, at + BLOCK_ENTRIES).await?;
+            let Some(last) = rows.last() else { break };
+            at = last.position + 1;
+            for row in &rows {
+                if let Ok(record) = LeafRecord::decode(&row.leaf) {
+                    replay.later_entry(&record, row.position, &row.payload);
+                }
+            }
+        }
+        for event in std::mem::take(&mut self.missing) {
+            if !replay.is_erased_later(event.position) {
+                let evidence = format!("table events, {}: the row is missing", event.event_id);
+                self.findings.add(FindingKind::StateMismatch, Some(event.position), evidence);
+            }
+        }
+        Ok(())
+    }
+
+    async fn compare_anchors(&mut self, replay: &mut Replay) -> Result<u64, StoreError> {
+        let size = self.size();
+        let mut kept: Vec<Anchor> = Vec::new();
+        loop {
+            let after = kept.last().map(|anchor| anchor.position);
+            match self.request.source.anchor_rows(self.snapshot.head.key, after, BLOCK_ANCHORS).await {
+                Ok(page) if page.is_empty() => break,
+                Ok(page) => kept.extend(page),
+                Err(error) => return self.damage(error, "anchors").map(|()| 0),
+            }
+        }
+        kept.retain(|anchor| anchor.position < size);
+        Ok(replay.compare_anchors(&kept))
+    }
+
+    /// Returns how many rows of events and of sealed records there are.
+    async fn count_rows(&mut self) -> Result<(u64, u64), StoreError> {
+        let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
+        if self.request.depth != Depth::Full {
+            return Ok((0, 0));
+        }
+        Ok((source.event_rows_count(key, size).await?, source.data_rows_count(key, size).await?))
+    }
+
+    /// Each entry has its row; so many rows as entries means that there are no others.
+    fn compare_counts(&mut self, replay: &Replay, (events, data): (u64, u64)) {
+        let recorded = replay.events_count();
+        if events > recorded || events + replay.events_erased_later() < recorded {
+            let evidence = format!("table events has {events} rows, and {recorded} recorded events stand");
+            self.findings.add(FindingKind::StateMismatch, None, evidence);
+        }
+        if data != replay.data_count() {
+            let evidence = format!("table data_records has {data} rows, and {} were made", replay.data_count());
+            self.findings.add(FindingKind::StateMismatch, None, evidence);
+        }
+    }
+
+    /// Reads entries picked at random, and shows that each is in the tree that was signed.
+    async fn sample(&mut self, count: u64, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<(), StoreError> {
+        let size = self.size();
+        let mut positions: Vec<u64> = (0..count).map(|_| random(self.request) % size).collect();
+        positions.sort_unstable();
+        positions.dedup();
+        let mut ledger =
+            LedgerScan::after(self.request.timeline.as_str(), self.snapshot.head.frontier.clone(), Vec::new());
+        let total = positions.len() as u64;
+        for (done, position) in (1..).zip(positions) {
+            self.prove(&mut ledger, position).await?;
+            progress(Progress { done, total });
+        }
+        self.sampled = total;
+        self.checked.push(Checked { what: "entries", count: ledger.entries_count() });
+        self.checked.push(Checked { what: "payloads", count: ledger.payloads_count() });
+        self.findings.append(ledger.into_findings());
+        Ok(())
+    }
+
+    async fn prove(&mut self, ledger: &mut LedgerScan, position: u64) -> Result<(), StoreError> {
+        let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
+        let Some(row) = source.entry_rows(key, position, position + 1).await?.pop() else {
+            self.findings.add(FindingKind::SequenceGap, Some(position), "the entry is missing");
+            return Ok(());
+        };
+        ledger.entry(row.as_bytes());
+        let Ok(nodes) = inclusion_nodes(position, size) else { return Ok(()) };
+        let Some(proof) = tree::hashes(source, key, &nodes, position, &mut self.findings).await? else { return Ok(()) };
+        let root = self.signed.as_ref().map_or_else(|| self.snapshot.head.frontier.root(), |signed| signed.root);
+        if let Err(error) = verify_inclusion(position, size, &leaf_hash(&row.leaf), &proof, &root) {
+            self.findings.add(FindingKind::LeafMismatch, Some(position), error.to_string());
+        }
+        Ok(())
+    }
+
+    fn report(self) -> Scan {
+        let Self { request, snapshot, findings, checked, mut not_checked, good, sampled, .. } = self;
+        let size = snapshot.head.frontier.size();
+        let outcome = Outcome::new(findings, &good);
+        not_checked.extend(report::not_checked(request, size, sampled));
+        Scan {
+            timeline_id: request.timeline.clone(),
+            depth: request.depth,
+            details: report::details(request, &outcome, size),
+            findings: outcome.findings,
+            findings_untold: outcome.untold,
+            checked,
+            not_checked,
+            checkpoint: Some(snapshot.head.checkpoint.to_string()),
+            size,
+            root: Some(snapshot.head.frontier.root()),
+        }
+    }
+}
+
+impl Carried {
+    /// Takes the rows there are before position `end`.
+    fn take(mut self, rows: &[EntryRow], end: u64) -> (Self, Block) {
+        let mut block = Block::default();
+        for row in rows {
+            if row.position > self.ledger.position() {
+                let first = self.ledger.position();
+                self.ledger.gap(row.position);
+                self.replay.lose(first);
+            }
+            let bytes = row.as_bytes();
+            let fitted = self.ledger.payloads_count();
+            let Some(record) = self.ledger.entry(bytes) else {
+                self.replay.lose(row.position);
+                continue;
+            };
+            let payload = (!bytes.is_erased()).then_some(bytes.payload);
+            let fits = payload.is_none() || self.ledger.payloads_count() > fitted;
+            if !fits {
+                self.replay.lose(row.position);
+            }
+            match self.replay.entry(&record, row.position, payload).filter(|_| fits) {
+                Some(Recorded::Event(event)) => block.events.push(event),
+                Some(Recorded::Data(data)) => block.data.push(data),
+                None => {}
+            }
+        }
+        if self.ledger.position() < end {
+            let first = self.ledger.position();
+            self.ledger.gap(end);
+            self.replay.lose(first);
+        }
+        block.filled = self.ledger.take_filled();
+        (self, block)
+    }
+}
+
+impl EntryRow {
+    fn as_bytes(&self) -> EntryBytes<'_> {
+        let Self { position, leaf, salt, payload } = self;
+        EntryBytes { position: *position, leaf, salt, payload }
+    }
+}
+
+fn random(request: &ScanRequest<'_>) -> u64 {
+    let mut bytes = [0; 8];
+    request.entropy.fill(&mut bytes);
+    u64::from_be_bytes(bytes)
+}

@@ -1,0 +1,240 @@
+//! What a scan reads: rows as they are.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use timenav_core::ids::{DataId, TimelineId};
+use timenav_core::ledger::{Hash, TileId};
+use timenav_engine::{Anchor, DataRecord, EntryRow, KeptEvent, ScanSource, Snapshot, StoreError, TimelineKey};
+
+use super::values::{POSITION_MAX, count, entry_key, failed, id, sql};
+use super::{READER_CACHE_KIB, SqliteStore, configure, data, read, tiles};
+
+const SELECT_ROWS: &str = "SELECT entry, leaf, salt, payload FROM entries WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
+const SELECT_LAST: &str = "SELECT max(entry) FROM entries WHERE entry BETWEEN ?1 AND ?2";
+const SELECT_TILE: &str = "SELECT hashes FROM tiles WHERE timeline = ?1 AND level = ?2 AND tile = ?3";
+const SELECT_EVENT: &str = "SELECT position, until, time, lat, lon, cell, place, content
+    FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND event_id = ?2";
+const COUNT_DATA: &str = "SELECT count(*) FROM data_records WHERE timeline = ?1 AND position < ?2";
+const COUNT_EVENTS: &str = "SELECT count(*) FROM events WHERE timeline = ?1 AND position < ?2";
+
+/// A database that is only looked at: by `timenav verify`, also while nothing runs.
+pub struct SqliteArchive(Arc<Mutex<Connection>>);
+
+impl SqliteArchive {
+    /// Opens the file for reading.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = if has_log(path) {
+            Connection::open_with_flags(path, flags)
+        } else {
+            // Nobody has it open, so it is read without the files that SQLite would leave beside it.
+            Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)
+        };
+        let connection = connection.map_err(failed)?;
+        configure(&connection, READER_CACHE_KIB).map_err(failed)?;
+        Ok(Self(Arc::new(Mutex::new(connection))))
+    }
+
+    /// Returns the timelines there are, by name.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn timelines(&self) -> Result<Vec<TimelineId>, StoreError> {
+        timelines(&self.0.lock())
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let connection = Arc::clone(&self.0);
+        let done = tokio::task::spawn_blocking(move || work(&connection.lock()));
+        done.await.map_err(|error| StoreError::Unavailable(error.to_string()))?
+    }
+}
+
+/// Returns whether there is a write-ahead log beside a database: while it is open, and after a
+/// crash.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    Path::new(&log).exists()
+}
+
+/// Returns the address of a database that nobody changes.
+fn immutable(path: &Path) -> String {
+    let mut address = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => address.push(char::from(*byte)),
+            _ => {
+                // Writing to a string cannot fail.
+                let _ = write!(address, "%{byte:02X}");
+            }
+        }
+    }
+    address + "?immutable=1"
+}
+
+/// Both read in the same way, each on connections of its own.
+macro_rules! scan_source {
+    ($($store:ty),*) => {$(
+        #[async_trait]
+        impl ScanSource for $store {
+            async fn snapshot(&self, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError> {
+                let timeline = timeline.clone();
+                self.read(move |connection| snapshot(connection, &timeline)).await
+            }
+
+            async fn entry_rows(&self, key: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError> {
+                self.read(move |connection| entry_rows(connection, key, first, end)).await
+            }
+
+            async fn tile_hashes(&self, key: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError> {
+                self.read(move |connection| tiles::read(connection, key, tile, width)).await
+            }
+
+            async fn tile_bytes(
+                &self,
+                key: TimelineKey,
+                tiles: Vec<TileId>,
+            ) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+                self.read(move |connection| tile_bytes(connection, key, &tiles)).await
+            }
+
+            async fn event_rows(
+                &self,
+                key: TimelineKey,
+                event_ids: Vec<String>,
+            ) -> Result<Vec<Vec<KeptEvent>>, StoreError> {
+                self.read(move |connection| event_rows(connection, key, &event_ids)).await
+            }
+
+            async fn event_rows_count(&self, key: TimelineKey, end: u64) -> Result<u64, StoreError> {
+                self.read(move |connection| {
+                    let mut select = connection.prepare_cached(COUNT_EVENTS).map_err(failed)?;
+                    count(select.query_row(params![key.0, sql(end)], |row| row.get(0)).map_err(failed)?)
+                })
+                .await
+            }
+
+            async fn data_rows(
+                &self,
+                data_ids: Vec<String>,
+            ) -> Result<Vec<Option<(TimelineId, DataRecord)>>, StoreError> {
+                self.read(move |connection| {
+                    let one = |text: &String| data::record(connection, &id(DataId::new(text))?);
+                    data_ids.iter().map(one).collect()
+                })
+                .await
+            }
+
+            async fn data_rows_count(&self, key: TimelineKey, end: u64) -> Result<u64, StoreError> {
+                self.read(move |connection| {
+                    let mut select = connection.prepare_cached(COUNT_DATA).map_err(failed)?;
+                    count(select.query_row(params![key.0, sql(end)], |row| row.get(0)).map_err(failed)?)
+                })
+                .await
+            }
+
+            async fn anchor_rows(
+                &self,
+                key: TimelineKey,
+                after: Option<u64>,
+                items_max: usize,
+            ) -> Result<Vec<Anchor>, StoreError> {
+                self.read(move |connection| read::anchors(connection, key, after, items_max)).await
+            }
+        }
+    )*};
+}
+scan_source!(SqliteStore, SqliteArchive);
+
+/// Reads what is kept beside the entries, all of one moment.
+fn snapshot(connection: &Connection, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError> {
+    let moment = connection.unchecked_transaction().map_err(failed)?;
+    let Some(head) = read::head_named(&moment, timeline)? else { return Ok(None) };
+    let bounds = [entry_key(head.key, 0), entry_key(head.key, POSITION_MAX)];
+    let last: Option<i64> = moment.query_row(SELECT_LAST, bounds, |row| row.get(0)).map_err(failed)?;
+    let last_position = last.map(|last| count(last - bounds[0])).transpose()?;
+    let service = if timeline.is_system() { Some((read::directory(&moment)?, timelines(&moment)?)) } else { None };
+    Ok(Some(Snapshot { head, last_position, service }))
+}
+
+fn timelines(connection: &Connection) -> Result<Vec<TimelineId>, StoreError> {
+    let mut select = connection.prepare("SELECT timeline_id FROM timelines ORDER BY timeline_id").map_err(failed)?;
+    let mut rows = select.query([]).map_err(failed)?;
+    let mut timelines = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        timelines.push(id(TimelineId::new(&row.get::<_, String>(0).map_err(failed)?))?);
+    }
+    Ok(timelines)
+}
+
+fn entry_rows(connection: &Connection, key: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError> {
+    let end = end.min(POSITION_MAX + 1);
+    if first >= end {
+        return Ok(Vec::new());
+    }
+    let start = entry_key(key, 0);
+    let mut select = connection.prepare_cached(SELECT_ROWS).map_err(failed)?;
+    let mut rows = select.query([entry_key(key, first), entry_key(key, end - 1)]).map_err(failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let position = count(row.get::<_, i64>(0).map_err(failed)? - start)?;
+        found.push(EntryRow { position, leaf: blob(row, 1)?, salt: blob(row, 2)?, payload: blob(row, 3)? });
+    }
+    Ok(found)
+}
+
+/// Returns the bytes in a column; nothing where there is nothing.
+fn blob(row: &Row<'_>, at: usize) -> Result<Vec<u8>, StoreError> {
+    Ok(row.get::<_, Option<Vec<u8>>>(at).map_err(failed)?.unwrap_or_default())
+}
+
+fn tile_bytes(connection: &Connection, key: TimelineKey, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+    let mut select = connection.prepare_cached(SELECT_TILE).map_err(failed)?;
+    let mut one = |tile: &TileId| {
+        select.query_row(params![key.0, tile.level, sql(tile.index)], |row| row.get(0)).optional().map_err(failed)
+    };
+    tiles.iter().map(&mut one).collect()
+}
+
+fn event_rows(
+    connection: &Connection,
+    key: TimelineKey,
+    event_ids: &[String],
+) -> Result<Vec<Vec<KeptEvent>>, StoreError> {
+    let mut select = connection.prepare_cached(SELECT_EVENT).map_err(failed)?;
+    let mut all = Vec::with_capacity(event_ids.len());
+    for event_id in event_ids {
+        let mut rows = select.query(params![key.0, event_id]).map_err(failed)?;
+        let mut of_one = Vec::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            of_one.push(kept_event(row)?);
+        }
+        all.push(of_one);
+    }
+    Ok(all)
+}
+
+fn kept_event(row: &Row<'_>) -> Result<KeptEvent, StoreError> {
+    let degrees = |at: usize| row.get::<_, Option<f64>>(at).map_err(failed);
+    Ok(KeptEvent {
+        position: count(row.get(0).map_err(failed)?)?,
+        until: row.get::<_, Option<i64>>(1).map_err(failed)?.map(count).transpose()?,
+        time_micros: row.get(2).map_err(failed)?,
+        point: degrees(3)?.zip(degrees(4)?),
+        cell: row.get(5).map_err(failed)?,
+        place: row.get(6).map_err(failed)?,
+        content: row.get(7).map_err(failed)?,
+    })
+}

@@ -1,0 +1,167 @@
+//! Sealing, opening and erasing, with a vault that hides nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use timenav_core::data::{EncryptionKey, Plaintext};
+use timenav_core::event::EventDraft;
+use timenav_core::ids::DataId;
+use timenav_core::limits::{DATA_BYTES_MAX, DECRYPT_FAILURES_FREE_MAX};
+use timenav_engine::{ErasureRequest, Idempotency, Options, ReadLog, Refusal};
+use zeroize::Zeroizing;
+
+use crate::doors::FakeVault;
+use crate::house::{Home, House, on, told};
+use crate::sample::{digest, event_id, moment, timeline_id};
+
+fn key(text: &str) -> EncryptionKey {
+    EncryptionKey::new(Zeroizing::new(text.to_owned())).unwrap()
+}
+
+fn data(text: &str) -> Plaintext {
+    Plaintext::new(Zeroizing::new(text.to_owned()))
+}
+
+async fn seal(home: &Home<'_>, timeline: &str) -> DataId {
+    let sealed = home.engine.encrypt_data(&home.admin, timeline_id(timeline), data("{\"a\":1}"), key("k"), None);
+    sealed.await.unwrap().data_id
+}
+
+async fn open(home: &Home<'_>, data_id: &DataId, text: &str) -> Result<String, Refusal> {
+    let opened = home.engine.decrypt_data(&home.admin, None, data_id.clone(), key(text)).await;
+    opened.map(|data| data.as_str().to_owned())
+}
+
+/// Returns a house and its vault.
+fn house_with_vault(options: Options) -> (House, Arc<FakeVault>) {
+    let vault = Arc::<FakeVault>::default();
+    let mut house = House::with(options);
+    house.vault = Some(Arc::clone(&vault) as _);
+    (house, vault)
+}
+
+#[tokio::test]
+async fn what_was_sealed_opens_with_its_key_after_a_restart() {
+    let (house, _) = house_with_vault(Options { read_log: ReadLog::Buffered, ..House::new().options });
+    let home = house.open().await;
+    let data_id = seal(&home, "main").await;
+    let home = home.reopen().await;
+    assert_eq!(open(&home, &data_id, "k").await.unwrap(), "{\"a\":1}");
+    // Opening is durable before it is answered, even where reads are not.
+    let lines = home.lines().await;
+    let last = lines.iter().rfind(|line| line.timeline == "main").unwrap();
+    assert_eq!(last.short(), format!("main admin decrypt_data {data_id}"));
+    assert!(matches!(open(&home, &data_id, "K").await, Err(Refusal::WrongEncryptionKey)));
+    let lines = home.close().await;
+    let last = lines.iter().rfind(|line| line.timeline == "main").unwrap();
+    assert_eq!(last.short(), "main admin unauthorized_access_attempt decrypt_data");
+    assert_eq!(last.payload["code"], "wrong_encryption_key");
+}
+
+#[tokio::test]
+async fn who_may_not_costs_the_vault_nothing() {
+    let (house, vault) = house_with_vault(House::new().options);
+    let home = house.open().await;
+    let data_id = seal(&home, "main").await;
+    let stranger = home.user("bob", false).await;
+    let before = home.size("main").await;
+    let refused = home.engine.decrypt_data(&stranger, None, data_id.clone(), key("k")).await;
+    let hidden = told(&refused).replace(data_id.as_str(), "NAME");
+    let refused = home.engine.decrypt_data(&stranger, None, DataId::new("data_x").unwrap(), key("k")).await;
+    assert_eq!(told(&refused).replace("data_x", "NAME"), hidden);
+    let refused = home.engine.encrypt_data(&stranger, timeline_id("main"), data("{}"), key("k"), None).await;
+    assert_eq!(told(&refused), "Hidden");
+    let asked = ErasureRequest::Data(None, data_id);
+    assert!(matches!(home.engine.erase_data(&stranger, asked, None).await, Err(Refusal::NotFound { .. })));
+    assert_eq!(vault.opened_count.load(Ordering::SeqCst), 0);
+    assert_eq!(home.size("main").await, before + 3, "each attempt is an entry");
+    home.close().await;
+}
+
+#[tokio::test]
+async fn wrong_keys_make_everybody_wait() {
+    let (house, vault) = house_with_vault(House::new().options);
+    let home = house.open().await;
+    house.clock.stop();
+    let (data_id, other) = (seal(&home, "main").await, seal(&home, "main").await);
+    let mut waits = Vec::new();
+    for _ in 0..DECRYPT_FAILURES_FREE_MAX + 2 {
+        while let Err(refused) = open(&home, &data_id, "wrong").await {
+            let Refusal::RateLimited { retry_after_seconds, .. } = refused else { break };
+            waits.push(retry_after_seconds);
+            open(&home, &other, "k").await.unwrap();
+            assert!(open(&home, &data_id, "k").await.is_err(), "the right key waits too");
+            house.clock.advance(i64::try_from(retry_after_seconds).unwrap() * 1_000_000);
+        }
+    }
+    assert_eq!(waits, [60, 120]);
+    house.clock.advance(240 * 1_000_000);
+    open(&home, &data_id, "k").await.unwrap();
+    // A right key clears nothing.
+    assert!(matches!(open(&home, &data_id, "wrong").await, Err(Refusal::WrongEncryptionKey)));
+    assert!(matches!(open(&home, &data_id, "k").await, Err(Refusal::RateLimited { retry_after_seconds: 480, .. })));
+    let tried = vault.opened_count.load(Ordering::SeqCst);
+    assert!(open(&home, &data_id, "k").await.is_err());
+    assert_eq!(vault.opened_count.load(Ordering::SeqCst), tried, "a refused attempt costs the vault nothing");
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_busy_vault_and_one_that_is_off_say_so() {
+    let (house, vault) = house_with_vault(House::new().options);
+    let home = house.open().await;
+    let data_id = seal(&home, "main").await;
+    vault.set_busy(true);
+    assert!(matches!(open(&home, &data_id, "k").await, Err(Refusal::RateLimited { retry_after_seconds: 1, .. })));
+    vault.set_busy(false);
+    open(&home, &data_id, "k").await.unwrap();
+    let too_large = data(&"x".repeat(DATA_BYTES_MAX + 1));
+    let refused = home.engine.encrypt_data(&home.admin, timeline_id("main"), too_large, key("k"), None).await;
+    assert!(matches!(refused, Err(Refusal::Invalid { field, .. }) if field == "data"));
+    home.close().await;
+    let mut off = house;
+    off.vault = None;
+    let home = off.open().await;
+    assert!(matches!(open(&home, &data_id, "k").await, Err(Refusal::FeatureDisabled { .. })));
+    home.engine.erase_data(&home.admin, ErasureRequest::Data(None, data_id), None).await.unwrap();
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_repetition_seals_and_erases_once() {
+    let house = House::new();
+    let home = house.open().await;
+    let asked = |name: &str| Some(Idempotency { key: digest(name), fingerprint: digest("asked") });
+    let sealing = || home.engine.encrypt_data(&home.admin, timeline_id("new"), data("{}"), key("k"), asked("seal"));
+    let (first, second) = (sealing().await.unwrap(), sealing().await.unwrap());
+    assert_eq!((&first.data_id, first.replayed), (&second.data_id, false));
+    assert!(second.replayed);
+    let erasure = ErasureRequest::Data(on("new"), first.data_id.clone());
+    let erasing = || home.engine.erase_data(&home.admin, erasure.clone(), asked("erase"));
+    let (one, two) = (erasing().await.unwrap(), erasing().await.unwrap());
+    assert_eq!((one.position, one.ledger), (two.position, two.ledger));
+    assert!(two.replayed);
+    let again = home.engine.erase_data(&home.admin, erasure.clone(), None).await;
+    assert!(matches!(again, Err(Refusal::NotFound { .. })));
+    assert!(matches!(open(&home, &first.data_id, "k").await, Err(Refusal::NotFound { .. })));
+    home.reopen().await.close().await;
+}
+
+#[tokio::test]
+async fn erasures_in_one_group_happen_once() {
+    let house = House::new();
+    let home = house.open().await;
+    let draft = EventDraft { event_id: Some(event_id("e")), ..EventDraft::at(moment(1), "x") };
+    home.engine.record_events(&home.admin, None, vec![draft.clone()], None).await.unwrap();
+    let erasure = ErasureRequest::Event(None, event_id("e"));
+    let erase = || home.engine.erase_data(&home.admin, erasure.clone(), None);
+    let (a, b, c) = tokio::join!(erase(), erase(), erase());
+    let done = [&a, &b, &c].into_iter().filter(|one| one.is_ok()).count();
+    assert_eq!(done, 1, "{a:?} {b:?} {c:?}");
+    // The id is free again, and erasing it again erases the new one.
+    home.engine.record_events(&home.admin, None, vec![draft], None).await.unwrap();
+    let home = home.reopen().await;
+    let again = home.engine.erase_data(&home.admin, erasure.clone(), None).await.unwrap();
+    assert!(again.position > a.or(b).or(c).unwrap().position);
+    home.close().await;
+}

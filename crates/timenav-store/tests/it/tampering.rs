@@ -1,0 +1,251 @@
+//! Every attack of the threat model on the files of a service, done by hand, and what a scan says.
+
+mod clean;
+mod depths;
+mod entries;
+mod rewritten;
+mod rollback;
+mod tables;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rusqlite::{Connection, params};
+use timenav_core::access::RestrictionLevel;
+use timenav_core::clock::ClockCommand;
+use timenav_core::data::{EncryptionKey, Plaintext};
+use timenav_core::event::EventDraft;
+use timenav_core::ledger::{
+    Checkpoint, Frontier, Hash, Leaf, LeafRecord, Salt, TILE_WIDTH, VerifierKey, leaf_hash, origin, payload_hash,
+    tree_root,
+};
+use timenav_core::place::{Geo, Point};
+use timenav_core::scan::{Depth, FindingKind};
+use timenav_engine::{
+    AnchorRequest, ErasureRequest, KeptCheckpoint, PermissionsChange, Scan, ScanRequest, Signer as _, scan,
+};
+use timenav_store::SqliteArchive;
+use zeroize::Zeroizing;
+
+use crate::doors::CountingEntropy;
+use crate::house::{Home, House};
+use crate::sample::{event_id, moment, timeline_id, user_id, users};
+
+/// The number of `main` in the database.
+const MAIN: i64 = 2;
+const POSITION_BITS: u32 = 40;
+
+/// What a scan is compared with from outside the database.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outside {
+    Kept,
+    Nothing,
+}
+
+/// Returns a key of an entry.
+const fn entry(timeline: i64, position: u64) -> i64 {
+    (timeline << POSITION_BITS) | position.cast_signed()
+}
+
+async fn record(home: &Home<'_>, name: &str, first: i64, count: i64) {
+    let draft = |number: i64| {
+        let mut draft = EventDraft::at(moment(number * 1_000), "what happened");
+        draft.event_id = Some(event_id(&format!("e{number}")));
+        draft.location = (number % 3 == 0).then(|| "New Orleans".to_owned());
+        draft.geo = (number % 5 == 0).then(|| Geo {
+            point: Point::new(29.95 - 0.001 * f64::from(i32::try_from(number).unwrap()), -90.07).unwrap(),
+            radius_m: None,
+        });
+        draft
+    };
+    let drafts = (first..first + count).map(draft).collect();
+    home.engine.record_events(&home.admin, Some(timeline_id(name)), drafts, None).await.unwrap();
+}
+
+/// Fills a house with a thousand entries on five timelines and a little of everything.
+async fn fill(home: &Home<'_>) {
+    let engine = &home.engine;
+    let steer = async |name: &str, command: ClockCommand| {
+        engine.change_clock(&home.admin, Some(timeline_id(name)), command, None).await.unwrap();
+    };
+    for (name, count) in [("main", 700), ("one", 20), ("two", 30), ("three", 300)] {
+        steer(name, ClockCommand::Pause).await;
+        record(home, name, 0, count).await;
+        let anchor = AnchorRequest { timestamp: None, description: format!("on {name}"), fixed: true };
+        engine.set_anchor(&home.admin, Some(timeline_id(name)), anchor, None).await.unwrap();
+        steer(name, ClockCommand::Travel { to: moment(5), location: Some("Utah".to_owned()) }).await;
+        steer(name, ClockCommand::Resume).await;
+        engine.read_clock(&home.admin, Some(timeline_id(name))).await.unwrap();
+    }
+    let ada = home.user("ada", false).await;
+    engine.read_clock(&ada, None).await.unwrap_err();
+    let change = PermissionsChange { read: Some(users(["ada"])), ..PermissionsChange::default() };
+    engine.set_access_control(&home.admin, timeline_id("main"), change, None).await.unwrap();
+    engine.read_clock(&ada, None).await.unwrap();
+    let level = RestrictionLevel::ReadOnly;
+    engine.restrict_time_travel(&home.admin, user_id("ada"), level, None).await.unwrap();
+    for text in ["{\"a\":1}", "{\"a\":2}", "{\"a\":3}"] {
+        let key = EncryptionKey::new(Zeroizing::new("a passphrase that is long enough".to_owned())).unwrap();
+        let data = Plaintext::new(Zeroizing::new(text.to_owned()));
+        let made = engine.encrypt_data(&home.admin, timeline_id("main"), data, key, None).await.unwrap();
+        if text.contains('3') {
+            engine.erase_data(&home.admin, ErasureRequest::Data(None, made.data_id), None).await.unwrap();
+        }
+    }
+    let erasure = ErasureRequest::Event(Some(timeline_id("main")), event_id("e7"));
+    engine.erase_data(&home.admin, erasure, None).await.unwrap();
+    engine.revoke_api_key(&home.admin, ada.key_id).await.unwrap();
+}
+
+/// Returns a house that was lived in and is closed.
+async fn lived_in() -> House {
+    let house = House::new();
+    let home = house.open().await;
+    fill(&home).await;
+    home.engine.close().await;
+    house
+}
+
+fn connect(house: &House) -> Connection {
+    Connection::open(house.path()).unwrap()
+}
+
+/// Changes one row by hand.
+fn attack(house: &House, statement: &str) {
+    assert_eq!(connect(house).execute(statement, []).unwrap(), 1, "{statement}");
+}
+
+/// Scans a timeline of a closed house, as `timenav verify` does.
+async fn look(house: &House, timeline: &str, depth: Depth, outside: Outside) -> Scan {
+    let notes = house.outside.notes();
+    let note = notes.get(&timeline_id(timeline)).filter(|_| outside == Outside::Kept);
+    look_at(house, house.path(), timeline, depth, note.map(String::as_str)).await
+}
+
+async fn look_at(house: &House, path: PathBuf, timeline: &str, depth: Depth, note: Option<&str>) -> Scan {
+    let archive = SqliteArchive::open(&path).unwrap();
+    let signer = Arc::clone(&house.signer);
+    let request = ScanRequest {
+        source: &archive,
+        timeline: timeline_id(timeline),
+        depth,
+        key: VerifierKey::new(&origin(&house.options.service_name, timeline), signer.public_key()).unwrap(),
+        verify: &move |public, message, signature| signer.verify(public, message, signature),
+        entropy: &CountingEntropy::default(),
+        kept: note.into_iter().map(|note| KeptCheckpoint { from: "kept outside", note: note.to_owned() }).collect(),
+    };
+    scan(&request, &mut |_| ()).await.unwrap().expect("there is such a timeline")
+}
+
+/// Returns the kinds found, with their positions, for an error message and a comparison.
+fn told(scan: &Scan) -> Vec<(FindingKind, Option<u64>)> {
+    scan.findings.iter().map(|finding| (finding.kind, finding.position)).collect()
+}
+
+/// Checks that a full scan with the checkpoint outside finds something of that kind, there first.
+async fn found(house: &House, timeline: &str, kind: FindingKind, position: Option<u64>) -> Scan {
+    let scan = look(house, timeline, Depth::Full, Outside::Kept).await;
+    check_found(&scan, kind, position);
+    scan
+}
+
+#[track_caller]
+fn check_found(scan: &Scan, kind: FindingKind, position: Option<u64>) {
+    assert!(scan.tampering_detected());
+    let first = scan.findings.iter().find(|finding| finding.kind == kind);
+    let first = first.unwrap_or_else(|| panic!("no {kind}: {:?}", scan.findings));
+    if position.is_some() {
+        assert_eq!(first.position, position, "{:?}", scan.findings);
+    }
+    assert!(scan.details.contains("not as it was signed"), "{}", scan.details);
+}
+
+/// Checks that no timeline has a finding.
+async fn clean(house: &House) {
+    for timeline in SqliteArchive::open(&house.path()).unwrap().timelines().unwrap() {
+        for depth in [Depth::Full, Depth::Quick, "tail:100".parse().unwrap(), "sample:50".parse().unwrap()] {
+            let scan = look(house, timeline.as_str(), depth, Outside::Kept).await;
+            assert_eq!(told(&scan), [], "{timeline} {depth}: {:#?}", scan.findings);
+        }
+    }
+}
+
+/// Returns an entry as it is kept.
+fn row(connection: &Connection, timeline: i64, position: u64) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
+    let select = "SELECT leaf, salt, payload FROM entries WHERE entry = ?1";
+    let key = [entry(timeline, position)];
+    connection.query_row(select, key, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap()
+}
+
+/// Puts an entry in the place of another.
+fn put(connection: &Connection, timeline: i64, position: u64, (leaf, salt, payload): &(Vec<u8>, Vec<u8>, Vec<u8>)) {
+    let insert = "INSERT INTO entries (entry, leaf, salt, payload) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT DO UPDATE SET leaf = excluded.leaf, salt = excluded.salt, payload = excluded.payload";
+    connection.execute(insert, params![entry(timeline, position), leaf, salt, payload]).unwrap();
+}
+
+/// Changes an entry as somebody does who knows the format: its hashes fit.
+fn rewrite(
+    connection: &Connection,
+    timeline: i64,
+    position: u64,
+    change: impl FnOnce(&mut LeafRecord<'static>, &mut Vec<u8>),
+) {
+    let (leaf, salt, mut payload) = row(connection, timeline, position);
+    let mut record = LeafRecord::decode(&leaf).unwrap().into_owned();
+    change(&mut record, &mut payload);
+    record.payload_hash = payload_hash(&Salt::from_bytes(salt.clone().try_into().unwrap()), &payload);
+    let leaf: Leaf<'_> = record.as_leaf();
+    put(connection, timeline, position, &(leaf.encode(), salt, payload));
+}
+
+/// Makes the whole tree of a timeline anew over the entries that are there: tiles, head, size.
+fn rebuild(connection: &Connection, timeline: i64) -> Frontier {
+    let select = "SELECT leaf FROM entries WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
+    let mut select = connection.prepare(select).unwrap();
+    let leaves = select.query_map([entry(timeline, 0), entry(timeline + 1, 0) - 1], |row| row.get::<_, Vec<u8>>(0));
+    let mut level: Vec<Hash> = leaves.unwrap().map(|leaf| leaf_hash(&leaf.unwrap())).collect();
+    let mut frontier = Frontier::default();
+    for hash in &level {
+        frontier.push(*hash);
+    }
+    connection.execute("DELETE FROM tiles WHERE timeline = ?1", [timeline]).unwrap();
+    let width = usize::from(TILE_WIDTH);
+    for number in 0.. {
+        let mut above = Vec::new();
+        for (index, tile) in (0_i64..).zip(level.chunks(width)) {
+            if number > 0 || tile.len() == width {
+                let bytes: Vec<u8> = tile.iter().flat_map(Hash::as_bytes).copied().collect();
+                connection
+                    .execute("INSERT INTO tiles VALUES (?1, ?2, ?3, ?4)", params![timeline, number, index, bytes])
+                    .unwrap();
+            }
+            if tile.len() == width {
+                above.push(tree_root(tile));
+            }
+        }
+        if above.is_empty() {
+            break;
+        }
+        level = above;
+    }
+    let update = "UPDATE timelines SET size = ?1, frontier = ?2 WHERE timeline = ?3";
+    connection.execute(update, params![frontier.size().cast_signed(), frontier.to_bytes(), timeline]).unwrap();
+    frontier
+}
+
+/// Signs a tree and puts the checkpoint into the database.
+fn sign(
+    connection: &Connection,
+    timeline: i64,
+    frontier: &Frontier,
+    name: &str,
+    public: [u8; 32],
+    by: impl FnOnce(&[u8]) -> [u8; 64],
+) {
+    let key = VerifierKey::new(name, public).unwrap();
+    let checkpoint =
+        Checkpoint { origin: name.to_owned(), size: frontier.size(), root: frontier.root(), extensions: Vec::new() };
+    let note = checkpoint.sign(&key, by).unwrap().to_string();
+    connection.execute("UPDATE timelines SET checkpoint = ?1 WHERE timeline = ?2", params![note, timeline]).unwrap();
+}

@@ -1,0 +1,221 @@
+//! What is no tampering is not called that: false alarms make people stop listening.
+
+use std::io::Write as _;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use timenav_core::clock::{ClockCommand, Rate};
+use timenav_core::scan::Depth;
+use timenav_engine::{AnchorRequest, ErasureRequest};
+
+use super::{MAIN, Outside, clean, connect, entry, fill, lived_in, look, put, record, row, told};
+use crate::cases::check_cases;
+use crate::house::{Home, House};
+use crate::sample::{event_id, moment, timeline_id};
+
+#[tokio::test]
+async fn a_house_that_was_lived_in() {
+    let house = lived_in().await;
+    clean(&house).await;
+    let home = house.open().await;
+    for timeline in ["system", "main", "one", "two", "three"] {
+        for depth in [Depth::Full, Depth::Quick, "tail:7".parse().unwrap(), "sample:7".parse().unwrap()] {
+            let timeline = timeline_id(timeline);
+            let scan = home.engine.detect_tampering(&home.admin, &timeline, depth, &mut |_| ()).await.unwrap().scan;
+            assert_eq!(told(&scan), [], "{timeline} {depth}: {:#?}", scan.findings);
+        }
+    }
+    home.close().await;
+    clean(&house).await;
+}
+
+#[tokio::test]
+async fn t10_an_event_recorded_late_is_no_tampering() {
+    let house = lived_in().await;
+    let home = house.open().await;
+    record(&home, "main", -900, 5).await;
+    home.close().await;
+    clean(&house).await;
+}
+
+#[tokio::test]
+async fn a_copy_and_a_copy_of_the_files_of_a_running_service() {
+    let house = lived_in().await;
+    let copy = house.path().with_extension("copy");
+    house.copy_database(&copy);
+    house.replace_database(&copy);
+    clean(&house).await;
+    let home = house.open().await;
+    record(&home, "main", 5_000, 300).await;
+    // As a kill leaves them: the file, and the log that is not folded into it.
+    let killed = house.path().with_extension("killed");
+    for end in ["", "-wal"] {
+        std::fs::copy(format!("{}{end}", house.path().display()), format!("{}{end}", killed.display())).unwrap();
+    }
+    record(&home, "main", 6_000, 3).await;
+    home.engine.close().await;
+    let note = house.outside.notes()[&timeline_id("main")].clone();
+    let scan = super::look_at(&house, killed.clone(), "main", Depth::Full, None).await;
+    assert_eq!(told(&scan), [], "{:#?}", scan.findings);
+    // It is behind the service that went on, of course.
+    let behind = super::look_at(&house, killed, "main", Depth::Full, Some(&note)).await;
+    assert_eq!(told(&behind), [(timenav_core::scan::FindingKind::Rollback, Some(scan.size))]);
+}
+
+#[tokio::test]
+async fn t26_a_torn_log_is_recovered_from() {
+    let house = lived_in().await;
+    let home = house.open().await;
+    record(&home, "main", 5_000, 300).await;
+    let killed = house.path().with_extension("killed");
+    for end in ["", "-wal"] {
+        std::fs::copy(format!("{}{end}", house.path().display()), format!("{}{end}", killed.display())).unwrap();
+    }
+    home.engine.close().await;
+    let log = format!("{}-wal", killed.display());
+    let length = std::fs::metadata(&log).unwrap().len();
+    std::fs::OpenOptions::new().write(true).open(&log).unwrap().set_len(length - length / 3).unwrap();
+    let scan = super::look_at(&house, killed, "main", Depth::Full, None).await;
+    assert_eq!(told(&scan), [], "{:#?}", scan.findings);
+}
+
+#[tokio::test]
+async fn t29_bytes_at_the_end_of_the_file() {
+    let house = lived_in().await;
+    let mut file = std::fs::OpenOptions::new().append(true).open(house.path()).unwrap();
+    file.write_all(&vec![0xA5; 3 * 8_192]).unwrap();
+    drop(file);
+    clean(&house).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn scans_beside_writers() {
+    let house = House::new();
+    let home = house.open().await;
+    fill(&home).await;
+    let writing = async {
+        for number in 0..40 {
+            record(&home, "main", 10_000 + number * 20, 20).await;
+            home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+            home.engine.change_clock(&home.admin, None, ClockCommand::Resume, None).await.unwrap();
+            let erasure = ErasureRequest::Event(None, event_id(&format!("e{}", 20 + number)));
+            home.engine.erase_data(&home.admin, erasure, None).await.unwrap();
+        }
+    };
+    let scanning = async {
+        for _ in 0..20 {
+            for timeline in ["main", "system"] {
+                let timeline = timeline_id(timeline);
+                let made = home.engine.detect_tampering(&home.admin, &timeline, Depth::Full, &mut |_| ()).await;
+                let scan = made.unwrap().scan;
+                assert_eq!(told(&scan), [], "{:#?}", scan.findings);
+            }
+        }
+    };
+    tokio::join!(writing, scanning);
+    home.engine.close().await;
+}
+
+/// One thing that somebody does.
+#[derive(Clone, Debug)]
+enum Deed {
+    Record(u8),
+    Steer(ClockCommand),
+    Anchor,
+    Look,
+    Erase(u8),
+    Reopen,
+    Kill,
+}
+
+fn deeds() -> impl Strategy<Value = Vec<(Deed, bool)>> {
+    let rate = (1_u64..9_000_000).prop_map(|micros| ClockCommand::SetRate(Rate::from_micros(micros).unwrap()));
+    let travel = (-1_000_000_i64..1_000_000).prop_map(|to| ClockCommand::Travel { to: moment(to), location: None });
+    let deed = prop_oneof![
+        4 => (1_u8..120).prop_map(Deed::Record),
+        2 => rate.prop_map(Deed::Steer),
+        2 => travel.prop_map(Deed::Steer),
+        1 => Just(Deed::Steer(ClockCommand::Pause)),
+        1 => Just(Deed::Steer(ClockCommand::Resume)),
+        1 => Just(Deed::Anchor),
+        2 => Just(Deed::Look),
+        1 => any::<u8>().prop_map(Deed::Erase),
+        1 => Just(Deed::Reopen),
+        1 => Just(Deed::Kill),
+    ];
+    vec((deed, any::<bool>()), 1..25)
+}
+
+async fn do_all(house: &House, deeds: Vec<(Deed, bool)>) {
+    let mut home: Home<'_> = house.open().await;
+    let mut next = 0;
+    for (deed, on_main) in deeds {
+        let name = if on_main { "main" } else { "other" };
+        let timeline = Some(timeline_id(name));
+        match deed {
+            Deed::Record(count) => {
+                record(&home, name, next, i64::from(count)).await;
+                next += i64::from(count);
+            }
+            Deed::Steer(command) => {
+                home.engine.change_clock(&home.admin, timeline, command, None).await.unwrap();
+            }
+            Deed::Anchor => {
+                let anchor = AnchorRequest { timestamp: None, description: String::new(), fixed: false };
+                home.engine.set_anchor(&home.admin, timeline, anchor, None).await.unwrap();
+            }
+            Deed::Look => drop(home.engine.read_clock(&home.admin, timeline).await),
+            Deed::Erase(number) => {
+                let erasure = ErasureRequest::Event(timeline, event_id(&format!("e{number}")));
+                drop(home.engine.erase_data(&home.admin, erasure, None).await);
+            }
+            Deed::Reopen => {
+                home.engine.close().await;
+                home = house.open().await;
+            }
+            Deed::Kill => {
+                // The files as they are in this moment, opened by another process.
+                let killed = house.path().with_extension("killed");
+                for end in ["", "-wal"] {
+                    let _ = std::fs::remove_file(format!("{}{end}", killed.display()));
+                    let from = format!("{}{end}", house.path().display());
+                    std::fs::copy(from, format!("{}{end}", killed.display())).unwrap();
+                }
+                let _ = std::fs::remove_file(format!("{}-shm", killed.display()));
+                let scan = super::look_at(house, killed, "main", Depth::Full, None).await;
+                assert_eq!(told(&scan), [], "{:#?}", scan.findings);
+            }
+        }
+    }
+    home.engine.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn random_histories_have_no_findings_and_every_flipped_bit_is_one() {
+    let strategy = (deeds(), any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0_usize..3, 0_u8..8);
+    check_cases(60, &strategy, async |(deeds, place, byte, column, bit)| {
+        let house = House::new();
+        do_all(&house, deeds).await;
+        clean(&house).await;
+        let size = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
+        let position = place.index(usize::try_from(size).unwrap()) as u64;
+        let connection = connect(&house);
+        let (leaf, salt, payload) = row(&connection, MAIN, position);
+        let mut columns = [leaf, salt, payload];
+        // What was erased has neither salt nor payload.
+        let column = if columns[column].is_empty() { 0 } else { column };
+        let at = byte.index(columns[column].len());
+        columns[column][at] ^= 1 << bit;
+        let [leaf, salt, payload] = columns;
+        put(&connection, MAIN, position, &(leaf, salt, payload));
+        drop(connection);
+        let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+        assert!(
+            scan.tampering_detected(),
+            "bit {bit} of byte {at} of column {column} of entry {}",
+            entry(MAIN, position)
+        );
+        let first = scan.findings.iter().filter_map(|finding| finding.position).min().unwrap();
+        assert!(first <= position, "{:#?}", scan.findings);
+    });
+}

@@ -1,0 +1,57 @@
+//! What each depth reads, and what it says that it did not.
+
+use timenav_core::scan::{Depth, FindingKind};
+
+use super::{MAIN, Outside, check_found, connect, found, lived_in, look, rewrite, told};
+
+fn depth(text: &str) -> Depth {
+    text.parse().unwrap()
+}
+
+#[tokio::test]
+async fn each_depth_counts_what_it_read() {
+    let house = lived_in().await;
+    let full = look(&house, "main", Depth::Full, Outside::Kept).await;
+    assert_eq!(full.checked_count("entries"), full.size);
+    assert_eq!(full.checked_count("payloads") + 1, full.size, "one is erased");
+    assert!(full.checked_count("tiles") > 2 && full.checked_count("events") == 699);
+    assert!(full.details.contains(&format!("{} entries", full.size)), "{}", full.details);
+    let quick = look(&house, "main", Depth::Quick, Outside::Kept).await;
+    assert_eq!((quick.checked_count("entries"), quick.checked_count("checkpoints")), (0, 2));
+    let tail = look(&house, "main", depth("tail:10"), Outside::Kept).await;
+    assert_eq!(tail.checked_count("entries"), 10);
+    let longer = look(&house, "main", depth("tail:1000000"), Outside::Kept).await;
+    assert_eq!(longer.checked_count("entries"), longer.size);
+    let sample = look(&house, "main", depth("sample:100"), Outside::Kept).await;
+    assert!((50..=100).contains(&sample.checked_count("entries")));
+    assert!(sample.not_checked.iter().any(|sentence| sentence.contains("probability")), "{:?}", sample.not_checked);
+    for scan in [full, quick, tail, longer, sample] {
+        assert_eq!(told(&scan), []);
+        assert!(!scan.not_checked.is_empty() && scan.checkpoint.is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_tail_finds_what_lies_in_it_and_not_what_lies_before() {
+    let house = lived_in().await;
+    rewrite(&connect(&house), MAIN, 300, |record, _| record.actor = "mallory".into());
+    let size = found(&house, "main", FindingKind::LeafMismatch, Some(300)).await.size;
+    let inside = look(&house, "main", depth(&format!("tail:{}", size - 290)), Outside::Kept).await;
+    check_found(&inside, FindingKind::RootMismatch, None);
+    let outside = look(&house, "main", depth("tail:100"), Outside::Kept).await;
+    assert_eq!(told(&outside), [], "the tiles are as they were signed");
+    assert!(outside.not_checked.iter().any(|sentence| sentence.contains("not they themselves")));
+}
+
+#[tokio::test]
+async fn a_sample_of_everything_finds_an_altered_entry() {
+    let house = lived_in().await;
+    let connection = connect(&house);
+    for position in 100..200 {
+        rewrite(&connection, MAIN, position, |record, _| record.actor = "mallory".into());
+    }
+    drop(connection);
+    let scan = look(&house, "main", depth("sample:300"), Outside::Kept).await;
+    check_found(&scan, FindingKind::LeafMismatch, None);
+    assert!(scan.findings.iter().all(|finding| (100..200).contains(&finding.position.unwrap())));
+}

@@ -1,0 +1,166 @@
+//! Attacks on single entries, without or with the hashes beside them.
+
+use timenav_core::scan::{Depth, FindingKind};
+use timenav_engine::OpenError;
+
+use super::{MAIN, Outside, attack, connect, entry, found, lived_in, look, put, rewrite, row, told};
+use crate::sample::timeline_id;
+
+/// Positions in a full tile, in another, and at the right edge of the tree.
+const POSITIONS: [u64; 3] = [3, 300, 704];
+
+#[tokio::test]
+async fn t01_one_bit_of_a_leaf_a_salt_or_a_payload() {
+    for position in POSITIONS {
+        for (column, kind) in [
+            ("leaf", FindingKind::LeafMismatch),
+            ("salt", FindingKind::PayloadMismatch),
+            ("payload", FindingKind::PayloadMismatch),
+        ] {
+            let house = lived_in().await;
+            let (leaf, salt, payload) = row(&connect(&house), MAIN, position);
+            let mut columns = [leaf, salt, payload];
+            let number = ["leaf", "salt", "payload"].iter().position(|name| *name == column).unwrap();
+            columns[number][1] ^= 4;
+            let [leaf, salt, payload] = columns;
+            put(&connect(&house), MAIN, position, &(leaf, salt, payload));
+            let scan = found(&house, "main", kind, Some(position)).await;
+            assert!(scan.details.contains("accident"), "{}", scan.details);
+        }
+    }
+}
+
+#[tokio::test]
+async fn t02_an_edited_payload_and_an_edited_actor() {
+    let house = lived_in().await;
+    let statement = format!("UPDATE entries SET payload = CAST('{{}}' AS BLOB) WHERE entry = {}", entry(MAIN, 10));
+    attack(&house, &statement);
+    let scan = found(&house, "main", FindingKind::PayloadMismatch, Some(10)).await;
+    assert_eq!(scan.findings.len(), 1);
+    let house = lived_in().await;
+    rewrite(&connect(&house), MAIN, 300, |record, _| record.actor = "mallory".into());
+    found(&house, "main", FindingKind::LeafMismatch, Some(300)).await;
+    // The service starts: it reads no entry. Its own scan finds the same.
+    let home = house.open().await;
+    let mut steps = Vec::new();
+    let main = timeline_id("main");
+    let mut note = |step| steps.push(step);
+    let made = home.engine.detect_tampering(&home.admin, &main, Depth::Full, &mut note).await.unwrap();
+    assert!(told(&made.scan).contains(&(FindingKind::LeafMismatch, Some(300))), "{:?}", told(&made.scan));
+    assert_eq!(made.ledger.position + 1, made.ledger.size);
+    assert!(steps.last().is_some_and(|step| step.done == step.total));
+    home.engine.close().await;
+}
+
+#[tokio::test]
+async fn t03_an_edited_entry_with_its_own_hashes() {
+    let house = lived_in().await;
+    let connection = connect(&house);
+    rewrite(&connection, MAIN, 300, |record, _| record.actor = "mallory".into());
+    let (leaf, _, _) = row(&connection, MAIN, 300);
+    let mut tile: Vec<u8> = connection
+        .query_row("SELECT hashes FROM tiles WHERE timeline = ?1 AND level = 0 AND tile = 1", [MAIN], |row| row.get(0))
+        .unwrap();
+    let hash = timenav_core::ledger::leaf_hash(&leaf);
+    tile[44 * 32..45 * 32].copy_from_slice(hash.as_bytes());
+    let update = "UPDATE tiles SET hashes = ?1 WHERE timeline = ?2 AND level = 0 AND tile = 1";
+    assert_eq!(connection.execute(update, rusqlite::params![tile, MAIN]).unwrap(), 1);
+    drop(connection);
+    // The tile above vouches for the 256 entries of this one.
+    found(&house, "main", FindingKind::RootMismatch, Some(256)).await;
+}
+
+#[tokio::test]
+async fn t07_a_missing_entry() {
+    for position in POSITIONS {
+        let house = lived_in().await;
+        attack(&house, &format!("DELETE FROM entries WHERE entry = {}", entry(MAIN, position)));
+        found(&house, "main", FindingKind::SequenceGap, Some(position)).await;
+    }
+    let house = lived_in().await;
+    let last = look(&house, "main", Depth::Quick, Outside::Kept).await.size - 1;
+    attack(&house, &format!("DELETE FROM entries WHERE entry = {}", entry(MAIN, last)));
+    found(&house, "main", FindingKind::SequenceGap, Some(last)).await;
+    let quick = look(&house, "main", Depth::Quick, Outside::Kept).await;
+    assert!(quick.tampering_detected());
+}
+
+#[tokio::test]
+async fn t15_two_entries_in_each_others_place() {
+    let house = lived_in().await;
+    let connection = connect(&house);
+    let (one, other) = (row(&connection, MAIN, 20), row(&connection, MAIN, 300));
+    put(&connection, MAIN, 20, &other);
+    put(&connection, MAIN, 300, &one);
+    drop(connection);
+    let scan = found(&house, "main", FindingKind::LeafMismatch, Some(20)).await;
+    assert!(told(&scan).contains(&(FindingKind::LeafMismatch, Some(300))));
+}
+
+#[tokio::test]
+async fn t16_an_entry_of_another_place_or_timeline() {
+    let house = lived_in().await;
+    let connection = connect(&house);
+    put(&connection, MAIN, 20, &row(&connection, MAIN, 21));
+    drop(connection);
+    found(&house, "main", FindingKind::LeafMismatch, Some(20)).await;
+    let house = lived_in().await;
+    let connection = connect(&house);
+    put(&connection, MAIN, 5, &row(&connection, MAIN + 1, 5));
+    drop(connection);
+    let scan = found(&house, "main", FindingKind::LeafMismatch, Some(5)).await;
+    assert!(scan.findings.iter().any(|finding| finding.evidence.contains("of the timeline `one`")), "{scan:#?}");
+}
+
+#[tokio::test]
+async fn t19_an_entry_of_a_read_is_edited_or_deleted() {
+    let house = lived_in().await;
+    let connection = connect(&house);
+    let position =
+        (0..1_000).find(|position| row(&connection, MAIN, *position).0.starts_with(b"{\"action\":\"read\"")).unwrap();
+    rewrite(&connection, MAIN, position, |record, _| record.actor = "nobody".into());
+    drop(connection);
+    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+    let first = scan.findings.iter().find(|finding| finding.kind == FindingKind::LeafMismatch).unwrap();
+    assert!(first.position.unwrap() <= position, "{scan:#?}");
+    let house = lived_in().await;
+    attack(&house, &format!("DELETE FROM entries WHERE entry = {}", entry(MAIN, position)));
+    found(&house, "main", FindingKind::SequenceGap, Some(position)).await;
+}
+
+#[tokio::test]
+async fn entries_beyond_the_signed_ones() {
+    let house = lived_in().await;
+    let connection = connect(&house);
+    let size = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
+    put(&connection, MAIN, size, &row(&connection, MAIN, 5));
+    drop(connection);
+    found(&house, "main", FindingKind::CheckpointMismatch, Some(size)).await;
+}
+
+#[tokio::test]
+async fn a_tile_that_is_wrong_beside_entries_that_are_right() {
+    let house = lived_in().await;
+    attack(&house, "UPDATE tiles SET hashes = zeroblob(8192) WHERE timeline = 2 AND level = 0 AND tile = 1");
+    found(&house, "main", FindingKind::TileMismatch, Some(256)).await;
+    let house = lived_in().await;
+    attack(&house, "DELETE FROM tiles WHERE timeline = 2 AND level = 1 AND tile = 0");
+    found(&house, "main", FindingKind::TileMismatch, Some(0)).await;
+    assert!(look(&house, "main", Depth::Quick, Outside::Kept).await.tampering_detected());
+}
+
+#[tokio::test]
+async fn t27_a_damaged_signature() {
+    let house = lived_in().await;
+    let note = house.outside.notes()[&timeline_id("main")].clone();
+    let at = note.len() - 10;
+    let mut bytes = note.into_bytes();
+    bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+    let update = "UPDATE timelines SET checkpoint = ?1 WHERE timeline = 2";
+    connect(&house).execute(update, [String::from_utf8(bytes).unwrap()]).unwrap();
+    let scan = found(&house, "main", FindingKind::BadSignature, None).await;
+    assert_eq!(scan.findings.len(), 1, "the data itself is as it was: {:?}", told(&scan));
+    assert_eq!(scan.findings[0].position, Some(scan.size));
+    let refused = house.try_open(house.store()).await.err().unwrap();
+    assert!(matches!(refused, OpenError::Head { .. }), "{refused:?}");
+}

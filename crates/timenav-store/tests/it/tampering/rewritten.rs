@@ -1,0 +1,229 @@
+//! Attacks by those who recompute what follows, with and without a key to sign it.
+
+use rusqlite::Connection;
+use timenav_core::ledger::{Frontier, Leaf, Salt, payload_hash};
+use timenav_core::scan::{Depth, FindingKind};
+use timenav_engine::{OpenError, Signer as _};
+
+use super::{
+    MAIN, Outside, attack, check_found, connect, entry, found, lived_in, look, put, rebuild, rewrite, row, sign, told,
+};
+use crate::doors::SeedSigner;
+use crate::house::House;
+use crate::sample::timeline_id;
+
+async fn refused(house: &House) -> OpenError {
+    house.try_open(house.store()).await.err().expect("it is not opened")
+}
+
+/// Lets everything that follows from the entries follow from them.
+fn recompute(house: &House, change: impl FnOnce(&Connection)) -> Frontier {
+    let connection = connect(house);
+    change(&connection);
+    rebuild(&connection, MAIN)
+}
+
+fn edit(connection: &Connection) {
+    rewrite(connection, MAIN, 300, |record, _| record.actor = "mallory".into());
+}
+
+/// Signs what was recomputed with the service's own key.
+fn steal_the_key(house: &House, frontier: &Frontier) {
+    let signer = &house.signer;
+    sign(&connect(house), MAIN, frontier, "timenav.test/main", signer.public_key(), |message| signer.sign(message));
+}
+
+#[tokio::test]
+async fn t04_an_edited_entry_and_the_tree_over_it() {
+    let house = lived_in().await;
+    let size = recompute(&house, edit).size();
+    found(&house, "main", FindingKind::CheckpointMismatch, Some(size)).await;
+    // The signature alone is enough to see it, also quickly.
+    for depth in [Depth::Full, Depth::Quick] {
+        check_found(&look(&house, "main", depth, Outside::Nothing).await, FindingKind::CheckpointMismatch, Some(size));
+    }
+    let refused = refused(&house).await;
+    assert!(matches!(refused, OpenError::Unsigned { .. }), "{refused:?}");
+}
+
+#[tokio::test]
+async fn t05_the_same_without_the_checkpoint() {
+    let house = lived_in().await;
+    let size = recompute(&house, edit).size();
+    attack(&house, "UPDATE timelines SET checkpoint = '' WHERE timeline = 2");
+    found(&house, "main", FindingKind::ExternalCheckpointInconsistent, Some(size)).await;
+    // One checkpoint is kept in the database, and it cannot just be left out.
+    let alone = look(&house, "main", Depth::Full, Outside::Nothing).await;
+    assert_eq!(told(&alone), [(FindingKind::BadSignature, Some(size))]);
+    assert!(matches!(refused(&house).await, OpenError::Head { .. }));
+}
+
+#[tokio::test]
+async fn t06_no_entry_is_without_a_signature() {
+    let house = lived_in().await;
+    let size = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
+    recompute(&house, |connection| {
+        rewrite(connection, MAIN, size - 1, |record, _| record.actor = "mallory".into());
+    });
+    let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+    check_found(&scan, FindingKind::CheckpointMismatch, Some(size));
+}
+
+/// Gives every entry from a position on another one.
+fn renumber(connection: &Connection, first: u64, by: i64) {
+    let last = (first..10_000).take_while(|position| exists(connection, *position)).last().unwrap();
+    let mut moved: Vec<_> = (first..=last).map(|position| (position, row(connection, MAIN, position))).collect();
+    for (position, _) in &moved {
+        connection.execute("DELETE FROM entries WHERE entry = ?1", [entry(MAIN, *position)]).unwrap();
+    }
+    for (position, kept) in &mut moved {
+        let to = position.checked_add_signed(by).unwrap();
+        put(connection, MAIN, to, kept);
+        if !kept.2.is_empty() {
+            rewrite(connection, MAIN, to, |record, _| record.seq = to);
+        }
+    }
+}
+
+fn exists(connection: &Connection, position: u64) -> bool {
+    let count = connection.query_row("SELECT count(*) FROM entries WHERE entry = ?1", [entry(MAIN, position)], |row| {
+        row.get::<_, i64>(0)
+    });
+    count.unwrap() == 1
+}
+
+#[tokio::test]
+async fn t08_a_deleted_entry_and_all_others_renumbered() {
+    let house = lived_in().await;
+    let size = recompute(&house, |connection| {
+        connection.execute("DELETE FROM entries WHERE entry = ?1", [entry(MAIN, 20)]).unwrap();
+        renumber(connection, 21, -1);
+    })
+    .size();
+    found(&house, "main", FindingKind::CheckpointMismatch, Some(size + 1)).await;
+    check_found(&look(&house, "main", Depth::Full, Outside::Kept).await, FindingKind::Rollback, Some(size));
+}
+
+#[tokio::test]
+async fn t09_an_entry_put_in_between() {
+    let house = lived_in().await;
+    let before = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
+    recompute(&house, |connection| {
+        let inserted = row(connection, MAIN, 20);
+        renumber(connection, 20, 1);
+        put(connection, MAIN, 20, &inserted);
+    });
+    found(&house, "main", FindingKind::CheckpointMismatch, Some(before)).await;
+    assert!(matches!(refused(&house).await, OpenError::Unsigned { .. }));
+}
+
+#[tokio::test]
+async fn t17_a_ledger_under_another_name() {
+    let house = lived_in().await;
+    attack(&house, "DELETE FROM timelines WHERE timeline_id = 'one'");
+    attack(&house, "UPDATE timelines SET timeline_id = 'one' WHERE timeline_id = 'two'");
+    let scan = found(&house, "one", FindingKind::OriginMismatch, None).await;
+    assert!(told(&scan).iter().any(|(kind, _)| *kind == FindingKind::LeafMismatch));
+    // `two` is gone, and its checkpoint outside tells that it was there.
+    found(&house, "two", FindingKind::Rollback, Some(0)).await;
+    found(&house, "system", FindingKind::StateMismatch, None).await;
+}
+
+#[tokio::test]
+async fn t21_a_history_signed_with_another_key() {
+    let house = lived_in().await;
+    let frontier = recompute(&house, edit);
+    let thief = SeedSigner::new([9; 32]);
+    sign(&connect(&house), MAIN, &frontier, "timenav.test/main", thief.public_key(), |message| thief.sign(message));
+    let scan = found(&house, "main", FindingKind::UnknownKey, Some(frontier.size())).await;
+    assert!(scan.findings.iter().any(|finding| finding.kind == FindingKind::ExternalCheckpointInconsistent));
+    check_found(&look(&house, "main", Depth::Quick, Outside::Nothing).await, FindingKind::UnknownKey, None);
+    assert!(matches!(refused(&house).await, OpenError::Head { .. }));
+}
+
+#[tokio::test]
+async fn t22_a_history_signed_with_the_stolen_key() {
+    let house = lived_in().await;
+    let frontier = recompute(&house, edit);
+    steal_the_key(&house, &frontier);
+    let scan = found(&house, "main", FindingKind::ExternalCheckpointInconsistent, Some(frontier.size())).await;
+    assert!(scan.findings.iter().any(|finding| finding.kind == FindingKind::Fork), "both are signed");
+    assert!(matches!(refused(&house).await, OpenError::Fork { .. }));
+    // Without a checkpoint from outside it passes, and the scan says so.
+    let alone = look(&house, "main", Depth::Full, Outside::Nothing).await;
+    assert_eq!(told(&alone), []);
+    assert!(alone.not_checked.iter().any(|sentence| sentence.contains("no checkpoint from outside")));
+}
+
+#[tokio::test]
+async fn t28_an_entry_without_effect_is_dropped() {
+    let house = lived_in().await;
+    // Replaying the tables alone shows nothing: only the tree does.
+    let size = recompute(&house, |connection| {
+        let read = (0..1_000).find(|position| row(connection, MAIN, *position).0.starts_with(b"{\"action\":\"read\""));
+        rewrite(connection, MAIN, read.unwrap(), |record, payload| {
+            record.subject = "timeline".into();
+            *payload = b"{}".to_vec();
+        });
+    })
+    .size();
+    let scan = found(&house, "main", FindingKind::CheckpointMismatch, Some(size)).await;
+    assert!(!told(&scan).iter().any(|(kind, _)| *kind == FindingKind::StateMismatch));
+}
+
+#[tokio::test]
+async fn t30_another_version_of_the_format() {
+    let house = lived_in().await;
+    let size = recompute(&house, |connection| {
+        let (leaf, salt, payload) = row(connection, MAIN, 20);
+        let text = String::from_utf8(leaf).unwrap().replace("\"v\":1}", "\"v\":2}");
+        put(connection, MAIN, 20, &(text.into_bytes(), salt, payload));
+    })
+    .size();
+    found(&house, "main", FindingKind::UnknownFormat, Some(20)).await;
+    found(&house, "main", FindingKind::CheckpointMismatch, Some(size)).await;
+}
+
+#[tokio::test]
+async fn t25_a_host_time_that_goes_down() {
+    // The service never records that: only who signs with its key can.
+    let house = lived_in().await;
+    let frontier = recompute(&house, |connection| {
+        rewrite(connection, MAIN, 705, |record, _| record.recorded_at = "2020-01-01T00:00:00Z".into());
+    });
+    steal_the_key(&house, &frontier);
+    let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+    check_found(&scan, FindingKind::HostTimeWentDown, Some(705));
+}
+
+#[tokio::test]
+async fn a_clock_that_showed_something_else() {
+    let house = lived_in().await;
+    let frontier = recompute(&house, |connection| {
+        rewrite(connection, MAIN, 100, |record, _| record.clock_time = "1999-01-01T00:00:00Z".into());
+    });
+    steal_the_key(&house, &frontier);
+    let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+    assert_eq!(told(&scan), [(FindingKind::ClockDiscontinuity, Some(100))]);
+}
+
+#[tokio::test]
+async fn an_entry_appended_by_hand() {
+    let house = lived_in().await;
+    let before = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
+    recompute(&house, |connection| {
+        let leaf = Leaf {
+            timeline_id: timeline_id("main").as_str(),
+            seq: before,
+            recorded_at: "2027-01-01T00:00:00Z",
+            clock_time: "2027-01-01T00:00:00Z",
+            actor: "admin",
+            action: "read",
+            subject: "clock",
+            payload_hash: payload_hash(&Salt::from_bytes([1; 16]), b"{}"),
+        }
+        .encode();
+        put(connection, MAIN, before, &(leaf, vec![1; 16], b"{}".to_vec()));
+    });
+    found(&house, "main", FindingKind::CheckpointMismatch, Some(before)).await;
+}

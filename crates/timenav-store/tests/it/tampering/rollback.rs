@@ -1,0 +1,117 @@
+//! Attacks with whole files, and with the end of a ledger: what only a checkpoint outside shows.
+
+use std::path::PathBuf;
+
+use timenav_core::clock::ClockCommand;
+use timenav_core::scan::{Depth, FindingKind};
+use timenav_engine::{OpenError, Refusal};
+use timenav_store::SqliteStore;
+
+use super::{Outside, check_found, clean, found, lived_in, look, look_at, record, told};
+use crate::house::House;
+use crate::sample::timeline_id;
+
+/// Returns a house that went on after a copy of it was made.
+async fn went_on() -> (House, PathBuf) {
+    let house = lived_in().await;
+    let older = house.path().with_extension("older");
+    house.copy_database(&older);
+    let home = house.open().await;
+    record(&home, "main", 5_000, 50).await;
+    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    home.engine.close().await;
+    (house, older)
+}
+
+#[tokio::test]
+async fn t11_and_t12_the_end_is_cut_off_or_an_older_copy_put_back() {
+    let (house, older) = went_on().await;
+    house.replace_database(&older);
+    let size = look(&house, "main", Depth::Quick, Outside::Nothing).await.size;
+    for depth in [Depth::Full, Depth::Quick, "tail:10".parse().unwrap(), "sample:5".parse().unwrap()] {
+        let scan = look(&house, "main", depth, Outside::Kept).await;
+        assert_eq!(told(&scan), [(FindingKind::Rollback, Some(size))], "{depth}");
+        assert_eq!(scan.findings[0].last_good_checkpoint, Some(size));
+        // Nothing inside an older copy is wrong.
+        let alone = look(&house, "main", depth, Outside::Nothing).await;
+        assert_eq!(told(&alone), []);
+        assert!(alone.not_checked.iter().any(|sentence| sentence.contains("older copy")));
+    }
+    let refused = house.try_open(house.store()).await.err().unwrap();
+    assert!(matches!(refused, OpenError::Rollback { .. }), "{refused:?}");
+}
+
+#[tokio::test]
+async fn t13_an_older_copy_is_written_on() {
+    for count in [10, 51, 400] {
+        let (house, older) = went_on().await;
+        let kept = house.outside.notes();
+        house.replace_database(&older);
+        let mut house = house;
+        house.options.accept_rollback = true;
+        let home = house.open().await;
+        record(&home, "main", 9_000, count).await;
+        home.engine.close().await;
+        let alone = look(&house, "main", Depth::Full, Outside::Nothing).await;
+        assert_eq!(told(&alone), [], "without a checkpoint nothing is to be seen");
+        let note = &kept[&timeline_id("main")];
+        for depth in [Depth::Full, Depth::Quick, "tail:10".parse().unwrap()] {
+            let scan = look_at(&house, house.path(), "main", depth, Some(note)).await;
+            let expected = if count == 10 { FindingKind::Rollback } else { FindingKind::Fork };
+            check_found(&scan, expected, None);
+        }
+        // The service itself, running on the other history, is compared with what it keeps now.
+        clean(&house).await;
+    }
+}
+
+#[tokio::test]
+async fn t14_two_histories_for_two_people() {
+    let (house, older) = went_on().await;
+    let shown_to_one = house.outside.notes()[&timeline_id("main")].clone();
+    house.replace_database(&older);
+    let mut house = house;
+    house.options.accept_rollback = true;
+    let home = house.open().await;
+    record(&home, "main", 9_000, 49).await;
+    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    home.engine.close().await;
+    let scan = look_at(&house, house.path(), "main", Depth::Full, Some(&shown_to_one)).await;
+    check_found(&scan, FindingKind::Fork, None);
+    let alone = look(&house, "main", Depth::Full, Outside::Nothing).await;
+    assert_eq!(told(&alone), []);
+}
+
+#[tokio::test]
+async fn t24_an_empty_database() {
+    let house = lived_in().await;
+    let empty = house.path().with_extension("empty");
+    drop(SqliteStore::open(&empty).unwrap());
+    house.replace_database(&empty);
+    let scan = found(&house, "main", FindingKind::Rollback, Some(0)).await;
+    assert!(scan.details.contains("there is no such ledger"), "{}", scan.details);
+    let refused = house.try_open(house.store()).await.err().unwrap();
+    assert!(matches!(refused, OpenError::Rollback { found: 0, .. }), "{refused:?}");
+}
+
+#[tokio::test]
+async fn the_file_is_replaced_while_the_service_runs() {
+    let (house, older) = went_on().await;
+    let home = house.open().await;
+    // What the service remembers is a checkpoint outside the database too.
+    let connection = rusqlite::Connection::open(house.path()).unwrap();
+    connection.execute("ATTACH ?1 AS older", [older.to_str().unwrap()]).unwrap();
+    connection
+        .execute_batch(
+            "DELETE FROM timelines WHERE timeline_id = 'main';
+             INSERT INTO timelines SELECT * FROM older.timelines WHERE timeline_id = 'main';",
+        )
+        .unwrap();
+    let scan = look(&house, "main", Depth::Quick, Outside::Kept).await;
+    check_found(&scan, FindingKind::Rollback, None);
+    // The service does not write on a history that is not the one it knows, not even that it looked.
+    let main = timeline_id("main");
+    let refused = home.engine.detect_tampering(&home.admin, &main, Depth::Quick, &mut |_| ()).await.unwrap_err();
+    assert!(matches!(refused, Refusal::Unavailable(_)), "{refused:?}");
+    home.engine.close().await;
+}
