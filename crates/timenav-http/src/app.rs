@@ -1,5 +1,6 @@
 //! Everything put together.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use axum::Router;
@@ -8,6 +9,7 @@ use timenav_engine::Engine;
 use tokio_util::sync::CancellationToken;
 
 use crate::metrics::Metrics;
+use crate::rate::Rates;
 use crate::route::Route;
 use crate::{auth, finish, service, v1};
 
@@ -18,6 +20,10 @@ pub struct HttpOptions {
     pub closing: CancellationToken,
     /// The version of the service.
     pub version: &'static str,
+    /// Whether clients speak to the service by HTTPS.
+    pub encrypted: bool,
+    /// Requests that one API key may make in a minute; as many as it likes where there is none.
+    pub requests_per_minute: Option<NonZeroU32>,
 }
 
 /// What every handler can reach.
@@ -26,6 +32,7 @@ pub(crate) struct App {
     pub(crate) engine: Engine,
     pub(crate) options: Arc<HttpOptions>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) rates: Arc<Rates>,
 }
 
 /// Prefixes under which every operation is served by the same handler.
@@ -37,8 +44,14 @@ pub(crate) fn operations() -> Vec<Route> {
     routes.extend(v1::anchors::routes());
     routes.extend(v1::events::routes());
     routes.extend(v1::import::routes());
+    routes.extend(v1::data::routes());
     routes.extend(v1::timelines::routes());
     routes.extend(v1::proofs::routes());
+    routes.extend(v1::tampering::routes());
+    routes.extend(v1::tiles::routes());
+    routes.extend(v1::access_control::routes());
+    routes.extend(v1::restrictions::routes());
+    routes.extend(v1::access_logs::routes());
     routes.extend(v1::users::routes());
     routes.extend(v1::api_keys::routes());
     routes.extend(v1::limits::routes());
@@ -47,7 +60,8 @@ pub(crate) fn operations() -> Vec<Route> {
 
 /// Returns the whole service, ready to be served.
 pub fn router(engine: Engine, options: HttpOptions) -> Router {
-    let app = App { engine, options: Arc::new(options), metrics: Arc::new(Metrics::new()) };
+    let rates = Arc::new(Rates::new(&engine, options.requests_per_minute));
+    let app = App { rates, engine, options: Arc::new(options), metrics: Arc::new(Metrics::new()) };
     let mut operations_router = Router::new();
     for route in operations() {
         for path in route.paths() {

@@ -1,9 +1,10 @@
 //! Who asks. Nothing behind this layer runs for somebody who could not be identified.
 
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody, to_bytes};
-use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::extract::{ConnectInfo, FromRequestParts, MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
@@ -66,10 +67,22 @@ pub(crate) async fn identify(State(app): State<App>, request: Request, next: Nex
     };
     match identified {
         Ok(caller) => {
+            let left = match app.rates.request(&caller.key_id) {
+                Ok(left) => left,
+                Err(left) => return Failure::TooMany(left).into_response(),
+            };
             parts.extensions.insert(caller);
-            next.run(Request::from_parts(parts, body)).await
+            let mut response = next.run(Request::from_parts(parts, body)).await;
+            if let Some(left) = left {
+                left.write(response.headers_mut());
+            }
+            response
         }
         Err(failure) => {
+            // Past the limit an attempt is not logged either: nobody shall fill a ledger with them.
+            if let Some(Err(left)) = address(&parts).map(|address| app.rates.failed_attempt(address)) {
+                return Failure::TooMany(left).into_response();
+            }
             let operation = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
             let aimed = aimed_at(&parts);
             match app.engine.log_unidentified(aimed, &operation, failure).await {
@@ -78,6 +91,11 @@ pub(crate) async fn identify(State(app): State<App>, request: Request, next: Nex
             }
         }
     }
+}
+
+/// Returns where the connection comes from. Headers that say something else are not believed.
+fn address(parts: &Parts) -> Option<IpAddr> {
+    parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip())
 }
 
 /// Returns the key that the request shows (RFC 6750 §2.1).

@@ -68,7 +68,7 @@ pub(crate) async fn finish(State(app): State<App>, request: Request, next: Next)
     app.metrics.record(method, &route, status, took);
     let (took_micros, request_id) = (took.micros(), &id.0);
     tracing::debug!(method, route, status, took_micros, request_id, trace_id = trace, "request answered");
-    headers(response.headers_mut(), &id);
+    headers(response.headers_mut(), &id, app.options.encrypted);
     response
 }
 
@@ -190,6 +190,8 @@ fn log_once(failure: &Failure, id: &RequestId) {
         | Failure::TooLarge { .. }
         | Failure::BodyLost
         | Failure::NoRoute
+        | Failure::NotATile { .. }
+        | Failure::TooMany(_)
         | Failure::Method { .. } => {}
     }
 }
@@ -217,7 +219,7 @@ fn problem_json(status: StatusCode, problem: Problem) -> Response {
 }
 
 /// Sets what every answer has. A handler that set one of these itself knew better.
-fn headers(headers: &mut HeaderMap, id: &RequestId) {
+fn headers(headers: &mut HeaderMap, id: &RequestId, encrypted: bool) {
     let mut set = |name: HeaderName, value: &'static str| {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     };
@@ -227,6 +229,9 @@ fn headers(headers: &mut HeaderMap, id: &RequestId) {
     set(header::REFERRER_POLICY, "no-referrer");
     set(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
     set(header::VARY, "Authorization");
+    if encrypted {
+        set(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000; includeSubDomains");
+    }
     if let Ok(value) = HeaderValue::from_str(&id.0) {
         headers.insert(REQUEST_ID, value);
     }

@@ -8,6 +8,7 @@ use http::request::Parts;
 use sha2::{Digest, Sha256};
 use timenav_engine::{Caller, Idempotency};
 
+use crate::app::App;
 use crate::params::WholeBody;
 use crate::problem::Failure;
 
@@ -18,10 +19,10 @@ const HEADER: &str = "idempotency-key";
 /// What the request carries, if it carries a key.
 pub(crate) struct Idempotent(pub(crate) Option<Idempotency>);
 
-impl<S: Sync> FromRequestParts<S> for Idempotent {
+impl FromRequestParts<App> for Idempotent {
     type Rejection = Failure;
 
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
         let Some(key) = key(parts)? else { return Ok(Self(None)) };
         let caller = parts.extensions.get::<Caller>();
         // Keys bound to different timelines mean different things by the same request.
@@ -37,7 +38,12 @@ impl<S: Sync> FromRequestParts<S> for Idempotent {
                 canonical(route).as_bytes(),
                 key.as_bytes(),
             ]),
-            fingerprint: digest(&[canonical(parts.uri.path()).as_bytes(), query.as_bytes(), &body.0]),
+            // The body may hold an encryption key, and the fingerprint is kept.
+            fingerprint: app.engine.fingerprint(&digest(&[
+                canonical(parts.uri.path()).as_bytes(),
+                query.as_bytes(),
+                &body.0,
+            ])),
         })))
     }
 }

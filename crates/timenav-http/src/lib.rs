@@ -13,6 +13,7 @@ mod metrics;
 mod openapi;
 mod params;
 mod problem;
+mod rate;
 mod route;
 mod service;
 mod v1;

@@ -120,7 +120,11 @@ fn idempotency_key() -> Value {
 }
 
 fn path_parameters(route: &Route) -> Vec<Value> {
-    let names = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let names = route
+        .path
+        .split('/')
+        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+        .map(|name| name.trim_start_matches('*'));
     names
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } }))
         .collect()
@@ -178,6 +182,10 @@ fn responses(route: &Route, schemas: &mut Map<String, Value>) -> Value {
                 "One message for each change; the id is the generation",
             )
         }
+        Gives::Bytes => {
+            let bytes = json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } });
+            (bytes, "The bytes")
+        }
         Gives::Note(body) => {
             collect(body, schemas);
             let json = json!({ "schema": reference(&body.name) });
@@ -192,6 +200,10 @@ fn responses(route: &Route, schemas: &mut Map<String, Value>) -> Value {
     let takes_body = route.method == http::Method::POST;
     for (status, description) in CHANGE_PROBLEMS.into_iter().filter(|_| route.method != http::Method::GET) {
         responses.insert(status.to_owned(), problem(description));
+    }
+    if route.limited {
+        responses
+            .insert("429".to_owned(), problem("There were too many attempts; `Retry-After` says when to try again"));
     }
     if takes_body {
         responses.insert("415".to_owned(), problem("The body is of a type that is not taken here"));

@@ -78,6 +78,18 @@ impl<S: Send + Sync> FromRequestParts<S> for InPath {
     }
 }
 
+/// Two names in a path. What is no text names nothing.
+pub(crate) struct InTwoPaths(pub(crate) String, pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for InTwoPaths {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let named = Path::<(String, String)>::from_request_parts(parts, state).await;
+        named.map(|Path((first, second))| Self(first, second)).map_err(|_| Failure::NoRoute)
+    }
+}
+
 /// A body is JSON and says so; RFC 10008 §2 asks for 400 where a QUERY does not say what it is.
 fn check_media_type(headers: &HeaderMap, body: &[u8], of_query: bool) -> Result<(), Failure> {
     let content_type = headers.get(header::CONTENT_TYPE);

@@ -10,6 +10,8 @@ use timenav_core::clock::ClockRefusal;
 use timenav_engine::{AuthFailure, Refusal};
 use utoipa::ToSchema;
 
+use crate::rate::Left;
+
 /// Why a request is not answered as it wished.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
@@ -31,8 +33,12 @@ pub(crate) enum Failure {
     TooLarge { bytes_max: usize },
     /// The body did not arrive.
     BodyLost,
+    /// Too many requests came from one place.
+    TooMany(Left),
     /// There is nothing at this path.
     NoRoute,
+    /// The path of a tile is not written as tiles are.
+    NotATile { detail: String },
     /// This method is not for this path.
     Method { allow: String },
     /// A handler panicked.
@@ -108,6 +114,9 @@ impl IntoResponse for Failure {
                 response.headers_mut().insert(name, value);
             }
         }
+        if let Self::TooMany(left) = &self {
+            left.write(response.headers_mut());
+        }
         response.extensions_mut().insert(Unwritten(self));
         response
     }
@@ -145,7 +154,8 @@ impl Failure {
             | Self::BodyLost => StatusCode::BAD_REQUEST,
             Self::MediaType { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::NoRoute => StatusCode::NOT_FOUND,
+            Self::NoRoute | Self::NotATile { .. } => StatusCode::NOT_FOUND,
+            Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Method { .. } => StatusCode::METHOD_NOT_ALLOWED,
             Self::Panicked => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -161,7 +171,8 @@ impl Failure {
             Self::MediaType { .. } => "unsupported_media_type",
             Self::TooLarge { .. } => "content_too_large",
             Self::BodyLost => "incomplete_body",
-            Self::NoRoute => "not_found",
+            Self::NoRoute | Self::NotATile { .. } => "not_found",
+            Self::TooMany(_) => "rate_limited",
             Self::Method { .. } => "method_not_allowed",
             Self::Panicked => "internal",
         }
@@ -201,6 +212,11 @@ impl Failure {
             "time_out_of_range" => "The time lies outside the years -9999 to 9999.",
             "already_exists" => "It exists already.",
             "conflict" => "The request conflicts with what is there.",
+            "last_admin" => "A timeline always has an administrator.",
+            "precondition_failed" => "It was changed meanwhile.",
+            "wrong_encryption_key" => "The key does not open this record.",
+            "feature_disabled" => "The operator of this service has switched this off.",
+            "rate_limited" => "There were too many attempts.",
             "idempotency_key_reused" => "The Idempotency-Key was used for another request.",
             "method_not_allowed" => "This method is not for this path.",
             "content_too_large" => "The body is too large.",
@@ -220,13 +236,17 @@ impl Failure {
             }
             Self::Refused(Refusal::Invalid { detail, .. })
             | Self::MalformedJson { detail }
-            | Self::MalformedFile { detail } => detail.clone(),
+            | Self::MalformedFile { detail }
+            | Self::NotATile { detail } => detail.clone(),
             Self::Refused(refusal) | Self::OneEventExists(refusal) => refusal.to_string(),
             Self::Unidentified(failure) => failure.to_string(),
             Self::Parameter(fault) => fault.detail.clone(),
             Self::MediaType { expected, .. } => format!("send `Content-Type: {expected}`"),
             Self::TooLarge { bytes_max } => format!("a body here has at most {bytes_max} bytes"),
             Self::BodyLost => "the connection ended before the body did".to_owned(),
+            Self::TooMany(left) => {
+                format!("the quota `{}` is spent; try again in {} seconds", left.policy(), left.seconds())
+            }
             Self::NoRoute => "there is nothing at this path; GET /openapi.json lists what there is".to_owned(),
             Self::Method { allow } => format!("this path takes {allow}"),
         }
@@ -239,6 +259,7 @@ impl Failure {
             Self::Refused(Refusal::EventExists { index, .. }) => Some(format!("{index}/event_id")),
             Self::OneEventExists(_) => Some("event_id".to_owned()),
             Self::Refused(Refusal::Cursor) => Some("cursor".to_owned()),
+            Self::Refused(Refusal::LastAdmin { .. }) => Some("permissions/admin".to_owned()),
             Self::Refused(Refusal::Clock(ClockRefusal::Location)) => Some("location".to_owned()),
             Self::Refused(_)
             | Self::Unidentified(_)
@@ -248,6 +269,8 @@ impl Failure {
             | Self::TooLarge { .. }
             | Self::BodyLost
             | Self::NoRoute
+            | Self::NotATile { .. }
+            | Self::TooMany(_)
             | Self::Method { .. }
             | Self::Panicked => None,
         }
@@ -271,7 +294,11 @@ impl Failure {
                     format!("Bearer realm=\"timenav\", error=\"insufficient_scope\", scope=\"{}\"", needs.as_str());
                 vec![(header::WWW_AUTHENTICATE, challenge)]
             }
+            Self::TooMany(left) => vec![(header::RETRY_AFTER, left.seconds().to_string())],
             Self::Refused(Refusal::Unavailable(_)) => vec![(header::RETRY_AFTER, "1".to_owned())],
+            Self::Refused(Refusal::RateLimited { retry_after_seconds, .. }) => {
+                vec![(header::RETRY_AFTER, retry_after_seconds.to_string())]
+            }
             Self::MediaType { of_query: true, .. } => {
                 vec![(HeaderName::from_static("accept-query"), "\"application/json\"".to_owned())]
             }
@@ -284,6 +311,7 @@ impl Failure {
             | Self::TooLarge { .. }
             | Self::BodyLost
             | Self::NoRoute
+            | Self::NotATile { .. }
             // The router knows the methods of the path and has set `Allow`; the outermost layer completes it.
             | Self::Method { .. }
             | Self::Panicked => Vec::new(),
@@ -294,13 +322,16 @@ impl Failure {
 fn refusal_status(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::Denied(Denial::Hidden) | Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
-        Refusal::Denied(_) => StatusCode::FORBIDDEN,
+        Refusal::Denied(_) | Refusal::WrongEncryptionKey | Refusal::FeatureDisabled { .. } => StatusCode::FORBIDDEN,
+        Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Refusal::Clock(ClockRefusal::OutOfRange) | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::Clock(ClockRefusal::Location) | Refusal::Invalid { .. } | Refusal::Cursor => StatusCode::BAD_REQUEST,
         Refusal::AlreadyExists { .. }
         | Refusal::EventExists { .. }
         | Refusal::LimitReached { .. }
+        | Refusal::LastAdmin { .. }
         | Refusal::LastOperator { .. } => StatusCode::CONFLICT,
+        Refusal::TagDiffers { .. } => StatusCode::PRECONDITION_FAILED,
         Refusal::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
         Refusal::Damaged(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
@@ -316,6 +347,11 @@ fn refusal_code(refusal: &Refusal) -> &'static str {
         Refusal::Clock(ClockRefusal::Location) | Refusal::Invalid { .. } | Refusal::Cursor => "invalid_parameter",
         Refusal::AlreadyExists { .. } | Refusal::EventExists { .. } => "already_exists",
         Refusal::LimitReached { .. } | Refusal::LastOperator { .. } => "conflict",
+        Refusal::LastAdmin { .. } => "last_admin",
+        Refusal::TagDiffers { .. } => "precondition_failed",
+        Refusal::WrongEncryptionKey => "wrong_encryption_key",
+        Refusal::FeatureDisabled { .. } => "feature_disabled",
+        Refusal::RateLimited { .. } => "rate_limited",
         Refusal::KeyReused => "idempotency_key_reused",
         Refusal::Unavailable(_) => "unavailable",
         Refusal::Damaged(_) => "internal",

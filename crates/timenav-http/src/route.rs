@@ -47,6 +47,8 @@ pub(crate) enum Gives {
     Stream(WireType),
     /// A signed note as text, or this as JSON.
     Note(WireType),
+    /// Bytes.
+    Bytes,
 }
 
 /// One operation.
@@ -62,6 +64,8 @@ pub(crate) struct Route {
     pub(crate) takes: Takes,
     pub(crate) gives: Gives,
     pub(crate) status: u16,
+    /// Whether it may answer that there were too many attempts.
+    pub(crate) limited: bool,
     handler: MethodRouter<App>,
 }
 
@@ -83,6 +87,7 @@ impl Route {
             takes: Takes::Nothing,
             gives: Gives::Json(WireType::of::<crate::answer::StatusBody>()),
             status: 200,
+            limited: false,
             handler,
         }
     }
@@ -144,8 +149,19 @@ impl Route {
         self
     }
 
+    pub(crate) fn gives_bytes(mut self) -> Self {
+        self.gives = Gives::Bytes;
+        self
+    }
+
     pub(crate) const fn created(mut self) -> Self {
         self.status = 201;
+        self
+    }
+
+    /// Says that there may be too many attempts.
+    pub(crate) const fn limited(mut self) -> Self {
+        self.limited = true;
         self
     }
 
@@ -172,6 +188,8 @@ impl Route {
 
     /// Returns the path under which the operation is documented.
     pub(crate) fn documented_path(&self) -> String {
-        if self.bare { self.path.to_owned() } else { format!("{}{}", PREFIXES[0], self.path) }
+        // OpenAPI has no parameter that spans several parts of a path; a name is a name.
+        let path = self.path.replace("{*", "{");
+        if self.bare { path } else { format!("{}{path}", PREFIXES[0]) }
     }
 }

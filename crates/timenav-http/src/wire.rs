@@ -4,10 +4,11 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
-use timenav_core::access::Scope;
-use timenav_core::ids::{AnchorId, KeyId, TimelineId, UserId};
+use timenav_core::access::{RestrictionLevel, Scope};
+use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use timenav_core::place::{LocationQuery, parse_location};
+use timenav_core::scan::Depth;
 use timenav_core::time::{
     Duration, DurationError, Instant, RangeError, TimeRange, TimestampError, parse_duration, parse_time_range,
     parse_timestamp,
@@ -136,6 +137,45 @@ impl FromText for Scope {
     }
 }
 
+/// The name of an action in the ledger.
+#[derive(Clone, Debug)]
+pub(crate) struct ActionName(pub(crate) String);
+
+/// Longest name of an action, in bytes. The longest there is has under 30.
+const ACTION_BYTES_MAX: usize = 64;
+
+impl FromText for ActionName {
+    const WHAT: &'static str = "the name of an action";
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        let named = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        if named && (1..=ACTION_BYTES_MAX).contains(&text.len()) {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(Wrong::invalid(&"an action is a word such as `read`, `travel` or `unauthorized_access_attempt`"))
+    }
+}
+
+impl FromText for RestrictionLevel {
+    const WHAT: &'static str = "a restriction level";
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        let found = Self::ALL.into_iter().find(|level| level.as_str() == text);
+        found.ok_or_else(|| {
+            let all: Vec<&str> = Self::ALL.iter().map(|level| level.as_str()).collect();
+            Wrong::invalid(&format!("there is no restriction level `{text}`; there are {}", all.join(", ")))
+        })
+    }
+}
+
+impl FromText for Depth {
+    const WHAT: &'static str = "a depth such as \"full\", \"quick\", \"tail:1000\" or \"sample:1000\"";
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        text.parse().map_err(|error| Wrong::invalid(&error))
+    }
+}
+
 macro_rules! ids {
     ($($name:ident: $what:literal),*) => {$(
         impl FromText for $name {
@@ -147,7 +187,8 @@ macro_rules! ids {
         }
     )*};
 }
-ids!(TimelineId: "a timeline's id", UserId: "a user's id", AnchorId: "an anchor's id", KeyId: "a key's id");
+ids!(TimelineId: "a timeline's id", UserId: "a user's id", AnchorId: "an anchor's id", KeyId: "a key's id",
+    DataId: "a record's id", EventId: "an event's id");
 
 /// Reads a number that a query string can only give as text.
 pub(crate) fn number<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>

@@ -52,6 +52,13 @@ pub(crate) struct ServiceOptions {
     json: bool,
 }
 
+impl ServiceOptions {
+    /// Returns the options that name a service and nothing else.
+    pub(crate) const fn at(url: Url) -> Self {
+        Self { url, data: None, json: false }
+    }
+}
+
 /// Which timeline is meant.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "The service")]
@@ -137,6 +144,15 @@ impl Client {
     /// The service does not answer, or says no.
     pub(crate) fn post_text(&self, path: &[&str], query: &[(&str, String)], body: &str) -> Result<Answer, Failure> {
         self.ask(&Method::POST, &self.url(path, query), Some(body))
+    }
+
+    /// Sends a POST whose answer may take as long as it takes.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn post_and_wait(&self, path: &[&str], body: &str) -> Result<Answer, Failure> {
+        let request = self.http.post(self.url(path, &[])).header(CONTENT_TYPE, "application/json");
+        self.send(request.body(body.to_owned())).and_then(|response| self.answer(response))
     }
 
     /// Sends a DELETE.
@@ -334,7 +350,8 @@ fn find_key(data: Option<PathBuf>, is_local: bool, surroundings: &Surroundings) 
     }
 }
 
-fn service_url(text: &str) -> Result<Url, String> {
+/// Reads the address of a service.
+pub(crate) fn service_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| format!("{error}; write http://127.0.0.1:8080"))?;
     match url.scheme() {
         "http" => Ok(url),

@@ -11,6 +11,7 @@ mod import;
 mod timeline;
 mod key;
 mod user;
+mod verify;
 mod openapi;
 mod completions;
 mod markdown_help;
@@ -50,6 +51,7 @@ enum Command {
     Timeline(timeline::TimelineCommand),
     Key(key::KeyCommand),
     User(user::UserCommand),
+    Verify(verify::VerifyCommand),
     Openapi(openapi::OpenapiCommand),
     Completions(completions::CompletionsCommand),
     #[command(hide = true)]
@@ -70,6 +72,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Timeline(command) => timeline::run(command, surroundings),
         Command::Key(command) => key::run(command, surroundings),
         Command::User(command) => user::run(command, surroundings),
+        Command::Verify(command) => verify::run(&command, surroundings),
         Command::Openapi(command) => openapi::run(&command),
         Command::Completions(command) => completions::run(&command),
         Command::MarkdownHelp(command) => markdown_help::run(&command),

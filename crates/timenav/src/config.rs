@@ -4,6 +4,7 @@
 //! ([`FileSettings`]) and the defaults ([`Settings`]).
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -55,10 +56,16 @@ impl From<ReadLogChoice> for ReadLog {
 pub(crate) struct ServeOptions {
     /// Where to listen; port 0 takes a free one. [default: 127.0.0.1:8080]
     ///
-    /// Requests and keys travel unencrypted, so put a proxy that ends TLS before a service that
-    /// listens beyond this machine.
+    /// Beyond this machine, requests and keys must not travel unencrypted: give a certificate, or put
+    /// a proxy that ends TLS before the service.
     #[arg(long, env = "TIMENAV_LISTEN", value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
+    /// A PEM file with the certificate to serve HTTPS with, and the chain above it.
+    #[arg(long, env = "TIMENAV_TLS_CERT", value_name = "FILE")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// A PEM file with the private key of the certificate.
+    #[arg(long, env = "TIMENAV_TLS_KEY", value_name = "FILE")]
+    pub(crate) tls_key: Option<PathBuf>,
     /// The folder that holds everything; made if there is none. [default: ./timenav-data]
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
@@ -89,6 +96,19 @@ pub(crate) struct ServeOptions {
     /// Refuse writes to unknown timelines: short for `--timelines-by-first-write false`.
     #[arg(long)]
     pub(crate) no_timelines_by_first_write: bool,
+    /// Whether data is sealed and opened for callers under keys of theirs. [default: true]
+    ///
+    /// Where it is not, `encrypt-data` and `decrypt-data` are refused. What was sealed before stays,
+    /// and can be erased.
+    #[arg(long, env = "TIMENAV_ENCRYPTION", value_name = "BOOL", value_parser = BoolishValueParser::new(),
+        hide_possible_values = true)]
+    pub(crate) encryption: Option<bool>,
+    /// Neither seal nor open data: short for `--encryption false`.
+    #[arg(long)]
+    pub(crate) no_encryption: bool,
+    /// Requests that one API key may make in a minute. [default: as many as it likes]
+    #[arg(long, env = "TIMENAV_REQUESTS_PER_MINUTE", value_name = "COUNT")]
+    pub(crate) requests_per_minute: Option<NonZeroU32>,
     /// The folder that keeps signed checkpoints outside the database. [default: the data folder]
     ///
     /// On another disk, or one that only this service can write, it lets the service notice on
@@ -121,11 +141,15 @@ pub(crate) struct ServeOptions {
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileSettings {
     listen: Option<SocketAddr>,
+    tls_cert: Option<PathBuf>,
+    tls_key: Option<PathBuf>,
     data: Option<PathBuf>,
     service_name: Option<String>,
     limited_access_window_days: Option<u32>,
     read_log: Option<ReadLogChoice>,
     timelines_by_first_write: Option<bool>,
+    encryption: Option<bool>,
+    requests_per_minute: Option<NonZeroU32>,
     checkpoints: Option<PathBuf>,
     shutdown_deadline_secs: Option<u64>,
     log_format: Option<LogFormat>,
@@ -135,13 +159,17 @@ pub(crate) struct FileSettings {
 
 impl FileSettings {
     /// The keys of the file.
-    pub(crate) const KEYS: [&'static str; 11] = [
+    pub(crate) const KEYS: [&'static str; 15] = [
         "listen",
+        "tls_cert",
+        "tls_key",
         "data",
         "service_name",
         "limited_access_window_days",
         "read_log",
         "timelines_by_first_write",
+        "encryption",
+        "requests_per_minute",
         "checkpoints",
         "shutdown_deadline_secs",
         "log_format",
@@ -168,11 +196,23 @@ impl FileSettings {
     }
 }
 
+/// What HTTPS is served with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TlsFiles {
+    /// The certificate, and the chain above it.
+    pub(crate) cert: PathBuf,
+    /// Its private key.
+    pub(crate) key: PathBuf,
+}
+
 /// What the service is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own, by its name")]
 pub(crate) struct Settings {
     /// Where to listen.
     pub(crate) listen: SocketAddr,
+    /// The files of certificate and key, where HTTPS is served.
+    pub(crate) tls: Option<TlsFiles>,
     /// The data folder.
     pub(crate) data: PathBuf,
     /// The service name that is asked for.
@@ -183,6 +223,10 @@ pub(crate) struct Settings {
     pub(crate) read_log: ReadLogChoice,
     /// Whether a first write to an unknown timeline makes it.
     pub(crate) timelines_by_first_write: bool,
+    /// Whether data is sealed and opened.
+    pub(crate) encryption: bool,
+    /// Requests that one API key may make in a minute, where that is limited.
+    pub(crate) requests_per_minute: Option<NonZeroU32>,
     /// The folder of the checkpoints, where it is not the data folder.
     pub(crate) checkpoints: Option<PathBuf>,
     /// Whether to start although the database is not what was signed.
@@ -204,29 +248,41 @@ impl Settings {
     /// The file cannot be read, or says what it cannot say.
     pub(crate) fn resolve(options: ServeOptions) -> anyhow::Result<Self> {
         let file = options.config.as_deref().map(FileSettings::read).transpose()?;
-        Ok(Self::layer(options, file.unwrap_or_default()))
+        Self::layer(options, file.unwrap_or_default())
     }
 
     /// Settles what counts: what the options say, else what the file says, else the default.
-    fn layer(options: ServeOptions, file: FileSettings) -> Self {
+    ///
+    /// # Errors
+    /// There is a certificate without a key, or a key without a certificate.
+    fn layer(options: ServeOptions, file: FileSettings) -> anyhow::Result<Self> {
+        let tls = match (options.tls_cert.or(file.tls_cert), options.tls_key.or(file.tls_key)) {
+            (Some(cert), Some(key)) => Some(TlsFiles { cert, key }),
+            (None, None) => None,
+            (Some(_), None) => bail!("--tls-cert needs --tls-key, the private key of the certificate"),
+            (None, Some(_)) => bail!("--tls-key needs --tls-cert, the certificate that the key is for"),
+        };
         let by_first_write = options.timelines_by_first_write.or(file.timelines_by_first_write).unwrap_or(true);
         let deadline_secs = options.shutdown_deadline_secs.or(file.shutdown_deadline_secs);
         let window_days = options.limited_access_window_days.or(file.limited_access_window_days);
         let log_filter = options.log_filter.or(file.log_filter);
-        Self {
+        Ok(Self {
+            tls,
             listen: options.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
             data: options.data.or(file.data).unwrap_or_else(|| DATA_DEFAULT.into()),
             service_name: options.service_name.or(file.service_name),
             limited_access_window_days: window_days.unwrap_or(LIMITED_ACCESS_WINDOW_DAYS_DEFAULT),
             read_log: options.read_log.or(file.read_log).unwrap_or_default(),
             timelines_by_first_write: by_first_write && !options.no_timelines_by_first_write,
+            encryption: options.encryption.or(file.encryption).unwrap_or(true) && !options.no_encryption,
+            requests_per_minute: options.requests_per_minute.or(file.requests_per_minute),
             checkpoints: options.checkpoints.or(file.checkpoints),
             accept_rollback: options.accept_rollback.unwrap_or(false),
             shutdown_deadline: Duration::from_secs(deadline_secs.unwrap_or(SHUTDOWN_DEADLINE_SECS_DEFAULT)),
             log_format: options.log_format.or(file.log_format).unwrap_or_default(),
             log_filter: log_filter.unwrap_or_else(|| LOG_FILTER_DEFAULT.to_owned()),
             demo: options.demo.or(file.demo).unwrap_or(false),
-        }
+        })
     }
 }
 

@@ -13,9 +13,12 @@ pub(crate) const DATA_DEFAULT: &str = "./timenav-data";
 pub(crate) const ADMIN_KEY_FILE: &str = "admin.key";
 
 const LOCK_FILE: &str = "lock";
-const DATABASE_FILE: &str = "timenav.db";
-const SIGNING_KEY_FILE: &str = "signing.key";
-const CHECKPOINTS_FILE: &str = "checkpoints.log";
+/// The database.
+pub(crate) const DATABASE_FILE: &str = "timenav.db";
+/// The key that signs checkpoints.
+pub(crate) const SIGNING_KEY_FILE: &str = "signing.key";
+/// The checkpoints outside the database.
+pub(crate) const CHECKPOINTS_FILE: &str = "checkpoints.log";
 const CHECKPOINTS_LOCK_FILE: &str = "checkpoints.lock";
 
 /// A data folder that this process alone uses, until the value is dropped.

@@ -83,6 +83,11 @@ impl FileSigner {
     }
 }
 
+/// Returns whether a signature of a message was made with the key behind `public_key` (RFC 8032).
+pub(crate) fn verify_signature(public_key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
+    UnparsedPublicKey::new(&ED25519, public_key).verify(message, signature).is_ok()
+}
+
 impl Signer for FileSigner {
     fn public_key(&self) -> [u8; 32] {
         self.public_key
@@ -94,7 +99,7 @@ impl Signer for FileSigner {
     }
 
     fn verify(&self, public_key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
-        UnparsedPublicKey::new(&ED25519, public_key).verify(message, signature).is_ok()
+        verify_signature(public_key, message, signature)
     }
 
     fn authenticate(&self, label: &str, message: &[u8]) -> [u8; 32] {

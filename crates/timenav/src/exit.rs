@@ -24,12 +24,22 @@ pub(crate) enum Exit {
     NotFound,
     /// The service does not answer.
     Unreachable,
+    /// A ledger is not as it was signed.
+    Tampered,
 }
 
 impl Exit {
     /// All of them, in the order of their numbers.
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Ok, Self::Failed, Self::Usage, Self::Refused, Self::NotAllowed, Self::NotFound, Self::Unreachable];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Ok,
+        Self::Failed,
+        Self::Usage,
+        Self::Refused,
+        Self::NotAllowed,
+        Self::NotFound,
+        Self::Unreachable,
+        Self::Tampered,
+    ];
 
     /// Returns the number.
     pub(crate) const fn code(self) -> u8 {
@@ -41,6 +51,7 @@ impl Exit {
             Self::NotAllowed => 4,
             Self::NotFound => 5,
             Self::Unreachable => 6,
+            Self::Tampered => 7,
         }
     }
 
@@ -54,6 +65,7 @@ impl Exit {
             Self::NotAllowed => "not allowed: no key, a wrong key, or no permission (401, 403)",
             Self::NotFound => "there is no such thing, or it is not yours to see (404)",
             Self::Unreachable => "the service cannot be reached",
+            Self::Tampered => "a ledger is not as it was signed",
         }
     }
 
@@ -96,6 +108,8 @@ pub(crate) enum Failure {
     },
     /// An import went through, and so many of its records were refused.
     Refused(u64),
+    /// Ledgers are not as they were signed; so many differences were found.
+    Tampered(u64),
     /// There is no key to show to the service.
     NoKey(String),
     /// Whoever read the output has gone. Nothing to complain about.
@@ -111,6 +125,7 @@ impl Failure {
             Self::Problem(problem) => Exit::of_status(problem.http_status),
             Self::Unreachable { .. } => Exit::Unreachable,
             Self::Refused(_) => Exit::Refused,
+            Self::Tampered(_) => Exit::Tampered,
             Self::NoKey(_) => Exit::NotAllowed,
             Self::OutputClosed => Exit::Ok,
             Self::Other(_) => Exit::Failed,
@@ -126,6 +141,8 @@ impl Failure {
             }
             Self::Refused(1) => output::complain("1 record was refused"),
             Self::Refused(count) => output::complain(&format!("{count} records were refused")),
+            Self::Tampered(1) => output::complain("tampering or damage: 1 finding"),
+            Self::Tampered(count) => output::complain(&format!("tampering or damage: {count} findings")),
             Self::NoKey(detail) => output::complain(detail),
             Self::OutputClosed => {}
             Self::Other(error) => output::complain(&format!("{error:#}")),
@@ -216,6 +233,7 @@ mod tests {
             (problem(503), Exit::Failed),
             (unreachable, Exit::Unreachable),
             (Failure::Refused(2), Exit::Refused),
+            (Failure::Tampered(2), Exit::Tampered),
             (Failure::NoKey(String::new()), Exit::NotAllowed),
             (Failure::OutputClosed, Exit::Ok),
             (Failure::Other(anyhow::anyhow!("no")), Exit::Failed),

@@ -76,6 +76,16 @@ fn read_signing_key(path: &Path) -> anyhow::Result<ServiceKey> {
     Ok(ServiceKey { signer, service_name: key.name().to_owned() })
 }
 
+/// Reads the service name, and the public half of the key that signs. Nothing of the secret half is
+/// kept.
+///
+/// # Errors
+/// The file cannot be read, or is no signing key.
+pub(crate) fn read_public_key(path: &Path) -> anyhow::Result<(String, [u8; 32])> {
+    let key = read_signing_key(path)?;
+    Ok((key.service_name, key.signer.public_key()))
+}
+
 /// Keeps the first API key. It is called while the database holds no key at all, so a file that
 /// is there opens nothing in it; it is moved aside all the same, not overwritten.
 ///

@@ -14,6 +14,7 @@ mod exit;
 mod key_files;
 mod output;
 mod telemetry;
+mod vault;
 mod wiring;
 
 use std::process::ExitCode;

@@ -10,6 +10,7 @@ use crate::config::Settings;
 use crate::data_folder::{CheckpointPlace, DataFolder, make_private};
 use crate::doors::{HostClock, OsEntropy};
 use crate::key_files::{keep_first_key, service_key};
+use crate::vault::AesVault;
 
 /// An open engine, and the lock that keeps others from its checkpoints.
 pub(crate) struct Wired {
@@ -34,11 +35,13 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
     let named = || format!("the checkpoints {}", checkpoints.file.display());
     make_private(&checkpoints.file).with_context(named)?;
     let outside = CheckpointFile::open(&checkpoints.file).with_context(named)?;
+    let vault = settings.encryption.then(|| AesVault::new(Arc::clone(&entropy) as _));
     let doors = Doors {
         clock: Arc::new(HostClock::start()),
         entropy,
         signer: Arc::new(key.signer),
         outside: Arc::new(outside),
+        vault: vault.map(|vault| Arc::new(vault) as _),
     };
     let options = Options {
         service_name: key.service_name,

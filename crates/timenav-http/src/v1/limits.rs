@@ -5,8 +5,9 @@ use axum::extract::State;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use timenav_core::limits as core;
+use timenav_core::scan::{FINDINGS_PER_KIND_MAX, SAMPLE_ENTRIES_MAX};
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
-use timenav_engine::{KEPT_CHANGES_MAX, QUEUE_SUBMISSIONS_MAX};
+use timenav_engine::{KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX, QUEUE_SUBMISSIONS_MAX};
 use timenav_import::limits as import;
 use utoipa::ToSchema;
 
@@ -16,6 +17,7 @@ use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::KEY_CHARS_MAX;
 use crate::params::{CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, Params};
+use crate::rate::FAILED_ATTEMPTS_PER_MINUTE_MAX;
 use crate::route::Route;
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -47,13 +49,23 @@ async fn limits(
         sizes().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
     limits.insert("radius_metres_max".to_owned(), core::RADIUS_METRES_MAX.into());
     limits.insert("radius_metres_default".to_owned(), core::RADIUS_METRES_DEFAULT.into());
+    limits.insert("log_entries_read_max".to_owned(), LOG_ENTRIES_READ_MAX.into());
+    limits.insert("sample_entries_max".to_owned(), SAMPLE_ENTRIES_MAX.into());
+    limits.insert("findings_per_kind_max".to_owned(), FINDINGS_PER_KIND_MAX.into());
+    limits.insert("failed_attempts_per_minute_max".to_owned(), FAILED_ATTEMPTS_PER_MINUTE_MAX.into());
+    if let Some(requests) = app.options.requests_per_minute {
+        limits.insert("requests_per_minute".to_owned(), requests.get().into());
+    }
     limits.insert("rate_micros_min".to_owned(), core::RATE_MICROS_MIN.into());
     limits.insert("rate_micros_max".to_owned(), core::RATE_MICROS_MAX.into());
+    limits.insert("decrypt_wait_seconds_min".to_owned(), core::DECRYPT_WAIT_SECONDS_MIN.into());
+    limits.insert("decrypt_wait_seconds_max".to_owned(), core::DECRYPT_WAIT_SECONDS_MAX.into());
+    limits.insert("decrypt_failures_kept_seconds_max".to_owned(), core::DECRYPT_FAILURES_KEPT_SECONDS_MAX.into());
     limits.insert("limited_access_window_days".to_owned(), app.engine.options().limited_access_window_days.into());
     Json(LimitsBody { status: format!("{} limits.", limits.len()), limits })
 }
 
-fn sizes() -> [(&'static str, usize); 29] {
+fn sizes() -> [(&'static str, usize); 35] {
     [
         ("id_bytes_max", core::ID_BYTES_MAX),
         ("event_name_bytes_max", core::EVENT_NAME_BYTES_MAX),
@@ -84,5 +96,11 @@ fn sizes() -> [(&'static str, usize); 29] {
         ("permission_users_max", core::PERMISSION_USERS_MAX),
         ("queue_submissions_max", QUEUE_SUBMISSIONS_MAX),
         ("stream_changes_kept_max", KEPT_CHANGES_MAX),
+        ("data_bytes_max", core::DATA_BYTES_MAX),
+        ("encryption_key_bytes_max", core::ENCRYPTION_KEY_BYTES_MAX),
+        ("decrypt_failures_free_max", core::DECRYPT_FAILURES_FREE_MAX as usize),
+        ("decrypt_records_watched_max", core::DECRYPT_RECORDS_WATCHED_MAX),
+        ("key_derivations_max", core::KEY_DERIVATIONS_MAX),
+        ("key_derivations_waiting_max", core::KEY_DERIVATIONS_WAITING_MAX),
     ]
 }

@@ -1,11 +1,17 @@
 //! The operations, one file for each resource.
 
+pub(crate) mod access_control;
+pub(crate) mod access_logs;
 pub(crate) mod anchors;
 pub(crate) mod api_keys;
 pub(crate) mod clock;
+pub(crate) mod data;
 pub(crate) mod events;
 pub(crate) mod import;
 pub(crate) mod limits;
 pub(crate) mod proofs;
+pub(crate) mod restrictions;
+pub(crate) mod tiles;
+pub(crate) mod tampering;
 pub(crate) mod timelines;
 pub(crate) mod users;

@@ -1,10 +1,12 @@
 //! Timelines: made, listed, read.
 
+use std::collections::BTreeSet;
+
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use timenav_core::access::Role;
-use timenav_core::ids::TimelineId;
+use timenav_core::access::{Permissions, Role};
+use timenav_core::ids::{TimelineId, UserId};
 use timenav_engine::{Refusal, TimelineView};
 use utoipa::ToSchema;
 
@@ -196,12 +198,6 @@ pub(crate) fn named(timeline_id: &str) -> Result<TimelineId, Failure> {
 impl From<&TimelineView> for TimelineBody {
     fn from(view: &TimelineView) -> Self {
         let head = &view.state.head;
-        let names = |users: &std::collections::BTreeSet<_>| users.iter().map(ToString::to_string).collect();
-        let permissions = || PermissionsBody {
-            read: names(&head.permissions.read),
-            write: names(&head.permissions.write),
-            admin: names(&head.permissions.admin),
-        };
         Self {
             timeline_id: head.id.to_string(),
             clock: view.clock.as_ref().map(ClockBody::part),
@@ -214,7 +210,14 @@ impl From<&TimelineView> for TimelineBody {
             },
             role: view.role.map_or("operator", Role::as_str),
             created_at: head.created_at.to_string(),
-            permissions: view.sees_permissions().then(permissions),
+            permissions: view.sees_permissions().then(|| PermissionsBody::from(&*head.permissions)),
         }
+    }
+}
+
+impl From<&Permissions> for PermissionsBody {
+    fn from(permissions: &Permissions) -> Self {
+        let names = |users: &BTreeSet<UserId>| users.iter().map(ToString::to_string).collect();
+        Self { read: names(&permissions.read), write: names(&permissions.write), admin: names(&permissions.admin) }
     }
 }

@@ -1,19 +1,24 @@
 //! `timenav serve`: runs the service until it is told to stop.
 
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use axum::Router;
 use axum_server::accept::NoDelayAcceptor;
+use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use axum_server::{Handle, Server};
-use hyper_util::rt::TokioTimer;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
 use timenav_http::HttpOptions;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{ServeOptions, Settings};
+use crate::config::{ServeOptions, Settings, TlsFiles};
 use crate::data_folder::DataFolder;
 use crate::exit::{Exit, Failure};
 use crate::{demo, output, telemetry, wiring};
@@ -53,6 +58,10 @@ pub(crate) fn run(command: ServeCommand) -> Result<(), Failure> {
 }
 
 async fn serve(settings: &Settings) -> Result<(), Failure> {
+    let tls = match &settings.tls {
+        Some(files) => Some(tls_config(files).await?),
+        None => None,
+    };
     let folder = DataFolder::open(&settings.data)?;
     let mut signals = Signals::listen().context("signals cannot be received")?;
     let listener =
@@ -64,16 +73,21 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     {
         tracing::warn!("{error:#}");
     }
-    warn_beyond_loopback(address);
+    if tls.is_none() {
+        warn_beyond_loopback(address);
+    }
     let closing = CancellationToken::new();
-    let options = HttpOptions { closing: closing.clone(), version: env!("CARGO_PKG_VERSION") };
+    let options = HttpOptions {
+        closing: closing.clone(),
+        version: env!("CARGO_PKG_VERSION"),
+        encrypted: tls.is_some(),
+        requests_per_minute: settings.requests_per_minute,
+    };
     let router = timenav_http::router(wired.engine.clone(), options);
     let handle = Handle::<SocketAddr>::new();
-    let mut server = Server::from_listener(listener).acceptor(NoDelayAcceptor::new()).handle(handle.clone());
-    server.http_builder().http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
-    server.http_builder().http2().timer(TokioTimer::new());
-    let serving = tokio::spawn(server.serve(router.into_make_service_with_connect_info::<SocketAddr>()));
-    say_listening(address)?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let mut serving = start(Server::from_listener(listener).handle(handle.clone()), tls, router);
+    say_listening(scheme, address)?;
     let name = signals.next().await;
     tracing::info!(signal = name, "{name} received; finishing requests in flight");
     tokio::spawn(async move {
@@ -84,7 +98,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     // First no more connections, then an end to streams: else their readers would come back.
     handle.graceful_shutdown(None);
     closing.cancel();
-    if timeout(settings.shutdown_deadline, serving).await.is_err() {
+    if timeout(settings.shutdown_deadline, &mut serving).await.is_err() {
         let connections = handle.connection_count();
         tracing::warn!(connections, "{connections} connections were still busy at the deadline and are cut");
         handle.shutdown();
@@ -96,9 +110,37 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Serves in a task of its own, until the server's handle says that it is enough.
+fn start(server: Server<SocketAddr>, tls: Option<RustlsConfig>, router: Router) -> JoinHandle<io::Result<()>> {
+    let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    let plain = NoDelayAcceptor::new();
+    if let Some(tls) = tls {
+        let mut server = server.acceptor(RustlsAcceptor::new(tls).acceptor(plain));
+        set_timers(server.http_builder());
+        tokio::spawn(server.serve(service))
+    } else {
+        let mut server = server.acceptor(plain);
+        set_timers(server.http_builder());
+        tokio::spawn(server.serve(service))
+    }
+}
+
+fn set_timers(builder: &mut Builder<TokioExecutor>) {
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+    builder.http2().timer(TokioTimer::new());
+}
+
+async fn tls_config(files: &TlsFiles) -> anyhow::Result<RustlsConfig> {
+    let config = RustlsConfig::from_pem_file(&files.cert, &files.key).await;
+    config.with_context(|| {
+        let (cert, key) = (files.cert.display(), files.key.display());
+        format!("HTTPS cannot be served with the certificate {cert} and the key {key}")
+    })
+}
+
 /// Says where the service listens. That nobody reads it is no reason to stop.
-fn say_listening(address: SocketAddr) -> Result<(), Failure> {
-    match output::write(&format!("listening on http://{address}\n")) {
+fn say_listening(scheme: &str, address: SocketAddr) -> Result<(), Failure> {
+    match output::write(&format!("listening on {scheme}://{address}\n")) {
         Err(Failure::OutputClosed) => Ok(()),
         written => written,
     }

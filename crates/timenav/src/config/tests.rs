@@ -15,6 +15,10 @@ fn options(flags: &[&str]) -> ServeOptions {
     Serve::try_parse_from(flags).unwrap().options
 }
 
+fn layer(flags: &[&str], file: FileSettings) -> Settings {
+    Settings::layer(options(flags), file).unwrap()
+}
+
 fn file(text: &str) -> FileSettings {
     FileSettings::parse(text).unwrap()
 }
@@ -27,9 +31,9 @@ fn refusal(text: &str) -> String {
 fn flags_beat_the_file_and_the_file_beats_the_default() {
     #[track_caller]
     fn check<T: PartialEq + Debug>(of: fn(Settings) -> T, flags: &[&str], text: &str, expected: &[T]) {
-        let default = of(Settings::layer(options(&[]), FileSettings::default()));
-        let by_file = of(Settings::layer(options(&[]), file(text)));
-        let by_flag = of(Settings::layer(options(flags), file(text)));
+        let default = of(layer(&[], FileSettings::default()));
+        let by_file = of(layer(&[], file(text)));
+        let by_flag = of(layer(flags, file(text)));
         assert_eq!([default, by_file, by_flag].as_slice(), expected);
     }
     let address = |text: &str| -> SocketAddr { text.parse().unwrap() };
@@ -98,9 +102,18 @@ fn flags_beat_the_file_and_the_file_beats_the_default() {
 }
 
 #[test]
+fn encryption_is_on_unless_somebody_says_no() {
+    let check = |flags: &[&str], text: &str, expected| assert_eq!(layer(flags, file(text)).encryption, expected);
+    check(&[], "", true);
+    check(&[], "encryption = false", false);
+    check(&["--encryption", "yes"], "encryption = false", true);
+    check(&["--no-encryption"], "encryption = true", false);
+}
+
+#[test]
 fn rollback_is_accepted_by_flag_only() {
-    assert!(!Settings::layer(options(&[]), FileSettings::default()).accept_rollback);
-    assert!(Settings::layer(options(&["--accept-rollback"]), FileSettings::default()).accept_rollback);
+    assert!(!layer(&[], FileSettings::default()).accept_rollback);
+    assert!(layer(&["--accept-rollback"], FileSettings::default()).accept_rollback);
     assert!(refusal("accept_rollback = true").contains("give --accept-rollback"));
 }
 
@@ -109,14 +122,14 @@ fn each_flag_has_its_variable() {
     for argument in Serve::command().get_arguments() {
         let id = argument.get_id().as_str();
         let variable = argument.get_env().map(|name| name.to_string_lossy().into_owned());
-        let expected = (id != "no_timelines_by_first_write").then(|| format!("TIMENAV_{}", id.to_uppercase()));
+        let expected = (!id.starts_with("no_")).then(|| format!("TIMENAV_{}", id.to_uppercase()));
         assert_eq!(variable, expected, "{id}");
     }
 }
 
 #[test]
 fn each_flag_is_a_key_of_the_file() {
-    let only_flags = ["config", "no_timelines_by_first_write", "accept_rollback"];
+    let only_flags = ["config", "no_timelines_by_first_write", "no_encryption", "accept_rollback"];
     let command = Serve::command();
     let flags: Vec<&str> = command.get_arguments().map(|argument| argument.get_id().as_str()).collect();
     let expected: Vec<&str> = flags.iter().filter(|id| !only_flags.contains(id)).copied().collect();
@@ -130,7 +143,7 @@ fn unknown_keys_are_named_with_the_nearest_known_one() {
     check("log-format = 'x'", "there is no setting `log-format`; did you mean `log_format`?");
     check("[service]\nname = 1", "there is no setting `service`; did you mean `service_name`?");
     let all = refusal("xyzzy = 1");
-    assert!(all.starts_with("there is no setting `xyzzy`; there are listen, data,"), "{all}");
+    assert!(all.starts_with("there is no setting `xyzzy`; there are listen, tls_cert,"), "{all}");
 }
 
 #[test]
@@ -144,4 +157,15 @@ fn wrong_values_are_shown_where_they_stand() {
 fn a_missing_file_is_named() {
     let refused = format!("{:#}", Settings::resolve(options(&["--config", "/no/such.toml"])).unwrap_err());
     assert!(refused.contains("/no/such.toml"), "{refused}");
+}
+
+#[test]
+fn a_certificate_and_its_key_come_together() {
+    let both = layer(&["--tls-cert", "a.pem"], file("tls_key = 'b.pem'"));
+    assert_eq!(both.tls, Some(TlsFiles { cert: "a.pem".into(), key: "b.pem".into() }));
+    assert_eq!(layer(&[], FileSettings::default()).tls, None);
+    for (flags, missing) in [(["--tls-cert", "a.pem"], "--tls-key"), (["--tls-key", "b.pem"], "--tls-cert")] {
+        let refused = Settings::layer(options(&flags), FileSettings::default()).unwrap_err();
+        assert!(refused.to_string().contains(missing), "{refused}");
+    }
 }

@@ -1,6 +1,7 @@
 //! The command line: a client of a running service.
 
 mod failures;
+mod verify;
 mod watch;
 
 use std::process::Command;

@@ -23,6 +23,7 @@ mod cli;
 mod kill;
 mod process;
 mod tour;
+mod verifier;
 mod manners;
 mod pages;
 

@@ -7,3 +7,4 @@ mod framing;
 mod headers;
 mod methods;
 mod spellings;
+mod rates;

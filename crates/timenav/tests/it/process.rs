@@ -3,6 +3,7 @@
 mod rollback;
 mod settings;
 mod signals;
+mod tls;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;

@@ -74,6 +74,19 @@ impl Service {
         self.process = Some(Process::start(&self.data(), &self.log(), &arguments));
     }
 
+    /// Sets the arguments with which the process is started again.
+    pub(crate) fn arguments(&mut self, arguments: &[&str]) {
+        self.arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+    }
+
+    /// Changes the database behind the service's back. The process does not run.
+    pub(crate) fn tamper(&self, statement: &str, parameter: &str) {
+        assert!(self.process.is_none(), "the process runs");
+        let database = rusqlite::Connection::open(self.data().join("timenav.db")).expect("the database is there");
+        let changed = database.execute(statement, [parameter]).expect("the statement is right");
+        assert_eq!(changed, 1, "{statement}");
+    }
+
     /// Stops the process the polite way and starts it again on the same folder.
     pub(crate) fn restart(&mut self) {
         assert!(self.stop().success());
@@ -211,11 +224,18 @@ impl Drop for Service {
 impl Process {
     /// Starts the service and waits until it says where it listens.
     pub(crate) fn start(data: &Path, log: &Path, arguments: &[&str]) -> Self {
+        Self::start_at("http", data, log, arguments)
+    }
+
+    /// As [`Process::start`], where it is to be served by that scheme.
+    pub(crate) fn start_at(scheme: &str, data: &Path, log: &Path, arguments: &[&str]) -> Self {
         let mut child = command(data, log, arguments).spawn().expect("the binary can be run");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("stdout is a pipe");
         BufReader::new(stdout).read_line(&mut line).expect("stdout is text");
-        let Some(address) = line.strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix('\n')) else {
+        let Some(address) =
+            line.strip_prefix(&format!("listening on {scheme}://")).and_then(|rest| rest.strip_suffix('\n'))
+        else {
             let _ = child.kill();
             let _ = child.wait();
             panic!("no line about listening, but {line:?}: {}", std::fs::read_to_string(log).unwrap_or_default());

@@ -1,6 +1,7 @@
 //! `POST /timelines`, `GET /timelines`, `GET /timeline/{timeline_id}` and the proofs below it.
 
 mod proofs;
+mod tiles;
 
 use serde_json::{Value, json};
 

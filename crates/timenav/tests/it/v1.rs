@@ -8,8 +8,15 @@ mod set_anchor;
 mod clock;
 mod events;
 mod monitor_events;
+mod detect_tampering;
 mod import_events;
+mod encrypt_data;
+mod decrypt_data;
+mod erase_data;
 mod users;
+mod access_logs;
+mod restrict_time_travel;
+mod set_access_control;
 mod api_keys;
 
 use serde_json::{Value, json};

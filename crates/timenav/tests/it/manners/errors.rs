@@ -109,7 +109,7 @@ fn what_does_not_exist_is_not_found() {
     for operation in operations::all(&service).iter().filter(|operation| operation.template.contains('{')) {
         for name in ["no-such", "no%20name%21", "%FF", "%2e%2e", "a%2Fb"] {
             let path = operation.template.replace("{timeline_id}", name).replace("{user_id}", name);
-            let request = Request::new(&operation.method, &path.replace("{key_id}", name));
+            let request = Request::new(&operation.method, &path.replace("{key_id}", name).replace("{tile}", name));
             check(if operation.id == "proof" { request.json(&json!({ "position": 0 })) } else { request });
         }
     }
@@ -118,7 +118,7 @@ fn what_does_not_exist_is_not_found() {
         for name in ["timeline_id", "user_id"].into_iter().filter(|name| properties.contains_key(*name)) {
             let mut parameters = operation.parameters();
             parameters[name] = json!("no-such");
-            if operation.id == "api_keys" {
+            if operation.id == "api_keys" || (operation.id == "access_logs" && name == "user_id") {
                 // A list of what is not there is empty or not found; which is not settled.
                 assert!(matches!(service.send(operation.request().json(&parameters)).status, 200 | 404));
             } else {

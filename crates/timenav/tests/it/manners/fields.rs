@@ -99,7 +99,10 @@ fn wrong_values(name: &str, schema: &Value) -> Vec<Value> {
         Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
         _ => BTreeSet::new(),
     };
-    let mut wrong = vec![json!({}), json!([{}])];
+    let mut wrong = vec![json!([{}])];
+    if !types.contains("object") && schema.get("$ref").is_none() {
+        wrong.push(json!({}));
+    }
     if !types.contains("number") && !types.contains("integer") {
         wrong.push(json!(7));
     }
@@ -107,8 +110,11 @@ fn wrong_values(name: &str, schema: &Value) -> Vec<Value> {
         wrong.push(json!(true));
     }
     // Texts that no number, truth value, time, place or name is. Free texts take them.
-    if !["description", "label", "location"].contains(&name) {
+    if !["description", "label", "location", "encryption_key"].contains(&name) {
         wrong.push(json!("no such value!"));
+        wrong.push(json!(""));
+    }
+    if name == "encryption_key" {
         wrong.push(json!(""));
     }
     // A key that a text is too long for.

@@ -52,6 +52,14 @@ impl Operation {
             "create_user" => json!({ "user_id": "made" }),
             "record_events" => json!({ "time": "2001-01-01T00:00:00Z" }),
             "proof" => json!({ "position": 0 }),
+            "set_access_control" => json!({ "timeline_id": "main", "permissions": {} }),
+            "access_control" => json!({ "timeline_id": "main" }),
+            "access_logs" => json!({ "timeline_id": "main", "time_range": "../.." }),
+            "restrict_time_travel" => json!({ "user_id": "admin", "restriction_level": "full_access" }),
+            "detect_tampering" => json!({ "timeline_id": "main", "scan_depth": "quick" }),
+            "encrypt_data" => json!({ "timeline_id": "main", "data": {}, "encryption_key": "a passphrase" }),
+            "decrypt_data" => json!({ "data_id": "data_none", "encryption_key": "a passphrase" }),
+            "erase_data" => json!({ "data_id": "data_none" }),
             _ => json!({}),
         }
     }
@@ -67,7 +75,7 @@ pub(super) fn all(service: &Service) -> Vec<Operation> {
                 let path = template.replace("{timeline_id}", "main").replace("{user_id}", "admin");
                 operations.push(Operation {
                     method: method.to_uppercase(),
-                    path: path.replace("{key_id}", "key_none"),
+                    path: path.replace("{key_id}", "key_none").replace("{tile}", "0/000.p/1"),
                     template,
                     id: described["operationId"].as_str().expect("an id").to_owned(),
                     takes: takes(&document, method, described),

@@ -67,7 +67,8 @@ fn all_give_the_same_answer() {
     let service = prepared();
     let mut seen = 0;
     for operation in operations::all(&service).iter().filter(|operation| operation.looks()) {
-        if operation.id == "clock_stream" {
+        // A stream has no end, and a tile is no JSON.
+        if operation.id == "clock_stream" || operation.id == "tile" {
             continue;
         }
         seen += 1;
@@ -96,6 +97,9 @@ fn variants(operation: &Operation) -> Vec<Value> {
         "anchors" => vec![json!({}), json!({ "timeline_id": "other", "limit": 2 })],
         "timelines" => vec![json!({}), json!({ "limit": 1 }), json!({ "cursor": "main" })],
         "api_keys" => vec![json!({}), json!({ "user_id": "ada" })],
+        "access_control" => vec![operation.parameters()],
+        // Every look is an entry of its own, so the log is asked for a time before all of them.
+        "access_logs" => vec![json!({ "timeline_id": "main", "time_range": "../2000-01-01T00:00:00Z" })],
         "proof" => vec![json!({ "position": 3 }), json!({ "from": 2 })],
         "monitor_events" => vec![
             operation.parameters(),

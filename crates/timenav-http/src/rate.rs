@@ -1,0 +1,124 @@
+//! How many requests come from one place: failed attempts of an address, requests of a key.
+//!
+//! Fields as in draft-ietf-httpapi-ratelimit-headers-10, which no other file writes: its syntax has
+//! changed before. Counted on host time, in memory, by the generic cell rate algorithm.
+
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use governor::clock::Clock;
+use governor::middleware::StateInformationMiddleware;
+use governor::state::keyed::DashMapStateStore;
+use governor::{Quota, RateLimiter};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use timenav_core::ids::KeyId;
+use timenav_core::time::{Instant, Wall};
+use timenav_engine::Engine;
+
+/// Attempts without a valid key that one address may make in a minute, all at once or spread.
+pub(crate) const FAILED_ATTEMPTS_PER_MINUTE_MAX: u32 = 600;
+/// Addresses or keys in memory from which those that are at rest are forgotten.
+const WATCHED_MAX: usize = 10_000;
+
+const LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
+/// Host time since the service began, for the limiter.
+struct HostTime {
+    engine: Engine,
+    began: Instant<Wall>,
+}
+
+impl Clock for HostTime {
+    type Instant = Duration;
+
+    fn now(&self) -> Duration {
+        let micros = self.engine.now().since(self.began).micros();
+        Duration::from_micros(u64::try_from(micros).unwrap_or(0))
+    }
+}
+
+type Limiter<K> = RateLimiter<K, DashMapStateStore<K>, HostTime, StateInformationMiddleware>;
+
+/// The limits of this service.
+pub(crate) struct Rates {
+    failed_attempts: Limiter<IpAddr>,
+    requests: Option<Limiter<KeyId>>,
+}
+
+/// What is left of a quota, or that nothing is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Left {
+    policy: &'static str,
+    quota: u32,
+    requests: u32,
+    /// Seconds until the whole quota is there again, or until the next request is admitted.
+    seconds: u64,
+}
+
+impl Rates {
+    /// Returns limits on nothing but failed attempts, and on the requests of each key if asked.
+    pub(crate) fn new(engine: &Engine, requests_per_minute: Option<NonZeroU32>) -> Self {
+        let failed = NonZeroU32::new(FAILED_ATTEMPTS_PER_MINUTE_MAX).unwrap_or(NonZeroU32::MIN);
+        Self {
+            failed_attempts: limiter(engine, failed),
+            requests: requests_per_minute.map(|per_minute| limiter(engine, per_minute)),
+        }
+    }
+
+    /// Counts an attempt without a valid key. The error says how long to wait.
+    pub(crate) fn failed_attempt(&self, address: IpAddr) -> Result<Left, Left> {
+        count(&self.failed_attempts, "failed-attempts", &address)
+    }
+
+    /// Counts a request of a key, where requests are counted. The error says how long to wait.
+    pub(crate) fn request(&self, key: &KeyId) -> Result<Option<Left>, Left> {
+        self.requests.as_ref().map(|requests| count(requests, "requests", key)).transpose()
+    }
+}
+
+fn limiter<K: Hash + Eq + Clone>(engine: &Engine, per_minute: NonZeroU32) -> Limiter<K> {
+    let clock = HostTime { engine: engine.clone(), began: engine.now() };
+    RateLimiter::dashmap_with_clock(Quota::per_minute(per_minute), clock).with_middleware()
+}
+
+fn count<K: Hash + Eq + Clone>(limiter: &Limiter<K>, policy: &'static str, key: &K) -> Result<Left, Left> {
+    if limiter.len() > WATCHED_MAX {
+        limiter.retain_recent();
+    }
+    match limiter.check_key(key) {
+        Ok(state) => {
+            let (quota, requests) = (state.quota().burst_size().get(), state.remaining_burst_capacity());
+            let missing = u64::from(quota - requests.min(quota));
+            let seconds = (state.quota().replenish_interval() * u32::try_from(missing).unwrap_or(u32::MAX)).as_secs();
+            Ok(Left { policy, quota, requests, seconds })
+        }
+        Err(not_until) => {
+            let wait = not_until.wait_time_from(limiter.clock().now());
+            let quota = not_until.quota().burst_size().get();
+            Err(Left { policy, quota, requests: 0, seconds: wait.as_secs() + 1 })
+        }
+    }
+}
+
+impl Left {
+    /// Returns after how many seconds to come back.
+    pub(crate) const fn seconds(&self) -> u64 {
+        self.seconds
+    }
+
+    /// Returns the name of the quota that was spent.
+    pub(crate) const fn policy(&self) -> &'static str {
+        self.policy
+    }
+
+    /// Tells the client what is left.
+    pub(crate) fn write(&self, headers: &mut HeaderMap) {
+        let Self { policy, quota, requests, seconds } = self;
+        let mut set = |name, text: String| headers.extend(HeaderValue::try_from(text).ok().map(|value| (name, value)));
+        set(POLICY, format!("\"{policy}\";q={quota};w=60"));
+        set(LIMIT, format!("\"{policy}\";r={requests};t={seconds}"));
+    }
+}

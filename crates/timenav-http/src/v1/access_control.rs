@@ -1,0 +1,169 @@
+//! Who may do what on a timeline.
+
+use std::collections::BTreeSet;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use http::{HeaderMap, HeaderValue, header};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::limits::PERMISSION_USERS_MAX;
+use timenav_engine::PermissionsChange;
+use utoipa::ToSchema;
+
+use super::timelines::PermissionsBody;
+use crate::answer::{Changed, LedgerBody};
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
+use crate::params::{Params, SentAsQuery};
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::wire::Text;
+
+const TAG: &str = "access";
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::change(
+            "/set-access-control",
+            "set_access_control",
+            "Says who may do what on a timeline",
+            set_access_control,
+        )
+        .takes::<AccessControlRequest>()
+        .gives::<AccessControlSetBody>()
+        .tag(TAG),
+        Route::lookup("/access-control", "access_control", "Reads who may do what on a timeline", access_control)
+            .takes::<AccessControlReadRequest>()
+            .gives::<AccessControlBody>()
+            .tag(TAG),
+    ]
+}
+
+/// Who may do what from now on.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AccessControlRequest {
+    /// The timeline.
+    #[schema(value_type = String, example = "main")]
+    timeline_id: Text<TimelineId>,
+    /// The lists. A list that is given replaces the one that was; a list that is left out stays.
+    permissions: PermissionsRequest,
+}
+
+/// Lists of user ids.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PermissionsRequest {
+    /// Users with read access.
+    #[schema(value_type = Option<Vec<String>>, max_items = 1_000, example = json!(["alice"]))]
+    #[serde(default, deserialize_with = "users")]
+    read: Option<BTreeSet<UserId>>,
+    /// Users with write access, which includes read access.
+    #[schema(value_type = Option<Vec<String>>, max_items = 1_000, example = json!(["bob"]))]
+    #[serde(default, deserialize_with = "users")]
+    write: Option<BTreeSet<UserId>>,
+    /// Users with administrative access, which includes the others. At least one.
+    #[schema(value_type = Option<Vec<String>>, max_items = 1_000, example = json!(["admin"]))]
+    #[serde(default, deserialize_with = "users")]
+    admin: Option<BTreeSet<UserId>>,
+}
+
+/// Whose permissions to read.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AccessControlReadRequest {
+    /// The timeline.
+    #[schema(value_type = String, example = "main")]
+    timeline_id: Text<TimelineId>,
+}
+
+/// Permissions that were set.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AccessControlSetBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// Where it stands in the ledger.
+    ledger: LedgerBody,
+}
+
+/// Permissions as they are. `ETag` names them, for `If-Match`.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AccessControlBody {
+    /// What was found, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The lists.
+    permissions: PermissionsBody,
+}
+
+/// Says who may do what on a timeline. It counts from the next request on.
+async fn set_access_control(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    headers: HeaderMap,
+    Params(request): Params<AccessControlRequest>,
+) -> Result<Response, Failure> {
+    let PermissionsRequest { read, write, admin } = request.permissions;
+    let change = PermissionsChange { read, write, admin, expected_tag: if_match(&headers)? };
+    let timeline_id = request.timeline_id.0;
+    let (tag, ledger, replayed) =
+        app.engine.set_access_control(&caller, timeline_id.clone(), change, idempotency).await?;
+    let status = format!("The permissions of `{timeline_id}` are set.");
+    let body = AccessControlSetBody { status, timeline_id: timeline_id.to_string(), ledger: ledger.into() };
+    Ok((etag(&tag), Changed::ok(body, replayed)).into_response())
+}
+
+/// Reads who may do what on a timeline.
+async fn access_control(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    sent_as_query: Option<Extension<SentAsQuery>>,
+    Params(request): Params<AccessControlReadRequest>,
+) -> Result<Response, Failure> {
+    let timeline_id = request.timeline_id.0;
+    let (permissions, tag) = app.engine.access_control(&caller, &timeline_id).await?;
+    let status = format!("The permissions of `{timeline_id}`.");
+    let permissions = PermissionsBody::from(&permissions);
+    let body = Json(AccessControlBody { status, timeline_id: timeline_id.to_string(), permissions });
+    // The tag is of the timeline's permissions, not of the result of a query.
+    let headers = if sent_as_query.is_none() { etag(&tag) } else { HeaderMap::new() };
+    Ok((headers, body).into_response())
+}
+
+fn etag(tag: &str) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.extend(HeaderValue::from_str(tag).ok().map(|value| (header::ETAG, value)));
+    headers
+}
+
+/// Reads `If-Match` (RFC 9110 §13.1.1): one strong tag, or `*` for whatever there is.
+fn if_match(headers: &HeaderMap) -> Result<Option<String>, Failure> {
+    let mut given = headers.get_all(header::IF_MATCH).iter();
+    let Some(first) = given.next() else { return Ok(None) };
+    let text = first.to_str().unwrap_or("").trim();
+    let is_tag =
+        text.len() > 2 && text.starts_with('"') && text.ends_with('"') && !text[1..text.len() - 1].contains('"');
+    match (given.next(), text) {
+        (None, "*") => Ok(None),
+        // A weak tag never matches, so what it names is never what is there.
+        (None, text) if is_tag || text.starts_with("W/") => Ok(Some(text.to_owned())),
+        _ => Err(Failure::invalid("If-Match", "send one tag as `ETag` gave it, quotation marks included")),
+    }
+}
+
+/// Reads a list of user ids that names each at most once.
+fn users<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BTreeSet<UserId>>, D::Error> {
+    let Some(named) = Option::<Vec<Text<UserId>>>::deserialize(deserializer)? else { return Ok(None) };
+    if named.len() > PERMISSION_USERS_MAX {
+        return Err(D::Error::custom(format!("a list has at most {PERMISSION_USERS_MAX} users")));
+    }
+    Ok(Some(named.into_iter().map(|user| user.0).collect()))
+}

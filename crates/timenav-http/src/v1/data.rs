@@ -1,0 +1,223 @@
+//! Data sealed under its owner's key: sealing it, opening it, and erasing what was kept.
+
+use axum::Json;
+use axum::extract::State;
+use http::Uri;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::value::RawValue;
+use timenav_core::data::{ENCRYPTION, EncryptionKey, Plaintext};
+use timenav_core::ids::{DataId, EventId, TimelineId};
+use timenav_engine::ErasureRequest;
+use utoipa::ToSchema;
+use zeroize::Zeroizing;
+
+use super::clock::timeline;
+use crate::answer::{Changed, LedgerBody};
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::wire::Text;
+
+const TAG: &str = "data";
+
+/// What has no place in an address: those are kept in logs along the way.
+const SECRETS: [&str; 2] = ["encryption_key", "data"];
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::change("/encrypt-data", "encrypt_data", "Keeps data that only its key opens", encrypt_data)
+            .takes::<EncryptRequest>()
+            .gives::<EncryptedBody>()
+            .limited()
+            .tag(TAG),
+        Route::change("/decrypt-data", "decrypt_data", "Opens data with its key", decrypt_data)
+            .takes::<DecryptRequest>()
+            .gives::<DecryptedBody>()
+            .limited()
+            .tag(TAG),
+        Route::change("/erase-data", "erase_data", "Erases sealed data, or the content of an event", erase_data)
+            .takes::<EraseRequest>()
+            .gives::<ErasedBody>()
+            .tag(TAG),
+    ]
+}
+
+/// What to seal.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EncryptRequest {
+    /// The timeline.
+    #[schema(value_type = String, example = "main")]
+    timeline_id: Text<TimelineId>,
+    /// What to seal: an object of at most 1 048 576 bytes.
+    #[schema(value_type = Object)]
+    #[serde(deserialize_with = "object")]
+    data: Plaintext,
+    /// The key: 32 random bytes as 64 hexadecimal digits or 44 characters of base64, or else a
+    /// passphrase. It is not kept.
+    #[schema(value_type = String, min_length = 1, max_length = 1_024, format = Password)]
+    #[serde(deserialize_with = "key")]
+    encryption_key: EncryptionKey,
+}
+
+/// What to open.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DecryptRequest {
+    /// The record.
+    #[schema(value_type = String)]
+    data_id: Text<DataId>,
+    /// The key with which it was sealed.
+    #[schema(value_type = String, min_length = 1, max_length = 1_024, format = Password)]
+    #[serde(deserialize_with = "key")]
+    encryption_key: EncryptionKey,
+    /// The timeline, for those who want to be sure; the record's own if it is left out.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// What to erase: a record, or an event.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the fields are named as on the wire")]
+pub(crate) struct EraseRequest {
+    /// The record.
+    #[schema(value_type = Option<String>)]
+    data_id: Option<Text<DataId>>,
+    /// The event.
+    #[schema(value_type = Option<String>)]
+    event_id: Option<Text<EventId>>,
+    /// The event's timeline; that of the API key if it is left out. A record knows its own.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// A record that was made.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EncryptedBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// Names the record.
+    data_id: String,
+    /// The algorithm.
+    encryption: &'static str,
+    /// The timeline.
+    timeline_id: String,
+    /// Where the making of it stands in the ledger.
+    ledger: LedgerBody,
+}
+
+/// What was opened.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DecryptedBody {
+    /// What happened, in a sentence.
+    status: &'static str,
+    /// What was sealed.
+    #[schema(value_type = Object)]
+    data: Box<RawValue>,
+}
+
+/// What was erased.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ErasedBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// Position of the entry whose content is gone. Its leaf stays, and so does every proof.
+    position: u64,
+    /// Where the erasure stands in the ledger.
+    ledger: LedgerBody,
+}
+
+/// Seals data under the caller's key.
+async fn encrypt_data(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    uri: Uri,
+    Params(request): Params<EncryptRequest>,
+) -> Result<Changed<EncryptedBody>, Failure> {
+    refuse_in_address(&uri)?;
+    let EncryptRequest { timeline_id, data, encryption_key } = request;
+    let made = app.engine.encrypt_data(&caller, timeline_id.0, data, encryption_key, idempotency).await?;
+    let body = EncryptedBody {
+        status: "The data is sealed; only its key opens it.".to_owned(),
+        data_id: made.data_id.to_string(),
+        encryption: ENCRYPTION,
+        timeline_id: made.timeline_id.to_string(),
+        ledger: made.ledger.into(),
+    };
+    Ok(Changed::ok(body, made.replayed))
+}
+
+/// Opens data with its key. What was opened is never kept, so that a repetition opens it again.
+async fn decrypt_data(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(_): Idempotent,
+    uri: Uri,
+    Params(request): Params<DecryptRequest>,
+) -> Result<Json<DecryptedBody>, Failure> {
+    refuse_in_address(&uri)?;
+    let DecryptRequest { data_id, encryption_key, timeline_id } = request;
+    let data = app.engine.decrypt_data(&caller, timeline(timeline_id), data_id.0, encryption_key).await?;
+    Ok(Json(DecryptedBody { status: "The key opens the data.", data: raw(&data)? }))
+}
+
+/// Erases a record or the content of an event.
+async fn erase_data(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<EraseRequest>,
+) -> Result<Changed<ErasedBody>, Failure> {
+    let erasure = match (request.data_id, request.event_id) {
+        (Some(data_id), None) => ErasureRequest::Data(timeline(request.timeline_id), data_id.0),
+        (None, Some(event_id)) => ErasureRequest::Event(timeline(request.timeline_id), event_id.0),
+        (Some(_), Some(_)) | (None, None) => {
+            return Err(Failure::invalid("data_id", "name one thing to erase: `data_id` or `event_id`"));
+        }
+    };
+    let erased = app.engine.erase_data(&caller, erasure, idempotency).await?;
+    let body = ErasedBody {
+        status: format!("The content of entry {} is erased; its proofs stay.", erased.position),
+        timeline_id: erased.timeline_id.to_string(),
+        position: erased.position,
+        ledger: erased.ledger.into(),
+    };
+    Ok(Changed::ok(body, erased.replayed))
+}
+
+/// Refuses what is secret in a query string.
+fn refuse_in_address(uri: &Uri) -> Result<(), Failure> {
+    let mut named = form_urlencoded::parse(uri.query().unwrap_or("").as_bytes()).map(|(name, _)| name);
+    match named.find_map(|name| SECRETS.into_iter().find(|secret| *secret == name)) {
+        Some(name) => Err(Failure::invalid(name, "send it in the body: addresses are kept in logs along the way")),
+        None => Ok(()),
+    }
+}
+
+/// Reads a key. What is none is not repeated in the answer, as it may nearly be one.
+fn key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<EncryptionKey, D::Error> {
+    let text = String::deserialize(deserializer).map(Zeroizing::new);
+    let text = text.map_err(|_| de::Error::custom("a key is a text"))?;
+    EncryptionKey::new(text).map_err(de::Error::custom)
+}
+
+/// Reads an object as the text in which it was sent.
+fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Plaintext, D::Error> {
+    let wrong = || de::Error::custom("data is a JSON object");
+    let raw = Box::<RawValue>::deserialize(deserializer).map_err(|_| wrong())?;
+    let text = Zeroizing::new(String::from(Box::<str>::from(raw)));
+    if text.starts_with('{') { Ok(Plaintext::new(text)) } else { Err(wrong()) }
+}
+
+/// Returns opened data as JSON. Only what was JSON was sealed, and nothing else opens.
+fn raw(data: &Plaintext) -> Result<Box<RawValue>, Failure> {
+    let raw = RawValue::from_string(data.as_str().to_owned());
+    raw.map_err(|_| timenav_engine::Refusal::Damaged("sealed data is no JSON".to_owned()).into())
+}

@@ -1,0 +1,119 @@
+//! How far users' time travel is restricted. Operators only.
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use timenav_core::access::RestrictionLevel;
+use timenav_core::ids::UserId;
+use utoipa::ToSchema;
+
+use super::users::NoParameters;
+use crate::answer::{Changed, LedgerBody};
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::wire::Text;
+
+const TAG: &str = "access";
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::change(
+            "/restrict-time-travel",
+            "restrict_time_travel",
+            "Restricts a user's time travel",
+            restrict_time_travel,
+        )
+        .takes::<RestrictRequest>()
+        .gives::<RestrictedBody>()
+        .tag(TAG),
+        Route::lookup("/restrictions", "restrictions", "Lists users whose time travel is restricted", restrictions)
+            .takes::<NoParameters>()
+            .gives::<RestrictionsBody>()
+            .tag(TAG),
+    ]
+}
+
+/// Whom to restrict, and how far.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RestrictRequest {
+    /// The user.
+    #[schema(value_type = String, example = "alice")]
+    user_id: Text<UserId>,
+    /// `full_access` lifts a restriction; `limited_access` allows moments near host time only;
+    /// `read_only` allows looking only; `no_access` not even that.
+    #[schema(value_type = String, example = "read_only")]
+    restriction_level: Text<RestrictionLevel>,
+}
+
+/// A restriction that was set or lifted.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RestrictedBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// The user.
+    user_id: String,
+    /// The level in force.
+    #[schema(value_type = String)]
+    restriction_level: &'static str,
+    /// Where it stands in the ledger of `system`.
+    ledger: LedgerBody,
+}
+
+/// Every restriction.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RestrictionsBody {
+    /// What was found, in a sentence.
+    status: String,
+    /// The restrictions, by user. Users that are not named have `full_access`.
+    restrictions: Vec<RestrictionBody>,
+}
+
+/// One restriction.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RestrictionBody {
+    /// The user.
+    user_id: String,
+    /// The level in force.
+    #[schema(value_type = String)]
+    restriction_level: &'static str,
+}
+
+/// Restricts a user's time travel, or lifts the restriction. It counts from the next request on.
+async fn restrict_time_travel(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<RestrictRequest>,
+) -> Result<Changed<RestrictedBody>, Failure> {
+    let level = request.restriction_level.0;
+    let (user_id, ledger, replayed) =
+        app.engine.restrict_time_travel(&caller, request.user_id.0, level, idempotency).await?;
+    let restriction_level = level.as_str();
+    let status = format!("The time travel of `{user_id}` is set to `{restriction_level}`.");
+    let body = RestrictedBody { status, user_id: user_id.to_string(), restriction_level, ledger: ledger.into() };
+    Ok(Changed::ok(body, replayed))
+}
+
+/// Lists users whose time travel is restricted.
+async fn restrictions(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(NoParameters {}): Params<NoParameters>,
+) -> Result<Json<RestrictionsBody>, Failure> {
+    let users = app.engine.restrictions(&caller).await?;
+    let one = |user: &timenav_engine::User| RestrictionBody {
+        user_id: user.user_id.to_string(),
+        restriction_level: user.restriction.as_str(),
+    };
+    let restrictions: Vec<RestrictionBody> = users.iter().map(one).collect();
+    let status = match restrictions.len() {
+        1 => "1 user is restricted.".to_owned(),
+        count => format!("{count} users are restricted."),
+    };
+    Ok(Json(RestrictionsBody { status, restrictions }))
+}

@@ -1,0 +1,142 @@
+//! Looking for tampering.
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::Hash;
+use timenav_core::scan::{Depth, Finding};
+use timenav_engine::{Checked, Detection, Scan};
+use utoipa::ToSchema;
+
+use crate::answer::LedgerBody;
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::wire::Text;
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::change("/detect-tampering", "detect_tampering", "Looks for tampering with a timeline", detect_tampering)
+            .takes::<TamperingRequest>()
+            .gives::<TamperingBody>()
+            .tag("proofs"),
+    ]
+}
+
+/// Where to look, and how far.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TamperingRequest {
+    /// The timeline; `system` too, for operators.
+    #[schema(value_type = String, example = "main")]
+    timeline_id: Text<TimelineId>,
+    /// How much to read: `full` reads everything, `quick` the newest checkpoint and its tree, `tail:<n>` the last `n`
+    /// entries and the tree over the others, `sample:<n>` so many entries picked at random. `full` if it is left out.
+    #[schema(value_type = Option<String>, example = "full")]
+    scan_depth: Option<Text<Depth>>,
+}
+
+/// What was found.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TamperingBody {
+    /// The outcome, in a sentence.
+    status: String,
+    /// Whether anything is not as it was signed.
+    tampering_detected: bool,
+    /// What was found first and where, in sentences.
+    details: String,
+    /// Everything that is not as it was signed, by position.
+    findings: Vec<FindingBody>,
+    /// Findings that are only counted: there are too many of one kind.
+    findings_untold: u64,
+    /// What was checked.
+    checked: Vec<CheckedBody>,
+    /// What was not checked, a sentence each.
+    not_checked: Vec<String>,
+    /// The newest checkpoint in the database: keep it, and you can tell later whether history was taken back.
+    checkpoint: Option<ScannedCheckpoint>,
+    /// Where the asking stands in the ledger.
+    ledger: LedgerBody,
+}
+
+/// One thing that is not as it was signed.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FindingBody {
+    /// What kind of difference, such as `leaf-mismatch`.
+    #[schema(value_type = String, example = "leaf-mismatch")]
+    kind: &'static str,
+    /// The first entry concerned, counted from 0; for what is about a checkpoint, its size.
+    position: Option<u64>,
+    /// Size of the largest checkpoint before it that is known to be right.
+    last_good_checkpoint: Option<u64>,
+    /// What was found and what should have been there.
+    evidence: String,
+}
+
+/// Something that was checked.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CheckedBody {
+    /// What.
+    #[schema(value_type = String, example = "entries")]
+    what: &'static str,
+    /// How many.
+    count: u64,
+}
+
+/// The checkpoint of the tree that was scanned.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ScannedCheckpoint {
+    /// Entries in the tree.
+    size: u64,
+    /// The root of the tree: 64 hexadecimal digits.
+    root: String,
+    /// The signed note (C2SP tlog-checkpoint).
+    note: String,
+}
+
+/// Looks for tampering. Closing the request ends the scan.
+async fn detect_tampering(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(request): Params<TamperingRequest>,
+) -> Result<Json<TamperingBody>, Failure> {
+    let depth = request.scan_depth.map(|depth| depth.0).unwrap_or_default();
+    let timeline = request.timeline_id.0;
+    let found = app.engine.detect_tampering(&caller, &timeline, depth, &mut |_| ()).await?;
+    Ok(Json(found.into()))
+}
+
+impl From<Detection> for TamperingBody {
+    fn from(found: Detection) -> Self {
+        let Detection { scan, ledger } = found;
+        let tampering_detected = scan.tampering_detected();
+        let status = match (tampering_detected, scan.findings.len()) {
+            (false, _) => format!("No tampering was found on `{}`.", scan.timeline_id),
+            (true, 1) => format!("`{}` is not as it was signed: there is 1 finding.", scan.timeline_id),
+            (true, count) => format!("`{}` is not as it was signed: there are {count} findings.", scan.timeline_id),
+        };
+        let Scan { details, findings, findings_untold, checked, not_checked, checkpoint, size, root, .. } = scan;
+        let root = root.map(|root: Hash| root.to_hex()).unwrap_or_default();
+        Self {
+            status,
+            tampering_detected,
+            details,
+            findings: findings.into_iter().map(Into::into).collect(),
+            findings_untold,
+            checked: checked.into_iter().map(|Checked { what, count }| CheckedBody { what, count }).collect(),
+            not_checked,
+            checkpoint: checkpoint.map(|note| ScannedCheckpoint { size, root, note }),
+            ledger: ledger.into(),
+        }
+    }
+}
+
+impl From<Finding> for FindingBody {
+    fn from(finding: Finding) -> Self {
+        let Finding { kind, position, last_good_checkpoint, evidence } = finding;
+        Self { kind: kind.as_str(), position, last_good_checkpoint, evidence }
+    }
+}

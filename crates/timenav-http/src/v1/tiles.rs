@@ -1,0 +1,40 @@
+//! The tiled log (C2SP tlog-tiles): the tree and its entries, in pieces that never change.
+//!
+//! Below `/timeline/{timeline_id}`, together with `/checkpoint`, this is what mirrors and monitors
+//! of transparency logs read.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::header;
+use timenav_engine::TileRequest;
+
+use super::timelines::named;
+use super::users::NoParameters;
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::params::{InTwoPaths, Params};
+use crate::problem::Failure;
+use crate::route::Route;
+
+pub(crate) fn routes() -> Vec<Route> {
+    let summary = "Gives one tile of the tree, or one bundle of entries (`entries/…`)";
+    vec![
+        Route::lookup("/timeline/{timeline_id}/tile/{*tile}", "tile", summary, tile)
+            .takes::<NoParameters>()
+            .gives_bytes()
+            .bare()
+            .tag("proofs"),
+    ]
+}
+
+/// Gives one tile of a timeline's tree, or one bundle of its entries.
+async fn tile(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    InTwoPaths(timeline_id, tile): InTwoPaths,
+    Params(NoParameters {}): Params<NoParameters>,
+) -> Result<Response, Failure> {
+    let asked = TileRequest::parse(&tile).map_err(|error| Failure::NotATile { detail: error.to_string() })?;
+    let bytes = app.engine.tile(&caller, &named(&timeline_id)?, asked).await?;
+    Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
+}

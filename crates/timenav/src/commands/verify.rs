@@ -1,0 +1,183 @@
+//! `timenav verify`: checks that ledgers are as they were signed.
+
+mod files;
+mod service;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use reqwest::Url;
+use serde_json::{Value, json};
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Checkpoint, Note, VerifierKey, origin};
+use timenav_core::scan::{Depth, Finding};
+use timenav_engine::{Checked, Scan};
+
+use super::Surroundings;
+use crate::client::service_url;
+use crate::exit::Failure;
+use crate::output;
+
+/// Checks that ledgers are as they were signed, in the files of a service or through the service.
+///
+/// From files it needs no running service, changes nothing, and needs no secret: name the public
+/// key that you trust with --key. Without it, the public half of the key that lies beside the
+/// database is taken, which an intruder may have put there.
+///
+/// A checkpoint that you kept (`GET /timeline/main/checkpoint`) shows what nothing in the files
+/// can: that an older copy was put back, or that history was signed anew.
+#[derive(Debug, clap::Args)]
+pub(crate) struct VerifyCommand {
+    /// The data folder. [default: ./timenav-data]
+    #[arg(long, value_name = "DIR", conflicts_with = "url")]
+    data: Option<PathBuf>,
+    /// The folder of checkpoints outside the database, if it is not the data folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "url")]
+    checkpoints: Option<PathBuf>,
+    /// Ask the service there to scan, and check its answer, instead of reading files.
+    #[arg(long, value_name = "URL", value_parser = service_url)]
+    url: Option<Url>,
+    /// The timeline. From files, all of them unless given; from a service, `main`.
+    #[arg(long, value_name = "TIMELINE_ID", value_parser = timeline_id)]
+    timeline: Option<TimelineId>,
+    /// How much to read: `full`, `quick`, `tail:<n>` or `sample:<n>`.
+    #[arg(long, value_name = "DEPTH", default_value = "full")]
+    depth: Depth,
+    /// A signed checkpoint that you kept: the ledger must still contain it.
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// The public key that you trust, as `<name>+<id>+<base64>` (C2SP signed-note).
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// Print what was found in JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the user trusts and kept.
+struct Trusted {
+    /// The key in the file, whatever ledger it is named after.
+    key: Option<VerifierKey>,
+    /// The kept checkpoint, and the timeline that it is of.
+    kept: Option<Kept>,
+}
+
+/// A checkpoint that the user kept.
+struct Kept {
+    timeline: TimelineId,
+    note: String,
+}
+
+/// Checks ledgers.
+///
+/// # Errors
+/// They cannot be read, or are not as they were signed.
+pub(crate) fn run(command: &VerifyCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let trusted = Trusted::read(command)?;
+    let verified = match command.url.clone() {
+        Some(url) => service::verify(command, url, &trusted, surroundings)?,
+        None => files::verify(command, &trusted)?,
+    };
+    show(&verified, command.json)?;
+    let findings: u64 = verified.iter().map(|scan| scan.findings.len() as u64 + scan.findings_untold).sum();
+    if findings == 0 { Ok(()) } else { Err(Failure::Tampered(findings)) }
+}
+
+impl Trusted {
+    fn read(command: &VerifyCommand) -> anyhow::Result<Self> {
+        let key = command.key.as_deref().map(read_key).transpose()?;
+        let kept = command.checkpoint.as_deref().map(read_checkpoint).transpose()?;
+        if let (Some(asked), Some(kept)) = (&command.timeline, &kept)
+            && *asked != kept.timeline
+        {
+            bail!("the checkpoint is of the timeline `{}`, not of `{asked}`", kept.timeline);
+        }
+        Ok(Self { key, kept })
+    }
+
+    /// Returns the kept checkpoint of a timeline.
+    fn kept(&self, timeline: &TimelineId) -> Option<&Kept> {
+        self.kept.as_ref().filter(|kept| kept.timeline == *timeline)
+    }
+}
+
+/// Returns the key of one ledger: one key pair signs all ledgers of a service, under a name each.
+fn key_of(service_name: &str, timeline: &TimelineId, public_key: [u8; 32]) -> anyhow::Result<VerifierKey> {
+    Ok(VerifierKey::new(&origin(service_name, timeline.as_str()), public_key)?)
+}
+
+/// Returns the part of a ledger's name before the timeline; the whole where there is none.
+fn service_name(name: &str) -> &str {
+    name.rsplit_once('/').map_or(name, |(service, _)| service)
+}
+
+fn read_key(path: &Path) -> anyhow::Result<VerifierKey> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    VerifierKey::parse(text.trim()).with_context(|| format!("{} is no public key", path.display()))
+}
+
+fn read_checkpoint(path: &Path) -> anyhow::Result<Kept> {
+    let note = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let named = || format!("{} is no signed checkpoint", path.display());
+    let parsed = Note::parse(note.as_bytes()).with_context(named)?;
+    let checkpoint = Checkpoint::parse(parsed.text()).with_context(named)?;
+    let (_, timeline) = checkpoint.origin.rsplit_once('/').with_context(named)?;
+    Ok(Kept { timeline: TimelineId::new(timeline).with_context(named)?, note })
+}
+
+fn timeline_id(text: &str) -> Result<TimelineId, String> {
+    TimelineId::new(text).map_err(|error| error.to_string())
+}
+
+fn show(verified: &[Scan], as_json: bool) -> Result<(), Failure> {
+    let text: String = if as_json {
+        let all: Vec<Value> = verified.iter().map(scan_json).collect();
+        output::pretty(&json!({ "timelines": all }).to_string())
+    } else {
+        verified.iter().map(scan_text).collect()
+    };
+    output::write(&text)
+}
+
+fn scan_text(scan: &Scan) -> String {
+    let mut text = output::printable(&scan.details) + "\n";
+    for finding in &scan.findings {
+        let Finding { kind, position, evidence, .. } = finding;
+        let at = position.map_or_else(String::new, |position| format!(" at {position}"));
+        let _ = writeln!(text, "  {kind}{at}: {}", output::printable(evidence));
+    }
+    if scan.findings_untold > 0 {
+        let _ = writeln!(text, "  and {} more", scan.findings_untold);
+    }
+    let checked = scan.checked.iter().filter(|checked| checked.count > 0);
+    let checked: Vec<String> = checked.map(|Checked { what, count }| format!("{count} {what}")).collect();
+    let _ = writeln!(text, "  checked: {}", checked.join(", "));
+    for sentence in &scan.not_checked {
+        let _ = writeln!(text, "  not checked: {}", output::printable(sentence));
+    }
+    text
+}
+
+fn scan_json(scan: &Scan) -> Value {
+    let finding = |finding: &Finding| {
+        json!({
+            "kind": finding.kind.as_str(),
+            "position": finding.position,
+            "last_good_checkpoint": finding.last_good_checkpoint,
+            "evidence": finding.evidence,
+        })
+    };
+    let checked = |checked: &Checked| json!({ "what": checked.what, "count": checked.count });
+    json!({
+        "timeline_id": scan.timeline_id.as_str(),
+        "scan_depth": scan.depth.to_string(),
+        "tampering_detected": scan.tampering_detected(),
+        "details": scan.details,
+        "findings": scan.findings.iter().map(finding).collect::<Vec<_>>(),
+        "findings_untold": scan.findings_untold,
+        "checked": scan.checked.iter().map(checked).collect::<Vec<_>>(),
+        "not_checked": scan.not_checked,
+        "checkpoint": scan.checkpoint,
+    })
+}

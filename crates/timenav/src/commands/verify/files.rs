@@ -1,0 +1,113 @@
+//! From the files of a service, whether it runs or not.
+
+use std::path::Path;
+
+use anyhow::{Context as _, anyhow, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::VerifierKey;
+use timenav_engine::{KeptCheckpoint, Progress, Scan, ScanRequest, scan};
+use timenav_store::{CheckpointFile, SqliteArchive};
+
+use super::{Trusted, VerifyCommand, key_of, service_name};
+use crate::data_folder::{CHECKPOINTS_FILE, DATA_DEFAULT, DATABASE_FILE, SIGNING_KEY_FILE};
+use crate::doors::{OsEntropy, verify_signature};
+use crate::key_files::read_public_key;
+use crate::output;
+
+/// The key pair of a service, as far as a verifier needs it.
+struct ServiceKey {
+    service_name: String,
+    public_key: [u8; 32],
+}
+
+/// Checks the ledgers in a data folder.
+///
+/// # Errors
+/// A file cannot be read.
+pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Result<Vec<Scan>> {
+    let folder = command.data.as_deref().unwrap_or(Path::new(DATA_DEFAULT));
+    let key = service_key(folder, trusted.key.as_ref())?;
+    let file = command.checkpoints.as_deref().unwrap_or(folder).join(CHECKPOINTS_FILE);
+    // Before the database: what is appended meanwhile must not look like a rollback.
+    let outside = read_outside(&file)?;
+    let database = folder.join(DATABASE_FILE);
+    let archive = SqliteArchive::open(&database).with_context(|| format!("the database {}", database.display()))?;
+    let timelines = match command.timeline.as_ref().or(trusted.kept.as_ref().map(|kept| &kept.timeline)) {
+        Some(timeline) => vec![timeline.clone()],
+        None => all_timelines(&archive, &outside)?,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads can be made")?;
+    let mut scans = Vec::with_capacity(timelines.len());
+    for timeline in timelines {
+        let kept = outside.iter().filter(|(id, _)| *id == timeline);
+        let kept = kept.map(|(_, note)| KeptCheckpoint { from: "kept outside", note: note.clone() });
+        let own = trusted.kept(&timeline).map(|kept| KeptCheckpoint { from: "that you kept", note: kept.note.clone() });
+        let request = ScanRequest {
+            source: &archive,
+            key: key_of(&key.service_name, &timeline, key.public_key)?,
+            timeline: timeline.clone(),
+            depth: command.depth,
+            verify: &verify_signature,
+            entropy: &OsEntropy::new(),
+            kept: kept.chain(own).collect(),
+        };
+        let bar = progress_bar(&timeline);
+        let mut show = |Progress { done, total }: Progress| {
+            bar.set_length(total);
+            bar.set_position(done);
+        };
+        let scanned = runtime.block_on(scan(&request, &mut show));
+        bar.finish_and_clear();
+        let scanned = scanned.with_context(|| format!("the timeline `{timeline}`"))?;
+        scans.push(scanned.ok_or_else(|| anyhow!("there is no timeline `{timeline}` in {}", database.display()))?);
+    }
+    Ok(scans)
+}
+
+/// Returns the key to trust: the one that was named, or the one that lies there.
+fn service_key(folder: &Path, trusted: Option<&VerifierKey>) -> anyhow::Result<ServiceKey> {
+    if let Some(key) = trusted {
+        return Ok(ServiceKey { service_name: service_name(key.name()).to_owned(), public_key: *key.public_key() });
+    }
+    let path = folder.join(SIGNING_KEY_FILE);
+    let named = || format!("there is no --key, and {} cannot be taken instead", path.display());
+    let (service_name, public_key) = read_public_key(&path).with_context(named)?;
+    output::note(&format!(
+        "warning: the public key is taken from {}, where whoever changed the files may have put it; name the key that \
+         you trust with --key",
+        path.display()
+    ));
+    Ok(ServiceKey { service_name, public_key })
+}
+
+fn read_outside(file: &Path) -> anyhow::Result<Vec<(TimelineId, String)>> {
+    if !file.try_exists().with_context(|| format!("{} cannot be read", file.display()))? {
+        output::note(&format!(
+            "warning: there are no checkpoints outside the database, {}: that an older copy was put back cannot be seen \
+             without",
+            file.display()
+        ));
+        return Ok(Vec::new());
+    }
+    CheckpointFile::read_only(file).with_context(|| format!("the checkpoints {}", file.display()))
+}
+
+/// Returns every timeline that is in the database or was ever signed.
+fn all_timelines(archive: &SqliteArchive, outside: &[(TimelineId, String)]) -> anyhow::Result<Vec<TimelineId>> {
+    let mut timelines = archive.timelines().context("the timelines cannot be read")?;
+    timelines.extend(outside.iter().map(|(timeline, _)| timeline.clone()));
+    timelines.sort_unstable();
+    timelines.dedup();
+    if timelines.is_empty() {
+        bail!("there is no timeline in the database");
+    }
+    Ok(timelines)
+}
+
+/// Shown on a terminal, and nowhere else.
+fn progress_bar(timeline: &TimelineId) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len} entries, {eta} left");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(0).with_style(style).with_message(timeline.to_string())
+}

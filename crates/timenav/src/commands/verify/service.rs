@@ -1,0 +1,147 @@
+//! Through a running service: it scans, and what it says of its ledger is checked here.
+
+use anyhow::{Context as _, anyhow};
+use reqwest::Url;
+use serde_json::{Map, Value};
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Checkpoint, Hash, VerifierKey, verify_consistency};
+use timenav_core::scan::{Finding, FindingKind, open_signed};
+use timenav_engine::{Checked, Scan};
+
+use super::{Surroundings, Trusted, VerifyCommand, key_of, service_name};
+use crate::client::{Client, ServiceOptions};
+use crate::doors::verify_signature;
+use crate::exit::Failure;
+use crate::output;
+
+/// Has a service scan a timeline, and checks the checkpoint that it answers with.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(super) fn verify(
+    command: &VerifyCommand,
+    url: Url,
+    trusted: &Trusted,
+    surroundings: &Surroundings,
+) -> Result<Vec<Scan>, Failure> {
+    let client = Client::new(ServiceOptions::at(url), surroundings)?;
+    let timeline = match command.timeline.as_ref().or(trusted.kept.as_ref().map(|kept| &kept.timeline)) {
+        Some(timeline) => timeline.clone(),
+        None => TimelineId::new(TimelineId::MAIN).context("`main` is a timeline")?,
+    };
+    let mut body = Map::new();
+    body.insert("timeline_id".to_owned(), timeline.as_str().into());
+    body.insert("scan_depth".to_owned(), command.depth.to_string().into());
+    let answer = client.post_and_wait(&["v1", "detect-tampering"], &Value::Object(body).to_string())?.value;
+    let mut scan = read_scan(command, timeline.clone(), &answer);
+    let key = match &trusted.key {
+        Some(key) => key_of(service_name(key.name()), &timeline, *key.public_key())?,
+        None => offered_key(&client, &timeline)?,
+    };
+    let note = scan.checkpoint.clone();
+    let newest = check_signed(&mut scan, note.as_deref(), "that the service answered with", &key);
+    let Some(newest) = newest else { return Ok(vec![scan]) };
+    if let Some(kept) = trusted.kept(&timeline)
+        && let Some(kept) = check_signed(&mut scan, Some(&kept.note), "that you kept", &key)
+    {
+        continues(&client, &mut scan, &kept, &newest, &key)?;
+    }
+    Ok(vec![scan])
+}
+
+/// Asks the service for its key, which pins nothing.
+fn offered_key(client: &Client, timeline: &TimelineId) -> Result<VerifierKey, Failure> {
+    output::note("warning: the public key is taken from the service itself; name the key that you trust with --key");
+    let answer = client.get(&["timeline", timeline.as_str(), "checkpoint"], &[])?.value;
+    let key = answer["verifier_key"].as_str().and_then(|text| VerifierKey::parse(text).ok());
+    Ok(key.ok_or_else(|| anyhow!("the service has no public key to offer"))?)
+}
+
+/// Verifies a note. What is wrong with it becomes a finding.
+fn check_signed(scan: &mut Scan, note: Option<&str>, which: &str, key: &VerifierKey) -> Option<Checkpoint> {
+    match open_signed(note?, key, verify_signature) {
+        Ok(checkpoint) => {
+            match scan.checked.iter_mut().find(|checked| checked.what == "signatures") {
+                Some(checked) => checked.count += 1,
+                None => scan.checked.push(Checked { what: "signatures", count: 1 }),
+            }
+            Some(checkpoint)
+        }
+        Err(unsigned) => {
+            add(scan, unsigned.kind, unsigned.size, format!("the checkpoint {which}: {}", unsigned.evidence));
+            None
+        }
+    }
+}
+
+/// Checks that the newest checkpoint continues the kept one.
+fn continues(
+    client: &Client,
+    scan: &mut Scan,
+    kept: &Checkpoint,
+    newest: &Checkpoint,
+    key: &VerifierKey,
+) -> Result<(), Failure> {
+    if newest.size < kept.size {
+        let evidence =
+            format!("the checkpoint that you kept signs {} entries, and the ledger has {}", kept.size, newest.size);
+        add(scan, FindingKind::Rollback, Some(newest.size), evidence);
+        return Ok(());
+    }
+    let timeline = scan.timeline_id.clone();
+    let path = ["timeline", timeline.as_str(), "proof"];
+    let proof = client.get(&path, &[("from", kept.size.to_string())])?.value;
+    let hashes: Option<Vec<Hash>> = proof["hashes"].as_array().and_then(|hashes| hashes.iter().map(hash).collect());
+    let hashes = hashes.ok_or_else(|| anyhow!("the service answered with something else than a proof"))?;
+    // The ledger has grown by the asking; what counts is signed.
+    let note = proof["checkpoint"].as_str().unwrap_or_default();
+    let Some(proven) = check_signed(scan, Some(note), "that the proof leads to", key) else { return Ok(()) };
+    scan.checked.push(Checked { what: "consistency proofs", count: 1 });
+    if let Err(error) = verify_consistency(kept.size, &kept.root, proven.size, &proven.root, &hashes) {
+        let evidence =
+            format!("the ledger does not continue the checkpoint that you kept, of {} entries: {error}", kept.size);
+        add(scan, FindingKind::ExternalCheckpointInconsistent, Some(kept.size), evidence);
+    }
+    Ok(())
+}
+
+fn hash(value: &Value) -> Option<Hash> {
+    value.as_str().and_then(Hash::from_hex)
+}
+
+fn add(scan: &mut Scan, kind: FindingKind, position: Option<u64>, evidence: String) {
+    if scan.findings.is_empty() {
+        scan.details = format!("`{}` is not as it was signed: {kind}: {evidence}.", scan.timeline_id);
+    }
+    scan.findings.push(Finding { kind, position, last_good_checkpoint: None, evidence });
+}
+
+/// Reads what the service found.
+fn read_scan(command: &VerifyCommand, timeline_id: TimelineId, answer: &Value) -> Scan {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let list = |name: &str| answer[name].as_array().cloned().unwrap_or_default();
+    let kind = |word: &Value| {
+        let known = FindingKind::ALL.into_iter().find(|kind| word == kind.as_str());
+        // A newer service may have kinds that this program has no word for.
+        known.unwrap_or(FindingKind::StateMismatch)
+    };
+    let finding = |finding: &Value| Finding {
+        kind: kind(&finding["kind"]),
+        position: finding["position"].as_u64(),
+        last_good_checkpoint: finding["last_good_checkpoint"].as_u64(),
+        evidence: text(&finding["evidence"]),
+    };
+    let entries = list("checked").iter().find(|checked| checked["what"] == "entries").cloned().unwrap_or_default();
+    Scan {
+        timeline_id,
+        depth: command.depth,
+        details: text(&answer["details"]),
+        findings: list("findings").iter().map(finding).collect(),
+        findings_untold: answer["findings_untold"].as_u64().unwrap_or(0),
+        checked: vec![Checked { what: "entries", count: entries["count"].as_u64().unwrap_or(0) }],
+        not_checked: list("not_checked").iter().map(text).collect(),
+        checkpoint: answer["checkpoint"]["note"].as_str().map(str::to_owned),
+        size: answer["checkpoint"]["size"].as_u64().unwrap_or(0),
+        root: hash(&answer["checkpoint"]["root"]),
+    }
+}

@@ -1,0 +1,186 @@
+//! The engine's door to cryptography on data: AES-256-GCM under the caller's key, committed to it.
+//!
+//! The scheme, frozen by `test-data/data-format-v1.json` and explained in `docs/adr`:
+//!
+//! - the text of the key gives 32 bytes: those it writes, or Argon2id of it with the record's salt
+//! - HKDF-SHA-256 of these with the same salt gives, for the record's place and kind of key, the
+//!   key of the cipher and a commitment
+//! - AES-256-GCM seals the data with a new nonce and authenticates place, format and kind
+
+use std::sync::Arc;
+
+use argon2::{Algorithm, Argon2, Block, Params, Version};
+use async_trait::async_trait;
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Prk, Salt};
+use timenav_core::data::{
+    COMMITMENT_BYTES, DATA_FORMAT, EncryptionKey, KeyKind, NONCE_BYTES, Plaintext, SALT_BYTES, SealedData,
+    associated_data,
+};
+use timenav_core::limits::{KEY_DERIVATIONS_MAX, KEY_DERIVATIONS_WAITING_MAX};
+use timenav_engine::{Entropy, RecordPlace, Vault, VaultError};
+use tokio::sync::Semaphore;
+use zeroize::{Zeroize as _, Zeroizing};
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes of the keys in between.
+const KEY_BYTES: usize = 32;
+/// Memory of Argon2id, in KiB (OWASP's first choice for it).
+const ARGON2_MEMORY_KIB: u32 = 19 * 1_024;
+/// Passes of Argon2id.
+const ARGON2_PASSES: u32 = 2;
+/// Lanes of Argon2id.
+const ARGON2_LANES: u32 = 1;
+/// What the key of the cipher and the commitment are made for.
+const CIPHER_KEY_LABEL: &[u8] = b"timenav data cipher key";
+const COMMITMENT_LABEL: &[u8] = b"timenav data commitment";
+
+/// Seals and opens on threads that may be busy for a while, so many at a time.
+pub(crate) struct AesVault {
+    entropy: Arc<dyn Entropy>,
+    /// Who may work.
+    turns: Arc<Semaphore>,
+    /// Who may work or wait for it.
+    places: Arc<Semaphore>,
+}
+
+impl AesVault {
+    pub(crate) fn new(entropy: Arc<dyn Entropy>) -> Self {
+        Self {
+            entropy,
+            turns: Arc::new(Semaphore::new(KEY_DERIVATIONS_MAX)),
+            places: Arc::new(Semaphore::new(KEY_DERIVATIONS_MAX + KEY_DERIVATIONS_WAITING_MAX)),
+        }
+    }
+
+    /// Does the work in its turn, on a thread that may be busy.
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, VaultError> + Send + 'static,
+    ) -> Result<T, VaultError> {
+        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| VaultError::Busy)?;
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| VaultError::Failed)?;
+        let done = tokio::task::spawn_blocking(move || {
+            // Held until the work is done, even if nobody waits for it any more.
+            let _held = (place, turn);
+            work()
+        });
+        done.await.map_err(|_| VaultError::Failed)?
+    }
+}
+
+#[async_trait]
+impl Vault for AesVault {
+    async fn seal(&self, place: RecordPlace, data: Plaintext, key: EncryptionKey) -> Result<SealedData, VaultError> {
+        let (mut salt, mut nonce) = ([0; SALT_BYTES], [0; NONCE_BYTES]);
+        self.entropy.fill(&mut salt);
+        self.entropy.fill(&mut nonce);
+        self.work(move || seal(&place, &data, &key, salt, nonce)).await
+    }
+
+    async fn open(&self, place: RecordPlace, sealed: SealedData, key: EncryptionKey) -> Result<Plaintext, VaultError> {
+        self.work(move || open(&place, sealed, &key)).await
+    }
+}
+
+fn seal(
+    place: &RecordPlace,
+    data: &Plaintext,
+    key: &EncryptionKey,
+    salt: [u8; SALT_BYTES],
+    nonce: [u8; NONCE_BYTES],
+) -> Result<SealedData, VaultError> {
+    let kind = key.kind();
+    let aad = associated_data(DATA_FORMAT, &place.timeline_id, &place.data_id, kind);
+    let keys = RecordKeys::derive(key, &salt, &aad)?;
+    // With room for the tag, so that the text is never left behind in memory that was grown out of.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(data.as_str().len() + AES_256_GCM.tag_len()));
+    bytes.extend_from_slice(data.as_str().as_bytes());
+    let sealing =
+        keys.cipher.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(&aad), &mut *bytes);
+    sealing.map_err(|_| VaultError::Failed)?;
+    Ok(SealedData {
+        format: DATA_FORMAT,
+        kind: kind.number(),
+        salt: salt.to_vec(),
+        nonce: nonce.to_vec(),
+        commitment: keys.commitment.to_vec(),
+        ciphertext: std::mem::take(&mut *bytes),
+    })
+}
+
+/// Opens a record. Every step is taken whatever the ones before it found, so that a wrong key, a
+/// damaged record and a key of another kind take as long.
+fn open(place: &RecordPlace, sealed: SealedData, key: &EncryptionKey) -> Result<Plaintext, VaultError> {
+    let kind = key.kind();
+    let is_known = sealed.format == DATA_FORMAT && KeyKind::from_number(sealed.kind) == Some(kind);
+    let salt: Option<[u8; SALT_BYTES]> = sealed.salt.as_slice().try_into().ok();
+    let nonce: Option<[u8; NONCE_BYTES]> = sealed.nonce.as_slice().try_into().ok();
+    let is_whole = salt.is_some() && nonce.is_some();
+    let aad = associated_data(sealed.format, &place.timeline_id, &place.data_id, kind);
+    let keys = RecordKeys::derive(key, &salt.unwrap_or_default(), &aad)?;
+    let is_committed = verify_slices_are_equal(&*keys.commitment, &sealed.commitment).is_ok();
+    let mut bytes = Zeroizing::new(sealed.ciphertext);
+    let nonce = Nonce::assume_unique_for_key(nonce.unwrap_or_default());
+    let opened = keys.cipher.open_in_place(nonce, Aad::from(&aad), &mut bytes).map(|opened| opened.len());
+    match opened {
+        Ok(length) if is_known && is_whole && is_committed => {
+            bytes.truncate(length);
+            let text = String::from_utf8(std::mem::take(&mut *bytes)).map_err(|error| {
+                error.into_bytes().zeroize();
+                VaultError::Closed
+            })?;
+            Ok(Plaintext::new(Zeroizing::new(text)))
+        }
+        Ok(_) | Err(_) => Err(VaultError::Closed),
+    }
+}
+
+/// What a key and a place make for one record.
+struct RecordKeys {
+    cipher: LessSafeKey,
+    commitment: Zeroizing<[u8; COMMITMENT_BYTES]>,
+}
+
+impl RecordKeys {
+    fn derive(key: &EncryptionKey, salt: &[u8; SALT_BYTES], aad: &[u8]) -> Result<Self, VaultError> {
+        let secret = match key.random_bytes() {
+            Some(bytes) => bytes,
+            None => stretched(key, salt)?,
+        };
+        let root = Salt::new(HKDF_SHA256, salt).extract(&*secret);
+        let cipher_key = expanded(&root, CIPHER_KEY_LABEL, aad)?;
+        let commitment = expanded(&root, COMMITMENT_LABEL, aad)?;
+        let cipher = UnboundKey::new(&AES_256_GCM, &*cipher_key).map_err(|_| VaultError::Failed)?;
+        Ok(Self { cipher: LessSafeKey::new(cipher), commitment })
+    }
+}
+
+/// Returns Argon2id of a passphrase (RFC 9106).
+fn stretched(key: &EncryptionKey, salt: &[u8; SALT_BYTES]) -> Result<Zeroizing<[u8; KEY_BYTES]>, VaultError> {
+    let params = Params::new(ARGON2_MEMORY_KIB, ARGON2_PASSES, ARGON2_LANES, Some(KEY_BYTES));
+    let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params.map_err(|_| VaultError::Failed)?);
+    let mut memory = Zeroizing::new(vec![Block::default(); argon2.params().block_count()]);
+    let mut made = Zeroizing::new([0; KEY_BYTES]);
+    let filled = argon2.hash_password_into_with_memory(key.as_bytes(), salt, &mut *made, memory.as_mut_slice());
+    filled.map_err(|_| VaultError::Failed)?;
+    Ok(made)
+}
+
+/// Returns 32 bytes for a purpose and a place (RFC 5869 §2.3).
+fn expanded(root: &Prk, label: &[u8], aad: &[u8]) -> Result<Zeroizing<[u8; KEY_BYTES]>, VaultError> {
+    struct Length;
+    impl KeyType for Length {
+        fn len(&self) -> usize {
+            KEY_BYTES
+        }
+    }
+    let mut made = Zeroizing::new([0; KEY_BYTES]);
+    let info = [label, aad];
+    let filled = root.expand(&info, Length).and_then(|okm| okm.fill(&mut *made));
+    filled.map_err(|_| VaultError::Failed)?;
+    Ok(made)
+}

@@ -1,0 +1,122 @@
+use data_encoding::HEXLOWER;
+use serde_json::Value;
+use timenav_core::ids::{DataId, TimelineId};
+
+use super::*;
+use crate::doors::OsEntropy;
+
+fn key(text: &str) -> EncryptionKey {
+    EncryptionKey::new(Zeroizing::new(text.to_owned())).unwrap()
+}
+
+fn place(timeline: &str, data_id: &str) -> RecordPlace {
+    RecordPlace { timeline_id: TimelineId::new(timeline).unwrap(), data_id: DataId::new(data_id).unwrap() }
+}
+
+fn text(data: &str) -> Plaintext {
+    Plaintext::new(Zeroizing::new(data.to_owned()))
+}
+
+const RANDOM: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const OTHER_RANDOM: &str = "ff0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+
+#[test]
+fn records_are_those_of_the_published_vectors() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../test-data/data-format-v1.json");
+    let vectors: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let records = vectors["records"].as_array().unwrap();
+    assert_eq!(records.len(), 2);
+    for vector in records {
+        let said = |name: &str| vector[name].as_str().unwrap();
+        let bytes = |name: &str| HEXLOWER.decode(said(name).as_bytes()).unwrap();
+        let place = place(said("timeline_id"), said("data_id"));
+        let (key, data) = (key(said("encryption_key")), text(said("data")));
+        let aad = associated_data(DATA_FORMAT, &place.timeline_id, &place.data_id, key.kind());
+        assert_eq!(aad, bytes("associated_data"));
+        let (salt, nonce) = (bytes("salt").try_into().unwrap(), bytes("nonce").try_into().unwrap());
+        let sealed = seal(&place, &data, &key, salt, nonce).unwrap();
+        assert_eq!((u64::from(sealed.format), u64::from(sealed.kind)), (1, vector["kind"].as_u64().unwrap()));
+        assert_eq!(sealed.commitment, bytes("commitment"));
+        assert_eq!(sealed.ciphertext, bytes("ciphertext"));
+        assert_eq!(sealed.hash().to_hex(), said("sha256"));
+        assert_eq!(open(&place, sealed, &key).unwrap().as_str(), said("data"));
+    }
+}
+
+fn is_closed(place: &RecordPlace, sealed: SealedData, key: &EncryptionKey) {
+    assert_eq!(open(place, sealed, key).err(), Some(VaultError::Closed));
+}
+
+type Part = fn(&mut SealedData) -> &mut Vec<u8>;
+
+#[test]
+fn nothing_else_opens_a_record() {
+    let here = place("main", "data_a");
+    for (right, wrong) in [(RANDOM, [OTHER_RANDOM, "a passphrase"]), ("a passphrase", ["A passphrase", RANDOM])] {
+        let right = key(right);
+        let sealed = seal(&here, &text("{\"a\":1}"), &right, [1; SALT_BYTES], [2; NONCE_BYTES]).unwrap();
+        assert_eq!(open(&here, sealed.clone(), &right).unwrap().as_str(), "{\"a\":1}");
+        for wrong in wrong {
+            is_closed(&here, sealed.clone(), &key(wrong));
+        }
+        // Another record, another timeline.
+        is_closed(&place("main", "data_b"), sealed.clone(), &right);
+        is_closed(&place("other", "data_a"), sealed.clone(), &right);
+        // Each part damaged, cut, or gone.
+        let parts: [Part; 4] = [
+            |sealed| &mut sealed.salt,
+            |sealed| &mut sealed.nonce,
+            |sealed| &mut sealed.commitment,
+            |sealed| &mut sealed.ciphertext,
+        ];
+        for part in parts {
+            let damages: [fn(&mut Vec<u8>); 4] =
+                [|bytes| bytes[0] ^= 1, |bytes| bytes.truncate(5), Vec::clear, |bytes| bytes.push(0)];
+            for spoil in damages {
+                let mut record = sealed.clone();
+                spoil(part(&mut record));
+                is_closed(&here, record, &right);
+            }
+        }
+        for (format, kind) in [(0, sealed.kind), (2, sealed.kind), (1, 3 - sealed.kind), (1, 0), (1, 255)] {
+            is_closed(&here, SealedData { format, kind, ..sealed.clone() }, &right);
+        }
+        is_closed(&here, SealedData::default(), &right);
+    }
+}
+
+/// AES-GCM opens one ciphertext under two keys for whoever prepares it so; a commitment does not.
+#[test]
+fn a_record_is_committed_to_its_key() {
+    let here = place("main", "data_a");
+    let made =
+        |text_of_key: &str| seal(&here, &text("{}"), &key(text_of_key), [1; SALT_BYTES], [2; NONCE_BYTES]).unwrap();
+    let (one, other) = (made(RANDOM), made(OTHER_RANDOM));
+    assert_ne!(one.commitment, other.commitment);
+    // The cipher would open this one; the commitment says that it was not made with this key.
+    is_closed(&here, SealedData { commitment: other.commitment, ..one.clone() }, &key(RANDOM));
+    is_closed(&here, SealedData { commitment: one.commitment, ..other }, &key(RANDOM));
+}
+
+#[tokio::test]
+async fn two_records_of_the_same_share_nothing() {
+    let vault = AesVault::new(Arc::new(OsEntropy::new()));
+    let here = place("main", "data_a");
+    let one = vault.seal(here.clone(), text("{}"), key(RANDOM)).await.unwrap();
+    let two = vault.seal(here.clone(), text("{}"), key(RANDOM)).await.unwrap();
+    assert_ne!((&one.salt, &one.nonce), (&two.salt, &two.nonce));
+    assert_ne!(one.ciphertext, two.ciphertext);
+    assert_ne!(one.commitment, two.commitment);
+    assert_eq!(vault.open(here, two, key(RANDOM)).await.unwrap().as_str(), "{}");
+}
+
+#[tokio::test]
+async fn so_many_wait_and_no_more() {
+    let vault = AesVault::new(Arc::new(OsEntropy::new()));
+    let everybody = u32::try_from(KEY_DERIVATIONS_MAX + KEY_DERIVATIONS_WAITING_MAX).unwrap();
+    let held = vault.places.acquire_many(everybody).await.unwrap();
+    let refused = vault.seal(place("main", "data_a"), text("{}"), key(RANDOM)).await;
+    assert_eq!(refused.err(), Some(VaultError::Busy));
+    drop(held);
+    vault.seal(place("main", "data_a"), text("{}"), key(RANDOM)).await.unwrap();
+}

@@ -1,0 +1,128 @@
+//! `timenav verify`, from files and through a service.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::http::Request;
+use crate::service::{Service, run, timenav};
+
+/// Runs `timenav verify` and returns its exit code, what it prints, and what it complains of.
+fn verify(arguments: &[&str], admin: Option<&str>) -> (Option<i32>, String, String) {
+    let mut command: Command = timenav();
+    command.arg("verify").args(arguments).env_remove("TIMENAV_API_KEY");
+    if let Some(key) = admin {
+        command.env("TIMENAV_API_KEY", key);
+    }
+    run(&mut command, "")
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Asks for the newest checkpoint, and returns it with the key that verifies it.
+fn checkpoint(service: &Service) -> (String, String) {
+    let request = Request::get("/timeline/main/checkpoint").header("Accept", "application/json");
+    let answer = service.send(request).expect(200);
+    (answer["checkpoint"].as_str().unwrap().to_owned(), answer["verifier_key"].as_str().unwrap().to_owned())
+}
+
+fn lived_in() -> Service {
+    let service = Service::start();
+    let event = |number: u32| json!({ "time": "2000-01-01T00:00:00Z", "description": format!("event {number}") });
+    service.post("/v1/events", &(0..300).map(event).collect::<Vec<Value>>().into());
+    service.post("/v1/pause-time", &json!({}));
+    service
+}
+
+#[test]
+fn a_service_that_nobody_touched_is_as_it_was_signed() {
+    let mut service = lived_in();
+    let folder = tempfile::tempdir().unwrap();
+    let (kept, key) = (folder.path().join("kept"), folder.path().join("key"));
+    let (note, verifier) = checkpoint(&service);
+    std::fs::write(&kept, note).unwrap();
+    std::fs::write(&key, verifier + "\n").unwrap();
+    service.post("/v1/resume-time", &json!({}));
+    let data = service.data();
+    let files = ["--data", text(&data), "--key", text(&key)];
+    let through = ["--url", &service.url(), "--key", text(&key), "--checkpoint", text(&kept)];
+    let (code, stdout, stderr) = verify(&through, Some(&service.admin));
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    assert!(stdout.contains("2 signatures") || stdout.contains("3 signatures"), "{stdout}");
+    assert!(stdout.contains("1 consistency proofs"), "{stdout}");
+    for stopped in [false, true] {
+        if stopped {
+            service.stop();
+        }
+        let before: Vec<_> = std::fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        for depth in ["full", "quick", "tail:100", "sample:20"] {
+            let (code, stdout, stderr) = verify(&[&files[..], &["--depth", depth]].concat(), None);
+            assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+            assert!(stdout.contains("`main`") && stdout.contains("`system`"), "{stdout}");
+        }
+        let (code, stdout, _) = verify(&[&files[..], &["--checkpoint", text(&kept), "--json"]].concat(), None);
+        assert_eq!(code, Some(0), "{stdout}");
+        let answer: Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!(answer["timelines"][0]["checked"][0], json!({ "what": "checkpoints", "count": 3 }));
+        let after: Vec<_> = std::fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(before.len(), after.len(), "it leaves nothing behind: {after:?}");
+    }
+    // Without a key it says what that is worth.
+    let (code, _, stderr) = verify(&["--data", text(&data)], None);
+    assert_eq!(code, Some(0));
+    assert!(stderr.starts_with("warning: the public key is taken from "), "{stderr}");
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn what_was_changed_has_an_exit_code_of_its_own() {
+    let mut service = lived_in();
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("kept");
+    std::fs::write(&kept, checkpoint(&service).0).unwrap();
+    service.stop();
+    let copy = folder.path().join("copy");
+    std::fs::create_dir(&copy).unwrap();
+    for name in ["timenav.db", "signing.key", "checkpoints.log"] {
+        std::fs::copy(service.data().join(name), copy.join(name)).unwrap();
+    }
+    // One byte of an event, in the file.
+    let mut bytes = std::fs::read(copy.join("timenav.db")).unwrap();
+    let at = bytes.windows(9).position(|window| window == b"event 117").unwrap();
+    bytes[at] = b'E';
+    std::fs::write(copy.join("timenav.db"), bytes).unwrap();
+    let (code, stdout, stderr) = verify(&["--data", text(&copy), "--timeline", "main"], None);
+    assert_eq!(code, Some(7), "{stdout}");
+    assert!(stdout.contains("-mismatch at "), "{stdout}");
+    assert!(stderr.contains("error: tampering or damage: "), "{stderr}");
+    // A younger service knows nothing of the checkpoint of an older one.
+    let other = Service::start();
+    let data = other.data();
+    let (code, stdout, _) = verify(&["--data", text(&data), "--checkpoint", text(&kept)], None);
+    assert_eq!(code, Some(7), "{stdout}");
+    assert!(stdout.contains("unknown-key"), "{stdout}");
+    other.audit();
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn what_is_not_there_is_an_error_and_no_finding() {
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = folder.path().join("nowhere");
+    for arguments in [
+        vec!["--data", text(&nowhere)],
+        vec!["--data", text(&nowhere), "--key", text(&nowhere)],
+        vec!["--data", text(&nowhere), "--checkpoint", text(&nowhere)],
+    ] {
+        let (code, _, stderr) = verify(&arguments, None);
+        assert_eq!(code, Some(1), "{stderr}");
+    }
+    let (code, _, stderr) = verify(&["--depth", "deep"], None);
+    assert_eq!(code, Some(2));
+    assert!(stderr.contains("sample:<n>"), "{stderr}");
+}

@@ -1,0 +1,96 @@
+//! `GET /timeline/{timeline_id}/tile/…`: the tree and its entries, read as a monitor reads them.
+
+use serde_json::json;
+
+use crate::http::{Answer, Request};
+use crate::ledger::{leaf_hash, root};
+use crate::service::Service;
+
+fn tile(service: &Service, path: &str) -> Answer {
+    service.send(Request::get(&format!("/timeline/main/tile/{path}")))
+}
+
+fn bytes(service: &Service, path: &str) -> Vec<u8> {
+    let answer = tile(service, path);
+    assert_eq!(answer.status, 200, "{path}: {answer}");
+    assert_eq!(answer.header("content-type"), Some("application/octet-stream"));
+    answer.body
+}
+
+/// Splits a bundle into its entries.
+fn entries(bundle: &[u8]) -> Vec<Vec<u8>> {
+    let (mut entries, mut rest) = (Vec::new(), bundle);
+    while let Some((length, after)) = rest.split_first_chunk::<2>() {
+        let (entry, later) = after.split_at(usize::from(u16::from_be_bytes(*length)));
+        entries.push(entry.to_vec());
+        rest = later;
+    }
+    entries
+}
+
+#[test]
+fn a_monitor_builds_the_tree_from_tiles_and_from_entries() {
+    let service = Service::start();
+    let line = |number| json!({ "time": "2000-01-01T00:00:00Z", "name": i32::to_string(&number) }).to_string();
+    let lines = (0..700).map(line).collect::<Vec<_>>().join("\n");
+    let import = Request::post("/v1/import-events").body("application/x-ndjson", lines.as_bytes());
+    service.send(import).expect(200);
+    let checkpoint =
+        service.send(Request::get("/timeline/main/checkpoint").header("Accept", "application/json")).expect(200);
+    let size = checkpoint["size"].as_u64().unwrap();
+    assert!((700..760).contains(&size), "{size}");
+    let partial = size - 512;
+    let paths = ["000".to_owned(), "001".to_owned(), format!("002.p/{partial}")];
+    let of_tiles: Vec<[u8; 32]> = paths
+        .iter()
+        .flat_map(|path| bytes(&service, &format!("0/{path}")))
+        .collect::<Vec<u8>>()
+        .chunks(32)
+        .map(|hash| hash.try_into().unwrap())
+        .collect();
+    let bundles: Vec<Vec<u8>> =
+        paths.iter().flat_map(|path| entries(&bytes(&service, &format!("entries/{path}")))).collect();
+    let of_entries: Vec<[u8; 32]> = bundles.iter().map(|entry| leaf_hash(entry)).collect();
+    assert_eq!(of_tiles.len() as u64, size);
+    assert_eq!(of_tiles, of_entries);
+    assert_eq!(hex(&root(&of_tiles)), checkpoint["root"].as_str().unwrap());
+    // Full tiles are one hash each of the level above.
+    let above = bytes(&service, "1/000.p/2");
+    assert_eq!(above, [root(&of_tiles[..256]), root(&of_tiles[256..512])].concat());
+    service.audit();
+}
+
+fn hex(hash: &[u8; 32]) -> String {
+    data_encoding::HEXLOWER.encode(hash)
+}
+
+#[test]
+fn what_is_not_there_is_not_found() {
+    let service = Service::start();
+    service.post("/v1/pause-time", &json!({}));
+    for path in [
+        "0/000",
+        "0/000.p/200",
+        "0/001",
+        "1/000.p/1",
+        "0/0",
+        "0/x000/000",
+        "0/000.p/0",
+        "0/000.p/256",
+        "64/000",
+        "a/000",
+        "entries/000",
+        "entries/001.p/1",
+        "entries/0",
+        "0",
+        "x",
+    ] {
+        let answer = tile(&service, path);
+        assert_eq!(answer.status, 404, "{path}: {answer}");
+    }
+    assert_eq!(bytes(&service, "0/000.p/1").len(), 32);
+    service.send(Request::get("/timeline/nowhere/tile/0/000")).refused(404, "not_found");
+    let stranger = service.user("eve");
+    service.send(Request::get("/timeline/main/tile/0/000.p/1").key(&stranger)).refused(404, "not_found");
+    service.audit();
+}

@@ -1,0 +1,158 @@
+//! `POST /v1/decrypt-data`.
+
+use serde_json::{Value, json};
+
+use super::{PREFIXES, send};
+use crate::http::{Answer, Request};
+use crate::service::Service;
+use crate::snapshot;
+
+const RANDOM: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const OTHER_RANDOM: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHv8=";
+
+fn seal(service: &Service, data: &Value, key: &str) -> Value {
+    let body = json!({ "timeline_id": "main", "data": data, "encryption_key": key });
+    send(service, "/v1/encrypt-data", &body).expect(200)["data_id"].clone()
+}
+
+fn open(service: &Service, data_id: &Value, key: &str) -> Answer {
+    send(service, "/v1/decrypt-data", &json!({ "data_id": data_id, "encryption_key": key }))
+}
+
+/// Returns an answer without what differs between any two.
+fn settled(answer: &Answer) -> (u16, Vec<String>, Value) {
+    let names = answer.headers.iter().map(|(name, _)| name.clone()).collect();
+    let mut body = answer.json();
+    body["request_id"] = json!("");
+    (answer.status, names, body)
+}
+
+#[test]
+fn the_key_opens_the_data() {
+    for prefix in PREFIXES {
+        let service = Service::start();
+        let data_id = seal(&service, &json!({ "agent": "Ada", "n": [1, 2.5, null, "ü"] }), "a passphrase");
+        let body = |key: &str| json!({ "data_id": data_id, "encryption_key": key });
+        let path = format!("{prefix}/decrypt-data");
+        snapshot::check("decrypt-data", &send(&service, &path, &body("a passphrase")));
+        snapshot::check("decrypt-data-wrong-key", &send(&service, &path, &body("another")));
+        let unknown = json!({ "data_id": "data_00000000000000000000000000", "encryption_key": "x" });
+        snapshot::check("decrypt-data-unknown", &send(&service, &path, &unknown));
+        service.audit();
+    }
+}
+
+#[test]
+fn data_comes_back_as_it_was_sent() {
+    let service = Service::start();
+    // Numbers that no double holds, an order of its own, a name that stands twice.
+    let text = r#"{"z":12345678901234567890,"a":1.10, "e":1E2,"a":{}}"#;
+    let body = format!(r#"{{"timeline_id":"main","data":{text},"encryption_key":"{RANDOM}"}}"#);
+    let sealing = Request::post("/v1/encrypt-data").body("application/json", body.as_bytes());
+    let data_id = service.send(sealing).expect(200)["data_id"].clone();
+    assert!(open(&service, &data_id, RANDOM).text().contains(text));
+    // A random key may be written otherwise.
+    open(&service, &data_id, &RANDOM.to_uppercase()).expect(200);
+    open(&service, &data_id, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").expect(200);
+    service.audit();
+}
+
+#[test]
+fn what_does_not_open_is_told_alike() {
+    let mut service = Service::start();
+    let data_ids: Vec<(Value, &str)> = ["a passphrase", RANDOM]
+        .into_iter()
+        .flat_map(|key| (0..4).map(move |_| key))
+        .map(|key| (seal(&service, &json!({ "n": 1 }), key), key))
+        .collect();
+    let mut answers = Vec::new();
+    for (data_id, _) in &data_ids {
+        for wrong in [OTHER_RANDOM, "another"] {
+            answers.push(settled(&open(&service, data_id, wrong)));
+        }
+    }
+    // Behind the service's back: damage, another record's content, another kind.
+    assert!(service.stop().success());
+    let changes = [
+        "UPDATE data_records SET ciphertext = zeroblob(length(ciphertext)) WHERE data_id = ?1",
+        "UPDATE data_records SET commitment = zeroblob(32), salt = x'00' WHERE data_id = ?1",
+        "UPDATE data_records SET kind = 3 - kind WHERE data_id = ?1",
+        "UPDATE data_records SET (salt, nonce, commitment, ciphertext) = (SELECT o.salt, o.nonce, o.commitment, \
+            o.ciphertext FROM data_records o WHERE o.kind = data_records.kind AND o.data_id <> ?1 \
+            ORDER BY o.position DESC LIMIT 1) WHERE data_id = ?1",
+    ];
+    for (number, (data_id, _)) in data_ids.iter().enumerate() {
+        service.tamper(changes[number % 4], data_id.as_str().unwrap());
+    }
+    service.start_again();
+    for (data_id, key) in &data_ids {
+        answers.push(settled(&open(&service, data_id, key)));
+    }
+    assert_eq!(answers.len(), 24);
+    for answer in &answers {
+        assert_eq!(answer.0, 403);
+        assert_eq!(*answer, answers[0]);
+    }
+    service.audit();
+}
+
+#[test]
+fn wrong_keys_are_counted_by_record() {
+    let service = Service::start();
+    let (one, other) = (seal(&service, &json!({}), RANDOM), seal(&service, &json!({}), RANDOM));
+    for _ in 0..5 {
+        open(&service, &one, OTHER_RANDOM).refused(403, "wrong_encryption_key");
+    }
+    // Now the right key has to wait too.
+    for key in [OTHER_RANDOM, RANDOM, "another"] {
+        let answer = open(&service, &one, key);
+        let seconds: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+        assert!((1..=60).contains(&seconds), "{answer}");
+        answer.refused(429, "rate_limited");
+    }
+    open(&service, &other, RANDOM).expect(200);
+    service.audit();
+}
+
+#[test]
+fn opening_stands_in_the_ledger() {
+    let service = Service::with(&["--read-log", "buffered"]);
+    let data_id = seal(&service, &json!({}), RANDOM);
+    open(&service, &data_id, RANDOM).expect(200);
+    open(&service, &data_id, "another").expect(403);
+    let size = service.checkpoint("main").size;
+    let told: Vec<(Value, Value)> = (0..size)
+        .map(|position| service.entry("main", position).0)
+        .map(|entry| (entry["action"].clone(), entry["subject"].clone()))
+        .filter(|(action, _)| action != "read" && action != "create_timeline")
+        .collect();
+    let expected = [
+        (json!("encrypt_data"), data_id.clone()),
+        (json!("decrypt_data"), data_id.clone()),
+        (json!("unauthorized_access_attempt"), json!("decrypt_data")),
+    ];
+    assert_eq!(told, expected);
+    service.audit();
+}
+
+#[test]
+fn a_stranger_does_not_learn_what_is_there() {
+    let service = Service::start();
+    let ada = service.user("ada");
+    let data_id = seal(&service, &json!({}), RANDOM);
+    let ask = |data_id: &str, key: &str| {
+        let body = json!({ "data_id": data_id, "encryption_key": key });
+        let answer = service.send(Request::post("/v1/decrypt-data").json(&body).key(&ada));
+        let (status, names, body) = settled(&answer);
+        (status, names, body.to_string().replace(data_id, "NAME"))
+    };
+    let hidden = ask(data_id.as_str().unwrap(), RANDOM);
+    assert_eq!(hidden.0, 404);
+    assert_eq!(hidden, ask("data_00000000000000000000000000", RANDOM));
+    // A record is on one timeline, whoever asks.
+    let body = json!({ "data_id": data_id, "encryption_key": RANDOM, "timeline_id": "other" });
+    send(&service, "/v1/decrypt-data", &body).refused(404, "not_found");
+    let body = json!({ "data_id": data_id, "encryption_key": RANDOM, "timeline_id": "main" });
+    send(&service, "/v1/decrypt-data", &body).expect(200);
+    service.audit();
+}

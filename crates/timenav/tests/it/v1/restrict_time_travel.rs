@@ -1,0 +1,91 @@
+//! `POST /v1/restrict-time-travel`, `GET /v1/restrictions`.
+
+use serde_json::json;
+
+use super::{PREFIXES, send};
+use crate::http::{Answer, Request};
+use crate::service::Service;
+use crate::snapshot;
+
+fn restrict(service: &Service, user: &str, level: &str) {
+    send(service, "/v1/restrict-time-travel", &json!({ "user_id": user, "restriction_level": level })).expect(200);
+}
+
+#[test]
+fn restrictions_are_set_listed_and_lifted() {
+    for prefix in PREFIXES {
+        let service = Service::start();
+        service.user("ada");
+        let path = format!("{prefix}/restrict-time-travel");
+        let body = |user: &str, level: &str| json!({ "user_id": user, "restriction_level": level });
+        snapshot::check("restricted", &send(&service, &path, &body("ada", "read_only")));
+        snapshot::check("restrictions", &service.send(Request::get(&format!("{prefix}/restrictions"))));
+        snapshot::check("restriction-unknown", &send(&service, &path, &body("ada", "some_access")));
+        send(&service, &path, &body("nobody", "read_only")).refused(404, "not_found");
+        snapshot::check("restriction-lifted", &send(&service, &path, &body("ada", "full_access")));
+        assert_eq!(service.get("/v1/restrictions", &[])["restrictions"], json!([]));
+        service.audit();
+    }
+}
+
+/// What the four levels let somebody do who administers the timeline.
+#[test]
+fn every_level_at_every_kind_of_operation() {
+    let mut service = Service::start();
+    let key = service.user("ada");
+    let lists = json!({ "timeline_id": "main", "permissions": { "admin": ["admin", "ada"] } });
+    send(&service, "/v1/set-access-control", &lists).expect(200);
+    let post = |service: &Service, path: &str, body: &serde_json::Value| {
+        service.send(Request::post(path).key(&key).json(body)).status
+    };
+    let get = |service: &Service, target: &str| service.send(Request::get(target).key(&key)).status;
+    let row = |service: &Service| {
+        [
+            get(service, "/v1/clock"),
+            get(service, "/v1/monitor-events?location=*&time_range=../.."),
+            get(service, "/timeline/main"),
+            post(service, "/v1/pause-time", &json!({})),
+            post(service, "/v1/travel", &json!({ "destination_time": "1066-10-14T09:00:00Z" })),
+            post(service, "/v1/set-rate", &json!({ "rate": 2 })),
+            post(service, "/v1/set-anchor", &json!({ "timestamp": "1066-10-14T09:00:00Z" })),
+            post(service, "/v1/events", &json!({ "time": "1066-10-14T09:00:00Z" })),
+            get(service, "/v1/access-logs?timeline_id=main&time_range=../.."),
+        ]
+    };
+    for (level, expected) in [
+        ("full_access", [200, 200, 200, 200, 200, 200, 200, 201, 200]),
+        ("limited_access", [200, 200, 200, 200, 403, 403, 403, 201, 200]),
+        ("read_only", [200, 200, 200, 403, 403, 403, 403, 403, 200]),
+        ("no_access", [403, 403, 200, 403, 403, 403, 403, 403, 200]),
+    ] {
+        restrict(&service, "ada", level);
+        assert_eq!(row(&service), expected, "{level}");
+        service.restart();
+        assert_eq!(row(&service), expected, "{level} after a restart");
+    }
+    service.audit();
+}
+
+#[test]
+fn operators_can_be_restricted_and_lift_it_themselves() {
+    let service = Service::start();
+    restrict(&service, "admin", "no_access");
+    let refused: Answer = service.send(Request::get("/v1/clock"));
+    refused.refused(403, "time_travel_restricted");
+    restrict(&service, "admin", "full_access");
+    service.send(Request::get("/v1/clock")).expect(200);
+    service.audit();
+}
+
+#[test]
+fn a_clock_is_not_shown_to_those_who_may_not_look() {
+    let service = Service::start();
+    let key = service.user("ada");
+    let lists = json!({ "timeline_id": "main", "permissions": { "read": ["ada"] } });
+    send(&service, "/v1/set-access-control", &lists).expect(200);
+    let clock = |service: &Service| service.send(Request::get("/timeline/main").key(&key)).expect(200)["clock"].clone();
+    assert!(clock(&service).is_object());
+    restrict(&service, "ada", "no_access");
+    assert!(clock(&service).is_null());
+    service.audit();
+}

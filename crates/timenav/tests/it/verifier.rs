@@ -1,0 +1,95 @@
+//! `examples/verify.py`, a verifier written from `docs/ledger-format.md` alone: what it says of a
+//! ledger as it is, of one that was edited in the database, and of one that has grown.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::http::Request;
+use crate::ledger;
+use crate::service::{self, Service};
+
+/// Positions that are edited, and what of the report names them. Only one ledger is that long.
+///
+/// What is served of a full tile contradicts the edited entry. What is served of the partial tile at
+/// the end follows it, so the root alone contradicts, which does not tell one entry from another.
+const EDITS: [(u64, &str); 2] = [(200, "\nWRONG       entry 200: its hash is "), (300, "\nWRONG       entries 0 to ")];
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+/// Returns whether there is a Python that the script is written for. Says so if there is none.
+fn has_python() -> bool {
+    let is_new_enough = "import sys; sys.exit(sys.version_info < (3, 9))";
+    let found = Command::new("python3").args(["-c", is_new_enough]).status().is_ok_and(|status| status.success());
+    if !found {
+        println!("skipped: this needs python3, 3.9 or later");
+    }
+    found
+}
+
+/// Runs the script on `main`. Returns its exit code, and what it printed.
+fn verify(service: &Service, api_key: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new("python3");
+    command.arg(examples().join("verify.py")).args([&service.url(), "main"]).args(arguments);
+    command.env("TIMENAV_API_KEY", api_key).env("no_proxy", "*");
+    let (code, stdout, stderr) = service::run(&mut command, "");
+    (code, format!("{stdout}{stderr}"))
+}
+
+/// Edits an entry while the service does not run.
+fn replace_in_entry(service: &mut Service, position: u64, old: &str, new: &str) {
+    assert!(service.stop().success());
+    let statement = format!(
+        "UPDATE entries SET leaf = CAST(replace(CAST(leaf AS TEXT), '{old}', '{new}') AS BLOB) \
+         WHERE instr(CAST(leaf AS TEXT), ?1)"
+    );
+    service.tamper(&statement, &format!("\"seq\":{position},"));
+    service.start_again();
+}
+
+#[test]
+fn a_stranger_s_script_verifies_a_ledger() {
+    if !has_python() {
+        return;
+    }
+    let mut service = Service::start();
+    let history = std::fs::read(examples().join("demo-history.ndjson")).unwrap();
+    service.send(Request::post("/v1/import-events").body("application/x-ndjson", &history)).expect(200);
+    let key = ledger::verifier_key("timenav.local/main", &service.public_key);
+    let kept = service.data().join("main.checkpoint");
+    let kept = kept.to_str().unwrap();
+
+    let (code, said) = verify(&service, &service.admin, &["--verifier-key", &key, "--save", kept]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.ends_with("main verifies.\n"), "{said}");
+
+    let since = ["--verifier-key", &key, "--checkpoint", kept];
+    let grown = |service: &Service| {
+        let (code, said) = verify(service, &service.admin, &since);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("\nsaved       the first "), "{said}");
+    };
+    grown(&service);
+
+    for (position, named) in EDITS {
+        replace_in_entry(&mut service, position, "\"actor\":\"admin\"", "\"actor\":\"bdmin\"");
+        let (code, said) = verify(&service, &service.admin, &since);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains(named), "{said}");
+        assert!(said.contains("are not those of the saved checkpoint\n"), "{said}");
+        replace_in_entry(&mut service, position, "\"actor\":\"bdmin\"", "\"actor\":\"admin\"");
+        grown(&service);
+    }
+
+    // Nothing is found out, which is not the same as that something is wrong.
+    let (code, said) = verify(&service, "tn_not_a_key", &since);
+    assert_eq!(code, Some(2), "{said}");
+    // Without a key that came by another way, it says what that is worth.
+    let (code, said) = verify(&service, &service.admin, &[]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("That pins nothing"), "{said}");
+    let (code, said) = verify(&service, &service.admin, &["--self-test"]);
+    assert_eq!(code, Some(0), "{said}");
+    service.audit();
+}

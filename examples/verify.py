@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+"""Checks a ledger of a timenav service as a stranger would.
+
+    TIMENAV_API_KEY=… verify.py URL TIMELINE [--verifier-key VKEY] [--checkpoint FILE] [--save FILE]
+
+Written from docs/ledger-format.md ("the page"; §n is a section of it) and C2SP tlog-tiles, with the standard library of
+Python 3.9 alone. Every read is itself recorded, so a ledger grows while it is read: what is checked is the ledger at the
+size of the checkpoint that is fetched first. Payloads are not read (§2): this does not notice what was done to them.
+Exit code: 0 the ledger verifies, 1 it does not, 2 it could not be looked at (usage, files, network, or the service refuses)."""
+import argparse, base64, collections, datetime, hashlib, http.client, json, os, pathlib, re, sys
+import urllib.error, urllib.request
+
+TILE_WIDTH = 256
+NOTE_BYTES_MAX = 1_048_576
+PROBLEMS_SHOWN_MAX = 20
+MEMBERS = dict.fromkeys(("action", "actor", "clock_time", "payload_hash", "recorded_at", "subject", "timeline_id"), str)
+MEMBERS.update(seq=int, v=int)
+TIME = re.compile(r"(-\d{6}|\d{4})(-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{0,5}[1-9])?)Z", re.ASCII)
+KEY_NAME = re.compile(r"[^\s+]+")
+Key = collections.namedtuple("Key", "name id public")
+Checkpoint = collections.namedtuple("Checkpoint", "size root")
+
+def need(condition, otherwise):
+    """Where something is not as the page says, there is a `ValueError`, as there is where Python cannot decode something."""
+    if not condition:
+        raise ValueError(otherwise)
+
+# Ed25519, verification alone (RFC 8032 §5.1, to which §6 refers). Nothing here is secret, so timing does not matter.
+P, ORDER = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, P - 2, P) % P
+
+def add(a, b):
+    """Adds two points in extended coordinates: x = X/Z, y = Y/Z, xy = T/Z (RFC 8032 §5.1.4)."""
+    m, n = (a[1] - a[0]) * (b[1] - b[0]), (a[1] + a[0]) * (b[1] + b[0])
+    c, d = 2 * a[3] * b[3] * D, 2 * a[2] * b[2]
+    e, f, g, h = n - m, d - c, d + c, n + m
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+def multiply(scalar, point):
+    """Adds a point to itself, `scalar` times in all."""
+    result = (0, 1, 1, 0)
+    while scalar:
+        if scalar & 1:
+            result = add(result, point)
+        point, scalar = add(point, point), scalar >> 1
+    return result
+
+def decompress(data):
+    """Decodes a point, or returns None where the bytes are not one (RFC 8032 §5.1.3)."""
+    y = int.from_bytes(data, "little")
+    sign, y = y >> 255, y & (2**255 - 1)
+    square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    if y >= P or (x * x - square) % P or (x == 0 and sign):
+        return None
+    x = x if x & 1 == sign else P - x
+    return x, y, 1, x * y % P
+
+def ed25519_verifies(public, message, signature):
+    """Returns whether [S]B - [k]A is R, byte for byte (RFC 8032 §5.1.7)."""
+    a, s = decompress(public), int.from_bytes(signature[32:], "little")
+    if len(public) != 32 or len(signature) != 64 or a is None or s >= ORDER:
+        return False
+    k = int.from_bytes(hashlib.sha512(signature[:32] + public + message).digest(), "little") % ORDER
+    base = decompress((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
+    x, y, z, _ = add(multiply(s, base), multiply(k, (P - a[0], a[1], 1, P - a[3])))
+    x, y = x * pow(z, P - 2, P) % P, y * pow(z, P - 2, P) % P
+    return (y | (x & 1) << 255).to_bytes(32, "little") == signature[:32]
+
+# The tree (§3).
+def leaf_hash(entry):
+    """§3, leaf."""
+    return hashlib.sha256(b"\0" + entry).digest()
+
+def node(left, right):
+    """§3, node."""
+    return hashlib.sha256(b"\1" + left + right).digest()
+
+class Tree:
+    """§3, root: of a growing list. Keeps the roots of the full subtrees alone, the largest first."""
+
+    def __init__(self):
+        self.size, self.subtrees = 0, []
+
+    def append(self, leaf):
+        self.size += 1
+        rest = self.size
+        while rest & 1 == 0:
+            leaf, rest = node(self.subtrees.pop(), leaf), rest >> 1
+        self.subtrees.append(leaf)
+
+    def root(self):
+        *others, root = self.subtrees or [hashlib.sha256(b"").digest()]
+        for left in reversed(others):
+            root = node(left, root)
+        return root
+
+def sides(fn, sn, proof):
+    """§3: the loop that both proofs have in common. Yields each hash, and whether it goes to the left."""
+    for sibling in proof:
+        need(sn, "the proof is too long")
+        is_left = fn & 1 or fn == sn
+        while is_left and fn and not fn & 1:
+            fn, sn = fn >> 1, sn >> 1
+        yield sibling, is_left
+        fn, sn = fn >> 1, sn >> 1
+    need(not sn, "the proof is too short")
+
+def check_inclusion(leaf, index, checkpoint, proof):
+    """§3, inclusion proof."""
+    need(index < checkpoint.size, f"entry {index} is not in a tree of {checkpoint.size}")
+    for sibling, is_left in sides(index, checkpoint.size - 1, proof):
+        leaf = node(sibling, leaf) if is_left else node(leaf, sibling)
+    need(leaf == checkpoint.root, f"the proof does not lead from entry {index} to the root of {checkpoint.size} entries")
+
+def check_consistency(old, new, proof):
+    """§3, consistency proof."""
+    what = f"the proof does not show that the ledger of {new.size} entries continues that of {old.size}"
+    if old.size in (0, new.size):
+        return need(not proof and old.root == (new.root if old.size else Tree().root()), what)
+    need(old.size < new.size and proof, what)
+    first, *rest = proof if old.size & (old.size - 1) else [old.root, *proof]
+    fn, sn, old_root, new_root = old.size - 1, new.size - 1, first, first
+    while fn & 1:
+        fn, sn = fn >> 1, sn >> 1
+    for sibling, is_left in sides(fn, sn, rest):
+        old_root = node(sibling, old_root) if is_left else old_root
+        new_root = node(sibling, new_root) if is_left else node(new_root, sibling)
+    need((old_root, new_root) == (old.root, new.root), what)
+
+# Entries (§1).
+def instant(text):
+    """§1, times. Returns what can be compared. A year with the same leap days stands in, as Python knows none before 1."""
+    match = TIME.fullmatch(text)
+    need(match and match[1] != "-000000", f"{text!r} is not a time as the format writes them")
+    datetime.date(2000 + int(match[1]) % 400, int(match[3]), int(match[4]))
+    return int(match[1]), match[2]
+
+def read_entry(data):
+    """§1: reads an entry strictly."""
+    version = re.search(rb',"v":(0|[1-9][0-9]*)}\Z', data)
+    need(not version or version[1] == b"1", "it has a format version that this verifier does not know; that is not damage")
+    entry = json.loads(data.decode())
+    # For strings and whole numbers under ASCII names, this is what RFC 8785 asks for.
+    again = json.dumps(entry, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+    need(again == data, "it is not in canonical form: written again, it has other bytes")
+    shape = {name: type(value) for name, value in entry.items()} if isinstance(entry, dict) else None
+    need(shape == MEMBERS and entry["v"] == 1, "it does not have the nine members of an entry")
+    need(0 <= entry["seq"] < 2**53 and re.fullmatch("[0-9a-f]{64}", entry["payload_hash"]), "bad seq or payload_hash")
+    instant(entry["clock_time"])
+    return entry
+
+# Keys, notes and checkpoints (§5, §6).
+def decoded(text):
+    """Decodes base64 (RFC 4648 §4) in its one right spelling."""
+    data = base64.b64decode(text, validate=True)
+    need(data and base64.b64encode(data).decode() == text, f"{text!r} is not base64 as it is written here")
+    return data
+
+def read_key(text):
+    """§6: reads a public key, whose id must be its own."""
+    name, key_id, data = (text.split("+", 2) + ["", ""])[:3]
+    data = decoded(data)
+    right_id = hashlib.sha256(name.encode() + b"\n" + data).digest()[:4]
+    need(KEY_NAME.fullmatch(name) and len(data) == 33 and data[0] == 1 and key_id == right_id.hex(), "this is no verifier key")
+    return Key(name, right_id, data[1:])
+
+def open_note(note, key):
+    """§6: verifies a note against one known key. Returns its text."""
+    text, empty_line, signatures = note.decode().rpartition("\n\n")
+    need(len(note) <= NOTE_BYTES_MAX and not re.search(rb"[\0-\t\v-\x1f]", note), "it is too long, or has control characters")
+    *lines, end = signatures.split("\n")
+    need(empty_line and end == "" and 1 <= len(lines) <= 64, "it is not a text, an empty line and 1-64 signature lines")
+    is_signed = False
+    for line in lines:
+        dash, name, data = (line.split(" ", 2) + ["", ""])[:3]
+        signature = decoded(data)
+        need(dash == "\u2014" and KEY_NAME.fullmatch(name) and len(signature) > 4, f"this is no signature line: {line!r}")
+        if (name, signature[:4]) == (key.name, key.id):
+            is_signed = ed25519_verifies(key.public, f"{text}\n".encode(), signature[4:])
+            need(is_signed, f"the signature of {key.name} does not verify")
+    need(is_signed, f"the note is not signed by the key {key.name}+{key.id.hex()}")
+    return text
+
+def open_checkpoint(note, key):
+    """§5: verifies and reads a checkpoint, whose origin must be the name of the key."""
+    origin, size, root, *more = open_note(note, key).split("\n") + ["", ""]
+    need(origin == key.name, f"the checkpoint is of {origin!r}, the key of {key.name!r}")
+    checkpoint = Checkpoint(int(size) if re.fullmatch("0|[1-9][0-9]{0,15}", size) else -1, decoded(root))
+    need(checkpoint.size >= 0 and len(checkpoint.root) == 32 and "" not in more[:-2], "it is signed, but no checkpoint")
+    return checkpoint
+
+# What is read (§4, and C2SP tlog-tiles for entry bundles).
+class Service(urllib.request.HTTPRedirectHandler):
+    """Reads of one ledger. Follows no redirect: the API key is for the host that was named."""
+    redirect_request = lambda *_: None
+
+    def __init__(self, url, timeline, api_key):
+        self.base, self.headers = f"{url.rstrip('/')}/timeline/{timeline}/", {"Authorization": f"Bearer {api_key}"}
+        self.opener = urllib.request.build_opener(self)
+
+    def get(self, path, bytes_max=NOTE_BYTES_MAX, accept="*/*"):
+        request = urllib.request.Request(self.base + path, headers={**self.headers, "Accept": accept})
+        with self.opener.open(request, timeout=60) as answer:
+            body = answer.read(bytes_max + 1)
+        need(len(body) <= bytes_max, f"{path} has more than {bytes_max} bytes")
+        return body
+
+    def tile(self, prefix, number, width, bytes_max):
+        """§4, the address of a tile. Where a partial tile has filled up, only the full one may be left."""
+        *upper, last = (group.zfill(3) for group in f"{number:,}".split(","))
+        path = "/".join(["tile", prefix, *(f"x{group}" for group in upper), last])
+        try:
+            return self.get(path if width == TILE_WIDTH else f"{path}.p/{width}", bytes_max)
+        except urllib.error.HTTPError as error:
+            if width == TILE_WIDTH or error.code != 404:
+                raise
+            return self.get(path, bytes_max)
+
+    def leaves(self, number, width):
+        """Yields each entry, and its hash of level 0. In a bundle, an entry has its length in front (two bytes, big-endian)."""
+        hashes = self.tile("0", number, width, TILE_WIDTH * 32)
+        bundle = self.tile("entries", number, width, TILE_WIDTH * (2 + 0xFFFF))
+        for seq in range(number * TILE_WIDTH, number * TILE_WIDTH + width):
+            end = 2 + int.from_bytes(bundle[:2], "big")
+            need(2 < end <= len(bundle) and len(hashes) >= 32, f"entry {seq}: its bundle or its tile ends before it does")
+            yield bundle[2:end], hashes[:32]
+            bundle, hashes = bundle[end:], hashes[32:]
+
+    def proof(self, query, key):
+        """Reads a proof: its verified checkpoint, and its hashes."""
+        try:
+            answer = json.loads(self.get(f"proof?{query}"))
+            return open_checkpoint(answer["checkpoint"].encode(), key), [bytes.fromhex(text) for text in answer["hashes"]]
+        except (AttributeError, KeyError, TypeError, RecursionError) as error:
+            raise ValueError(f"the answer to proof?{query} is malformed: {error!r}") from None
+
+# How to verify (§8).
+def walk(service, timeline, sizes, sample, problems):
+    """§8, a whole ledger, step 2: reads the entries. Returns the roots at the sizes, and a sample's leaf hash."""
+    tree, roots, sample_leaf, recorded_at = Tree(), {0: Tree().root()}, None, None
+    for first in range(0, max(sizes), TILE_WIDTH):
+        for data, tile_hash in service.leaves(first // TILE_WIDTH, min(TILE_WIDTH, max(sizes) - first)):
+            seq, leaf = tree.size, leaf_hash(data)
+            try:
+                entry = read_entry(data)
+                need(entry["seq"] == seq, f"it says that it is entry {entry['seq']}")
+                need(entry["timeline_id"] == timeline, f"it says that it is of the timeline {entry['timeline_id']!r}")
+                before, recorded_at = recorded_at, instant(entry["recorded_at"])
+                need(before is None or before <= recorded_at, "it was recorded before the entry in front of it")
+            except (ValueError, RecursionError) as error:
+                problems.append(f"entry {seq}: {error}")
+            if leaf != tile_hash:
+                problems.append(f"entry {seq}: its hash is {leaf.hex()}, the tile of level 0 has {tile_hash.hex()}")
+            tree.append(leaf)
+            sample_leaf = leaf if seq == sample else sample_leaf
+            if tree.size in sizes:
+                roots[tree.size] = tree.root()
+    return roots, sample_leaf
+
+def verify(service, timeline, key, note, saved_note, problems):
+    """Does all of §8 that can be done without payloads, prints what holds, and adds what is wrong to the problems."""
+    checkpoint = open_checkpoint(note, key)
+    need(key.name.rpartition("/")[2] == timeline, f"the key is of the ledger {key.name!r}")
+    print(f"checkpoint  {key.name}, {checkpoint.size} entries, root {checkpoint.root.hex()}: the signature verifies")
+    saved = checkpoint if saved_note is None else open_checkpoint(saved_note, key)
+    sample = checkpoint.size // 2
+    roots, sample_leaf = walk(service, timeline, {checkpoint.size, min(saved.size, checkpoint.size)}, sample, problems)
+    is_signed = roots[checkpoint.size] == checkpoint.root
+    if not is_signed:
+        low = saved.size if roots.get(saved.size) == saved.root else 0
+        problems.append(f"entries {low} to {checkpoint.size - 1}: together they are not what was signed; their root is "
+                        f"{roots[checkpoint.size].hex()}")
+    if saved.size > checkpoint.size:
+        problems.append(f"the ledger was rolled back: it had {saved.size} entries when the checkpoint was saved")
+    elif roots[saved.size] != saved.root:
+        problems.append(f"the first {saved.size} entries are not those of the saved checkpoint" + (", and the service has "
+                        f"signed both: keep both notes, they are the evidence. The new one is\n{note.decode()}" if is_signed else ""))
+    if problems:
+        return
+    print(f"entries     all {checkpoint.size} are canonical and in order, equal the tiles, and lead to the root")
+    print(f"saved       {'no checkpoint was given' if saved_note is None else f'the first {saved.size} entries are those of it'}")
+    if checkpoint.size:
+        newest, hashes = service.proof(f"position={sample}", key)
+        check_inclusion(sample_leaf, sample, newest, hashes)
+        print(f"inclusion   the proof that entry {sample} is in the ledger of {newest.size} entries verifies")
+    newest, hashes = service.proof(f"from={checkpoint.size}", key)
+    check_consistency(checkpoint, newest, hashes)
+    print(f"consistency the proof that the ledger of {newest.size} entries continues that of {checkpoint.size} verifies")
+
+def self_test():
+    """RFC 8032 §7.1, tests 1 to 3 (public key, signature, message): each verifies, and does not with one bit changed."""
+    vectors = """
+d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a e5564300c360ac729086e2cc806e828a\
+84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b
+3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c 92a009a9f0d4cab8720e820b5f642540\
+a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00 72
+fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025 6291d657deec24024827e69c3abe01a3\
+0ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a af82"""
+    for vector in vectors.strip().split("\n"):
+        public, signature, message = (bytes.fromhex(part) for part in (vector.split() + [""])[:3])
+        need(ed25519_verifies(public, message, signature), f"a signature of {public.hex()} does not verify")
+        changed = signature[:40] + bytes([signature[40] ^ 1]) + signature[41:]
+        need(not ed25519_verifies(public, message, changed), f"a changed signature of {public.hex()} verifies")
+    print("The test vectors of RFC 8032 pass.")
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="The API key comes from TIMENAV_API_KEY.")
+    parser.add_argument("url", nargs="?", default="", metavar="URL")
+    parser.add_argument("timeline", nargs="?", default="", metavar="TIMELINE")
+    parser.add_argument("--verifier-key", metavar="VKEY", type=read_key, help="public key of the ledger, got by another way")
+    parser.add_argument("--checkpoint", metavar="FILE", help="checkpoint saved earlier, which the ledger must continue")
+    parser.add_argument("--save", metavar="FILE", help="where to keep the checkpoint, if the ledger verifies")
+    parser.add_argument("--self-test", action="store_true", help="try the Ed25519 of this script and do nothing else")
+    args, api_key, saved, problems = parser.parse_args(), os.environ.get("TIMENAV_API_KEY", ""), None, []
+    if args.self_test:
+        return self_test()
+    if not (re.match("https?://", args.url) and re.fullmatch("[\\w.:@-]{1,128}", args.timeline, re.ASCII) and api_key.isascii()):
+        parser.error("a URL with http:// or https:// and the name of a timeline are needed")
+    service, key = Service(args.url, args.timeline, api_key), args.verifier_key
+    try:
+        if args.checkpoint:
+            saved = pathlib.Path(args.checkpoint).read_bytes()
+        note = service.get("checkpoint", accept="text/plain")
+        if key is None:
+            print("WARNING: without --verifier-key, the service itself says which key to trust. That pins nothing: who runs\n"
+                  "it can show another history under another key. Get the key by another way, and give it.", file=sys.stderr)
+            key = read_key(json.loads(service.get("checkpoint", accept="application/json"))["verifier_key"])
+        verify(service, args.timeline, key, note, saved, problems)
+        if args.save and not problems:
+            pathlib.Path(f"{args.save}.new").write_bytes(note)
+            os.replace(f"{args.save}.new", args.save)
+    except (OSError, http.client.HTTPException) as error:
+        detail = re.sub("[^ -~]", "?", error.read(1000).decode("latin-1")) if isinstance(error, urllib.error.HTTPError) else ""
+        print(f"could not look: {error} {detail}", file=sys.stderr)
+        if not problems:
+            return 2
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        problems.append(error)
+    for problem in problems[:PROBLEMS_SHOWN_MAX]:
+        print(f"WRONG       {problem}")
+    print(f"{args.timeline} does NOT verify, findings: {len(problems)}." if problems else f"{args.timeline} verifies.")
+    return 1 if problems else 0
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="backslashreplace")
+    sys.exit(main())
