@@ -11,6 +11,7 @@ mod tools;
 mod tidy;
 mod generate;
 mod bench;
+mod fuzz;
 
 use std::process::ExitCode;
 
@@ -52,6 +53,18 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Feeds made-up bytes to every parser, and stops at the first finding. Needs nightly Rust.
+    Fuzz {
+        /// The targets to run; all of them if none is named.
+        #[arg(value_name = "TARGET")]
+        targets: Vec<String>,
+        /// How long each target runs, in seconds.
+        #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+        seconds: u32,
+        /// Prints the names of all targets and runs none.
+        #[arg(long, conflicts_with_all = ["targets", "seconds"])]
+        list: bool,
+    },
     /// Measures the service against floors in the same run. `cargo xtask bench --help` tells how.
     #[command(disable_help_flag = true)]
     Bench {
@@ -78,6 +91,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Tidy => tidy::run(&root),
         Command::Openapi { check } => generate::run(&root, Document::Openapi, check),
         Command::CliDocs { check } => generate::run(&root, Document::CommandLine, check),
+        Command::Fuzz { list: true, .. } => fuzz::list(&root),
+        Command::Fuzz { targets, seconds, list: false } => fuzz::run(&root, &targets, seconds),
         Command::Bench { arguments } => bench::run(&root, &arguments),
     }
 }

@@ -11,6 +11,8 @@ use crate::steps::Step;
 
 /// The version that reads `deny.toml`.
 const CARGO_DENY_VERSION: &str = "0.20.2";
+/// The version that `fuzz/` is laid out for.
+const CARGO_FUZZ_VERSION: &str = "0.13.2";
 /// Longest time that a question about a tool may take.
 const ASK_TIME_MAX: Duration = Duration::from_mins(1);
 
@@ -60,26 +62,59 @@ pub(crate) fn require(steps: &[Step]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the path of cargo-deny: the one built here, the machine's own, or one built now.
+/// A program that is built here where the machine has none.
+struct Built {
+    name: &'static str,
+    version: &'static str,
+    /// What to do where it cannot be built.
+    otherwise: &'static str,
+}
+
+/// Returns the path of cargo-deny.
 pub(crate) fn cargo_deny(root: &Path) -> anyhow::Result<PathBuf> {
+    let otherwise = "install it, or leave the step out with `--skip deny`";
+    found_or_built(root, &Built { name: "cargo-deny", version: CARGO_DENY_VERSION, otherwise })
+}
+
+/// Returns the path of cargo-fuzz.
+pub(crate) fn cargo_fuzz(root: &Path) -> anyhow::Result<PathBuf> {
+    found_or_built(root, &Built { name: "cargo-fuzz", version: CARGO_FUZZ_VERSION, otherwise: "install it" })
+}
+
+/// Returns the path of a program: the one built here, the machine's own, or one built now.
+fn found_or_built(root: &Path, program: &Built) -> anyhow::Result<PathBuf> {
+    let Built { name, version, otherwise } = *program;
     let tools = root.join("target/tools");
-    let built = tools.join("bin/cargo-deny");
-    for found in [built.clone(), PathBuf::from("cargo-deny")] {
+    let built = tools.join("bin").join(name);
+    for found in [built.clone(), PathBuf::from(name)] {
         if process::succeeds(Command::new(&found).arg("--version"), ASK_TIME_MAX) {
             return Ok(found);
         }
     }
-    println!(
-        "cargo-deny is missing; version {CARGO_DENY_VERSION} is built now, once, into target/tools (some minutes)"
-    );
+    println!("{name} is missing; version {version} is built now, once, into target/tools (some minutes)");
     let folder = tools.display().to_string();
-    let arguments =
-        ["install", "cargo-deny", "--quiet", "--locked", "--version", CARGO_DENY_VERSION, "--root", &folder];
+    let arguments = ["install", name, "--quiet", "--locked", "--version", version, "--root", &folder];
     let objects = tools.join("build");
     let mut install = process::cargo(root, &arguments);
     process::run(install.env("CARGO_TARGET_DIR", &objects))
-        .context("cargo-deny cannot be built; install it, or leave the step out with `--skip deny`")?;
+        .with_context(|| format!("{name} cannot be built; {otherwise}"))?;
     // The program is all that is needed from here on; what is left behind costs only room.
     let _ = std::fs::remove_dir_all(objects);
     Ok(built)
+}
+
+/// Returns the beginning of a call under the nightly toolchain: what to call is still missing.
+pub(crate) fn nightly() -> Command {
+    let mut command = Command::new("rustup");
+    // Cargo names itself and its compiler to what it runs, and those are of another toolchain.
+    command.env_remove("CARGO").env_remove("RUSTC").args(["run", "nightly"]);
+    command
+}
+
+/// Checks that there is a nightly toolchain.
+pub(crate) fn require_nightly() -> anyhow::Result<()> {
+    if !process::succeeds(nightly().args(["cargo", "--version"]), ASK_TIME_MAX) {
+        bail!("fuzzing needs the nightly toolchain; install it with `rustup toolchain install nightly`");
+    }
+    Ok(())
 }

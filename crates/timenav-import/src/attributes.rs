@@ -3,19 +3,34 @@
 use serde_json::{Map, Number, Value};
 
 use crate::item::RecordError;
+use crate::limits::ATTRIBUTES_DEPTH_MAX;
 
 /// Returns the object in canonical form.
 ///
 /// # Errors
-/// It holds an integer that canonical JSON, whose numbers are IEEE 754 doubles, would change.
+/// It is nested too deep, or holds an integer that canonical JSON, whose numbers are IEEE 754
+/// doubles, would change.
 pub(crate) fn canonical(object: &Map<String, Value>) -> Result<String, RecordError> {
     for (name, value) in object {
+        if depth(value) >= ATTRIBUTES_DEPTH_MAX {
+            let detail = format!("attributes are at most {ATTRIBUTES_DEPTH_MAX} lists and objects deep");
+            return Err(RecordError::invalid(format!("attributes/{name}"), detail));
+        }
         if let Some(number) = inexact(value) {
             let detail = format!("{number} has no exact form as a JSON number (RFC 8785); write it as a string");
             return Err(RecordError::invalid(format!("attributes/{name}"), detail));
         }
     }
     serde_json_canonicalizer::to_string(object).map_err(|error| RecordError::invalid("attributes", error.to_string()))
+}
+
+/// Returns how many lists and objects are nested in the value, itself included.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(object) => 1 + object.values().map(depth).max().unwrap_or(0),
+    }
 }
 
 /// Returns the first integer in the value that no double is equal to.
@@ -57,6 +72,18 @@ mod tests {
         // Names are sorted by UTF-16 code units: U+1F600 before U+FB33 (RFC 8785 §3.2.3).
         let sorted = "{\"1\":3,\"é\":4,\"\u{1F600}\":2,\"\u{FB33}\":1}";
         check("{\"\u{FB33}\": 1, \"\u{1F600}\": 2, \"1\": 3, \"é\": 4}", Ok(sorted));
+    }
+
+    #[test]
+    fn attributes_are_nested_so_deep_and_no_deeper() {
+        for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+            let nested = |depth: usize| {
+                let inside = if open == "[" { "" } else { "0" };
+                format!("{{\"n\":{}{inside}{}}}", open.repeat(depth - 1), close.repeat(depth - 1))
+            };
+            check(&nested(ATTRIBUTES_DEPTH_MAX), Ok(&nested(ATTRIBUTES_DEPTH_MAX)));
+            check(&nested(ATTRIBUTES_DEPTH_MAX + 1), Err("attributes/n"));
+        }
     }
 
     #[test]

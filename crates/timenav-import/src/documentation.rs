@@ -35,6 +35,7 @@ fn every_limit_is_told() {
         ("RECORD_BYTES_MAX", limits::RECORD_BYTES_MAX),
         ("FEATURE_BYTES_MAX", limits::FEATURE_BYTES_MAX),
         ("GEOMETRY_DEPTH_MAX", limits::GEOMETRY_DEPTH_MAX),
+        ("ATTRIBUTES_DEPTH_MAX", limits::ATTRIBUTES_DEPTH_MAX),
         ("CSV_COLUMNS_MAX", limits::CSV_COLUMNS_MAX),
         ("MAPPING_BYTES_MAX", limits::MAPPING_BYTES_MAX),
         ("TEMPLATE_COLUMNS_MAX", limits::TEMPLATE_COLUMNS_MAX),

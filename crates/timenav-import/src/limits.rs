@@ -9,6 +9,10 @@ pub const RECORD_BYTES_MAX: usize = 1024 * 1024;
 pub const FEATURE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Deepest nesting of geometry collections, which RFC 7946 §3.1.8 advises against at all.
 pub const GEOMETRY_DEPTH_MAX: usize = 8;
+/// Deepest nesting of lists and objects in the attributes of an event, counting the object that
+/// they are. Within answers and files of events they are nested deeper, and readers of JSON stop at
+/// 128.
+pub const ATTRIBUTES_DEPTH_MAX: usize = 64;
 /// Most columns of a CSV file.
 pub const CSV_COLUMNS_MAX: usize = 1_024;
 /// Longest mapping, in bytes.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_path_to_error::Segment;
 
 use super::EventRecord;
-use crate::item::RecordError;
+use crate::item::{RecordError, clipped};
 use crate::suggestion;
 
 const GEO_FIELDS: [&str; 3] = ["lat", "lon", "radius_m"];
@@ -38,7 +38,8 @@ pub(super) fn of_failure(text: &[u8]) -> RecordError {
         Err(error) => {
             let field = path(error.path());
             let detail = without_position(error.inner());
-            let field = Some(field).filter(|field| !field.is_empty());
+            // The path has names of the input in it.
+            let field = Some(clipped(field)).filter(|field| !field.is_empty());
             RecordError { field, ..RecordError::whole(RecordError::INVALID, detail) }
         }
     }
@@ -79,7 +80,7 @@ fn unknown_field(event: &Value) -> Option<RecordError> {
 
 fn stranger<const COUNT: usize>(path: &str, value: &Value, fields: [&'static str; COUNT]) -> Option<RecordError> {
     let name = value.as_object()?.keys().find(|name| !fields.contains(&name.as_str()))?;
-    let shown = crate::item::clipped(name.clone());
+    let shown = clipped(name.clone());
     let hint = suggestion::hint("the fields", name, fields);
     let detail = format!("`{shown}` is no field; {hint}");
     Some(RecordError::of(RecordError::UNKNOWN, format!("{path}{shown}"), detail))

@@ -159,6 +159,14 @@ fn a_hostile_name_is_not_repeated_at_length() {
     assert!(error.field.unwrap().len() <= crate::limits::DETAIL_BYTES_MAX);
 }
 
+/// Found by fuzzing: the last `geo` hides the name, and the reader stops at it all the same.
+#[test]
+fn a_hostile_name_in_a_field_named_twice_is_not_repeated_at_length() {
+    let json = with(&format!("\"geo\": {{\"{}\": 1}}, \"geo\": null", "x".repeat(100_000)));
+    let error = EventRecord::from_json(json.as_bytes()).unwrap_err();
+    assert!(error.field.unwrap().len() <= crate::limits::DETAIL_BYTES_MAX);
+}
+
 #[test]
 fn the_list_of_fields_is_the_schema() {
     let schema = serde_json::to_value(<EventRecord as utoipa::PartialSchema>::schema()).unwrap();

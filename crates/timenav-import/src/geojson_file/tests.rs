@@ -177,6 +177,15 @@ fn what_is_no_feature_is_refused_alone() {
     check("", &feature, &["1 invalid_parameter geometry/coordinates"]);
 }
 
+/// Found by fuzzing: 127 lists were read as a property, and inside of attributes no reader took
+/// them any more.
+#[test]
+fn properties_that_no_attributes_can_hold_are_refused() {
+    let list = format!("{}{}", "[".repeat(127), "]".repeat(127));
+    let properties = format!("{{{T},\"a\":{list}}}");
+    check_properties("", &properties, "invalid_parameter attributes/a");
+}
+
 #[test]
 fn places_cover_their_geometries() {
     check_geometry("null", "");

@@ -1,0 +1,180 @@
+//! `cargo xtask fuzz`: feeds made-up bytes to every parser, each for a while.
+//!
+//! A target is a file in `fuzz/fuzz_targets`. It starts from the few inputs that are committed for
+//! it, and keeps what it learns beside them, in a folder that Git does not see.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, bail};
+
+use crate::{process, tools};
+
+/// Most memory that a target may take, in MiB.
+const MEMORY_MIB_MAX: u32 = 2_048;
+/// Longest time that one input may take.
+const INPUT_TIME_MAX: Duration = Duration::from_secs(10);
+/// How the names of files begin that hold a finding. Slow inputs are kept too, and are none.
+const FINDINGS: [&str; 4] = ["crash-", "leak-", "oom-", "timeout-"];
+
+/// Runs the chosen targets one after the other, and stops at the first finding.
+pub(crate) fn run(root: &Path, wanted: &[String], seconds: u32) -> anyhow::Result<()> {
+    let targets = chosen(targets(root)?, wanted)?;
+    tools::require_nightly()?;
+    let program = tools::cargo_fuzz(root)?;
+    // A target that does not compile is no finding.
+    process::run(cargo_fuzz(root, &program).arg("build")).context("the targets cannot be built")?;
+    for target in &targets {
+        println!("\n== {target}: {seconds} s");
+        run_target(root, &program, target, seconds)?;
+    }
+    println!("\n{} of {} targets ran, and found nothing", targets.len(), targets.len());
+    Ok(())
+}
+
+/// Prints the name of every target.
+pub(crate) fn list(root: &Path) -> anyhow::Result<()> {
+    for target in targets(root)? {
+        println!("{target}");
+    }
+    Ok(())
+}
+
+/// Returns the names of all targets, sorted.
+fn targets(root: &Path) -> anyhow::Result<Vec<String>> {
+    let mut targets = Vec::new();
+    for path in files(&root.join("fuzz/fuzz_targets"))? {
+        let stem = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".rs"));
+        targets.extend(stem.map(str::to_owned));
+    }
+    targets.sort();
+    Ok(targets)
+}
+
+/// Returns the targets that are wanted, in their own order: all of them if none is named.
+fn chosen(all: Vec<String>, wanted: &[String]) -> anyhow::Result<Vec<String>> {
+    if let Some(stranger) = wanted.iter().find(|name| !all.contains(name)) {
+        bail!("there is no target `{stranger}`; the targets are {}", all.join(", "));
+    }
+    Ok(all.into_iter().filter(|name| wanted.is_empty() || wanted.contains(name)).collect())
+}
+
+/// Returns a call of cargo-fuzz under the nightly toolchain.
+fn cargo_fuzz(root: &Path, program: &Path) -> Command {
+    let mut command = tools::nightly();
+    command.arg(program).current_dir(root);
+    command
+}
+
+fn run_target(root: &Path, program: &Path, target: &str, seconds: u32) -> anyhow::Result<()> {
+    let [grown, committed] = ["grown", "corpus"].map(|kind| format!("fuzz/{kind}/{target}"));
+    for folder in [&grown, &committed] {
+        fs::create_dir_all(root.join(folder)).with_context(|| format!("{folder} cannot be made"))?;
+    }
+    let mut command = cargo_fuzz(root, program);
+    // What is learned is written into the first folder.
+    command.args(["run", target, &grown, &committed, "--"]).args(limits(seconds));
+    if let Err(error) = process::run(&mut command) {
+        let found = newest_finding(&files(&root.join("fuzz/artifacts").join(target)).unwrap_or_default());
+        let found = found.as_deref().map(|path| path.strip_prefix(root).unwrap_or(path));
+        return Err(error.context(verdict(target, program.strip_prefix(root).unwrap_or(program), found)));
+    }
+    Ok(())
+}
+
+/// Returns what libFuzzer is told.
+fn limits(seconds: u32) -> [String; 4] {
+    [
+        format!("-max_total_time={seconds}"),
+        format!("-rss_limit_mb={MEMORY_MIB_MAX}"),
+        format!("-timeout={}", INPUT_TIME_MAX.as_secs()),
+        "-print_final_stats=1".to_owned(),
+    ]
+}
+
+/// Says what happened to a target that failed, and how it is made to happen again.
+fn verdict(target: &str, program: &Path, found: Option<&Path>) -> String {
+    match found {
+        Some(found) => format!(
+            "target {target} has a finding; repeat it with `rustup run nightly {} run {target} {}`",
+            program.display(),
+            found.display()
+        ),
+        None => format!("target {target} failed and kept no input; repeat it with `cargo xtask fuzz {target}`"),
+    }
+}
+
+/// Returns the files of a folder.
+fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))?;
+    entries.map(|entry| Ok(entry?.path())).collect()
+}
+
+/// Returns the file of the last finding.
+fn newest_finding(files: &[PathBuf]) -> Option<PathBuf> {
+    let is_finding = |path: &&PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        FINDINGS.iter().any(|start| name.starts_with(start))
+    };
+    let changed = |path: &&PathBuf| path.metadata().and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    files.iter().filter(is_finding).max_by_key(changed).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().copied().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn targets_are_chosen_in_their_own_order() {
+        let all = names(&["duration", "leaf", "note"]);
+        assert_eq!(chosen(all.clone(), &[]).unwrap(), all);
+        assert_eq!(chosen(all.clone(), &names(&["note", "duration"])).unwrap(), ["duration", "note"]);
+        let error = chosen(all, &names(&["laef"])).unwrap_err().to_string();
+        assert_eq!(error, "there is no target `laef`; the targets are duration, leaf, note");
+    }
+
+    #[test]
+    fn a_finding_is_told_with_what_repeats_it() {
+        let program = Path::new("target/tools/bin/cargo-fuzz");
+        let told = |found| verdict("leaf", program, found);
+        assert_eq!(
+            told(Some(Path::new("fuzz/artifacts/leaf/crash-1"))),
+            "target leaf has a finding; repeat it with \
+             `rustup run nightly target/tools/bin/cargo-fuzz run leaf fuzz/artifacts/leaf/crash-1`"
+        );
+        assert!(told(None).contains("`cargo xtask fuzz leaf`"));
+    }
+
+    #[test]
+    fn slow_inputs_are_no_findings() {
+        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let newest = |names: &[&str]| newest_finding(&paths(names));
+        assert_eq!(newest(&["a/slow-unit-1", "a/oom-2"]), Some(PathBuf::from("a/oom-2")));
+        assert_eq!(newest(&["a/slow-unit-1", "a/minimized-from-crash-1"]), None);
+    }
+
+    #[test]
+    fn the_limits_are_those_of_lib_fuzzer() {
+        assert_eq!(limits(60)[..3], ["-max_total_time=60", "-rss_limit_mb=2048", "-timeout=10"]);
+    }
+
+    #[test]
+    fn every_target_is_compiled_and_has_inputs() {
+        let root = process::repository_root().unwrap();
+        let manifest = fs::read_to_string(root.join("fuzz/Cargo.toml")).unwrap();
+        let targets = targets(&root).unwrap();
+        for target in &targets {
+            assert!(manifest.contains(&format!("path = \"fuzz_targets/{target}.rs\"")), "{target} is not compiled");
+            let inputs = files(&root.join("fuzz/corpus").join(target)).unwrap_or_default();
+            assert!(!inputs.is_empty(), "{target} has no inputs to start from");
+        }
+        let inputs = files(&root.join("fuzz/corpus")).unwrap();
+        assert_eq!(inputs.len(), targets.len(), "inputs are left over of a target that is gone");
+    }
+}
