@@ -33,7 +33,7 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// Returns the first integer in the value that no double is equal to.
+/// Returns the first integer in the value that canonical JSON writes as another.
 pub(crate) fn inexact(value: &Value) -> Option<&Number> {
     match value {
         Value::Null | Value::Bool(_) | Value::String(_) => None,
@@ -43,14 +43,11 @@ pub(crate) fn inexact(value: &Value) -> Option<&Number> {
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    reason = "whether the conversion loses anything is what is asked"
-)]
+/// Returns whether the digits stay. Those of a double are the fewest that tell it from others, so
+/// that beyond 2^53 even an integer that is a double can have other digits.
 fn is_exact(number: &Number) -> bool {
-    // Up to 2^64 a double converts to an i128 without loss.
-    number.as_i128().is_none_or(|integer| (integer as f64) as i128 == integer)
+    let canonical = || serde_json_canonicalizer::to_string(number);
+    number.as_i128().is_none_or(|integer| canonical().is_ok_and(|digits| digits == integer.to_string()))
 }
 
 #[cfg(test)]
@@ -92,6 +89,9 @@ mod tests {
         check(r#"{"n": 9007199254740993}"#, Err("attributes/n"));
         check(r#"{"n": -9007199254740993}"#, Err("attributes/n"));
         check(r#"{"n": 18446744073709551615}"#, Err("attributes/n"));
+        // Found by fuzzing: a double, and written as 90035949627370500, which was refused.
+        check(r#"{"n": 90035949627370496}"#, Err("attributes/n"));
+        check(r#"{"n": 90035949627370500}"#, Ok(r#"{"n":90035949627370500}"#));
         check(r#"{"a": {"b": [9007199254740993]}}"#, Err("attributes/a"));
         check(r#"{"n": 1e300}"#, Ok(r#"{"n":1e+300}"#));
     }
