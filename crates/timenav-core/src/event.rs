@@ -2,8 +2,9 @@
 
 use crate::ids::EventId;
 use crate::limits::{
-    DESCRIPTION_BYTES_MAX, EVENT_ACTORS_MAX, EVENT_ATTRIBUTES_BYTES_MAX, EVENT_CAUSES_MAX, EVENT_NAME_BYTES_MAX,
-    ID_BYTES_MAX, LOCATION_BYTES_MAX, RADIUS_METRES_MAX, SOURCE_BYTES_MAX,
+    ASSERTION_BYTES_MAX, DESCRIPTION_BYTES_MAX, EVENT_ACTORS_MAX, EVENT_ASSERTS_MAX, EVENT_ATTRIBUTES_BYTES_MAX,
+    EVENT_CAUSES_MAX, EVENT_NAME_BYTES_MAX, EVENT_SEQUENCE_MAX, ID_BYTES_MAX, LOCATION_BYTES_MAX, RADIUS_METRES_MAX,
+    SOURCE_BYTES_MAX,
 };
 use crate::place::Geo;
 use crate::time::{Instant, Virtual};
@@ -31,10 +32,16 @@ pub struct EventDraft {
     pub causes: Vec<Cause>,
     /// Who took part.
     pub actors: Vec<String>,
+    /// Whether it is known, planned or foreseen; known where nothing is said.
+    pub kind: Option<EventKind>,
+    /// What it says is so while it lasts.
+    pub asserts: Vec<Assertion>,
     /// Anything else: a JSON object in canonical form (RFC 8785).
     pub attributes: Option<String>,
     /// Where the record came from.
     pub source: Option<String>,
+    /// The source's own number for the record, in a sequence without gaps.
+    pub sequence: Option<u64>,
 }
 
 /// One reason for an event. It may be recorded later than its effect.
@@ -64,6 +71,44 @@ impl CauseKind {
             Self::Contributes => "contributes",
         }
     }
+}
+
+/// How a record knows of what it tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EventKind {
+    /// It was seen. Seen before it happens, it is dated in the future.
+    #[default]
+    Observed,
+    /// It is planned.
+    Scheduled,
+    /// It is foreseen.
+    Predicted,
+}
+
+impl EventKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Observed, Self::Scheduled, Self::Predicted];
+
+    /// Returns the word for it on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Observed => "observed",
+            Self::Scheduled => "scheduled",
+            Self::Predicted => "predicted",
+        }
+    }
+}
+
+/// A state that holds while an event lasts: of that subject, this predicate has this one value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assertion {
+    /// What it is about: `door-7`.
+    pub subject: String,
+    /// What is said of it: `state`.
+    pub predicate: String,
+    /// The value: JSON in canonical form (RFC 8785), `"open"` with its quotes.
+    pub value: String,
 }
 
 /// How well a time is known.
@@ -126,8 +171,11 @@ impl EventDraft {
             geo: None,
             causes: Vec::new(),
             actors: Vec::new(),
+            kind: None,
+            asserts: Vec::new(),
             attributes: None,
             source: None,
+            sequence: None,
         }
     }
 
@@ -146,6 +194,10 @@ impl EventDraft {
         if radius_m.is_some_and(|metres| !(0.0..=RADIUS_METRES_MAX).contains(&metres)) {
             return Err(error("geo/radius_m", format!("a radius is in metres, from 0 to {RADIUS_METRES_MAX}")));
         }
+        if self.sequence.is_some_and(|sequence| sequence > EVENT_SEQUENCE_MAX) {
+            return Err(error("sequence", format!("a sequence number is from 0 to {EVENT_SEQUENCE_MAX}")));
+        }
+        self.check_asserts()?;
         count("causes", self.causes.len(), EVENT_CAUSES_MAX)?;
         count("actors", self.actors.len(), EVENT_ACTORS_MAX)?;
         for (index, cause) in self.causes.iter().enumerate() {
@@ -156,6 +208,21 @@ impl EventDraft {
         }
         let check_actor = |(index, actor): (usize, &String)| text(&format!("actors/{index}"), actor, 1, ID_BYTES_MAX);
         self.actors.iter().enumerate().try_for_each(check_actor)
+    }
+
+    fn check_asserts(&self) -> Result<(), DraftError> {
+        count("asserts", self.asserts.len(), EVENT_ASSERTS_MAX)?;
+        for (index, Assertion { subject, predicate, value }) in self.asserts.iter().enumerate() {
+            text(&format!("asserts/{index}/subject"), subject, 1, ID_BYTES_MAX)?;
+            text(&format!("asserts/{index}/predicate"), predicate, 1, ID_BYTES_MAX)?;
+            text(&format!("asserts/{index}/value"), value, 1, ASSERTION_BYTES_MAX)?;
+            let same = |earlier: &Assertion| earlier.subject == *subject && earlier.predicate == *predicate;
+            if self.asserts[..index].iter().any(same) {
+                let detail = format!("`{predicate}` of `{subject}` is asserted twice; it has one value at a time");
+                return Err(error(format!("asserts/{index}"), detail));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -209,6 +276,25 @@ mod tests {
         check(|draft| draft.actors = vec!["a".into(), String::new()], Some("actors/1"));
         check(|draft| draft.actors = vec!["a".into(); EVENT_ACTORS_MAX], None);
         check(|draft| draft.actors = vec!["a".into(); EVENT_ACTORS_MAX + 1], Some("actors"));
+    }
+
+    #[test]
+    fn asserts_have_limits_and_one_value_each() {
+        let assertion = |subject: &str, value: &str| Assertion {
+            subject: subject.to_owned(),
+            predicate: "state".to_owned(),
+            value: value.to_owned(),
+        };
+        let (open, long) = (assertion("door", "\"open\""), "x".repeat(ASSERTION_BYTES_MAX + 1));
+        check(|draft| draft.asserts = vec![open.clone(), assertion("gate", "\"open\"")], None);
+        check(|draft| draft.asserts = vec![open.clone(), assertion("door", "\"shut\"")], Some("asserts/1"));
+        check(|draft| draft.asserts = vec![assertion("", "1")], Some("asserts/0/subject"));
+        check(|draft| draft.asserts = vec![assertion("door", &long)], Some("asserts/0/value"));
+        let many = |count: usize| (0..count).map(|number| assertion(&number.to_string(), "1")).collect();
+        check(|draft| draft.asserts = many(EVENT_ASSERTS_MAX), None);
+        check(|draft| draft.asserts = many(EVENT_ASSERTS_MAX + 1), Some("asserts"));
+        check(|draft| draft.sequence = Some(EVENT_SEQUENCE_MAX), None);
+        check(|draft| draft.sequence = Some(EVENT_SEQUENCE_MAX + 1), Some("sequence"));
     }
 
     #[test]

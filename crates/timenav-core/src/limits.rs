@@ -19,6 +19,13 @@ pub const LABEL_BYTES_MAX: usize = 256;
 pub const EVENT_CAUSES_MAX: usize = 256;
 /// Most actors one event may name.
 pub const EVENT_ACTORS_MAX: usize = 256;
+/// Most assertions of one event.
+pub const EVENT_ASSERTS_MAX: usize = 64;
+/// Longest value of one assertion, in bytes of canonical JSON.
+pub const ASSERTION_BYTES_MAX: usize = 1_024;
+/// Highest number that a source may give a record: the largest integer that every JSON reader holds
+/// exactly (RFC 8259 §6).
+pub const EVENT_SEQUENCE_MAX: u64 = (1 << 53) - 1;
 /// Largest `attributes` of one event, in bytes of canonical JSON.
 pub const EVENT_ATTRIBUTES_BYTES_MAX: usize = 64 * 1024;
 /// Most events one `POST /v1/events` may record.

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use timenav_core::access::{Permissions, RestrictionLevel, Scope};
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
-use timenav_core::event::{Cause, CauseKind, EventDraft};
+use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft};
 use timenav_core::ids::EventId;
 use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp};
 
@@ -273,9 +273,22 @@ struct EventContent<'a> {
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     actors: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    asserts: Vec<AssertionContent<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     attributes: Option<&'a serde_json::value::RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequence: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct AssertionContent<'a> {
+    subject: &'a str,
+    predicate: &'a str,
+    value: Option<&'a serde_json::value::RawValue>,
 }
 
 #[derive(Serialize)]
@@ -306,11 +319,20 @@ pub(crate) fn event_content(event_id: &EventId, draft: &EventDraft) -> String {
         geo: draft.geo.map(|geo| GeoContent { lat: geo.point.lat(), lon: geo.point.lon(), radius_m: geo.radius_m }),
         causes: draft.causes.iter().map(cause_content).collect(),
         actors: &draft.actors,
+        kind: draft.kind.map(timenav_core::event::EventKind::as_str),
+        asserts: draft.asserts.iter().map(assertion_content).collect(),
         // A draft's attributes are JSON already; anything else would be a defect of a caller.
         attributes: attributes.and_then(|text| serde_json::from_str(text).ok()),
         source: draft.source.as_deref(),
+        sequence: draft.sequence,
     };
     json(&content)
+}
+
+fn assertion_content(assertion: &Assertion) -> AssertionContent<'_> {
+    // A draft's values are JSON already, as its attributes are.
+    let value = serde_json::from_str(&assertion.value).ok();
+    AssertionContent { subject: &assertion.subject, predicate: &assertion.predicate, value }
 }
 
 fn cause_content(cause: &Cause) -> CauseContent<'_> {

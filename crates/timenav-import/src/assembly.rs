@@ -47,8 +47,11 @@ pub(crate) fn draft(cells: Cells<'_, '_>) -> Result<EventDraft, RecordError> {
         geo: geo(cells)?,
         causes: cells(Field::Causes)?.map_or_else(|| Ok(Vec::new()), |cell| causes(&cell))?,
         actors: cells(Field::Actors)?.map_or_else(Vec::new, |cell| actors(&cell)),
+        kind: None,
+        asserts: Vec::new(),
         attributes: None,
         source: text_of(Field::Source)?,
+        sequence: None,
     })
 }
 

@@ -24,6 +24,25 @@ pub(crate) fn canonical(object: &Map<String, Value>) -> Result<String, RecordErr
     serde_json_canonicalizer::to_string(object).map_err(|error| RecordError::invalid("attributes", error.to_string()))
 }
 
+/// Returns a value of some field in canonical form.
+///
+/// # Errors
+/// It is `null`, nested too deep, or holds an integer that canonical JSON would change.
+pub(crate) fn canonical_value(value: &Value, field: &str) -> Result<String, RecordError> {
+    if value.is_null() {
+        return Err(RecordError::invalid(field, "a value is any JSON but `null`"));
+    }
+    if depth(value) >= ATTRIBUTES_DEPTH_MAX {
+        let detail = format!("a value is at most {ATTRIBUTES_DEPTH_MAX} lists and objects deep");
+        return Err(RecordError::invalid(field, detail));
+    }
+    if let Some(number) = inexact(value) {
+        let detail = format!("{number} has no exact form as a JSON number (RFC 8785); write it as a string");
+        return Err(RecordError::invalid(field, detail));
+    }
+    serde_json_canonicalizer::to_string(value).map_err(|error| RecordError::invalid(field, error.to_string()))
+}
+
 /// Returns how many lists and objects are nested in the value, itself included.
 fn depth(value: &Value) -> usize {
     match value {

@@ -1,7 +1,7 @@
 //! Ids for records that have none.
 
 use sha2::{Digest, Sha256};
-use timenav_core::event::{EventDraft, Precision};
+use timenav_core::event::{EventDraft, EventKind, Precision};
 use timenav_core::ids::EventId;
 
 /// How many bytes of the hash are in an id.
@@ -11,10 +11,11 @@ const HASH_BYTES: usize = 16;
 ///
 /// The digits are the first 16 bytes of SHA-256 over the canonical JSON (RFC 8785) of an object
 /// with these members, each left out where the event has none (an empty `description`, no
-/// `causes`, no `actors`): `actors`, `attributes`, `causes` (each `{"event_id", "kind"}`),
-/// `description`, `end_time`, `geo` (`{"lat", "lon", "radius_m"}`), `location`, `name`,
-/// `precision`, `source`, `time`. Timestamps are in UTC as timenav writes them; causes and actors
-/// keep their order. The draft's own `event_id` has no part in it.
+/// `actors`, `asserts` or `causes`): `actors`, `asserts` (each `{"predicate", "subject",
+/// "value"}`), `attributes`, `causes` (each `{"event_id", "kind"}`), `description`, `end_time`,
+/// `geo` (`{"lat", "lon", "radius_m"}`), `kind`, `location`, `name`, `precision`, `sequence`,
+/// `source`, `time`. Timestamps are in UTC as timenav writes them; lists keep
+/// their order. The draft's own `event_id` has no part in it.
 ///
 /// The form is frozen. Another one would have another prefix.
 #[must_use]
@@ -42,6 +43,19 @@ pub(crate) fn canonical(draft: &EventDraft) -> Vec<u8> {
         json.open(b'[');
         for actor in &draft.actors {
             json.string(actor);
+        }
+        json.close(b']');
+    }
+    if !draft.asserts.is_empty() {
+        json.name("asserts");
+        json.open(b'[');
+        for assertion in &draft.asserts {
+            json.open(b'{');
+            json.text("predicate", &assertion.predicate);
+            json.text("subject", &assertion.subject);
+            json.name("value");
+            json.canonical(&assertion.value);
+            json.close(b'}');
         }
         json.close(b']');
     }
@@ -76,16 +90,15 @@ pub(crate) fn canonical(draft: &EventDraft) -> Vec<u8> {
         }
         json.close(b'}');
     }
-    for (name, value) in [
-        ("location", draft.location.as_deref()),
-        ("name", draft.name.as_deref()),
-        ("precision", draft.precision.map(Precision::as_str)),
-        ("source", draft.source.as_deref()),
-    ] {
-        if let Some(value) = value {
-            json.text(name, value);
-        }
+    json.optional("kind", draft.kind.map(EventKind::as_str));
+    json.optional("location", draft.location.as_deref());
+    json.optional("name", draft.name.as_deref());
+    json.optional("precision", draft.precision.map(Precision::as_str));
+    if let Some(sequence) = draft.sequence {
+        json.name("sequence");
+        json.canonical(&sequence.to_string());
     }
+    json.optional("source", draft.source.as_deref());
     json.text("time", &draft.time.to_string());
     json.close(b'}');
     json.bytes
@@ -115,6 +128,12 @@ impl CanonicalText {
     fn text(&mut self, name: &str, value: &str) {
         self.name(name);
         self.string(value);
+    }
+
+    fn optional(&mut self, name: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.text(name, value);
+        }
     }
 
     fn number(&mut self, name: &str, value: f64) {
@@ -183,6 +202,19 @@ mod tests {
             ),
             "sha256-31820bb7db7a89fc009ce6a45e2851f4",
         );
+    }
+
+    #[test]
+    fn what_is_asserted_has_a_part_in_it() {
+        let draft = draft(
+            r#"{"time": "2024-07-20T20:17:40Z", "sequence": 7, "kind": "scheduled", "source": "s",
+                "asserts": [{"subject": "door", "predicate": "state", "value": {"b": 1.0, "a": "open"}}]}"#,
+        );
+        let expected = concat!(
+            r#"{"asserts":[{"predicate":"state","subject":"door","value":{"a":"open","b":1}}],"#,
+            r#""kind":"scheduled","sequence":7,"source":"s","time":"2024-07-20T20:17:40Z"}"#,
+        );
+        assert_eq!(String::from_utf8(canonical(&draft)).unwrap(), expected);
     }
 
     #[test]

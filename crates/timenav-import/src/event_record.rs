@@ -8,7 +8,7 @@ mod tests;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use timenav_core::event::{Cause, CauseKind, EventDraft, Precision};
+use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::ids::EventId;
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Instant, TimestampError, Virtual, parse_timestamp};
@@ -53,12 +53,36 @@ pub struct EventRecord {
     /// Who took part.
     #[schema(max_items = 256, example = json!(["Neil Armstrong", "Buzz Aldrin"]))]
     pub actors: Option<Vec<String>>,
+    /// Whether it was seen, is planned or is foreseen; seen if it is left out.
+    pub kind: Option<EventKindWord>,
+    /// What it says is so while it lasts. Two events that say otherwise of the same predicate of
+    /// the same subject at the same time contradict each other.
+    #[schema(max_items = 64)]
+    pub asserts: Option<Vec<AssertionRecord>>,
     /// Anything else, at most 65 536 bytes of JSON.
     #[schema(value_type = Option<Object>, example = json!({"mission": "Apollo 11"}))]
     pub attributes: Option<Map<String, Value>>,
     /// Where the record came from.
     #[schema(min_length = 1, max_length = 512)]
     pub source: Option<String>,
+    /// The source's own number for the record, in a sequence without gaps.
+    #[schema(maximum = 9_007_199_254_740_991.0)]
+    pub sequence: Option<u64>,
+}
+
+/// A state that holds while an event lasts.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AssertionRecord {
+    /// What it is about.
+    #[schema(value_type = String, required, nullable = false, min_length = 1, max_length = 128, example = "door-7")]
+    pub subject: Option<String>,
+    /// What is said of it. It has one value at a time.
+    #[schema(value_type = String, required, nullable = false, min_length = 1, max_length = 128, example = "state")]
+    pub predicate: Option<String>,
+    /// The value: any JSON but `null`, at most 1 024 bytes.
+    #[schema(value_type = Value, required, nullable = false, example = "open")]
+    pub value: Option<Value>,
 }
 
 /// A point on the earth (WGS 84), and how far around it.
@@ -108,6 +132,18 @@ pub enum CauseKindWord {
     Contributes,
 }
 
+/// How a record knows of what it tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKindWord {
+    /// It was seen.
+    Observed,
+    /// It is planned.
+    Scheduled,
+    /// It is foreseen.
+    Predicted,
+}
+
 /// How well a time is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -128,7 +164,7 @@ pub enum PrecisionWord {
 
 impl EventRecord {
     /// The names of the fields.
-    pub const FIELDS: [&'static str; 12] = [
+    pub const FIELDS: [&'static str; 15] = [
         "event_id",
         "time",
         "end_time",
@@ -139,8 +175,11 @@ impl EventRecord {
         "geo",
         "causes",
         "actors",
+        "kind",
+        "asserts",
         "attributes",
         "source",
+        "sequence",
     ];
 
     /// Reads a record from JSON text.
@@ -165,6 +204,7 @@ impl EventRecord {
             RecordError::of(RecordError::MISSING, "time", detail)
         })?;
         let causes = self.causes.unwrap_or_default().into_iter().enumerate();
+        let asserts = self.asserts.unwrap_or_default().into_iter().enumerate();
         let draft = EventDraft {
             event_id: self.event_id.map(|id| event_id("event_id", &id)).transpose()?,
             time: instant("time", &time)?,
@@ -176,8 +216,11 @@ impl EventRecord {
             geo: self.geo.map(GeoRecord::into_geo).transpose()?,
             causes: causes.map(|(index, cause)| cause.into_cause(index)).collect::<Result<_, _>>()?,
             actors: self.actors.unwrap_or_default(),
+            kind: self.kind.map(EventKind::from),
+            asserts: asserts.map(|(index, one)| one.into_assertion(index)).collect::<Result<_, _>>()?,
             attributes: self.attributes.as_ref().map(attributes::canonical).transpose()?,
             source: self.source,
+            sequence: self.sequence,
         };
         draft.check()?;
         Ok(draft)
@@ -233,6 +276,32 @@ impl CauseRecord {
         };
         let kind = kind.map_or(CauseKind::Requires, CauseKind::from);
         Ok(Cause { event_id: event_id(field, &id)?, kind })
+    }
+}
+
+impl AssertionRecord {
+    /// Returns the assertion; `index` is its place in the list, which errors name.
+    fn into_assertion(self, index: usize) -> Result<Assertion, RecordError> {
+        let missing = |name: &str| {
+            let detail = "an assertion has a `subject`, a `predicate` and a `value`";
+            RecordError::of(RecordError::MISSING, format!("asserts/{index}/{name}"), detail)
+        };
+        let value = self.value.ok_or_else(|| missing("value"))?;
+        Ok(Assertion {
+            subject: self.subject.ok_or_else(|| missing("subject"))?,
+            predicate: self.predicate.ok_or_else(|| missing("predicate"))?,
+            value: attributes::canonical_value(&value, &format!("asserts/{index}/value"))?,
+        })
+    }
+}
+
+impl From<EventKindWord> for EventKind {
+    fn from(word: EventKindWord) -> Self {
+        match word {
+            EventKindWord::Observed => Self::Observed,
+            EventKindWord::Scheduled => Self::Scheduled,
+            EventKindWord::Predicted => Self::Predicted,
+        }
     }
 }
 

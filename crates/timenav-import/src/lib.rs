@@ -31,7 +31,9 @@ mod documentation;
 mod tests;
 
 pub use content_id::content_id;
-pub use event_record::{CauseKindWord, CauseObject, CauseRecord, EventRecord, GeoRecord, PrecisionWord};
+pub use event_record::{
+    AssertionRecord, CauseKindWord, CauseObject, CauseRecord, EventKindWord, EventRecord, GeoRecord, PrecisionWord,
+};
 pub use format::{Format, UnknownFormat};
 pub use import_error::ImportError;
 pub use item::{Item, RecordError};

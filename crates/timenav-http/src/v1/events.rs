@@ -142,11 +142,17 @@ pub(crate) struct EventBody {
     causes: Option<Vec<timenav_import::CauseObject>>,
     /// Who took part.
     actors: Option<Vec<String>>,
+    /// Whether it was `observed`, is `scheduled` or `predicted`.
+    kind: Option<String>,
+    /// What it says is so while it lasts.
+    asserts: Option<Vec<timenav_import::AssertionRecord>>,
     /// Anything else.
     #[schema(value_type = Option<Object>)]
     attributes: Option<()>,
     /// Where the record came from.
     source: Option<String>,
+    /// The source's own number for the record.
+    sequence: Option<u64>,
     /// Position of the ledger entry that recorded it.
     position: u64,
 }

@@ -47,6 +47,7 @@ async fn limits(
 ) -> Json<LimitsBody> {
     let mut limits: Map<String, Value> =
         sizes().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+    limits.insert("event_sequence_max".to_owned(), core::EVENT_SEQUENCE_MAX.into());
     limits.insert("radius_metres_max".to_owned(), core::RADIUS_METRES_MAX.into());
     limits.insert("radius_metres_default".to_owned(), core::RADIUS_METRES_DEFAULT.into());
     limits.insert("log_entries_read_max".to_owned(), LOG_ENTRIES_READ_MAX.into());
@@ -65,7 +66,7 @@ async fn limits(
     Json(LimitsBody { status: format!("{} limits.", limits.len()), limits })
 }
 
-fn sizes() -> [(&'static str, usize); 35] {
+fn sizes() -> [(&'static str, usize); 37] {
     [
         ("id_bytes_max", core::ID_BYTES_MAX),
         ("event_name_bytes_max", core::EVENT_NAME_BYTES_MAX),
@@ -75,6 +76,8 @@ fn sizes() -> [(&'static str, usize); 35] {
         ("label_bytes_max", core::LABEL_BYTES_MAX),
         ("event_causes_max", core::EVENT_CAUSES_MAX),
         ("event_actors_max", core::EVENT_ACTORS_MAX),
+        ("event_asserts_max", core::EVENT_ASSERTS_MAX),
+        ("assertion_bytes_max", core::ASSERTION_BYTES_MAX),
         ("event_attributes_bytes_max", core::EVENT_ATTRIBUTES_BYTES_MAX),
         ("events_per_request_max", core::EVENTS_PER_REQUEST_MAX),
         ("page_items_default", core::PAGE_ITEMS_DEFAULT),

@@ -11,6 +11,7 @@ use crate::suggestion;
 
 const GEO_FIELDS: [&str; 3] = ["lat", "lon", "radius_m"];
 const CAUSE_FIELDS: [&str; 2] = ["event_id", "kind"];
+const ASSERTION_FIELDS: [&str; 3] = ["subject", "predicate", "value"];
 
 /// Says what is wrong with a text that does not begin as an object does.
 pub(super) fn not_an_object(text: &[u8]) -> RecordError {
@@ -72,10 +73,16 @@ fn path(path: &serde_path_to_error::Path) -> String {
 
 /// Returns the error of the first field that no event, point or cause has.
 fn unknown_field(event: &Value) -> Option<RecordError> {
-    stranger("", event, EventRecord::FIELDS).or_else(|| stranger("geo/", event.get("geo")?, GEO_FIELDS)).or_else(|| {
-        let mut causes = event.get("causes")?.as_array()?.iter().enumerate();
-        causes.find_map(|(index, cause)| stranger(&format!("causes/{index}/"), cause, CAUSE_FIELDS))
-    })
+    let in_geo = || stranger("geo/", event.get("geo")?, GEO_FIELDS);
+    stranger("", event, EventRecord::FIELDS)
+        .or_else(in_geo)
+        .or_else(|| stranger_in("causes", event, CAUSE_FIELDS))
+        .or_else(|| stranger_in("asserts", event, ASSERTION_FIELDS))
+}
+
+fn stranger_in<const COUNT: usize>(list: &str, event: &Value, fields: [&'static str; COUNT]) -> Option<RecordError> {
+    let mut items = event.get(list)?.as_array()?.iter().enumerate();
+    items.find_map(|(index, item)| stranger(&format!("{list}/{index}/"), item, fields))
 }
 
 fn stranger<const COUNT: usize>(path: &str, value: &Value, fields: [&'static str; COUNT]) -> Option<RecordError> {

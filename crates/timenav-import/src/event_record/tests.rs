@@ -135,7 +135,7 @@ fn details_say_what_would_be_right() {
     check_detail(
         &with("\"zzz\": 1"),
         "`zzz` is no field; the fields are `event_id`, `time`, `end_time`, `precision`, \
-         `description`, `name`, `location`, `geo`, `causes`, `actors`, `attributes`, `source`",
+         `description`, `name`, `location`, `geo`, `causes`, `actors`, `kind`, `asserts`, `attributes`, `source`, `sequence`",
     );
     check_detail(&with("\"geo\": {\"lat\": 95, \"lon\": 0}"), "a latitude is from -90 to 90 degrees, not 95");
     check_detail(&with("\"actors\": \"x\""), "invalid type: string \"x\", expected a sequence");

@@ -37,7 +37,7 @@ struct Add {
     ///
     /// For more than 1000 events there is `timenav import`.
     #[arg(long, conflicts_with_all = ["time", "id", "end_time", "precision", "name", "description", "location",
-        "lat", "lon", "radius_m", "cause", "actor", "attributes", "source"])]
+        "lat", "lon", "radius_m", "cause", "actor", "kind", "asserts", "attributes", "source", "sequence"])]
     file: Option<PathBuf>,
     /// When it happened or began: RFC 3339 with a zone.
     #[arg(long, required_unless_present = "file", allow_hyphen_values = true)]
@@ -75,12 +75,22 @@ struct Add {
     /// Who took part. May be given more than once.
     #[arg(long)]
     actor: Vec<String>,
+    /// Whether it was observed, is scheduled, or is predicted.
+    #[arg(long)]
+    kind: Option<String>,
+    /// What is so while it lasts: `{"subject": "door-7", "predicate": "state", "value": "open"}`. May
+    /// be given more than once.
+    #[arg(long = "assert", value_name = "JSON", value_parser = object)]
+    asserts: Vec<Map<String, Value>>,
     /// Anything else: a JSON object.
     #[arg(long, value_name = "JSON", value_parser = object)]
     attributes: Option<Map<String, Value>>,
     /// Where the record comes from.
     #[arg(long)]
     source: Option<String>,
+    /// The source's own number for the record.
+    #[arg(long, value_name = "NUMBER")]
+    sequence: Option<u64>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -140,7 +150,9 @@ fn run_find(client: &Client, find: Find, mut query: Vec<(&'static str, String)>)
 
 /// Returns the event that the flags tell of, as the service takes it.
 fn event(add: Add) -> Map<String, Value> {
-    let list = |items: Vec<String>| (!items.is_empty()).then_some(items);
+    fn list<T>(items: Vec<T>) -> Option<Vec<T>> {
+        (!items.is_empty()).then_some(items)
+    }
     let mut event = Map::new();
     insert(&mut event, "event_id", add.id);
     insert(&mut event, "time", add.time);
@@ -156,8 +168,11 @@ fn event(add: Add) -> Map<String, Value> {
     insert(&mut event, "geo", (!geo.is_empty()).then_some(geo));
     insert(&mut event, "causes", list(add.cause));
     insert(&mut event, "actors", list(add.actor));
+    insert(&mut event, "kind", add.kind);
+    insert(&mut event, "asserts", list(add.asserts));
     insert(&mut event, "attributes", add.attributes);
     insert(&mut event, "source", add.source);
+    insert(&mut event, "sequence", add.sequence);
     event
 }
 
@@ -254,6 +269,9 @@ mod tests {
             "--actor=Brutus",
             "--attributes={\"knives\":23}",
             "--source=Plutarch",
+            "--kind=observed",
+            "--assert={\"subject\":\"Caesar\",\"predicate\":\"alive\",\"value\":false}",
+            "--sequence=44",
         ];
         let event = event(parse(&flags).unwrap());
         for field in EventRecord::FIELDS {

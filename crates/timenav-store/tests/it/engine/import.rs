@@ -1,6 +1,6 @@
 //! Events, all together or one by one.
 
-use timenav_core::event::{Cause, CauseKind, EventDraft, Precision};
+use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::place::{Geo, Point};
 use timenav_engine::{Refusal, RefusedRecord};
 
@@ -84,8 +84,15 @@ async fn an_event_with_every_field_comes_back_as_it_was_hashed() {
         geo: Some(Geo { point: Point::new(29.95, -90.07).unwrap(), radius_m: Some(0.1) }),
         causes: vec![Cause { event_id: event_id("later"), kind: CauseKind::Contributes }],
         actors: vec!["ada".to_owned()],
+        kind: Some(EventKind::Predicted),
+        asserts: vec![Assertion {
+            subject: "door".to_owned(),
+            predicate: "state".to_owned(),
+            value: r#"{"open":true}"#.to_owned(),
+        }],
         attributes: Some(r#"{"a":1e21,"b":[null,"é"]}"#.to_owned()),
         source: Some("s".to_owned()),
+        sequence: Some(7),
     };
     home.engine.record_events(&home.admin, None, vec![full.clone()], None).await.unwrap();
     let same = home.engine.import_events(&home.admin, &timeline_id("main"), vec![full]).await.unwrap();
@@ -103,8 +110,11 @@ async fn an_event_with_every_field_comes_back_as_it_was_hashed() {
         "geo": {"lat": 29.95, "lon": -90.07, "radius_m": 0.1},
         "causes": [{"event_id": "later", "kind": "contributes"}],
         "actors": ["ada"],
+        "kind": "predicted",
+        "asserts": [{"subject": "door", "predicate": "state", "value": {"open": true}}],
         "attributes": {"a": 1e21, "b": [null, "é"]},
         "source": "s",
+        "sequence": 7,
     });
     assert_eq!(recorded.payload, expected);
 }
