@@ -8,7 +8,7 @@ use anyhow::Context;
 use rusqlite::{Connection, OpenFlags, params};
 use timenav_core::place::{BBox, Cell, LocationQuery, Point};
 use timenav_core::time::{Instant, TimeRange, Virtual};
-use timenav_engine::{Caller, Engine, EventQuery, MonitorEvents, Store, TimelineKey};
+use timenav_engine::{Caller, Engine, EventQuery, Layer, MonitorEvents, Store, TimelineKey};
 use timenav_store::SqliteStore;
 use tokio::runtime::Runtime;
 
@@ -118,10 +118,9 @@ impl Subject {
     fn ask_store(&self, questions: &[Question]) -> anyhow::Result<f64> {
         median_micros(questions, |question| {
             let query = EventQuery {
-                timeline: self.timeline,
+                layers: [Layer { timeline: self.timeline, as_of: u64::from(u32::MAX), overrides: false }].into(),
                 pattern: LocationQuery::Within(question.bbox),
                 range: TimeRange::new(Some(question.from), None)?,
-                as_of: u64::from(u32::MAX),
                 after: None,
                 items_max: ITEMS,
             };
@@ -136,6 +135,7 @@ impl Subject {
                 location_text: "bbox".to_owned(),
                 location: LocationQuery::Within(question.bbox),
                 range: TimeRange::new(Some(question.from), None)?,
+                as_of: None,
                 items_max: ITEMS,
                 cursor: None,
             };

@@ -134,8 +134,10 @@ pub enum Demand {
     Steer,
     /// Change how fast a clock runs.
     SetRate,
-    /// Record or import events.
+    /// Record, import or correct events.
     Record,
+    /// Intervene on events, and take history back to an anchor.
+    Intervene,
     /// Say who may do what on a timeline, read its access log.
     Administer,
     /// Administer the service: users, keys of others, restrictions, the timeline `system`.
@@ -198,7 +200,7 @@ impl Demand {
     const fn role(self) -> Option<Role> {
         match self {
             Self::Look | Self::Inspect => Some(Role::Read),
-            Self::Steer | Self::SetRate | Self::Record => Some(Role::Write),
+            Self::Steer | Self::SetRate | Self::Record | Self::Intervene => Some(Role::Write),
             Self::Administer => Some(Role::Admin),
             Self::Operate | Self::Create | Self::Own => None,
         }
@@ -207,7 +209,7 @@ impl Demand {
     const fn scope(self) -> Scope {
         match self {
             Self::Look | Self::Inspect => Scope::TimelineRead,
-            Self::Steer | Self::SetRate | Self::Record | Self::Create => Scope::TimelineWrite,
+            Self::Steer | Self::SetRate | Self::Record | Self::Intervene | Self::Create => Scope::TimelineWrite,
             Self::Administer => Scope::TimelineAdmin,
             Self::Operate | Self::Own => Scope::Operator,
         }
@@ -216,12 +218,14 @@ impl Demand {
     const fn is_allowed_at(self, level: RestrictionLevel) -> bool {
         match level {
             RestrictionLevel::FullAccess => true,
-            RestrictionLevel::LimitedAccess => !matches!(self, Self::SetRate),
-            RestrictionLevel::ReadOnly => !matches!(self, Self::Steer | Self::SetRate | Self::Record | Self::Create),
-            RestrictionLevel::NoAccess => {
-                !matches!(self, Self::Look | Self::Steer | Self::SetRate | Self::Record | Self::Create)
-            }
+            RestrictionLevel::LimitedAccess => !matches!(self, Self::SetRate | Self::Intervene),
+            RestrictionLevel::ReadOnly => !self.changes(),
+            RestrictionLevel::NoAccess => !matches!(self, Self::Look) && !self.changes(),
         }
+    }
+
+    const fn changes(self) -> bool {
+        matches!(self, Self::Steer | Self::SetRate | Self::Record | Self::Intervene | Self::Create)
     }
 }
 

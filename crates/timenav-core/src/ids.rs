@@ -84,6 +84,10 @@ id!(
     EventId
 );
 id!(
+    /// Names an intervention. Made by the service.
+    InterventionId
+);
+id!(
     /// Names an anchor on one timeline. Made by the service.
     AnchorId
 );

@@ -28,7 +28,12 @@ pub struct AnchorRequest {
 pub enum ReturnScope {
     /// The clock: moment, place, rate, and whether it runs.
     Clock,
+    /// The clock, and events as they stood when the anchor was set.
+    All,
 }
+
+/// How often what is to be changed back is worked out anew, where others change events meanwhile.
+const ATTEMPTS_MAX: usize = 8;
 
 /// One page of anchors, in the order in which they were set.
 #[derive(Clone, Debug)]
@@ -65,24 +70,39 @@ impl Engine {
         }
     }
 
-    /// Takes the clock back to an anchor.
+    /// Takes the clock back to an anchor, and with [`ReturnScope::All`] events too: one entry changes
+    /// back each event that stands otherwise now. No entry and no version is lost.
     ///
     /// # Errors
-    /// The caller may not, there is no such anchor, or the ledger cannot be written.
+    /// The caller may not, there is no such anchor, too much was changed since, or the ledger cannot
+    /// be written.
     pub async fn return_to_anchor(
         &self,
         caller: &Caller,
         timeline: Option<TimelineId>,
         anchor_id: &AnchorId,
-        ReturnScope::Clock: ReturnScope,
+        scope: ReturnScope,
         idempotency: Option<Idempotency>,
     ) -> Result<ClockStep, Refusal> {
         let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
-        let state = self.admit(caller, &timeline, Demand::Steer, "return_to_anchor").await?;
-        let anchor = self.store().anchor(state.head.key, anchor_id).await?;
-        let anchor = anchor.ok_or_else(|| Refusal::NotFound { what: "anchor", id: anchor_id.to_string() })?;
-        let command = Command::ReturnToAnchor(anchor);
-        self.submit(caller, timeline, command, idempotency).await.and_then(ClockStep::of)
+        for _ in 0..ATTEMPTS_MAX {
+            let state = self.admit(caller, &timeline, Demand::Steer, "return_to_anchor").await?;
+            let (layer, anchor) = self.find_anchor(&state, anchor_id).await?;
+            let history = match scope {
+                ReturnScope::Clock => None,
+                ReturnScope::All => {
+                    let mut then = state.layers(anchor.position + 1)[..=layer].to_vec();
+                    then[layer].as_of = anchor.position + 1;
+                    Some(self.history_at(&state, &then).await?)
+                }
+            };
+            let command = Command::ReturnToAnchor { anchor, history };
+            match self.submit(caller, timeline.clone(), command, idempotency).await {
+                Err(Refusal::ChangedMeanwhile) => {}
+                other => return other.and_then(ClockStep::of),
+            }
+        }
+        Err(Refusal::ChangedMeanwhile)
     }
 
     /// Returns a page of a timeline's anchors.

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use timenav_core::access::{Demand, RestrictionLevel};
 use timenav_core::clock::{Clock, ClockCommand};
 use timenav_core::data::{KeyKind, SealedData};
-use timenav_core::event::EventDraft;
-use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
+use timenav_core::event::{Cause, EventDraft};
+use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, KeyId, TimelineId, UserId};
+use timenav_core::intervention::Effect;
 use timenav_core::ledger::{Hash, Salt};
 use timenav_core::time::{Instant, Virtual, Wall};
 use tokio::sync::oneshot;
@@ -15,9 +16,10 @@ use tokio::sync::oneshot;
 use crate::access_control::PermissionsChange;
 use crate::caller::Caller;
 use crate::idempotency::Idempotency;
-use crate::payload::ClockRecord;
+use crate::payload::{ClockRecord, EffectRecord};
 use crate::refusal::Refusal;
 use crate::state::{Anchor, ApiKey};
+use crate::store::{Fork, Layer};
 
 /// One thing to be decided, on one timeline, by one actor.
 pub(crate) struct Submission {
@@ -49,18 +51,22 @@ pub(crate) enum Command {
     },
     /// Mark a moment.
     SetAnchor { anchor_id: AnchorId, timestamp: Option<Instant<Virtual>>, description: String, fixed: bool },
-    /// Take the clock back to an anchor.
-    ReturnToAnchor(Anchor),
+    /// Take the clock back to an anchor, and history too where there are compensations.
+    ReturnToAnchor { anchor: Anchor, history: Option<HistoryRestored> },
     /// Record events: all of them, or with `each` every one that can be.
     Record { events: Vec<PreparedEvent>, each: bool },
+    /// Replace how an event was recorded, if the version at `expected` stands.
+    Correct { event: PreparedEvent, expected: Option<u64> },
+    /// Do something to an event.
+    Intervene(Box<Intervention>),
     /// Keep a sealed record.
     Encrypt { data_id: DataId, kind: KeyKind, sealed: SealedData },
     /// Erase a sealed record.
     EraseData { data_id: DataId },
     /// Erase the content of an event.
     EraseEvent { event_id: EventId },
-    /// Make a timeline.
-    CreateTimeline,
+    /// Make a timeline, maybe as a fork of another.
+    CreateTimeline { fork: Option<Box<ForkPoint>> },
     /// Say who may do what on a timeline.
     SetPermissions(PermissionsChange),
     /// Restrict a user's time travel, on `system`.
@@ -90,9 +96,10 @@ impl Command {
     pub(crate) fn demand(&self) -> Option<Demand> {
         match self {
             Self::Clock { change: ClockCommand::SetRate(_), .. } => Some(Demand::SetRate),
-            Self::Clock { .. } | Self::SetAnchor { .. } | Self::ReturnToAnchor(_) => Some(Demand::Steer),
-            Self::Record { .. } | Self::Encrypt { .. } => Some(Demand::Record),
-            Self::CreateTimeline => Some(Demand::Create),
+            Self::Clock { .. } | Self::SetAnchor { .. } | Self::ReturnToAnchor { .. } => Some(Demand::Steer),
+            Self::Record { .. } | Self::Correct { .. } | Self::Encrypt { .. } => Some(Demand::Record),
+            Self::Intervene(_) => Some(Demand::Intervene),
+            Self::CreateTimeline { .. } => Some(Demand::Create),
             Self::SetPermissions(_) | Self::EraseData { .. } | Self::EraseEvent { .. } => Some(Demand::Administer),
             Self::CreateUser { .. } | Self::DeleteUser { .. } | Self::Restrict { .. } => Some(Demand::Operate),
             // Whose key it is decides, in the group; reads and refusals were decided before.
@@ -114,7 +121,7 @@ impl Command {
                 | Self::SetAnchor { .. }
                 | Self::Record { .. }
                 | Self::Encrypt { .. }
-                | Self::CreateTimeline
+                | Self::CreateTimeline { .. }
         )
     }
 
@@ -124,8 +131,10 @@ impl Command {
             self,
             Self::Clock { .. }
                 | Self::SetAnchor { .. }
-                | Self::ReturnToAnchor(_)
+                | Self::ReturnToAnchor { .. }
                 | Self::Record { .. }
+                | Self::Correct { .. }
+                | Self::Intervene(_)
                 | Self::Encrypt { .. }
                 | Self::EraseData { .. }
                 | Self::EraseEvent { .. }
@@ -139,11 +148,13 @@ impl Command {
         match self {
             Self::Clock { action, .. } => action,
             Self::SetAnchor { .. } => action::SET_ANCHOR,
-            Self::ReturnToAnchor(_) => action::RETURN_TO_ANCHOR,
+            Self::ReturnToAnchor { .. } => action::RETURN_TO_ANCHOR,
             Self::Record { .. } => action::RECORD_EVENT,
+            Self::Correct { .. } => action::CORRECT_EVENT,
+            Self::Intervene(_) => action::MANIPULATE_EVENT,
             Self::Encrypt { .. } => action::ENCRYPT_DATA,
             Self::EraseData { .. } | Self::EraseEvent { .. } => action::ERASE_DATA,
-            Self::CreateTimeline => action::CREATE_TIMELINE,
+            Self::CreateTimeline { .. } => action::CREATE_TIMELINE,
             Self::SetPermissions(_) => action::SET_ACCESS_CONTROL,
             Self::Restrict { .. } => action::RESTRICT_TIME_TRAVEL,
             Self::CreateUser { .. } => action::CREATE_USER,
@@ -166,6 +177,53 @@ pub(crate) struct PreparedEvent {
     pub(crate) content: Arc<str>,
     pub(crate) salt: Salt,
     pub(crate) payload_hash: Hash,
+}
+
+/// Something to be done to an event.
+pub(crate) struct Intervention {
+    /// Its own name.
+    pub(crate) id: InterventionId,
+    pub(crate) event_id: EventId,
+    /// In the words of who intervenes.
+    pub(crate) action: String,
+    /// Its virtual moment.
+    pub(crate) time: Instant<Virtual>,
+    pub(crate) effect: Effect,
+    pub(crate) causes: Vec<Cause>,
+    /// The ledger's size on which it was decided; refused if events changed since.
+    pub(crate) guard: Option<u64>,
+}
+
+/// What is to be done so that history is what it was at an anchor.
+pub(crate) struct HistoryRestored {
+    pub(crate) compensations: Vec<Compensation>,
+    /// The ledger's size on which they were decided.
+    pub(crate) guard: u64,
+}
+
+/// One event that is otherwise now than it was at an anchor.
+pub(crate) struct Compensation {
+    pub(crate) intervention_id: InterventionId,
+    pub(crate) event_id: EventId,
+    /// The event as it stood; `None` if it did not.
+    pub(crate) content: Option<Arc<str>>,
+}
+
+/// Where a timeline is to be forked from another.
+pub(crate) struct ForkPoint {
+    pub(crate) of: TimelineId,
+    pub(crate) fork: Fork,
+    /// The root over the entries that the fork goes on from.
+    pub(crate) root: Hash,
+    /// A checkpoint of the other timeline that covers them.
+    pub(crate) checkpoint: Arc<str>,
+    pub(crate) events_count: u64,
+    /// The clock as it stood.
+    pub(crate) clock: Clock,
+    /// Where it stood; `None` where it is asked now.
+    pub(crate) at: Option<Instant<Virtual>>,
+    /// The layers that the fork is read with, the oldest first.
+    pub(crate) ancestors: Arc<[Layer]>,
 }
 
 /// Where a write stands in the ledger, and the signed tree that holds it.
@@ -220,6 +278,28 @@ pub enum Change {
         /// Those refused because another event has that id: where they stood in the request.
         differing: Vec<usize>,
     },
+    /// An event was corrected.
+    Corrected {
+        /// Which.
+        event_id: EventId,
+        /// The event as it stands, as JSON.
+        content: Arc<str>,
+        /// Whether that is another version.
+        changed: bool,
+    },
+    /// Something was done to an event.
+    Intervened {
+        /// Names the intervention.
+        intervention_id: InterventionId,
+        /// The event.
+        event_id: EventId,
+        /// What was done.
+        effect: Effect,
+        /// The event as it stood before, as JSON; `None` if it did not.
+        before: Option<Arc<str>>,
+        /// The event as it stands, as JSON; `None` if it does not.
+        after: Option<Arc<str>>,
+    },
     /// A sealed record was kept.
     Data {
         /// Its name.
@@ -264,15 +344,48 @@ pub(crate) struct OutcomeRecord {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum ChangeRecord {
-    Clock { clock: ClockRecord, current_time: i64, changed: bool },
-    Anchor { anchor_id: String, timestamp: i64 },
-    Recorded { event_ids: Vec<String>, taken: u64, differing: Vec<usize> },
-    Data { data_id: String },
-    Erased { position: u64 },
+    Clock {
+        clock: ClockRecord,
+        current_time: i64,
+        changed: bool,
+    },
+    Anchor {
+        anchor_id: String,
+        timestamp: i64,
+    },
+    Recorded {
+        event_ids: Vec<String>,
+        taken: u64,
+        differing: Vec<usize>,
+    },
+    Corrected {
+        event_id: String,
+        content: String,
+        changed: bool,
+    },
+    Intervened {
+        intervention_id: String,
+        event_id: String,
+        effect: EffectRecord,
+        before: Option<String>,
+        after: Option<String>,
+    },
+    Data {
+        data_id: String,
+    },
+    Erased {
+        position: u64,
+    },
     Timeline,
-    Permissions { tag: String },
-    User { user_id: String },
-    Key { key_id: String },
+    Permissions {
+        tag: String,
+    },
+    User {
+        user_id: String,
+    },
+    Key {
+        key_id: String,
+    },
     Logged,
 }
 
@@ -291,6 +404,18 @@ impl OutcomeRecord {
                 event_ids: event_ids.iter().map(ToString::to_string).collect(),
                 taken: *taken,
                 differing: differing.clone(),
+            },
+            Change::Corrected { event_id, content, changed } => ChangeRecord::Corrected {
+                event_id: event_id.to_string(),
+                content: content.to_string(),
+                changed: *changed,
+            },
+            Change::Intervened { intervention_id, event_id, effect, before, after } => ChangeRecord::Intervened {
+                intervention_id: intervention_id.to_string(),
+                event_id: event_id.to_string(),
+                effect: EffectRecord::of(effect),
+                before: before.as_deref().map(str::to_owned),
+                after: after.as_deref().map(str::to_owned),
             },
             Change::Data { data_id } => ChangeRecord::Data { data_id: data_id.to_string() },
             Change::Erased { position } => ChangeRecord::Erased { position: *position },
@@ -325,6 +450,18 @@ impl OutcomeRecord {
                 event_ids: event_ids.iter().map(|id| EventId::new(id).ok()).collect::<Option<_>>()?,
                 taken: *taken,
                 differing: differing.clone(),
+            },
+            ChangeRecord::Corrected { event_id, content, changed } => Change::Corrected {
+                event_id: EventId::new(event_id).ok()?,
+                content: content.as_str().into(),
+                changed: *changed,
+            },
+            ChangeRecord::Intervened { intervention_id, event_id, effect, before, after } => Change::Intervened {
+                intervention_id: InterventionId::new(intervention_id).ok()?,
+                event_id: EventId::new(event_id).ok()?,
+                effect: effect.effect()?,
+                before: before.as_deref().map(Arc::from),
+                after: after.as_deref().map(Arc::from),
             },
             ChangeRecord::Data { data_id } => Change::Data { data_id: DataId::new(data_id).ok()? },
             ChangeRecord::Erased { position } => Change::Erased { position: *position },

@@ -20,7 +20,7 @@ use crate::engine::Shared;
 use crate::group::{Group, Known, SaltPool, Sealed, Undo};
 use crate::refusal::Refusal;
 use crate::state::World;
-use crate::store::{Store, StoreError, TimelineKey};
+use crate::store::{Store, StoreError};
 
 /// Submissions that may wait before senders have to.
 pub const QUEUE_SUBMISSIONS_MAX: usize = 4_096;
@@ -144,16 +144,22 @@ async fn known(store: &dyn Store, world: &World, submissions: &[Submission]) -> 
         let outcomes = store.outcomes(&keys).await?;
         known.outcomes = outcomes.into_iter().map(|record| (record.key, record)).collect();
     }
-    let mut events: HashMap<TimelineKey, Vec<EventId>> = HashMap::new();
+    let mut events: HashMap<&TimelineId, Vec<EventId>> = HashMap::new();
     for submission in submissions {
-        let key_of = |id: &TimelineId| world.timelines.get(id).map(|state| state.head.key);
-        // A timeline that this group makes has no events yet.
-        let Some(key) = key_of(&submission.timeline) else { continue };
+        let timeline = &submission.timeline;
         match &submission.command {
             Command::Record { events: asked, .. } => {
-                events.entry(key).or_default().extend(asked.iter().map(|event| event.event_id.clone()));
+                events.entry(timeline).or_default().extend(asked.iter().map(|event| event.event_id.clone()));
             }
-            Command::EraseEvent { event_id } => events.entry(key).or_default().push(event_id.clone()),
+            Command::Correct { event, .. } => events.entry(timeline).or_default().push(event.event_id.clone()),
+            Command::Intervene(intervention) => {
+                events.entry(timeline).or_default().push(intervention.event_id.clone());
+            }
+            Command::ReturnToAnchor { history: Some(history), .. } => {
+                let asked = history.compensations.iter().map(|one| one.event_id.clone());
+                events.entry(timeline).or_default().extend(asked);
+            }
+            Command::EraseEvent { event_id } => events.entry(timeline).or_default().push(event_id.clone()),
             Command::EraseData { data_id } => {
                 let found = store.data_record(data_id).await?.filter(|(_, record)| record.erased.is_none());
                 known.data.extend(found.map(|(on, record)| (record.data_id, (on, record.position))));
@@ -162,8 +168,12 @@ async fn known(store: &dyn Store, world: &World, submissions: &[Submission]) -> 
         }
     }
     for (timeline, event_ids) in events {
-        let found = store.known_events(timeline, &event_ids).await?;
-        known.events.extend(found.into_iter().map(|(id, event)| ((timeline, id), event)));
+        // A timeline that this group makes has no events yet, unless it is a fork. What was
+        // forked in this very group is refused where it is asked for: nobody was told of it.
+        let Some(state) = world.timelines.get(timeline) else { continue };
+        let key = state.head.key;
+        let found = store.known_events(&state.layers(u64::MAX), &event_ids).await?;
+        known.events.extend(found.into_iter().map(|(id, event)| ((key, id), event)));
     }
     Ok(known)
 }

@@ -8,7 +8,7 @@ use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use timenav_core::access::{self, Demand, Denial};
 use timenav_core::ids::{TimelineId, type_id};
-use timenav_core::limits::LIMITED_ACCESS_WINDOW_DAYS_DEFAULT;
+use timenav_core::limits::{FORK_DEPTH_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT};
 use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
@@ -26,7 +26,7 @@ use crate::outside::Outside;
 use crate::refusal::Refusal;
 use crate::signer::Signer;
 use crate::state::{Directory, TimelineState, World};
-use crate::store::{Head, Store};
+use crate::store::{Fork, Head, Layer, Store, TimelineKey};
 use crate::vault::Vault;
 use crate::wall_clock::WallClock;
 
@@ -160,7 +160,7 @@ impl Engine {
         let opened = store.open().await?;
         let is_first_start = opened.heads.is_empty();
         let last_key = opened.heads.iter().map(|head| head.key.0).max().unwrap_or(0);
-        let timelines: HashMap<_, _> = opened.heads.into_iter().map(|head| (head.id.clone(), state_of(head))).collect();
+        let timelines = states_of(opened.heads);
         let mut world = World { timelines, directory: Arc::new(opened.directory), last_key };
         let findings = opening::compare_with_signed(&*store, &world, &doors, &options).await?;
         if is_first_start {
@@ -383,9 +383,33 @@ fn stopping(failure: Option<String>) -> Refusal {
     Refusal::Unavailable(failure.unwrap_or_else(|| "the service is stopping".to_owned()))
 }
 
-fn state_of(head: Head) -> Arc<TimelineState> {
-    let root = head.frontier.root();
-    Arc::new(TimelineState { head, root })
+fn states_of(heads: Vec<Head>) -> HashMap<TimelineId, Arc<TimelineState>> {
+    let forks: HashMap<TimelineKey, (Option<Fork>, bool)> =
+        heads.iter().map(|head| (head.key, (head.fork, head.overrides_count > 0))).collect();
+    let state_of = |head: Head| {
+        let root = head.frontier.root();
+        // What changed before the start is older than anything decided since.
+        let events_changed_at = head.frontier.size();
+        (
+            head.id.clone(),
+            Arc::new(TimelineState { ancestors: ancestors(&forks, head.fork), head, root, events_changed_at }),
+        )
+    };
+    heads.into_iter().map(state_of).collect()
+}
+
+/// Returns what a timeline was forked from, as layers, the oldest first.
+fn ancestors(forks: &HashMap<TimelineKey, (Option<Fork>, bool)>, fork: Option<Fork>) -> Arc<[Layer]> {
+    let mut layers = Vec::new();
+    let mut next = fork;
+    // A file that says that a timeline is its own ancestor is damaged, and must not hang the start.
+    while let Some(fork) = next.filter(|_| layers.len() < FORK_DEPTH_MAX) {
+        let (before, overrides) = forks.get(&fork.of).copied().unwrap_or_default();
+        layers.push(Layer { timeline: fork.of, as_of: fork.size, overrides });
+        next = before;
+    }
+    layers.reverse();
+    layers.into()
 }
 
 pub(crate) fn uuid(doors: &Doors) -> [u8; 16] {

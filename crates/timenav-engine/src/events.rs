@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use timenav_core::access::Demand;
+use timenav_core::as_of::AsOf;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{EventId, TimelineId, type_id};
 use timenav_core::ledger::{Salt, payload_hash};
@@ -13,10 +14,14 @@ use timenav_core::time::{Instant, TimeRange, Virtual};
 use crate::caller::Caller;
 use crate::command::{Answer, Change, Command, LedgerPosition, PreparedEvent};
 use crate::engine::Engine;
+use crate::event_content::event_content;
 use crate::idempotency::Idempotency;
-use crate::payload::event_content;
 use crate::refusal::Refusal;
 use crate::store::{EventQuery, StoredEvent};
+
+/// A cursor holds the layer above the position, which has fewer bits than this.
+const LAYER_SHIFT: u32 = 48;
+const POSITION_MASK: u64 = (1 << LAYER_SHIFT) - 1;
 
 /// Events that were recorded together.
 #[derive(Clone, Debug)]
@@ -64,6 +69,8 @@ pub struct MonitorEvents {
     pub location: LocationQuery,
     /// When, both ends included.
     pub range: TimeRange<Virtual>,
+    /// As the ledger told it at that moment, instead of now; also as the caller wrote it.
+    pub as_of: Option<(String, AsOf)>,
     /// At most so many on the page.
     pub items_max: usize,
     /// Where the last page ended.
@@ -77,8 +84,11 @@ pub struct EventPage {
     pub timeline_id: TimelineId,
     /// The events.
     pub events: Vec<StoredEvent>,
-    /// The ledger's size that all pages of this query show.
-    pub as_of: u64,
+    /// The last position of the ledger that all pages of this query show; `None` where no entry
+    /// counts.
+    pub as_of: Option<u64>,
+    /// The timelines that the events are recorded on, by layer: the timeline itself is the last.
+    pub layers: Vec<TimelineId>,
     /// Asks for the next page.
     pub next_cursor: Option<String>,
 }
@@ -145,27 +155,41 @@ impl Engine {
     pub async fn monitor_events(&self, caller: &Caller, request: MonitorEvents) -> Result<EventPage, Refusal> {
         let timeline = request.timeline.unwrap_or_else(|| caller.timeline_id.clone());
         let state = self.admit(caller, &timeline, Demand::Look, "monitor_events").await?;
-        let asked = format!("events {timeline} {} {}", request.range, request.location_text);
+        let as_of_text = request.as_of.as_ref().map_or("", |(text, _)| text);
+        let asked = format!("events {timeline} {} {as_of_text} {}", request.range, request.location_text);
         let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
-        let after = cursor.and_then(|cursor| Some((Instant::from_micros(cursor.micros)?, cursor.position)));
-        let as_of = cursor.map_or_else(|| state.head.frontier.size(), |cursor| cursor.as_of);
-        let parameters =
+        let mut layers = self.layers_at(&state, request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
+        if let (Some(cursor), Some(last)) = (cursor, Arc::make_mut(&mut layers).last_mut()) {
+            last.as_of = cursor.as_of;
+        }
+        let after = cursor.and_then(|cursor| {
+            let (layer, position) = (cursor.position >> LAYER_SHIFT, cursor.position & POSITION_MASK);
+            Some((Instant::from_micros(cursor.micros)?, usize::try_from(layer).ok()?, position))
+        });
+        let mut parameters =
             serde_json::json!({ "location": request.location_text, "time_range": request.range.to_string() });
+        if !as_of_text.is_empty() {
+            parameters["as_of"] = as_of_text.into();
+        }
         self.log_read(caller, &timeline, "monitor_events", parameters.to_string()).await?;
         let query = EventQuery {
-            timeline: state.head.key,
+            layers: Arc::clone(&layers),
             pattern: request.location,
             range: request.range,
-            as_of,
             after,
             items_max: request.items_max + 1,
         };
         let mut events = self.store().events(query).await?;
         let more = events.len() > request.items_max;
         events.truncate(request.items_max);
+        let size = layers.last().map_or(0, |layer| layer.as_of);
         let last = events.last().filter(|_| more);
-        let next_cursor = last.map(|last| self.cursor(caller, &asked, as_of, last.time.micros(), last.position));
-        Ok(EventPage { timeline_id: timeline, events, as_of, next_cursor })
+        let next_cursor = last.map(|last| {
+            let place = (last.layer as u64) << LAYER_SHIFT | last.position;
+            self.cursor(caller, &asked, size, last.time.micros(), place)
+        });
+        let names = if layers.len() > 1 { self.names_of(&layers) } else { vec![timeline.clone()] };
+        Ok(EventPage { timeline_id: timeline, events, as_of: size.checked_sub(1), layers: names, next_cursor })
     }
 
     fn prepare_all(&self, drafts: Vec<EventDraft>) -> Result<Vec<PreparedEvent>, Refusal> {
@@ -178,7 +202,7 @@ impl Engine {
     }
 
     /// Makes everything ready that can be, so that the committer has less to do.
-    fn prepare(&self, draft: EventDraft) -> Result<PreparedEvent, Refusal> {
+    pub(crate) fn prepare(&self, draft: EventDraft) -> Result<PreparedEvent, Refusal> {
         let event_id = match &draft.event_id {
             Some(id) => id.clone(),
             None => EventId::new(&type_id("event", self.uuid())).map_err(|error| Refusal::id("event_id", error))?,

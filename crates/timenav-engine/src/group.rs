@@ -19,17 +19,19 @@ use crate::payload::{AttemptRecord, action, json};
 use crate::refusal::Refusal;
 use crate::state::{Anchor, Directory, TimelineState, World};
 use crate::store::{
-    Commit, DataRecord, DirectoryChange, Erasure, EventRow, IdempotencyRecord, KnownEvent, StoredEntry, TimelineCommit,
-    TimelineKey,
+    Commit, DataRecord, DirectoryChange, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent,
+    StoredEntry, TimelineCommit, TimelineKey,
 };
 
 mod access;
 mod data;
 mod decide;
+mod history;
 mod identity;
 mod record;
 
 pub(crate) use decide::denial_code;
+pub(crate) use history::preview;
 
 /// What the store knew before the group, gathered in one go.
 #[derive(Default)]
@@ -51,8 +53,6 @@ pub(crate) struct Group<'a> {
     directory_before: Arc<Directory>,
     touched: BTreeMap<TimelineId, Touched>,
     directory: Vec<DirectoryChange>,
-    /// Contents of events recorded by this very group.
-    fresh: HashMap<(TimelineKey, EventId), Arc<str>>,
     clock_changes: Vec<ClockChange>,
     decided: Vec<Decided>,
 }
@@ -63,7 +63,9 @@ struct Touched {
     expected_size: Option<u64>,
     permissions_changed: bool,
     entries: Vec<StoredEntry>,
+    ends: Vec<EventEnd>,
     events: Vec<EventRow>,
+    interventions: Vec<InterventionRow>,
     anchors: Vec<Anchor>,
     data: Vec<DataRecord>,
     erasures: Vec<Erasure>,
@@ -144,7 +146,6 @@ impl<'a> Group<'a> {
             directory_before,
             touched: BTreeMap::new(),
             directory: Vec::new(),
-            fresh: HashMap::new(),
             clock_changes: Vec::new(),
             decided: Vec::new(),
         }
@@ -269,8 +270,9 @@ impl<'a> Group<'a> {
         .encode();
         head.frontier.push(leaf_hash(&leaf));
         head.recorded_at = host;
+        let (events_count, clock_entry) = (head.events_count, head.clock_entry);
         if let Some(touched) = self.touched.get_mut(timeline) {
-            touched.entries.push(StoredEntry { seq, leaf, salt, payload });
+            touched.entries.push(StoredEntry { seq, leaf, salt, payload, events_count, clock_entry });
         }
         seq
     }
@@ -314,7 +316,9 @@ impl<'a> Group<'a> {
                 head: state.head.clone(),
                 permissions_changed: touched.permissions_changed,
                 entries: touched.entries,
+                ends: touched.ends,
                 events: touched.events,
+                interventions: touched.interventions,
                 anchors: touched.anchors,
                 data: touched.data,
                 erasures: touched.erasures,

@@ -13,6 +13,7 @@ mod access_control;
 mod access_logs;
 mod anchors;
 mod events;
+mod history;
 mod data;
 mod attempts;
 mod identity;
@@ -27,6 +28,7 @@ mod committer;
 mod group;
 mod command;
 mod payload;
+mod event_content;
 mod state;
 mod live;
 
@@ -48,6 +50,7 @@ pub use data::{Encrypted, Erased, ErasureRequest};
 pub use engine::{Doors, Engine, EngineStats, Options, ReadLog};
 pub use entropy::Entropy;
 pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
+pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionRequest};
 pub use idempotency::Idempotency;
 pub use identity::{ApiKeyRequest, NewApiKey};
 pub use live::{ClockStream, KEPT_CHANGES_MAX};
@@ -56,14 +59,15 @@ pub use outside::{Outside, OutsideError};
 pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, TileRequest};
 pub use refusal::Refusal;
 pub use scan::{
-    Checked, Detection, EntryRow, KeptCheckpoint, KeptEvent, Progress, Scan, ScanRequest, ScanSource, Snapshot,
-    VerifySignature, scan,
+    Checked, Detection, EntryRow, KeptCheckpoint, KeptEvent, KeptRows, Progress, Scan, ScanRequest, ScanSource,
+    Snapshot, VerifySignature, scan,
 };
 pub use signer::Signer;
 pub use state::{Anchor, ApiKey, Directory, TimelineState, User};
 pub use store::{
-    Commit, DataRecord, DirectoryChange, ErasedContent, Erasure, EventQuery, EventRow, Head, IdempotencyRecord,
-    KnownEvent, Opened, Pattern, Store, StoreError, StoredEntry, StoredEvent, TimelineCommit, TimelineKey,
+    Commit, DataRecord, DirectoryChange, ErasedContent, Erasure, EventEnd, EventQuery, EventRow, EventVersion, Fork,
+    Head, IdempotencyRecord, InterventionRow, KnownEvent, Layer, Opened, Pattern, Store, StoreError, StoredEntry,
+    StoredEvent, TimelineCommit, TimelineKey,
 };
 pub use timelines::TimelineView;
 pub use vault::{RecordPlace, Vault, VaultError};

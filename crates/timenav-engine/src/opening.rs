@@ -126,9 +126,9 @@ pub(crate) async fn bootstrap(
     keep_first_key(&secret).map_err(|error| failed(&error))?;
     let mut group = Group::new(world, doors, options, Known::default(), SaltPool::default());
     for (timeline, command) in [
-        (&system, Command::CreateTimeline),
+        (&system, Command::CreateTimeline { fork: None }),
         (&system, Command::CreateUser { user_id: admin, operator: true }),
-        (&main, Command::CreateTimeline),
+        (&main, Command::CreateTimeline { fork: None }),
         (&system, Command::CreateKey(key)),
     ] {
         group.decide(Submission {

@@ -6,10 +6,10 @@
 use serde::{Deserialize, Serialize};
 use timenav_core::access::{Permissions, RestrictionLevel, Scope};
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
-use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft};
-use timenav_core::ids::EventId;
-use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp};
+use timenav_core::intervention::Effect;
+use timenav_core::time::{Instant, Virtual, Wall, parse_duration, parse_timestamp};
 
+use crate::event_content::{CauseContent, GeoContent};
 use crate::state::{Anchor, ApiKey, User};
 
 /// Actions as they stand in the ledger.
@@ -23,6 +23,8 @@ pub(crate) mod action {
     pub(crate) const SET_ANCHOR: &str = "set_anchor";
     pub(crate) const RETURN_TO_ANCHOR: &str = "return_to_anchor";
     pub(crate) const RECORD_EVENT: &str = "record_event";
+    pub(crate) const CORRECT_EVENT: &str = "correct_event";
+    pub(crate) const MANIPULATE_EVENT: &str = "manipulate_event";
     pub(crate) const ENCRYPT_DATA: &str = "encrypt_data";
     pub(crate) const DECRYPT_DATA: &str = "decrypt_data";
     pub(crate) const DETECT_TAMPERING: &str = "detect_tampering";
@@ -70,6 +72,15 @@ impl ClockRecord {
         };
         Some(Clock { state, location: self.location.clone(), generation: self.generation })
     }
+}
+
+/// Returns the clock that a payload tells of, if it tells of one.
+pub(crate) fn clock_in(payload: &[u8]) -> Option<Clock> {
+    #[derive(Deserialize)]
+    struct OfClock {
+        clock: ClockRecord,
+    }
+    serde_json::from_slice::<OfClock>(payload).ok()?.clock.clock()
 }
 
 /// Payload of every clock action.
@@ -132,6 +143,23 @@ pub(crate) struct TimelineCreated<'a> {
     pub(crate) timeline_id: &'a str,
     pub(crate) clock: ClockRecord,
     pub(crate) permissions: PermissionsRecord<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fork: Option<ForkRecord<'a>>,
+}
+
+/// Where a new timeline was forked from another.
+#[derive(Serialize)]
+pub(crate) struct ForkRecord<'a> {
+    /// The other timeline.
+    pub(crate) fork_of: &'a str,
+    /// How many of its entries the new one goes on from.
+    pub(crate) size: u64,
+    /// The root over these entries, as hexadecimal digits.
+    pub(crate) root: String,
+    /// A checkpoint of the other timeline that covers them: a signed note.
+    pub(crate) checkpoint: &'a str,
+    /// How many events stand after them.
+    pub(crate) events_count: u64,
 }
 
 /// The three lists of a timeline.
@@ -246,98 +274,123 @@ pub(crate) struct ScanAsked<'a> {
 pub(crate) struct DataErased<'a> {
     /// Of the entry whose content is gone.
     pub(crate) position: u64,
+    /// Of further entries whose content is gone: those of other versions of an event.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) also: Vec<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) data_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) event_id: Option<&'a str>,
+    /// Whether the event did not stand: it was cancelled before.
+    #[serde(skip_serializing_if = "is_not")]
+    pub(crate) cancelled: bool,
 }
 
-/// An event as it is kept and answered. Also the payload of `record_event`.
+/// Payload of `manipulate_event`.
 #[derive(Serialize)]
-struct EventContent<'a> {
-    event_id: &'a str,
-    time: String,
+pub(crate) struct Intervened<'a> {
+    pub(crate) intervention_id: &'a str,
+    pub(crate) event_id: &'a str,
+    /// In the words of who intervened.
+    pub(crate) action: &'a str,
+    /// The virtual moment of the intervention.
+    pub(crate) time: String,
+    pub(crate) effect: EffectRecord,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) causes: Vec<CauseContent<'a>>,
+    /// The anchor that was returned to.
     #[serde(skip_serializing_if = "Option::is_none")]
-    end_time: Option<String>,
+    pub(crate) anchor_id: Option<&'a str>,
+    /// Whether the event stood before it.
+    pub(crate) stood: bool,
+    /// Whether another version of the event stands after it, or none.
+    pub(crate) changed: bool,
+    /// Whether the version before it was of the timeline that this one was forked from.
+    #[serde(skip_serializing_if = "is_not")]
+    pub(crate) inherited: bool,
+    /// The event as it stands after it, if that is another version.
     #[serde(skip_serializing_if = "Option::is_none")]
-    precision: Option<&'static str>,
-    description: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    location: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) after: Option<&'a serde_json::value::RawValue>,
+}
+
+/// Payload of `correct_event`.
+#[derive(Serialize)]
+pub(crate) struct Corrected<'a> {
+    pub(crate) event: Option<&'a serde_json::value::RawValue>,
+    /// As in [`Intervened`].
+    #[serde(skip_serializing_if = "is_not")]
+    pub(crate) inherited: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+const fn is_not(flag: &bool) -> bool {
+    !*flag
+}
+
+/// Returns JSON text as it is, for a payload that holds it. `None` if it is none.
+pub(crate) fn raw(json: &str) -> Option<&serde_json::value::RawValue> {
+    serde_json::from_str(json).ok()
+}
+
+/// What an intervention does to an event.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct EffectRecord {
+    kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    duration: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    location: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     geo: Option<GeoContent>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    causes: Vec<CauseContent<'a>>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    actors: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<&'static str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    asserts: Vec<AssertionContent<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    attributes: Option<&'a serde_json::value::RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sequence: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
 }
 
-#[derive(Serialize)]
-struct AssertionContent<'a> {
-    subject: &'a str,
-    predicate: &'a str,
-    value: Option<&'a serde_json::value::RawValue>,
-}
+impl EffectRecord {
+    pub(crate) fn of(effect: &Effect) -> Self {
+        let kind = effect.as_str().to_owned();
+        let mut record =
+            Self { kind, duration: None, time: None, location: None, geo: None, description: None, name: None };
+        match effect {
+            Effect::Cancel | Effect::Restore | Effect::Note => {}
+            Effect::Delay(by) | Effect::Advance(by) => record.duration = Some(by.to_string()),
+            Effect::Move(to) => record.time = Some(to.to_string()),
+            Effect::Relocate { location, geo } => {
+                record.location = Some(location.clone());
+                record.geo = geo.map(GeoContent::of);
+            }
+            Effect::Describe(text) => record.description = Some(text.clone()),
+            Effect::Rename(name) => record.name = Some(name.clone()),
+        }
+        record
+    }
 
-#[derive(Serialize)]
-struct GeoContent {
-    lat: f64,
-    lon: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    radius_m: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct CauseContent<'a> {
-    event_id: &'a str,
-    kind: &'static str,
-}
-
-/// Returns an event as JSON, in the shape in which it is kept, hashed and answered.
-pub(crate) fn event_content(event_id: &EventId, draft: &EventDraft) -> String {
-    let attributes = draft.attributes.as_deref();
-    let content = EventContent {
-        event_id: event_id.as_str(),
-        time: draft.time.to_string(),
-        end_time: draft.end_time.map(|time| time.to_string()),
-        precision: draft.precision.map(timenav_core::event::Precision::as_str),
-        description: &draft.description,
-        name: draft.name.as_deref(),
-        location: draft.location.as_deref(),
-        geo: draft.geo.map(|geo| GeoContent { lat: geo.point.lat(), lon: geo.point.lon(), radius_m: geo.radius_m }),
-        causes: draft.causes.iter().map(cause_content).collect(),
-        actors: &draft.actors,
-        kind: draft.kind.map(timenav_core::event::EventKind::as_str),
-        asserts: draft.asserts.iter().map(assertion_content).collect(),
-        // A draft's attributes are JSON already; anything else would be a defect of a caller.
-        attributes: attributes.and_then(|text| serde_json::from_str(text).ok()),
-        source: draft.source.as_deref(),
-        sequence: draft.sequence,
-    };
-    json(&content)
-}
-
-fn assertion_content(assertion: &Assertion) -> AssertionContent<'_> {
-    // A draft's values are JSON already, as its attributes are.
-    let value = serde_json::from_str(&assertion.value).ok();
-    AssertionContent { subject: &assertion.subject, predicate: &assertion.predicate, value }
-}
-
-fn cause_content(cause: &Cause) -> CauseContent<'_> {
-    let kind: CauseKind = cause.kind;
-    CauseContent { event_id: cause.event_id.as_str(), kind: kind.as_str() }
+    /// Returns the effect, or `None` if the record holds what no effect can be.
+    pub(crate) fn effect(&self) -> Option<Effect> {
+        let duration = || parse_duration(self.duration.as_deref()?).ok();
+        Some(match self.kind.as_str() {
+            "cancel" => Effect::Cancel,
+            "restore" => Effect::Restore,
+            "note" => Effect::Note,
+            "delay" => Effect::Delay(duration()?),
+            "advance" => Effect::Advance(duration()?),
+            "move" => Effect::Move(parse_timestamp(self.time.as_deref()?).ok()?),
+            "relocate" => {
+                let geo = match &self.geo {
+                    Some(geo) => Some(geo.geo()?),
+                    None => None,
+                };
+                Effect::Relocate { location: self.location.clone()?, geo }
+            }
+            "describe" => Effect::Describe(self.description.clone()?),
+            "rename" => Effect::Rename(self.name.clone()?),
+            _ => return None,
+        })
+    }
 }
 
 /// Returns a payload as JSON.

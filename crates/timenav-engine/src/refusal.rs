@@ -49,6 +49,18 @@ pub enum Refusal {
         /// Whether what is recorded is not what was sent.
         differs: bool,
     },
+    /// The event is cancelled.
+    #[error("the event `{event_id}` is cancelled; restore it first")]
+    EventCancelled {
+        /// Its id.
+        event_id: String,
+    },
+    /// The event would leave −9999…9999.
+    #[error("the event would leave the years -9999 to 9999")]
+    EventOutOfRange,
+    /// Others change the timeline's events faster than this can be decided.
+    #[error("the timeline's events are changed by others meanwhile; try again")]
+    ChangedMeanwhile,
     /// A count has reached its limit.
     #[error("there are {max} {what} already, which is the limit")]
     LimitReached {

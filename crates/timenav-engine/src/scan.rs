@@ -27,7 +27,7 @@ mod tree;
 mod walk;
 
 pub use report::{Checked, Scan};
-pub use source::{EntryRow, KeptEvent, ScanSource, Snapshot};
+pub use source::{EntryRow, KeptEvent, KeptRows, ScanSource, Snapshot};
 
 /// How far a scan has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use timenav_core::ledger::Hash;
 use timenav_core::time::{Instant, Virtual, Wall};
 
 use crate::caller::Caller;
-use crate::store::Head;
+use crate::store::{Head, Layer};
 
 /// One timeline as the engine knows it.
 #[derive(Clone, Debug)]
@@ -19,6 +19,20 @@ pub struct TimelineState {
     pub head: Head,
     /// The root of the tree at the head's size.
     pub root: Hash,
+    /// What the timeline was forked from, as layers, the oldest first.
+    pub ancestors: Arc<[Layer]>,
+    /// The ledger's size after the last change of an event, or a later one.
+    pub events_changed_at: u64,
+}
+
+impl TimelineState {
+    /// Returns the layers that the timeline is read with up to a size of its ledger.
+    #[must_use]
+    pub fn layers(&self, as_of: u64) -> Arc<[Layer]> {
+        let overrides = self.head.overrides_count > 0;
+        let own = Layer { timeline: self.head.key, as_of, overrides };
+        self.ancestors.iter().copied().chain(std::iter::once(own)).collect()
+    }
 }
 
 /// A marked moment.

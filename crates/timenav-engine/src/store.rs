@@ -7,7 +7,7 @@ use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
 use timenav_core::data::SealedData;
 use timenav_core::event::EventDraft;
-use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
+use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, Salt, TileId};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
@@ -56,6 +56,21 @@ pub struct Head {
     pub events_count: u64,
     /// How many anchors are set.
     pub anchors_count: u64,
+    /// Position of the entry whose payload tells of the clock.
+    pub clock_entry: u64,
+    /// Where the timeline came from, if it was forked.
+    pub fork: Option<Fork>,
+    /// How many events of the timelines it came from were changed on this one.
+    pub overrides_count: u64,
+}
+
+/// Where a timeline was forked from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fork {
+    /// The other timeline.
+    pub of: TimelineKey,
+    /// How many of its entries the fork goes on from.
+    pub size: u64,
 }
 
 /// Everything the engine needs to start. Its size does not grow with history.
@@ -91,8 +106,12 @@ pub struct TimelineCommit {
     pub permissions_changed: bool,
     /// New ledger entries, in order.
     pub entries: Vec<StoredEntry>,
-    /// New events.
+    /// Versions of events that cease to stand. They were there before the step, or are in it.
+    pub ends: Vec<EventEnd>,
+    /// New versions of events.
     pub events: Vec<EventRow>,
+    /// New interventions.
+    pub interventions: Vec<InterventionRow>,
     /// New anchors.
     pub anchors: Vec<Anchor>,
     /// New sealed records.
@@ -131,7 +150,8 @@ pub enum ErasedContent {
     /// A sealed record: salt, nonce, commitment and ciphertext become empty. The payload of its
     /// entry stays, which tells nothing of the data but its length.
     Data(DataId),
-    /// An event: its row goes, the payload and the salt of its entry become empty.
+    /// A version of an event: its row goes, the payload and the salt of its entry become empty. An
+    /// intervention at that position stays as a row, without its payload.
     Event(EventId),
 }
 
@@ -147,6 +167,10 @@ pub struct StoredEntry {
     /// What happened, as JSON. What is hashed is what is stored. Empty if it was erased, with a
     /// salt of zero bytes; no other payload is empty.
     pub payload: Vec<u8>,
+    /// How many events stand after the entry.
+    pub events_count: u64,
+    /// Position of the entry whose payload tells of the clock after this one.
+    pub clock_entry: u64,
 }
 
 impl StoredEntry {
@@ -157,17 +181,42 @@ impl StoredEntry {
     }
 }
 
-/// One event as it is kept for queries.
+/// One version of an event as it is kept for queries.
 #[derive(Clone, Debug)]
 pub struct EventRow {
-    /// Position of the entry that recorded it.
+    /// Position of the entry that made it.
     pub position: u64,
-    /// Its id.
+    /// Whether it never stood: it says that an event of the timeline that this one was forked
+    /// from does not stand on this one. Its content is empty.
+    pub is_tombstone: bool,
+    /// The event's id.
     pub event_id: EventId,
     /// What can be asked for.
     pub draft: Arc<EventDraft>,
     /// The whole event as JSON, in the shape in which it is answered.
     pub content: Arc<str>,
+}
+
+/// A version of an event that ceases to stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventEnd {
+    /// The event.
+    pub event_id: EventId,
+    /// Position of the entry that made the version.
+    pub position: u64,
+    /// Position of the entry that ends it.
+    pub until: u64,
+}
+
+/// One intervention as it is kept: what happened is in the payload of its entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InterventionRow {
+    /// Position of its entry.
+    pub position: u64,
+    /// The event.
+    pub event_id: EventId,
+    /// Its id.
+    pub intervention_id: InterventionId,
 }
 
 /// A change to users or keys.
@@ -201,28 +250,67 @@ pub struct IdempotencyRecord {
     pub outcome: String,
 }
 
+/// A stretch of a ledger that a question is about: a timeline up to a size. A fork is read as
+/// layers, the timeline it came from first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// The timeline.
+    pub timeline: TimelineKey,
+    /// The ledger's size that counts; later entries do not exist.
+    pub as_of: u64,
+    /// Whether events of earlier layers may have been changed on this one.
+    pub overrides: bool,
+}
+
 /// An event found by its id.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownEvent {
-    /// The position that recorded its standing version.
+    /// Every version there is, in the order in which they were made.
+    pub versions: Vec<EventVersion>,
+    /// Positions of the interventions on it, by layer, in the same order.
+    pub interventions: Vec<(usize, u64)>,
+}
+
+/// One version of an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventVersion {
+    /// Which layer it is on.
+    pub layer: usize,
+    /// The position that made it.
     pub position: u64,
-    /// The event as JSON, to tell a repetition from a conflict.
-    pub content: String,
+    /// The position at which it ceased to stand, on its own layer.
+    pub until: Option<u64>,
+    /// The event as JSON; empty where it says that the event does not stand on this layer.
+    pub content: Arc<str>,
+}
+
+impl KnownEvent {
+    /// Returns the version that stands, and `None` where the event is cancelled.
+    #[must_use]
+    pub fn standing(&self) -> Option<&EventVersion> {
+        self.versions.last().filter(|version| version.until.is_none())
+    }
+
+    /// Returns the last version that was recorded or corrected, and not made by an intervention.
+    #[must_use]
+    pub fn recorded(&self) -> Option<&EventVersion> {
+        let by_intervention =
+            |version: &EventVersion| self.interventions.binary_search(&(version.layer, version.position)).is_ok();
+        self.versions.iter().rev().find(|version| !version.content.is_empty() && !by_intervention(version))
+    }
 }
 
 /// Which events are asked for, on one consistent snapshot.
 #[derive(Clone, Debug)]
 pub struct EventQuery {
-    /// On which timeline.
-    pub timeline: TimelineKey,
+    /// On which timeline, as of when: its layers, the oldest first.
+    pub layers: Arc<[Layer]>,
     /// Where.
     pub pattern: Pattern,
     /// When.
     pub range: TimeRange<Virtual>,
-    /// The ledger's size that the answer shows; later entries do not exist for it.
-    pub as_of: u64,
-    /// Only events after this time and position.
-    pub after: Option<(Instant<Virtual>, u64)>,
+    /// Only events after this time, layer and position.
+    pub after: Option<(Instant<Virtual>, usize, u64)>,
     /// At most so many.
     pub items_max: usize,
 }
@@ -235,7 +323,9 @@ pub type Pattern = LocationQuery;
 pub struct StoredEvent {
     /// When it happened.
     pub time: Instant<Virtual>,
-    /// The position that recorded it.
+    /// Which layer it is on.
+    pub layer: usize,
+    /// The position that made the version that stands.
     pub position: u64,
     /// The whole event as JSON.
     pub content: String,
@@ -254,17 +344,25 @@ pub trait Store: ScanSource + Send + Sync + 'static {
     /// Makes one step true. Compares each timeline's size with the expected one first.
     async fn commit(&self, commit: Commit) -> Result<(), StoreError>;
 
-    /// Returns which of these events of a timeline are known.
+    /// Returns which of these events are known on these layers. For the committer, which asks for
+    /// what is about to be written to.
     async fn known_events(
         &self,
-        timeline: TimelineKey,
+        layers: &[Layer],
         event_ids: &[EventId],
+    ) -> Result<HashMap<EventId, KnownEvent>, StoreError>;
+
+    /// Returns the same for those who only read.
+    async fn event_versions(
+        &self,
+        layers: Arc<[Layer]>,
+        event_ids: Vec<EventId>,
     ) -> Result<HashMap<EventId, KnownEvent>, StoreError>;
 
     /// Returns the outcomes kept under these keys.
     async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError>;
 
-    /// Returns events ordered by time, then position.
+    /// Returns events ordered by time, then layer, then position.
     async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError>;
 
     /// Returns anchors in the order in which they were set, from the one after `after` on.

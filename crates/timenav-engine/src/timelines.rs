@@ -3,15 +3,23 @@
 use std::sync::Arc;
 
 use timenav_core::access::{Demand, Role};
+use timenav_core::as_of::AsOf;
+use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
+use timenav_core::ledger::LeafRecord;
+use timenav_core::limits::FORK_DEPTH_MAX;
+use timenav_core::time::{Instant, Virtual, parse_timestamp};
 
 use crate::caller::Caller;
 use crate::clocks::ClockView;
-use crate::command::{Command, LedgerPosition};
+use crate::command::{Command, ForkPoint, LedgerPosition};
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
+use crate::payload::clock_in;
+use crate::proofs::root_at;
 use crate::refusal::Refusal;
 use crate::state::TimelineState;
+use crate::store::{Fork, TimelineKey};
 
 /// One timeline as a caller sees it.
 #[derive(Clone, Debug)]
@@ -36,8 +44,79 @@ impl Engine {
         timeline: TimelineId,
         idempotency: Option<Idempotency>,
     ) -> Result<(LedgerPosition, bool), Refusal> {
-        let answer = self.submit(caller, timeline, Command::CreateTimeline, idempotency).await?;
+        let answer = self.submit(caller, timeline, Command::CreateTimeline { fork: None }, idempotency).await?;
         Ok((answer.ledger, answer.replayed))
+    }
+
+    /// Makes a timeline that goes on from another: as it stood at a moment, or now. What was recorded
+    /// before is shared; nothing is copied, and neither sees what is written to the other. The
+    /// caller administers it.
+    ///
+    /// # Errors
+    /// It exists already, there is no such moment, the caller may not read the other one, or the
+    /// ledger cannot be written.
+    pub async fn fork_timeline(
+        &self,
+        caller: &Caller,
+        timeline: TimelineId,
+        of: &TimelineId,
+        at: Option<&AsOf>,
+        idempotency: Option<Idempotency>,
+    ) -> Result<(LedgerPosition, bool), Refusal> {
+        let parent = self.admit(caller, of, Demand::Look, "create_timeline").await?;
+        if of.is_system() {
+            return Err(Refusal::invalid("fork_of", "`system` holds facts of the service, which no fork can share"));
+        }
+        let fork = self.fork_point(&parent, at).await.map_err(|refusal| match refusal {
+            Refusal::Invalid { field, detail } if field == "as_of" => Refusal::invalid("at", detail),
+            other => other,
+        })?;
+        let command = Command::CreateTimeline { fork: Some(Box::new(fork)) };
+        let answer = self.submit(caller, timeline, command, idempotency).await?;
+        Ok((answer.ledger, answer.replayed))
+    }
+
+    /// Gathers what a fork begins with. Costs the same whatever the timeline holds.
+    async fn fork_point(&self, parent: &TimelineState, at: Option<&AsOf>) -> Result<ForkPoint, Refusal> {
+        let layers = self.layers_at(parent, at).await?;
+        let last = layers.last().filter(|last| last.as_of > 0);
+        let last = *last.ok_or_else(|| Refusal::invalid("at", "there was no such timeline at that time"))?;
+        if layers.len() > FORK_DEPTH_MAX {
+            return Err(Refusal::LimitReached { what: "forks of forks", max: FORK_DEPTH_MAX });
+        }
+        let forked = self.states().into_iter().find(|state| state.head.key == last.timeline);
+        let forked = forked.ok_or_else(|| Refusal::Damaged("a timeline is missing".to_owned()))?;
+        let now = at.is_none();
+        let (events_count, clock, at) = if now {
+            (parent.head.events_count, parent.head.clock.clone(), None)
+        } else {
+            self.state_at(last.timeline, last.as_of - 1).await?
+        };
+        Ok(ForkPoint {
+            of: forked.head.id.clone(),
+            fork: Fork { of: last.timeline, size: last.as_of },
+            root: root_at(self.store(), last.timeline, last.as_of).await?,
+            checkpoint: Arc::clone(&forked.head.checkpoint),
+            events_count,
+            clock,
+            at,
+            ancestors: layers,
+        })
+    }
+
+    /// Returns how many events stood after an entry, the clock, and its reading.
+    async fn state_at(
+        &self,
+        timeline: TimelineKey,
+        position: u64,
+    ) -> Result<(u64, Clock, Option<Instant<Virtual>>), Refusal> {
+        let damaged = |what: &str| Refusal::Damaged(format!("entry {position}: {what}"));
+        let entry = self.store().entry(timeline, position).await?.ok_or_else(|| damaged("it is missing"))?;
+        let record = LeafRecord::decode(&entry.leaf).map_err(|error| damaged(&error.to_string()))?;
+        let at = parse_timestamp(&record.clock_time).map_err(|error| damaged(&error.to_string()))?;
+        let told = self.store().entry(timeline, entry.clock_entry).await?;
+        let clock = told.and_then(|told| clock_in(&told.payload));
+        Ok((entry.events_count, clock.ok_or_else(|| damaged("its clock cannot be read"))?, Some(at)))
     }
 
     /// Reads one timeline.

@@ -43,6 +43,7 @@ pub(crate) fn operations() -> Vec<Route> {
     let mut routes = v1::clock::routes();
     routes.extend(v1::anchors::routes());
     routes.extend(v1::events::routes());
+    routes.extend(v1::event_history::routes());
     routes.extend(v1::import::routes());
     routes.extend(v1::data::routes());
     routes.extend(v1::timelines::routes());

@@ -134,6 +134,14 @@ impl Failure {
         Self::Parameter(ParameterFault { kind: FaultKind::Invalid, path: path.into(), detail: detail.into() })
     }
 
+    pub(crate) fn missing(path: &str) -> Self {
+        Self::Parameter(ParameterFault {
+            kind: FaultKind::Missing,
+            path: path.to_owned(),
+            detail: format!("`{path}` is required"),
+        })
+    }
+
     /// Forgets the place in a list, where the request had no list.
     pub(crate) fn about_one(self, alone: bool) -> Self {
         match self {
@@ -324,10 +332,14 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         Refusal::Denied(Denial::Hidden) | Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
         Refusal::Denied(_) | Refusal::WrongEncryptionKey | Refusal::FeatureDisabled { .. } => StatusCode::FORBIDDEN,
         Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Refusal::Clock(ClockRefusal::OutOfRange) | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+        Refusal::Clock(ClockRefusal::OutOfRange) | Refusal::EventOutOfRange | Refusal::KeyReused => {
+            StatusCode::UNPROCESSABLE_ENTITY
+        }
         Refusal::Clock(ClockRefusal::Location) | Refusal::Invalid { .. } | Refusal::Cursor => StatusCode::BAD_REQUEST,
         Refusal::AlreadyExists { .. }
         | Refusal::EventExists { .. }
+        | Refusal::EventCancelled { .. }
+        | Refusal::ChangedMeanwhile
         | Refusal::LimitReached { .. }
         | Refusal::LastAdmin { .. }
         | Refusal::LastOperator { .. } => StatusCode::CONFLICT,
@@ -343,10 +355,13 @@ fn refusal_code(refusal: &Refusal) -> &'static str {
         Refusal::Denied(Denial::Permission { .. } | Denial::OperatorOnly) => "permission_denied",
         Refusal::Denied(Denial::Restricted { .. } | Denial::TooFar { .. }) => "time_travel_restricted",
         Refusal::Denied(Denial::Scope { .. }) => "insufficient_scope",
-        Refusal::Clock(ClockRefusal::OutOfRange) => "time_out_of_range",
+        Refusal::Clock(ClockRefusal::OutOfRange) | Refusal::EventOutOfRange => "time_out_of_range",
         Refusal::Clock(ClockRefusal::Location) | Refusal::Invalid { .. } | Refusal::Cursor => "invalid_parameter",
         Refusal::AlreadyExists { .. } | Refusal::EventExists { .. } => "already_exists",
-        Refusal::LimitReached { .. } | Refusal::LastOperator { .. } => "conflict",
+        Refusal::LimitReached { .. }
+        | Refusal::LastOperator { .. }
+        | Refusal::EventCancelled { .. }
+        | Refusal::ChangedMeanwhile => "conflict",
         Refusal::LastAdmin { .. } => "last_admin",
         Refusal::TagDiffers { .. } => "precondition_failed",
         Refusal::WrongEncryptionKey => "wrong_encryption_key",

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use timenav_core::access::{RestrictionLevel, Scope};
+use timenav_core::as_of::{AsOf, parse_as_of};
 use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use timenav_core::place::{LocationQuery, parse_location};
@@ -123,6 +124,46 @@ impl FromText for Location {
         let query = parse_location(text).map_err(|error| Wrong::invalid(&error))?;
         Ok(Self { text: text.to_owned(), query })
     }
+}
+
+/// A moment in the life of a ledger, with the words it was given in.
+#[derive(Clone, Debug)]
+pub(crate) struct MomentText {
+    pub(crate) text: String,
+    pub(crate) as_of: AsOf,
+}
+
+impl FromText for MomentText {
+    const WHAT: &'static str = "a position in the ledger, the id of an anchor, or a host time";
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        let as_of = parse_as_of(text).map_err(|error| Wrong::invalid(&error))?;
+        Ok(Self { text: text.to_owned(), as_of })
+    }
+}
+
+/// Describes a moment in the life of a ledger in the OpenAPI document.
+pub(crate) fn moment_schema() -> utoipa::openapi::Schema {
+    use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
+    let types = SchemaType::from_iter([Type::String, Type::Integer, Type::Null]);
+    ObjectBuilder::new().schema_type(types).minimum(Some(0)).examples([serde_json::json!(1234)]).build().into()
+}
+
+/// Reads a moment in the life of a ledger, where a position may be a number too.
+pub(crate) fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<MomentText>, D::Error> {
+    #[derive(serde::Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Position(u64),
+        Text(String),
+    }
+    let text = match Option::<Either>::deserialize(deserializer) {
+        Ok(None) => return Ok(None),
+        Ok(Some(Either::Position(position))) => position.to_string(),
+        Ok(Some(Either::Text(text))) => text,
+        Err(_) => return Err(de::Error::custom(format!("{} is expected", MomentText::WHAT))),
+    };
+    MomentText::from_text(&text).map(Some).map_err(|wrong| de::Error::custom(wrong.detail))
 }
 
 impl FromText for Scope {

@@ -262,7 +262,10 @@ pub(crate) fn point(lat_field: &str, lon_field: &str, lat: f64, lon: f64) -> Res
 
 impl CauseRecord {
     /// Returns the cause; `index` is its place in the list, which errors name.
-    pub(crate) fn into_cause(self, index: usize) -> Result<Cause, RecordError> {
+    ///
+    /// # Errors
+    /// An id is left out, or is none.
+    pub fn into_cause(self, index: usize) -> Result<Cause, RecordError> {
         let (field, id, kind) = match self {
             Self::Id(id) => (format!("causes/{index}"), id, None),
             Self::Object(CauseObject { event_id, kind }) => {

@@ -42,28 +42,54 @@ impl Group<'_> {
     ) -> Result<Outcome, Refusal> {
         let known = self.known.data.remove(data_id).filter(|(on, _)| on == timeline);
         let (_, position) = known.ok_or_else(|| no_record(data_id))?;
-        let payload = json(&DataErased { position, data_id: Some(data_id.as_str()), event_id: None });
+        let payload = json(&DataErased {
+            position,
+            also: Vec::new(),
+            data_id: Some(data_id.as_str()),
+            event_id: None,
+            cancelled: false,
+        });
         let content = ErasedContent::Data(data_id.clone());
         self.erase(actor, timeline, data_id.as_str(), payload, (position, content))
     }
 
-    /// Erases the content of a standing event. One of this same group is not known yet: nobody was
-    /// told of it.
+    /// Erases the content of an event: of every version of it.
     pub(super) fn erase_event(
         &mut self,
         actor: &Actor,
         timeline: &TimelineId,
         event_id: &EventId,
     ) -> Result<Outcome, Refusal> {
-        let key = self.world.timelines.get(timeline).map(|state| state.head.key).ok_or_else(|| gone(timeline))?;
-        let known = self.known.events.remove(&(key, event_id.clone()));
         let missing = || Refusal::NotFound { what: "event", id: event_id.to_string() };
-        let position = known.ok_or_else(missing)?.position;
+        let known = self.known.events.remove(&(self.key(timeline)?, event_id.clone())).ok_or_else(missing)?;
+        let own = self.layers_count(timeline) - 1;
+        if known.versions.iter().any(|version| version.layer < own) {
+            let detail = "the event was recorded on a timeline that this one was forked from; erase it there";
+            return Err(Refusal::invalid("event_id", detail));
+        }
+        let mut positions: Vec<u64> = known.versions.iter().map(|version| version.position).rev().collect();
+        positions.extend(known.interventions.iter().map(|(_, position)| *position));
+        let also: Vec<u64> = positions.iter().skip(1).copied().filter(|position| *position != positions[0]).collect();
+        let also: Vec<u64> = std::collections::BTreeSet::from_iter(also).into_iter().collect();
+        let position = *positions.first().ok_or_else(missing)?;
+        let cancelled = known.standing().is_none();
         let Some(state) = self.change(timeline) else { return Err(gone(timeline)) };
-        state.head.events_count = state.head.events_count.saturating_sub(1);
-        let payload = json(&DataErased { position, data_id: None, event_id: Some(event_id.as_str()) });
+        state.head.events_count = state.head.events_count.saturating_sub(u64::from(!cancelled));
+        state.events_changed_at = state.head.frontier.size() + 1;
+        let payload = json(&DataErased {
+            position,
+            also: also.clone(),
+            data_id: None,
+            event_id: Some(event_id.as_str()),
+            cancelled,
+        });
         let content = ErasedContent::Event(event_id.clone());
-        self.erase(actor, timeline, event_id.as_str(), payload, (position, content))
+        let outcome = self.erase(actor, timeline, event_id.as_str(), payload, (position, content.clone()))?;
+        if let (Some(touched), Outcome::Done { position: by, .. }) = (self.touched.get_mut(timeline), &outcome) {
+            let more = also.into_iter().map(|position| Erasure { position, by: *by, content: content.clone() });
+            touched.erasures.extend(more);
+        }
+        Ok(outcome)
     }
 
     fn erase(

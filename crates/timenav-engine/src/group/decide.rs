@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use timenav_core::access::{self, Denial, Permissions, RestrictionLevel};
-use timenav_core::clock::{self, Clock, ClockCommand, Moment};
+use timenav_core::access::{self, Demand, Denial, Permissions, RestrictionLevel};
+use timenav_core::clock::{self, Clock, ClockCommand, ClockMoved, Moment};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Frontier, empty_root};
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX, TIMELINES_MAX};
@@ -11,10 +11,10 @@ use timenav_core::time::{Instant, Virtual};
 
 use super::{Group, Outcome};
 use crate::clocks::zone_of;
-use crate::command::{Actor, Change, Command, Host};
+use crate::command::{Actor, Change, Command, ForkPoint, HistoryRestored, Host};
 use crate::live::ClockChange;
 use crate::payload::{
-    AnchorSet, ClockChanged, ClockRecord, DataDecrypted, PermissionsRecord, RollbackAccepted, ScanAsked,
+    AnchorSet, ClockChanged, ClockRecord, DataDecrypted, ForkRecord, PermissionsRecord, RollbackAccepted, ScanAsked,
     TimelineCreated, action, json,
 };
 use crate::refusal::Refusal;
@@ -56,14 +56,17 @@ impl Group<'_> {
             let detail = "`system` holds facts of the service; its clock is the host's, and it has no events";
             return Err(Refusal::invalid("timeline_id", detail));
         }
-        if matches!(command, Command::CreateTimeline) {
+        if matches!(command, Command::CreateTimeline { .. }) {
             return Ok(());
+        }
+        if matches!(command, Command::ReturnToAnchor { history: Some(_), .. }) {
+            access::decide(standing, Demand::Intervene)?;
         }
         if is_new && !self.options.timelines_by_first_write {
             return Err(Denial::Hidden.into());
         }
         if is_new {
-            self.create_timeline(actor, timeline)?;
+            self.create_timeline(actor, timeline, None)?;
         }
         Ok(())
     }
@@ -71,17 +74,19 @@ impl Group<'_> {
     fn carry_out(&mut self, actor: &Actor, timeline: &TimelineId, command: Command) -> Result<Outcome, Refusal> {
         match command {
             Command::Clock { action, change } => self.change_clock(actor, timeline, action, &change, None),
-            Command::ReturnToAnchor(anchor) => self.return_to(actor, timeline, &anchor),
+            Command::ReturnToAnchor { anchor, history } => self.return_to(actor, timeline, &anchor, history),
             Command::SetAnchor { anchor_id, timestamp, description, fixed } => {
                 let anchor = Draft { anchor_id, timestamp, description, fixed };
                 self.set_anchor(actor, timeline, anchor)
             }
             Command::Record { events, each } => self.record(actor, timeline, events, each),
+            Command::Correct { event, expected } => self.correct(actor, timeline, event, expected),
+            Command::Intervene(intervention) => self.intervene(actor, timeline, *intervention),
             Command::Encrypt { data_id, kind, sealed } => self.encrypt(actor, timeline, data_id, kind, sealed),
             Command::EraseData { data_id } => self.erase_data(actor, timeline, &data_id),
             Command::EraseEvent { event_id } => self.erase_event(actor, timeline, &event_id),
-            Command::CreateTimeline => {
-                let position = self.create_timeline(actor, timeline)?;
+            Command::CreateTimeline { fork } => {
+                let position = self.create_timeline(actor, timeline, fork.as_deref())?;
                 Ok(done(timeline, Change::Timeline, position))
             }
             Command::SetPermissions(change) => self.set_permissions(actor, timeline, change),
@@ -124,7 +129,12 @@ impl Group<'_> {
     }
 
     /// Makes a timeline, its first entry, and the entry on `system` that says so.
-    pub(super) fn create_timeline(&mut self, actor: &Actor, id: &TimelineId) -> Result<u64, Refusal> {
+    pub(super) fn create_timeline(
+        &mut self,
+        actor: &Actor,
+        id: &TimelineId,
+        fork: Option<&ForkPoint>,
+    ) -> Result<u64, Refusal> {
         if self.world.timelines.contains_key(id) {
             return Err(Refusal::AlreadyExists { what: "timeline", id: id.to_string() });
         }
@@ -144,20 +154,25 @@ impl Group<'_> {
             key: TimelineKey(key),
             id: id.clone(),
             created_at: host,
-            clock: Clock::new(host),
+            clock: fork.map_or_else(|| Clock::new(host), |fork| fork.clock_from(host)),
             permissions: Arc::new(permissions),
             frontier: Frontier::default(),
             checkpoint: Arc::from(""),
             recorded_at: host,
-            events_count: 0,
+            events_count: fork.map_or(0, |fork| fork.events_count),
             anchors_count: 0,
+            clock_entry: 0,
+            fork: fork.map(|fork| fork.fork),
+            overrides_count: 0,
         };
         let payload = json(&TimelineCreated {
             timeline_id: id.as_str(),
             clock: ClockRecord::of(&head.clock),
             permissions: PermissionsRecord::of(&head.permissions),
+            fork: fork.map(ForkPoint::record),
         });
-        self.add_timeline(TimelineState { head, root: empty_root() });
+        let ancestors = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.ancestors));
+        self.add_timeline(TimelineState { head, root: empty_root(), ancestors, events_changed_at: 0 });
         let system = TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))?;
         if *id != system {
             let host = self.host(&system);
@@ -201,12 +216,31 @@ impl Group<'_> {
             anchor_id: anchor.map(|anchor| anchor.anchor_id.as_str()),
         });
         let subject = anchor.map_or("clock", |anchor| anchor.anchor_id.as_str());
+        if let Some(state) = self.change(timeline) {
+            state.head.clock_entry = state.head.frontier.size();
+        }
         let position = self.append(timeline, actor.name(), action, subject, payload, host);
         let current_time = after.now(host);
         Ok(done(timeline, Change::Clock { clock: after, current_time, changed: moved.is_some() }, position))
     }
 
-    fn return_to(&mut self, actor: &Actor, timeline: &TimelineId, anchor: &Anchor) -> Result<Outcome, Refusal> {
+    /// Takes the clock back to an anchor, and history before it: what was changed since is changed
+    /// back while the clock still shows when.
+    fn return_to(
+        &mut self,
+        actor: &Actor,
+        timeline: &TimelineId,
+        anchor: &Anchor,
+        history: Option<HistoryRestored>,
+    ) -> Result<Outcome, Refusal> {
+        if let Some(HistoryRestored { compensations, guard }) = history {
+            self.check_unchanged(timeline, Some(guard))?;
+            let host = self.host(timeline);
+            // Asked before anything is appended: what is refused leaves no entry but that of its refusal.
+            let same_rate = anchor.moment.rate == self.clock(timeline)?.rate();
+            self.admit_moment(actor, anchor.timestamp, host, same_rate)?;
+            self.restore_history(actor, timeline, anchor, compensations)?;
+        }
         let moment = Moment { at: anchor.timestamp, ..anchor.moment.clone() };
         self.change_clock(actor, timeline, action::RETURN_TO_ANCHOR, &ClockCommand::Restore(moment), Some(anchor))
     }
@@ -257,6 +291,25 @@ impl Group<'_> {
             return Err(Denial::Restricted { level }.into());
         }
         Ok(())
+    }
+}
+
+impl ForkPoint {
+    /// Returns the clock of the fork: as it stood, and on from there.
+    fn clock_from(&self, host: Host) -> Clock {
+        let now = self.clock.moment(host);
+        let moment = Moment { at: self.at.unwrap_or(now.at), ..now };
+        Clock { generation: 0, ..clock::apply(&self.clock, &ClockMoved { host, moment }) }
+    }
+
+    fn record(&self) -> ForkRecord<'_> {
+        ForkRecord {
+            fork_of: self.of.as_str(),
+            size: self.fork.size,
+            root: self.root.to_hex(),
+            checkpoint: &self.checkpoint,
+            events_count: self.events_count,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Group, Outcome};
 use crate::command::{Actor, Change, PreparedEvent};
 use crate::payload::action;
 use crate::refusal::Refusal;
-use crate::store::{EventRow, TimelineKey};
+use crate::store::{EventRow, EventVersion, TimelineKey};
 
 /// How an event compares with what is recorded under its id.
 enum Compared {
@@ -29,7 +29,7 @@ impl Group<'_> {
         events: Vec<PreparedEvent>,
         each: bool,
     ) -> Result<Outcome, Refusal> {
-        let key = self.world.timelines.get(timeline).map(|state| state.head.key).ok_or_else(|| gone(timeline))?;
+        let key = self.key(timeline)?;
         if !each {
             self.refuse_known(key, &events)?;
         }
@@ -47,7 +47,6 @@ impl Group<'_> {
             }
         }
         let Some(state) = self.change(timeline) else { return Err(gone(timeline)) };
-        state.head.events_count += taken;
         let position = last.unwrap_or_else(|| state.head.frontier.size().saturating_sub(1));
         Ok(done(timeline, Change::Recorded { event_ids, taken, differing }, position))
     }
@@ -70,13 +69,13 @@ impl Group<'_> {
     }
 
     fn compare(&self, key: TimelineKey, event: &PreparedEvent) -> Compared {
-        let name = (key, event.event_id.clone());
-        let known = self.known.events.get(&name).map(|known| known.content.as_str());
-        let known = known.or_else(|| self.fresh.get(&name).map(|content| &**content));
-        match known {
-            None => Compared::New,
-            Some(content) if *content == *event.content => Compared::Same,
-            Some(_) => Compared::Different,
+        let Some(known) = self.known.events.get(&(key, event.event_id.clone())) else { return Compared::New };
+        // How it was recorded first counts too: an import is repeated after an event was changed.
+        let same = known.versions.iter().any(|version| *version.content == *event.content);
+        match same {
+            true => Compared::Same,
+            false if known.versions.is_empty() => Compared::New,
+            false => Compared::Different,
         }
     }
 
@@ -91,10 +90,16 @@ impl Group<'_> {
         let PreparedEvent { event_id, draft, content, salt, payload_hash } = event;
         let who = (actor.name(), action::RECORD_EVENT, event_id.as_str());
         let payload = content.as_bytes().to_vec();
+        if let Some(state) = self.change(timeline) {
+            state.head.events_count += 1;
+            state.events_changed_at = state.head.frontier.size() + 1;
+        }
         let position = self.append_hashed(timeline, who, (salt, payload_hash, payload), host);
-        self.fresh.insert((key, event_id.clone()), Arc::clone(&content));
+        let layer = self.layers_count(timeline) - 1;
+        let version = EventVersion { layer, position, until: None, content: Arc::clone(&content) };
+        self.known.events.entry((key, event_id.clone())).or_default().versions.push(version);
         if let Some(touched) = self.touched.get_mut(timeline) {
-            touched.events.push(EventRow { position, event_id, draft, content });
+            touched.events.push(EventRow { position, is_tombstone: false, event_id, draft, content });
         }
         position
     }

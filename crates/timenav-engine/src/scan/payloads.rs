@@ -1,6 +1,7 @@
 //! Payloads, read back into what they tell of.
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use timenav_core::access::{Permissions, RestrictionLevel, Scope};
 use timenav_core::clock::{Moment, Rate};
 use timenav_core::ids::{AnchorId, KeyId, TimelineId, UserId};
@@ -27,6 +28,35 @@ pub(super) struct ClockPayload {
 pub(super) struct CreatedPayload {
     pub(super) clock: ClockRecord,
     pub(super) permissions: PermissionsPayload,
+    #[serde(default)]
+    pub(super) fork: Option<ForkPayload>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ForkPayload {
+    pub(super) fork_of: String,
+    pub(super) size: u64,
+    pub(super) root: String,
+    pub(super) events_count: u64,
+}
+
+#[derive(Deserialize)]
+pub(super) struct CorrectedPayload<'a> {
+    #[serde(borrow)]
+    pub(super) event: &'a RawValue,
+    #[serde(default)]
+    pub(super) inherited: bool,
+}
+
+#[derive(Deserialize)]
+pub(super) struct IntervenedPayload<'a> {
+    pub(super) intervention_id: String,
+    pub(super) stood: bool,
+    pub(super) changed: bool,
+    #[serde(default)]
+    pub(super) inherited: bool,
+    #[serde(default, borrow)]
+    pub(super) after: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -74,7 +104,11 @@ pub(super) struct KeyPayload {
 pub(super) struct ErasurePayload {
     pub(super) position: u64,
     #[serde(default)]
+    pub(super) also: Vec<u64>,
+    #[serde(default)]
     pub(super) event_id: Option<String>,
+    #[serde(default)]
+    pub(super) cancelled: bool,
 }
 
 pub(super) fn read<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Option<T> {

@@ -11,20 +11,37 @@ use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use super::payloads::{
-    ClockPayload, CreatedPayload, ErasurePayload, KeyPayload, SetPermissionsPayload, UserPayload, anchor, key, read,
-    user,
+    ClockPayload, CorrectedPayload, CreatedPayload, ErasurePayload, ForkPayload, IntervenedPayload, KeyPayload,
+    SetPermissionsPayload, UserPayload, anchor, key, read, user,
 };
-use super::source::Snapshot;
 use crate::payload::action;
 use crate::state::{Anchor, ApiKey, User};
 
-/// An event that an entry records, to be compared with its row.
+mod compare;
+
+/// What an entry says of an event, to be compared with its rows.
 #[derive(Clone, Debug)]
 pub(super) struct RecordedEvent {
     pub(super) position: u64,
     pub(super) event_id: String,
-    /// `None` where it was erased.
-    pub(super) content: Option<Vec<u8>>,
+    pub(super) made: Made,
+    /// Whether a version on this timeline stood right before, and ends here.
+    pub(super) ends: bool,
+    /// The id of the intervention, where the entry is one.
+    pub(super) intervention_id: Option<String>,
+}
+
+/// Which row an entry makes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Made {
+    /// A version of that content.
+    Version(Vec<u8>),
+    /// One that says that an inherited event does not stand here.
+    Tombstone,
+    /// None.
+    Nothing,
+    /// None any more: it was erased.
+    Erased,
 }
 
 /// A sealed record that an entry tells of, to be compared with its row.
@@ -50,6 +67,8 @@ struct Erased {
     by: u64,
     /// Whether it was an event, whose payload goes; the payload of a sealed record stays.
     is_event: bool,
+    /// Whether the event stood, and this is the position that the erasure is about first.
+    stood: bool,
 }
 
 /// The state of a timeline, as far as the entries read so far tell.
@@ -63,7 +82,14 @@ pub(super) struct Replay {
     first_recorded_at: Option<Instant<Wall>>,
     recorded_at: Option<Instant<Wall>>,
     anchors: Vec<Anchor>,
-    events_count: u64,
+    /// Events that stand, as far as payloads tell: nothing that was erased has a part in it.
+    events_count: i64,
+    /// Rows of events.
+    event_rows: u64,
+    interventions_count: u64,
+    overrides_count: u64,
+    clock_entry: u64,
+    fork: Option<ForkPayload>,
     users: BTreeMap<UserId, User>,
     keys: BTreeMap<KeyId, ApiKey>,
     timelines: BTreeSet<TimelineId>,
@@ -95,6 +121,11 @@ impl Replay {
             recorded_at: None,
             anchors: Vec::new(),
             events_count: 0,
+            event_rows: 0,
+            interventions_count: 0,
+            overrides_count: 0,
+            clock_entry: 0,
+            fork: None,
             users: BTreeMap::new(),
             keys: BTreeMap::new(),
             timelines: BTreeSet::new(),
@@ -119,10 +150,27 @@ impl Replay {
         (self.gone.len() + self.data_gone.len()) as u64
     }
 
-    /// Returns how many events were recorded and not erased.
-    pub(super) fn events_count(&self) -> u64 {
-        let erased = self.told.values().filter(|erased| erased.is_event).count() as u64;
-        self.events_count.saturating_sub(erased)
+    /// Returns how many events stand.
+    fn events_count(&self) -> i64 {
+        // What was erased while the scan ran stood when it began, and its payload may be gone already.
+        let unseen = |(position, erased): &(&u64, &Erased)| erased.stood && self.gone.contains(position);
+        let unseen = self.told_later.iter().filter(unseen).count();
+        self.events_count.saturating_add_unsigned(unseen as u64)
+    }
+
+    /// Returns how many rows of events the entries made.
+    pub(super) const fn event_rows(&self) -> u64 {
+        self.event_rows
+    }
+
+    /// Returns how many interventions there were.
+    pub(super) const fn interventions_count(&self) -> u64 {
+        self.interventions_count
+    }
+
+    /// Returns where the timeline was forked from another, if an entry says so.
+    pub(super) const fn fork(&self) -> Option<&ForkPayload> {
+        self.fork.as_ref()
     }
 
     /// Returns how many sealed records were made.
@@ -183,10 +231,12 @@ impl Replay {
     fn recorded(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
         match &*record.action {
             action::RECORD_EVENT => {
-                self.events_count += 1;
-                let content = payload.map(<[u8]>::to_vec);
-                Some(Recorded::Event(RecordedEvent { position, event_id: record.subject.to_string(), content }))
+                let made = payload.map_or(Made::Erased, |content| Made::Version(content.to_vec()));
+                self.events_count += i64::from(made != Made::Erased);
+                Some(self.event(record, position, made, false, None))
             }
+            action::CORRECT_EVENT => self.corrected(record, position, payload),
+            action::MANIPULATE_EVENT => self.intervened(record, position, payload),
             action::ENCRYPT_DATA => {
                 self.data_count += 1;
                 let data: RecordedData = payload.and_then(read)?;
@@ -194,6 +244,43 @@ impl Replay {
             }
             _ => None,
         }
+    }
+
+    fn corrected(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
+        let Some(payload) = payload else { return Some(self.event(record, position, Made::Erased, false, None)) };
+        let CorrectedPayload { event, inherited } = read(payload)?;
+        self.overrides_count += u64::from(inherited);
+        let made = Made::Version(event.get().as_bytes().to_vec());
+        Some(self.event(record, position, made, !inherited, None))
+    }
+
+    fn intervened(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
+        self.interventions_count += 1;
+        let Some(payload) = payload else { return Some(self.event(record, position, Made::Erased, false, None)) };
+        let IntervenedPayload { intervention_id, stood, changed, inherited, after } = read(payload)?;
+        self.overrides_count += u64::from(inherited);
+        let made = match after {
+            Some(content) if changed => Made::Version(content.get().as_bytes().to_vec()),
+            None if changed && inherited => Made::Tombstone,
+            _ => Made::Nothing,
+        };
+        if changed {
+            self.events_count += i64::from(after.is_some()) - i64::from(stood);
+        }
+        Some(self.event(record, position, made, changed && stood && !inherited, Some(intervention_id)))
+    }
+
+    fn event(
+        &mut self,
+        record: &LeafRecord<'_>,
+        position: u64,
+        made: Made,
+        ends: bool,
+        intervention_id: Option<String>,
+    ) -> Recorded {
+        self.event_rows += u64::from(matches!(made, Made::Version(_) | Made::Tombstone));
+        let event_id = record.subject.to_string();
+        Recorded::Event(RecordedEvent { position, event_id, made, ends, intervention_id })
     }
 
     /// The virtual time in an entry is what the clock showed at its host time.
@@ -242,8 +329,7 @@ impl Replay {
                 }
             }
             action::ERASE_DATA => {
-                let ErasurePayload { position: erased, event_id } = read(payload)?;
-                self.told.insert(erased, Erased { by: position, is_event: event_id.is_some() });
+                self.told.extend(erasures(read(payload)?, position));
             }
             _ => self.change_clock(position, payload),
         }
@@ -258,6 +344,9 @@ impl Replay {
         if record.subject == self.timeline_id {
             let created: CreatedPayload = read(payload)?;
             self.clock = Some(created.clock.clock()?);
+            self.clock_entry = 0;
+            self.events_count += created.fork.as_ref().map_or(0, |fork| fork.events_count.cast_signed());
+            self.fork = created.fork;
             self.permissions = Some(created.permissions.read()?);
         }
         Some(())
@@ -279,134 +368,28 @@ impl Replay {
             }
         }
         self.clock = Some(clock);
+        self.clock_entry = position;
     }
 
     /// Takes an entry that came after the scan began, for the erasure that it may tell of.
     pub(super) fn later_entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: &[u8]) {
         let erased = read::<ErasurePayload>(payload).filter(|_| record.action == action::ERASE_DATA);
-        if let Some(ErasurePayload { position: erased, event_id }) = erased {
-            self.told_later.insert(erased, Erased { by: position, is_event: event_id.is_some() });
+        if let Some(payload) = erased {
+            self.told_later.extend(erasures(payload, position));
         }
     }
+}
 
-    /// What is gone was erased by an entry, and what was erased is gone.
-    fn compare_erasures(&mut self, first: u64) {
-        for position in &self.gone {
-            let told = self.told.get(position).or_else(|| self.told_later.get(position));
-            if told.is_none_or(|erased| !erased.is_event) {
-                let evidence = "the payload is gone, and no entry says that it was erased";
-                self.findings.add(FindingKind::PayloadMismatch, Some(*position), evidence);
-            }
-        }
-        for (position, by) in &self.data_gone {
-            let told = self.told.get(position).or_else(|| self.told_later.get(position));
-            if told.is_none_or(|erased| erased.is_event || erased.by != *by) {
-                let evidence = "table data_records: the record is erased, and no entry says so";
-                self.findings.add(FindingKind::StateMismatch, Some(*position), evidence);
-            }
-        }
-        for (position, erased) in self.told.range(first..) {
-            let is_gone =
-                if erased.is_event { self.gone.contains(position) } else { self.data_gone.contains_key(position) };
-            if !is_gone {
-                let evidence =
-                    format!("the entry at position {} says that this was erased, and it is there", erased.by);
-                self.findings.add(FindingKind::StateMismatch, Some(*position), evidence);
-            }
-        }
-    }
-
-    /// Compares the state with what is kept of it. Returns how many rows were compared.
-    pub(super) fn finish(&mut self, snapshot: &Snapshot) -> u64 {
-        if self.blind.is_some() {
-            return 0;
-        }
-        self.compare_erasures(self.first);
-        let mut rows = self.compare_head(snapshot);
-        if let Some((directory, timelines)) = snapshot.service.as_ref().filter(|_| self.from_the_start) {
-            let kept: BTreeMap<_, _> = directory.users.iter().map(|(id, user)| (id.clone(), user.clone())).collect();
-            rows += compare_rows(&mut self.findings, "users", &self.users, &kept);
-            let kept = directory.keys.values().map(|key| (key.key_id.clone(), (**key).clone())).collect();
-            rows += compare_rows(&mut self.findings, "api_keys", &self.keys, &kept);
-            let named = |ids: &mut dyn Iterator<Item = &TimelineId>| ids.map(|id| (id.clone(), ())).collect();
-            rows += compare_rows(
-                &mut self.findings,
-                "timelines",
-                &named(&mut self.timelines.iter()),
-                &named(&mut timelines.iter()),
-            );
-        }
-        rows
-    }
-
-    fn compare_head(&mut self, snapshot: &Snapshot) -> u64 {
-        let head = &snapshot.head;
-        let events_count = self.events_count();
-        let mut differs = |what: &str, expected: String, found: String| {
-            if expected != found {
-                let evidence =
-                    format!("table timelines, {}: {what} is {found}, and the entries make it {expected}", head.id);
-                self.findings.add(FindingKind::StateMismatch, None, evidence);
-            }
-        };
-        if let Some(clock) = &self.clock {
-            differs("the clock", format!("{clock:?}"), format!("{:?}", head.clock));
-        }
-        if let Some(recorded_at) = self.recorded_at {
-            differs("the time of the last entry", recorded_at.to_string(), head.recorded_at.to_string());
-        }
-        if self.from_the_start {
-            let created = self.first_recorded_at.map_or_else(String::new, |at| at.to_string());
-            differs("the time of its making", created, head.created_at.to_string());
-            differs("the count of events", events_count.to_string(), head.events_count.to_string());
-            differs("the count of anchors", self.anchors.len().to_string(), head.anchors_count.to_string());
-        }
-        if let Some(permissions) = self.permissions.as_ref().filter(|permissions| **permissions != *head.permissions) {
-            let evidence = format!(
-                "table permissions, {}: {:?}, and the entries make them {permissions:?}",
-                head.id, head.permissions
-            );
-            self.findings.add(FindingKind::StateMismatch, None, evidence);
-        }
-        1 + u64::from(self.permissions.is_some())
-    }
-
-    /// Compares the anchors on a page of what is kept. Returns how many were compared.
-    pub(super) fn compare_anchors(&mut self, kept: &[Anchor]) -> u64 {
-        if self.blind.is_some() || !self.from_the_start {
-            return 0;
-        }
-        let table = |anchors: &[Anchor]| anchors.iter().map(|anchor| (anchor.position, anchor.clone())).collect();
-        let expected: BTreeMap<u64, Anchor> = table(&self.anchors);
-        compare_rows(&mut self.findings, "anchors", &expected, &table(kept))
-    }
+/// Returns what an entry says of erasures, by the position of what was erased.
+fn erasures(payload: ErasurePayload, by: u64) -> impl Iterator<Item = (u64, Erased)> {
+    let ErasurePayload { position, also, event_id, cancelled } = payload;
+    let is_event = event_id.is_some();
+    let first = (position, Erased { by, is_event, stood: is_event && !cancelled });
+    std::iter::once(first).chain(also.into_iter().map(move |also| (also, Erased { by, is_event, stood: false })))
 }
 
 /// Reads and refusals change nothing, nor does what the service logs of itself.
 fn is_without_effect(name: &str) -> bool {
     [action::READ, action::UNAUTHORIZED, action::ACCEPT_ROLLBACK, action::DECRYPT_DATA, action::DETECT_TAMPERING]
         .contains(&name)
-}
-
-/// Compares what follows from the entries with the rows of a table.
-fn compare_rows<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::Debug>(
-    findings: &mut Findings,
-    table: &str,
-    expected: &BTreeMap<K, V>,
-    kept: &BTreeMap<K, V>,
-) -> u64 {
-    for (key, row) in expected {
-        match kept.get(key) {
-            Some(found) if found == row => {}
-            Some(found) => {
-                let evidence = format!("table {table}, {key}: {found:?}, and the entries make it {row:?}");
-                findings.add(FindingKind::StateMismatch, None, evidence);
-            }
-            None => findings.add(FindingKind::StateMismatch, None, format!("table {table}, {key}: the row is missing")),
-        }
-    }
-    for key in kept.keys().filter(|key| !expected.contains_key(key)) {
-        findings.add(FindingKind::StateMismatch, None, format!("table {table}, {key}: no entry made this row"));
-    }
-    kept.len() as u64
 }

@@ -6,8 +6,8 @@ use timenav_core::place::{Cell, Point};
 use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Virtual, parse_timestamp};
 
-use super::replay::{RecordedData, RecordedEvent};
-use super::source::KeptEvent;
+use super::replay::{Made, RecordedData, RecordedEvent};
+use super::source::{KeptEvent, KeptRows};
 use crate::store::DataRecord;
 
 /// The cell of events without coordinates.
@@ -31,32 +31,66 @@ struct Geo {
     lon: f64,
 }
 
-/// Compares the rows of an event with the entry that recorded it. Returns whether the row is
-/// missing: it may have been erased meanwhile.
-pub(super) fn is_missing(findings: &mut Findings, event: &RecordedEvent, rows: &[KeptEvent]) -> bool {
+/// Compares the rows of an event with what an entry says of it. Returns whether the row is missing:
+/// it may have been erased meanwhile.
+pub(super) fn is_missing(findings: &mut Findings, event: &RecordedEvent, rows: &KeptRows) -> bool {
     let mut found = |what: &str| {
         let evidence = format!("table events, {}: {what}", event.event_id);
         findings.add(FindingKind::StateMismatch, Some(event.position), evidence);
     };
-    let row = rows.iter().find(|row| row.position == event.position);
-    let (Some(row), Some(content)) = (row, &event.content) else {
-        if row.is_some() {
-            found("the event was erased, and its row is there");
+    if let Some(id) = &event.intervention_id
+        && !rows.interventions.iter().any(|row| row.0 == event.position && row.1 == *id)
+    {
+        found("the row of the intervention is missing, or has another id");
+    }
+    let before = rows.versions.iter().filter(|row| row.position < event.position).max_by_key(|row| row.position);
+    let ended_here = before.is_some_and(|row| row.until == Some(event.position));
+    // What came before may have been erased; what is there ended here, or earlier, or not at all.
+    if event.ends && before.is_some() && !ended_here {
+        found("the version before is not marked as ending here");
+    }
+    if !event.ends && ended_here {
+        found("the version before is marked as ending here, and no entry says so");
+    }
+    let row = rows.versions.iter().find(|row| row.position == event.position);
+    let (row, content) = match (&event.made, row) {
+        (Made::Nothing | Made::Erased, None) => return false,
+        (Made::Nothing, Some(_)) => {
+            found("the entry made no version, and there is one");
+            return false;
         }
-        return event.content.is_some();
+        (Made::Erased, Some(_)) => {
+            found("the event was erased, and its row is there");
+            return false;
+        }
+        (Made::Version(_) | Made::Tombstone, None) => return true,
+        (Made::Tombstone, Some(row)) => {
+            if row.until != Some(row.position) || !row.content.is_empty() {
+                found("an inherited event was cancelled here, and the row does not say so");
+            }
+            return false;
+        }
+        (Made::Version(content), Some(row)) => (row, content),
     };
     if row.content.as_bytes() != content {
         found("its content is not what was recorded");
         return false;
     }
-    // Nothing ends a version yet. Whoever makes something that does compares it here.
-    if row.until.is_some() {
+    if row.until.is_some_and(|until| !is_told(rows, row.position, until)) {
         found("it is marked as no longer standing, and no entry says so");
     }
     if let Some(column) = wrong_column(row, content) {
         found(&format!("{column} of the row is not that of the event"));
     }
     false
+}
+
+/// Returns whether something happened to the event where a version is said to end. Each of these
+/// is compared with its own entry.
+fn is_told(rows: &KeptRows, position: u64, until: u64) -> bool {
+    let versions = rows.versions.iter().map(|row| row.position);
+    let mut positions = versions.chain(rows.interventions.iter().map(|row| row.0));
+    until > position && positions.any(|position| position == until)
 }
 
 /// Compares the row of a sealed record with the entry that tells of it. Returns by which entry the

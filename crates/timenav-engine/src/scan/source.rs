@@ -50,6 +50,15 @@ pub struct KeptEvent {
     pub content: String,
 }
 
+/// What is kept of one event.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KeptRows {
+    /// Its versions.
+    pub versions: Vec<KeptEvent>,
+    /// The interventions on it: position and id.
+    pub interventions: Vec<(u64, String)>,
+}
+
 /// Reads what is kept for a scan. It may be damaged, and may grow while it is read: what stood
 /// before the size of a [`Snapshot`] stays.
 #[async_trait]
@@ -67,14 +76,11 @@ pub trait ScanSource: Send + Sync {
     async fn tile_bytes(&self, timeline: TimelineKey, tiles: Vec<TileId>) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
 
     /// Returns the rows of each of these events, found by its id.
-    async fn event_rows(
-        &self,
-        timeline: TimelineKey,
-        event_ids: Vec<String>,
-    ) -> Result<Vec<Vec<KeptEvent>>, StoreError>;
+    async fn event_rows(&self, timeline: TimelineKey, event_ids: Vec<String>) -> Result<Vec<KeptRows>, StoreError>;
 
-    /// Returns how many rows of events were recorded before position `end`.
-    async fn event_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<u64, StoreError>;
+    /// Returns how many rows of events, and how many of interventions, were made before position
+    /// `end`.
+    async fn event_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<(u64, u64), StoreError>;
 
     /// Returns each of these sealed records, and the name of its timeline.
     async fn data_rows(&self, data_ids: Vec<String>) -> Result<Vec<Option<(TimelineId, DataRecord)>>, StoreError>;

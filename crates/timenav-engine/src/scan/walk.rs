@@ -1,5 +1,6 @@
 //! The way through a ledger, block by block.
 
+use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, LeafRecord, inclusion_nodes, leaf_hash, verify_inclusion};
 use timenav_core::scan::{Depth, EntryBytes, FilledTile, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
 
@@ -35,6 +36,14 @@ struct Way<'a, 'b> {
 struct Carried {
     ledger: LedgerScan,
     replay: Replay,
+}
+
+/// How many rows there are of each table that grows.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    events: u64,
+    interventions: u64,
+    data: u64,
 }
 
 /// What a block gives to compare with what is kept.
@@ -240,6 +249,7 @@ impl Way<'_, '_> {
         }
         let mut rows = replay.finish(&self.snapshot);
         if is_full && replay.blind().is_none() {
+            self.compare_fork(&replay).await?;
             rows += self.compare_anchors(&mut replay).await?;
             self.compare_counts(&replay, counts);
         }
@@ -249,7 +259,7 @@ impl Way<'_, '_> {
                     .to_owned(),
             );
         }
-        self.checked.push(Checked { what: "events", count: replay.events_count() });
+        self.checked.push(Checked { what: "events", count: replay.event_rows() });
         self.checked.push(Checked { what: "data_records", count: replay.data_count() });
         self.checked.push(Checked { what: "rows", count: rows });
         self.findings.append(std::mem::take(&mut replay.findings));
@@ -280,6 +290,40 @@ impl Way<'_, '_> {
         Ok(())
     }
 
+    /// The timeline that this one was forked from still begins with the entries that the fork goes on
+    /// from. They are scanned with it, not here.
+    async fn compare_fork(&mut self, replay: &Replay) -> Result<(), StoreError> {
+        let Some(fork) = replay.fork() else { return Ok(()) };
+        let mut found = |kind, what: &str| {
+            let evidence = format!("forked from the first {} entries of `{}`: {what}", fork.size, fork.fork_of);
+            self.findings.add(kind, Some(0), evidence);
+        };
+        let parent = match TimelineId::new(&fork.fork_of) {
+            Ok(parent) => self.request.source.snapshot(&parent).await?,
+            Err(_) => None,
+        };
+        let Some(parent) = parent else {
+            found(FindingKind::StateMismatch, "there is no such timeline");
+            return Ok(());
+        };
+        let head = &parent.head;
+        if self.snapshot.head.fork.is_none_or(|kept| kept.of != head.key) {
+            found(FindingKind::StateMismatch, "table timelines names another one");
+        }
+        if head.frontier.size() < fork.size {
+            found(FindingKind::Rollback, &format!("it has {} entries", head.frontier.size()));
+            return Ok(());
+        }
+        let root = tree::root(self.request.source, head.key, fork.size, &mut self.findings).await?;
+        if root.is_some_and(|root| root.to_hex() != fork.root) {
+            let evidence =
+                format!("the first {} entries of `{}` are not those it was forked from", fork.size, fork.fork_of);
+            self.findings.add(FindingKind::Fork, Some(0), evidence);
+        }
+        self.checked.push(Checked { what: "forks", count: 1 });
+        Ok(())
+    }
+
     async fn compare_anchors(&mut self, replay: &mut Replay) -> Result<u64, StoreError> {
         let size = self.size();
         let mut kept: Vec<Anchor> = Vec::new();
@@ -295,20 +339,26 @@ impl Way<'_, '_> {
         Ok(replay.compare_anchors(&kept))
     }
 
-    /// Returns how many rows of events and of sealed records there are.
-    async fn count_rows(&mut self) -> Result<(u64, u64), StoreError> {
+    /// Returns how many rows of events, interventions and sealed records there are.
+    async fn count_rows(&mut self) -> Result<Counts, StoreError> {
         let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
         if self.request.depth != Depth::Full {
-            return Ok((0, 0));
+            return Ok(Counts::default());
         }
-        Ok((source.event_rows_count(key, size).await?, source.data_rows_count(key, size).await?))
+        let (events, interventions) = source.event_rows_count(key, size).await?;
+        Ok(Counts { events, interventions, data: source.data_rows_count(key, size).await? })
     }
 
     /// Each entry has its row; so many rows as entries means that there are no others.
-    fn compare_counts(&mut self, replay: &Replay, (events, data): (u64, u64)) {
-        let recorded = replay.events_count();
+    fn compare_counts(&mut self, replay: &Replay, Counts { events, interventions, data }: Counts) {
+        let recorded = replay.event_rows();
         if events > recorded || events + replay.events_erased_later() < recorded {
-            let evidence = format!("table events has {events} rows, and {recorded} recorded events stand");
+            let evidence = format!("table events has {events} rows, and entries made {recorded} that were not erased");
+            self.findings.add(FindingKind::StateMismatch, None, evidence);
+        }
+        if interventions != replay.interventions_count() {
+            let made = replay.interventions_count();
+            let evidence = format!("table interventions has {interventions} rows, and there were {made}");
             self.findings.add(FindingKind::StateMismatch, None, evidence);
         }
         if data != replay.data_count() {

@@ -145,7 +145,7 @@ fn etag(tag: &str) -> HeaderMap {
 }
 
 /// Reads `If-Match` (RFC 9110 §13.1.1): one strong tag, or `*` for whatever there is.
-fn if_match(headers: &HeaderMap) -> Result<Option<String>, Failure> {
+pub(crate) fn if_match(headers: &HeaderMap) -> Result<Option<String>, Failure> {
     let mut given = headers.get_all(header::IF_MATCH).iter();
     let Some(first) = given.next() else { return Ok(None) };
     let text = first.to_str().unwrap_or("").trim();

@@ -30,10 +30,15 @@ pub(crate) fn routes() -> Vec<Route> {
             .takes::<AnchorsRequest>()
             .gives::<AnchorsBody>()
             .tag(TAG),
-        Route::change("/return-to-anchor", "return_to_anchor", "Takes the clock back to an anchor", return_to_anchor)
-            .takes::<ReturnRequest>()
-            .gives::<ClockBody>()
-            .tag(TAG),
+        Route::change(
+            "/return-to-anchor",
+            "return_to_anchor",
+            "Takes clock and events back to an anchor",
+            return_to_anchor,
+        )
+        .takes::<ReturnRequest>()
+        .gives::<ClockBody>()
+        .tag(TAG),
     ]
 }
 
@@ -62,7 +67,8 @@ pub(crate) struct ReturnRequest {
     /// The anchor.
     #[schema(value_type = String)]
     anchor_id: Text<AnchorId>,
-    /// What to restore: `clock`, the moment, place, rate, and whether it runs.
+    /// What to restore: `clock`, the moment, place, rate, and whether it runs; or `all`, events too, as they
+    /// stood when the anchor was set. `all` if it is left out.
     scope: Option<Scope>,
     /// The timeline; that of the API key if it is left out.
     #[schema(value_type = Option<String>, example = "main")]
@@ -75,6 +81,8 @@ pub(crate) struct ReturnRequest {
 pub(crate) enum Scope {
     /// The clock.
     Clock,
+    /// The clock and events.
+    All,
 }
 
 /// Which anchors to list.
@@ -161,15 +169,16 @@ async fn set_anchor(
     Ok(Changed::ok(body, replayed))
 }
 
-/// Takes a timeline's clock back to an anchor.
+/// Takes a timeline's clock, and its events, back to an anchor.
 async fn return_to_anchor(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
     Params(request): Params<ReturnRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
-    let scope = match request.scope.unwrap_or(Scope::Clock) {
+    let scope = match request.scope.unwrap_or(Scope::All) {
         Scope::Clock => ReturnScope::Clock,
+        Scope::All => ReturnScope::All,
     };
     let anchor_id = request.anchor_id.0;
     let step =

@@ -1,5 +1,6 @@
 //! Events: recording them, and finding them by place and time.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -24,7 +25,7 @@ use crate::idempotency::Idempotent;
 use crate::params::{JsonBody, Params, QueryParams, SentAsQuery, conflict, from_json, malformed};
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::Route;
-use crate::wire::{self, Location, Text, items_max};
+use crate::wire::{self, Location, MomentText, Text, items_max};
 
 const TAG: &str = "events";
 
@@ -80,6 +81,10 @@ pub(crate) struct MonitorRequest {
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
     limit: Option<usize>,
+    /// As the ledger told it then: a position, the id of an anchor, or a host time. Now if it is left out.
+    #[schema(schema_with = wire::moment_schema, required = false)]
+    #[serde(default, deserialize_with = "wire::moment")]
+    as_of: Option<MomentText>,
     /// The `next_cursor` of the page before.
     cursor: Option<String>,
 }
@@ -109,8 +114,8 @@ pub(crate) struct EventsBody {
     events: Vec<Box<RawValue>>,
     /// How the location was understood.
     location_resolved: ResolvedBody,
-    /// The ledger's size that all pages of this query show.
-    as_of: u64,
+    /// The last position of the ledger that all pages of this query show.
+    as_of: Option<u64>,
     /// Asks for the next page, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -153,8 +158,10 @@ pub(crate) struct EventBody {
     source: Option<String>,
     /// The source's own number for the record.
     sequence: Option<u64>,
-    /// Position of the ledger entry that recorded it.
+    /// Position of the ledger entry that made this version.
     position: u64,
+    /// The timeline whose ledger that is, where it is one that this timeline was forked from.
+    timeline_id: Option<String>,
 }
 
 /// How a location was understood.
@@ -225,6 +232,7 @@ async fn monitor_events(
                 location_text,
                 location,
                 range: request.time_range.0,
+                as_of: request.as_of.map(|moment| (moment.text, moment.as_of)),
                 items_max: items_max(request.limit),
                 cursor: request.cursor,
             },
@@ -266,7 +274,12 @@ fn json(page: EventPage, location_resolved: ResolvedBody) -> Result<Response, Fa
         }
         text.push_str(event.content.strip_suffix('}').unwrap_or(&event.content));
         // Writing to a string cannot fail.
-        let _ = write!(text, ",\"position\":{}}}", event.position);
+        let _ = write!(text, ",\"position\":{}", event.position);
+        if event.layer + 1 < page.layers.len() {
+            // No character of an id is escaped in JSON.
+            let _ = write!(text, ",\"timeline_id\":\"{}\"", page.layers[event.layer]);
+        }
+        text.push('}');
     }
     text.push_str(&frame[at..]);
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
@@ -288,12 +301,18 @@ fn drafts(body: &[u8]) -> Result<(Option<TimelineId>, Vec<EventDraft>), Failure>
         let one = |(index, item): (usize, &&RawValue)| draft(item.get().as_bytes(), &index.to_string());
         return Ok((None, items.iter().enumerate().map(one).collect::<Result<_, _>>()?));
     }
-    // Whatever is wrong with the object is told below.
+    let (named, rest) = take_timeline(body)?;
+    Ok((named, vec![draft(&rest, "")?]))
+}
+
+/// Takes the name of a timeline out of the fields of an event, if it stands beside them.
+fn take_timeline(body: &[u8]) -> Result<(Option<TimelineId>, Cow<'_, [u8]>), Failure> {
+    // Whatever is wrong with the object is told when the rest is read.
     let mut fields: BTreeMap<String, &RawValue> = serde_json::from_slice(body).unwrap_or_default();
-    let Some(named) = fields.remove("timeline_id") else { return Ok((None, vec![draft(body, "")?])) };
+    let Some(named) = fields.remove("timeline_id") else { return Ok((None, body.into())) };
     let target: RecordTarget = from_json(format!("{{\"timeline_id\":{named}}}").as_bytes())?;
     let rest = serde_json::to_vec(&fields).map_err(|error| malformed(&error))?;
-    Ok((timeline(target.timeline_id), vec![draft(&rest, "")?]))
+    Ok((timeline(target.timeline_id), rest.into()))
 }
 
 /// Returns the timeline that the query string or the body names, or both alike.
@@ -304,7 +323,7 @@ fn same(of_query: Option<TimelineId>, of_body: Option<TimelineId>) -> Result<Opt
     }
 }
 
-fn draft(json: &[u8], prefix: &str) -> Result<EventDraft, Failure> {
+pub(crate) fn draft(json: &[u8], prefix: &str) -> Result<EventDraft, Failure> {
     let draft = EventRecord::from_json(json).and_then(EventRecord::into_draft);
     draft.map_err(|error| {
         let kind = match error.code {

@@ -66,7 +66,7 @@ async fn limits(
     Json(LimitsBody { status: format!("{} limits.", limits.len()), limits })
 }
 
-fn sizes() -> [(&'static str, usize); 37] {
+fn sizes() -> [(&'static str, usize); 40] {
     [
         ("id_bytes_max", core::ID_BYTES_MAX),
         ("event_name_bytes_max", core::EVENT_NAME_BYTES_MAX),
@@ -78,6 +78,9 @@ fn sizes() -> [(&'static str, usize); 37] {
         ("event_actors_max", core::EVENT_ACTORS_MAX),
         ("event_asserts_max", core::EVENT_ASSERTS_MAX),
         ("assertion_bytes_max", core::ASSERTION_BYTES_MAX),
+        ("action_bytes_max", core::ACTION_BYTES_MAX),
+        ("return_events_max", core::RETURN_EVENTS_MAX),
+        ("fork_depth_max", core::FORK_DEPTH_MAX),
         ("event_attributes_bytes_max", core::EVENT_ATTRIBUTES_BYTES_MAX),
         ("events_per_request_max", core::EVENTS_PER_REQUEST_MAX),
         ("page_items_default", core::PAGE_ITEMS_DEFAULT),

@@ -19,7 +19,7 @@ use crate::idempotency::Idempotent;
 use crate::params::{InPath, Params};
 use crate::problem::Failure;
 use crate::route::Route;
-use crate::wire::{self, Text, items_max};
+use crate::wire::{self, MomentText, Text, items_max};
 
 const TAG: &str = "timelines";
 
@@ -51,6 +51,13 @@ pub(crate) struct TimelineRequest {
     /// The name: 1 to 128 letters, digits, `.`, `_`, `-`, `:` and `@`, starting with a letter or digit.
     #[schema(value_type = String, example = "billing-2027")]
     timeline_id: Text<TimelineId>,
+    /// The timeline to go on from. Its history is shared up to `at`; after that neither sees the other's.
+    #[schema(value_type = Option<String>, example = "main")]
+    fork_of: Option<Text<TimelineId>>,
+    /// From when of its ledger: a position, the id of an anchor, or a host time. Now if it is left out.
+    #[schema(schema_with = wire::moment_schema, required = false)]
+    #[serde(default, deserialize_with = "wire::moment")]
+    at: Option<MomentText>,
 }
 
 /// Which timelines to list.
@@ -154,8 +161,19 @@ async fn create_timeline(
     Params(request): Params<TimelineRequest>,
 ) -> Result<Changed<TimelineMadeBody>, Failure> {
     let timeline_id = request.timeline_id.0;
-    let (ledger, replayed) = app.engine.create_timeline(&caller, timeline_id.clone(), idempotency).await?;
-    let status = format!("The timeline `{timeline_id}` is made; you administer it.");
+    let engine = &app.engine;
+    let (status, (ledger, replayed)) = match (request.fork_of, request.at) {
+        (None, Some(_)) => return Err(Failure::missing("fork_of")),
+        (None, None) => {
+            let made = engine.create_timeline(&caller, timeline_id.clone(), idempotency).await?;
+            (format!("The timeline `{timeline_id}` is made; you administer it."), made)
+        }
+        (Some(Text(of)), at) => {
+            let at = at.map(|moment| moment.as_of);
+            let made = engine.fork_timeline(&caller, timeline_id.clone(), &of, at.as_ref(), idempotency).await?;
+            (format!("The timeline `{timeline_id}` goes on from `{of}`; you administer it."), made)
+        }
+    };
     Ok(Changed::created(
         TimelineMadeBody { status, timeline_id: timeline_id.to_string(), ledger: ledger.into() },
         replayed,

@@ -5,7 +5,8 @@ use timenav_core::access::{Permissions, RestrictionLevel, Role, Scope};
 use timenav_core::ids::UserId;
 use timenav_core::place::Cell;
 use timenav_engine::{
-    Anchor, ApiKey, Commit, DirectoryChange, EventRow, Head, IdempotencyRecord, StoreError, TimelineCommit, TimelineKey,
+    Anchor, ApiKey, Commit, DirectoryChange, EventRow, Head, IdempotencyRecord, InterventionRow, StoreError,
+    TimelineCommit, TimelineKey,
 };
 
 use super::values::{entry_key, failed, sql};
@@ -13,15 +14,21 @@ use super::{data, tiles};
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
     checkpoint, recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location,
-    clock_generation, events_count, anchors_count)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT DO NOTHING";
+    clock_generation, events_count, anchors_count, clock_entry, overrides_count, fork_of, fork_size)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)
+    ON CONFLICT DO NOTHING";
 const UPDATE_TIMELINE: &str = "UPDATE timelines SET size = ?1, frontier = ?2, checkpoint = ?3,
     recorded_at = ?4, clock_running = ?5, clock_rate = ?6, clock_host = ?7, clock_virtual = ?8,
-    clock_location = ?9, clock_generation = ?10, events_count = ?11, anchors_count = ?12
-    WHERE timeline = ?13 AND size = ?14";
-const INSERT_ENTRY: &str = "INSERT INTO entries (entry, leaf, salt, payload) VALUES (?1, ?2, ?3, ?4)";
-const INSERT_EVENT: &str = "INSERT INTO events (timeline, cell, time, position, lat, lon, event_id, place, content)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    clock_location = ?9, clock_generation = ?10, events_count = ?11, anchors_count = ?12, clock_entry = ?13,
+    overrides_count = ?14 WHERE timeline = ?15 AND size = ?16";
+const INSERT_ENTRY: &str = "INSERT INTO entries (entry, leaf, salt, payload, events_count, clock_entry)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const INSERT_EVENT: &str = "INSERT INTO events (timeline, cell, time, position, lat, lon, event_id, place, content,
+    until) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+const END_EVENT: &str = "UPDATE events INDEXED BY events_by_id SET until = ?1
+    WHERE timeline = ?2 AND event_id = ?3 AND position = ?4";
+const INSERT_INTERVENTION: &str = "INSERT INTO interventions (timeline, event_id, position, intervention_id)
+    VALUES (?1, ?2, ?3, ?4)";
 const INSERT_ANCHOR: &str = "INSERT INTO anchors (timeline, position, anchor_id, set_at, timestamp, description,
     fixed, clock_at, clock_running, clock_rate, clock_location) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 const INSERT_PERMISSION: &str = "INSERT INTO permissions (timeline, user_id, role) VALUES (?1, ?2, ?3)";
@@ -78,12 +85,26 @@ fn put_timeline(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
     let mut insert = transaction.prepare_cached(INSERT_ENTRY).map_err(failed)?;
     for entry in &step.entries {
         let key = entry_key(head.key, entry.seq);
-        insert.execute(params![key, entry.leaf, entry.salt.as_bytes(), entry.payload]).map_err(failed)?;
+        let marks = (sql(entry.events_count), sql(entry.clock_entry));
+        insert
+            .execute(params![key, entry.leaf, entry.salt.as_bytes(), entry.payload, marks.0, marks.1])
+            .map_err(failed)?;
     }
     drop(insert);
     tiles::fill(transaction, head.key, step.expected_size.unwrap_or(0), head.frontier.size())?;
     for event in &step.events {
         insert_event(transaction, head.key, event).map_err(failed)?;
+    }
+    for end in &step.ends {
+        let mut update = transaction.prepare_cached(END_EVENT).map_err(failed)?;
+        let row = params![sql(end.until), head.key.0, end.event_id.as_str(), sql(end.position)];
+        update.execute(row).map_err(failed)?;
+    }
+    for intervention in &step.interventions {
+        let mut insert = transaction.prepare_cached(INSERT_INTERVENTION).map_err(failed)?;
+        let InterventionRow { position, event_id, intervention_id } = intervention;
+        let row = params![head.key.0, event_id.as_str(), sql(*position), intervention_id.as_str()];
+        insert.execute(row).map_err(failed)?;
     }
     for anchor in &step.anchors {
         insert_anchor(transaction, head.key, anchor).map_err(failed)?;
@@ -116,6 +137,10 @@ fn insert_head(transaction: &Transaction<'_>, head: &Head) -> rusqlite::Result<u
         sql(head.clock.generation),
         sql(head.events_count),
         sql(head.anchors_count),
+        sql(head.clock_entry),
+        sql(head.overrides_count),
+        head.fork.map(|fork| fork.of.0),
+        head.fork.map(|fork| sql(fork.size)),
     ])
 }
 
@@ -135,6 +160,8 @@ fn update_head(transaction: &Transaction<'_>, head: &Head, expected_size: u64) -
         sql(head.clock.generation),
         sql(head.events_count),
         sql(head.anchors_count),
+        sql(head.clock_entry),
+        sql(head.overrides_count),
         head.key.0,
         sql(expected_size),
     ])
@@ -170,6 +197,7 @@ fn insert_event(transaction: &Transaction<'_>, timeline: TimelineKey, event: &Ev
         event.event_id.as_str(),
         event.draft.location,
         &*event.content,
+        event.is_tombstone.then_some(sql(event.position)),
     ])?;
     Ok(())
 }

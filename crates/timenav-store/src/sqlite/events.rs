@@ -33,6 +33,9 @@ const BY_PLACE: &str = "SELECT time, position, lat, lon, content FROM events IND
     WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
     AND position < ?5 AND (until IS NULL OR until >= ?5) AND place = ?7 ORDER BY time, position LIMIT ?6";
 
+const HAS_VERSION: &str = "SELECT 1 FROM events INDEXED BY events_by_id
+    WHERE timeline = ?1 AND event_id = ?2 AND position < ?3 LIMIT 1";
+
 /// Where a run's rows come from.
 enum Source<'a> {
     Time,
@@ -40,12 +43,16 @@ enum Source<'a> {
     Place(&'a str),
 }
 
+/// What events are ordered by: time, layer, position.
+type Key = (i64, usize, u64);
+
 struct Found {
     event: StoredEvent,
     point: Option<Point>,
 }
 
 struct Run<'a> {
+    layer: usize,
     source: Source<'a>,
     block: VecDeque<Found>,
     block_rows: usize,
@@ -60,22 +67,12 @@ pub(super) fn find(
     query: &EventQuery,
     rows_max: usize,
 ) -> Result<Option<Vec<StoredEvent>>, StoreError> {
-    let after = match query.after {
-        Some((time, position)) if time >= query.range.first() => (time.micros(), sql(position)),
-        _ => (query.range.first().micros(), -1),
-    };
     if query.items_max == 0 {
         return Ok(Some(Vec::new()));
     }
-    let sources = sources(&query.pattern);
-    // One run alone gives nearly all that is asked for; of many each gives a little.
-    let block_rows = if sources.len() == 1 { query.items_max } else { BLOCK_ROWS_FIRST }.clamp(1, BLOCK_ROWS_MAX);
-    let mut runs: Vec<Run<'_>> = sources
-        .into_iter()
-        .map(|source| Run { source, block: VecDeque::new(), block_rows, after, ended: false })
-        .collect();
+    let mut runs = runs(query);
     let mut rows_left = rows_max;
-    let mut first: BinaryHeap<Reverse<((i64, u64), usize)>> = BinaryHeap::with_capacity(runs.len());
+    let mut first: BinaryHeap<Reverse<(Key, usize)>> = BinaryHeap::with_capacity(runs.len());
     for (number, run) in runs.iter_mut().enumerate() {
         if let Some(key) = run.peek(connection, query, &mut rows_left)? {
             first.push(Reverse((key, number)));
@@ -102,6 +99,45 @@ pub(super) fn find(
     Ok(Some(page))
 }
 
+/// Returns one run for each layer and source.
+fn runs(query: &EventQuery) -> Vec<Run<'_>> {
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    for layer in 0..query.layers.len() {
+        let after = after(query, layer);
+        let of_layer = sources(&query.pattern).into_iter();
+        runs.extend(of_layer.map(|source| Run {
+            layer,
+            source,
+            block: VecDeque::new(),
+            block_rows: 0,
+            after,
+            ended: false,
+        }));
+    }
+    // One run alone gives nearly all that is asked for; of many each gives a little.
+    let block_rows = if runs.len() == 1 { query.items_max } else { BLOCK_ROWS_FIRST }.clamp(1, BLOCK_ROWS_MAX);
+    for run in &mut runs {
+        run.block_rows = block_rows;
+    }
+    runs
+}
+
+/// Returns the time and position after which a layer's events are asked for. Of one time, those of
+/// an earlier layer come first.
+fn after(query: &EventQuery, layer: usize) -> (i64, i64) {
+    match query.after {
+        Some((time, last, position)) if time >= query.range.first() => {
+            let position = match layer.cmp(&last) {
+                std::cmp::Ordering::Less => i64::MAX,
+                std::cmp::Ordering::Equal => sql(position),
+                std::cmp::Ordering::Greater => -1,
+            };
+            (time.micros(), position)
+        }
+        _ => (query.range.first().micros(), -1),
+    }
+}
+
 fn sources(pattern: &LocationQuery) -> Vec<Source<'_>> {
     if let LocationQuery::Named(place) = pattern {
         return vec![Source::Place(place)];
@@ -121,19 +157,20 @@ impl Run<'_> {
         connection: &Connection,
         query: &EventQuery,
         rows_left: &mut usize,
-    ) -> Result<Option<(i64, u64)>, StoreError> {
+    ) -> Result<Option<Key>, StoreError> {
         while self.block.is_empty() && !self.ended && *rows_left > 0 {
             // A block that brings nothing costs a row too, so that many empty cells come to an end.
             *rows_left = rows_left.saturating_sub(self.read_block(connection, query)?.max(1));
         }
-        Ok(self.block.front().map(|found| (found.event.time.micros(), found.event.position)))
+        Ok(self.block.front().map(|found| (found.event.time.micros(), self.layer, found.event.position)))
     }
 
     /// Reads the next rows of the run and returns how many there were.
     fn read_block(&mut self, connection: &Connection, query: &EventQuery) -> Result<usize, StoreError> {
         let (time, position) = self.after;
-        let (timeline, last) = (query.timeline.0, query.range.last().micros());
-        let (as_of, rows_max) = (sql(query.as_of), sql(self.block_rows as u64));
+        let layer = &query.layers[self.layer];
+        let (timeline, last) = (layer.timeline.0, query.range.last().micros());
+        let (as_of, rows_max) = (sql(layer.as_of), sql(self.block_rows as u64));
         let statement = match self.source {
             Source::Time => BY_TIME,
             Source::Cell(_) => BY_CELL,
@@ -149,9 +186,9 @@ impl Run<'_> {
         let mut rows_count = 0;
         while let Some(row) = rows.next().map_err(failed)? {
             rows_count += 1;
-            let found = read_row(row)?;
+            let found = read_row(row, self.layer)?;
             self.after = (found.event.time.micros(), sql(found.event.position));
-            if is_meant(&query.pattern, &found) {
+            if is_meant(&query.pattern, &found) && !is_overridden(connection, query, &found.event)? {
                 self.block.push_back(found);
             }
         }
@@ -169,12 +206,30 @@ fn is_meant(pattern: &LocationQuery, found: &Found) -> bool {
     }
 }
 
-fn read_row(row: &Row<'_>) -> Result<Found, StoreError> {
+/// Returns whether a later layer has a version of the event, which then counts alone.
+fn is_overridden(connection: &Connection, query: &EventQuery, event: &StoredEvent) -> Result<bool, StoreError> {
+    for layer in query.layers[event.layer + 1..].iter().filter(|layer| layer.overrides) {
+        let mut select = connection.prepare_cached(HAS_VERSION).map_err(failed)?;
+        let key = params![layer.timeline.0, id_in(&event.content), sql(layer.as_of)];
+        if select.exists(key).map_err(failed)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the id in an event's JSON: it stands first, and no character of an id is escaped.
+fn id_in(content: &str) -> &str {
+    let rest = content.strip_prefix("{\"event_id\":\"").unwrap_or_default();
+    rest.split_once('"').map_or("", |(id, _)| id)
+}
+
+fn read_row(row: &Row<'_>, layer: usize) -> Result<Found, StoreError> {
     let time: Instant<Virtual> = instant(row.get(0).map_err(failed)?)?;
     let position: i64 = row.get(1).map_err(failed)?;
     let (lat, lon): (Option<f64>, Option<f64>) = (row.get(2).map_err(failed)?, row.get(3).map_err(failed)?);
     let point = lat.zip(lon).and_then(|(lat, lon)| Point::new(lat, lon));
     let content: String = row.get(4).map_err(failed)?;
-    let event = StoredEvent { time, position: super::values::count(position)?, content };
+    let event = StoredEvent { time, layer, position: super::values::count(position)?, content };
     Ok(Found { event, point })
 }

@@ -7,9 +7,10 @@ use timenav_engine::StoreError;
 use super::values::failed;
 
 /// The steps, in order. One that was ever released never changes: a change is a new step.
-const STEPS: [(&str, &str); 2] = [
+const STEPS: [(&str, &str); 3] = [
     ("0001-init", include_str!("../../migrations/sqlite/0001-init.sql")),
     ("0002-data", include_str!("../../migrations/sqlite/0002-data.sql")),
+    ("0003-history", include_str!("../../migrations/sqlite/0003-history.sql")),
 ];
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (

@@ -12,6 +12,7 @@ mod read;
 mod scan;
 mod tiles;
 mod values;
+mod versions;
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;

@@ -11,21 +11,21 @@ use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, LeafRecord, Salt, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    Anchor, ApiKey, Commit, DataRecord, Directory, EventQuery, Head, IdempotencyRecord, KnownEvent, Opened, Store,
-    StoreError, StoredEntry, StoredEvent, TimelineKey, User,
+    Anchor, ApiKey, Commit, DataRecord, Directory, EventQuery, Fork, Head, IdempotencyRecord, KnownEvent, Layer,
+    Opened, Store, StoreError, StoredEntry, StoredEvent, TimelineKey, User,
 };
 
 use super::values::{
     POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, rate, restriction, role, scopes, sql,
 };
-use super::{SqliteStore, commit, data, events, tiles};
+use super::{SqliteStore, commit, data, events, tiles, versions};
 
 /// Rows that a query for events may read on the thread that asks: less than a millisecond's worth.
 const ROWS_READ_HERE_MAX: usize = 1_024;
 
 const SELECT_HEADS: &str = "SELECT timeline, timeline_id, created_at, size, frontier, checkpoint, recorded_at,
     clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,
-    anchors_count FROM timelines";
+    anchors_count, clock_entry, overrides_count, fork_of, fork_size FROM timelines";
 const SELECT_ANCHORS: &str = "SELECT position, anchor_id, set_at, timestamp, description, fixed, clock_at,
     clock_running, clock_rate, clock_location FROM anchors
     WHERE timeline = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
@@ -33,8 +33,6 @@ const SELECT_ANCHOR: &str = "SELECT position, anchor_id, set_at, timestamp, desc
     clock_running, clock_rate, clock_location FROM anchors WHERE timeline = ?1 AND anchor_id = ?2";
 const SELECT_KEYS: &str = "SELECT key_id, hash, user_id, timeline_id, label, scopes, created_at, expires_at,
     revoked_at FROM api_keys";
-const SELECT_KNOWN: &str = "SELECT position, content FROM events INDEXED BY events_by_id
-    WHERE timeline = ?1 AND event_id = ?2 AND until IS NULL";
 
 #[async_trait]
 impl Store for SqliteStore {
@@ -49,11 +47,19 @@ impl Store for SqliteStore {
 
     async fn known_events(
         &self,
-        timeline: TimelineKey,
+        layers: &[Layer],
         event_ids: &[EventId],
     ) -> Result<HashMap<EventId, KnownEvent>, StoreError> {
-        // Called by the committer only, between two commits: the writer's page cache is warm.
-        known_events(&self.shared.writer.lock(), timeline, event_ids)
+        // Called by the committer most of all, between two commits: the writer's page cache is warm.
+        versions::known(&self.shared.writer.lock(), layers, event_ids)
+    }
+
+    async fn event_versions(
+        &self,
+        layers: Arc<[Layer]>,
+        event_ids: Vec<EventId>,
+    ) -> Result<HashMap<EventId, KnownEvent>, StoreError> {
+        self.read(move |connection| versions::known(connection, &layers, &event_ids)).await
     }
 
     async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError> {
@@ -98,16 +104,19 @@ impl Store for SqliteStore {
         }
         self.read(move |connection| {
             let mut select = connection
-                .prepare_cached("SELECT leaf, salt, payload FROM entries WHERE entry = ?1")
+                .prepare_cached("SELECT leaf, salt, payload, events_count, clock_entry FROM entries WHERE entry = ?1")
                 .map_err(failed)?;
             let found = select.query_row([entry_key(timeline, seq)], |row| {
-                Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, Vec<u8>>(2)?))
+                let bytes = (row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, Vec<u8>>(2)?);
+                Ok((bytes, row.get::<_, i64>(3)?, row.get::<_, i64>(4)?))
             });
-            let Some((leaf, salt, payload)) = found.optional().map_err(failed)? else { return Ok(None) };
+            let Some(found) = found.optional().map_err(failed)? else { return Ok(None) };
+            let ((leaf, salt, payload), events_count, clock_entry) = found;
             // Both are gone where the payload was erased.
             let erased = salt.is_empty() && payload.is_empty();
             let salt = if erased { [0; Salt::BYTES] } else { bytes(&salt)? };
-            Ok(Some(StoredEntry { seq, leaf, salt: Salt::from_bytes(salt), payload }))
+            let (salt, events_count) = (Salt::from_bytes(salt), count(events_count)?);
+            Ok(Some(StoredEntry { seq, leaf, salt, payload, events_count, clock_entry: count(clock_entry)? }))
         })
         .await
     }
@@ -145,6 +154,11 @@ fn heads(connection: &Connection) -> Result<Vec<Head>, StoreError> {
         heads.push(head(row, key, permissions.remove(&key).unwrap_or_default())?);
     }
     Ok(heads)
+}
+
+fn fork(row: &Row<'_>) -> Result<Option<Fork>, StoreError> {
+    let (of, size): (Option<i64>, Option<i64>) = (row.get(17).map_err(failed)?, row.get(18).map_err(failed)?);
+    of.zip(size).map(|(of, size)| Ok(Fork { of: TimelineKey(of), size: count(size)? })).transpose()
 }
 
 /// Returns the head of one timeline.
@@ -195,6 +209,9 @@ fn head(row: &Row<'_>, key: TimelineKey, permissions: Permissions) -> Result<Hea
         recorded_at: instant(number(6)?)?,
         events_count: count(number(13)?)?,
         anchors_count: count(number(14)?)?,
+        clock_entry: count(number(15)?)?,
+        overrides_count: count(number(16)?)?,
+        fork: fork(row)?,
     })
 }
 
@@ -283,23 +300,6 @@ fn anchor(row: &Row<'_>) -> Result<Anchor, StoreError> {
         fixed: row.get(5).map_err(failed)?,
         moment,
     })
-}
-
-fn known_events(
-    connection: &Connection,
-    timeline: TimelineKey,
-    event_ids: &[EventId],
-) -> Result<HashMap<EventId, KnownEvent>, StoreError> {
-    let mut select = connection.prepare_cached(SELECT_KNOWN).map_err(failed)?;
-    let mut known = HashMap::new();
-    for event_id in event_ids {
-        let found =
-            select.query_row(params![timeline.0, event_id.as_str()], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)));
-        if let Some((position, content)) = found.optional().map_err(failed)? {
-            known.insert(event_id.clone(), KnownEvent { position: count(position)?, content });
-        }
-    }
-    Ok(known)
 }
 
 fn outcomes(connection: &Connection, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError> {

@@ -9,7 +9,9 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use timenav_core::ids::{DataId, TimelineId};
 use timenav_core::ledger::{Hash, TileId};
-use timenav_engine::{Anchor, DataRecord, EntryRow, KeptEvent, ScanSource, Snapshot, StoreError, TimelineKey};
+use timenav_engine::{
+    Anchor, DataRecord, EntryRow, KeptEvent, KeptRows, ScanSource, Snapshot, StoreError, TimelineKey,
+};
 
 use super::values::{POSITION_MAX, count, entry_key, failed, id, sql};
 use super::{READER_CACHE_KIB, SqliteStore, configure, data, read, tiles};
@@ -20,7 +22,10 @@ const SELECT_TILE: &str = "SELECT hashes FROM tiles WHERE timeline = ?1 AND leve
 const SELECT_EVENT: &str = "SELECT position, until, time, lat, lon, cell, place, content
     FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND event_id = ?2";
 const COUNT_DATA: &str = "SELECT count(*) FROM data_records WHERE timeline = ?1 AND position < ?2";
-const COUNT_EVENTS: &str = "SELECT count(*) FROM events WHERE timeline = ?1 AND position < ?2";
+const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events WHERE timeline = ?1 AND position < ?2),
+    (SELECT count(*) FROM interventions WHERE timeline = ?1 AND position < ?2)";
+const SELECT_INTERVENTIONS: &str = "SELECT position, intervention_id FROM interventions
+    WHERE timeline = ?1 AND event_id = ?2";
 
 /// A database that is only looked at: by `timenav verify`, also while nothing runs.
 pub struct SqliteArchive(Arc<Mutex<Connection>>);
@@ -114,14 +119,16 @@ macro_rules! scan_source {
                 &self,
                 key: TimelineKey,
                 event_ids: Vec<String>,
-            ) -> Result<Vec<Vec<KeptEvent>>, StoreError> {
+            ) -> Result<Vec<KeptRows>, StoreError> {
                 self.read(move |connection| event_rows(connection, key, &event_ids)).await
             }
 
-            async fn event_rows_count(&self, key: TimelineKey, end: u64) -> Result<u64, StoreError> {
+            async fn event_rows_count(&self, key: TimelineKey, end: u64) -> Result<(u64, u64), StoreError> {
                 self.read(move |connection| {
                     let mut select = connection.prepare_cached(COUNT_EVENTS).map_err(failed)?;
-                    count(select.query_row(params![key.0, sql(end)], |row| row.get(0)).map_err(failed)?)
+                    let counts = select.query_row(params![key.0, sql(end)], |row| Ok((row.get(0)?, row.get(1)?)));
+                    let (events, interventions) = counts.map_err(failed)?;
+                    Ok((count(events)?, count(interventions)?))
                 })
                 .await
             }
@@ -208,18 +215,19 @@ fn tile_bytes(connection: &Connection, key: TimelineKey, tiles: &[TileId]) -> Re
     tiles.iter().map(&mut one).collect()
 }
 
-fn event_rows(
-    connection: &Connection,
-    key: TimelineKey,
-    event_ids: &[String],
-) -> Result<Vec<Vec<KeptEvent>>, StoreError> {
+fn event_rows(connection: &Connection, key: TimelineKey, event_ids: &[String]) -> Result<Vec<KeptRows>, StoreError> {
     let mut select = connection.prepare_cached(SELECT_EVENT).map_err(failed)?;
+    let mut select_interventions = connection.prepare_cached(SELECT_INTERVENTIONS).map_err(failed)?;
     let mut all = Vec::with_capacity(event_ids.len());
     for event_id in event_ids {
         let mut rows = select.query(params![key.0, event_id]).map_err(failed)?;
-        let mut of_one = Vec::new();
+        let mut of_one = KeptRows::default();
         while let Some(row) = rows.next().map_err(failed)? {
-            of_one.push(kept_event(row)?);
+            of_one.versions.push(kept_event(row)?);
+        }
+        let mut rows = select_interventions.query(params![key.0, event_id]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            of_one.interventions.push((count(row.get(0).map_err(failed)?)?, row.get(1).map_err(failed)?));
         }
         all.push(of_one);
     }

@@ -10,6 +10,7 @@ mod first_start;
 mod first_write;
 mod idempotency;
 mod identity;
+mod history;
 mod import;
 mod model;
 mod pages;

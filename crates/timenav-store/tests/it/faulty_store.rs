@@ -9,8 +9,8 @@ use timenav_core::ids::{AnchorId, DataId, EventId, TimelineId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
-    Anchor, Commit, DataRecord, EntryRow, EventQuery, IdempotencyRecord, KeptEvent, KnownEvent, Opened, ScanSource,
-    Snapshot, Store, StoreError, StoredEntry, StoredEvent, TimelineKey,
+    Anchor, Commit, DataRecord, EntryRow, EventQuery, IdempotencyRecord, KeptRows, KnownEvent, Layer, Opened,
+    ScanSource, Snapshot, Store, StoreError, StoredEntry, StoredEvent, TimelineKey,
 };
 use tokio::sync::Semaphore;
 
@@ -90,11 +90,11 @@ impl ScanSource for FaultyStore {
         self.reading()?.tile_bytes(timeline, tiles).await
     }
 
-    async fn event_rows(&self, timeline: TimelineKey, ids: Vec<String>) -> Result<Vec<Vec<KeptEvent>>, StoreError> {
+    async fn event_rows(&self, timeline: TimelineKey, ids: Vec<String>) -> Result<Vec<KeptRows>, StoreError> {
         self.reading()?.event_rows(timeline, ids).await
     }
 
-    async fn event_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<u64, StoreError> {
+    async fn event_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<(u64, u64), StoreError> {
         self.reading()?.event_rows_count(timeline, end).await
     }
 
@@ -133,10 +133,18 @@ impl Store for FaultyStore {
 
     async fn known_events(
         &self,
-        timeline: TimelineKey,
+        layers: &[Layer],
         event_ids: &[EventId],
     ) -> Result<HashMap<EventId, KnownEvent>, StoreError> {
-        self.reading()?.known_events(timeline, event_ids).await
+        self.reading()?.known_events(layers, event_ids).await
+    }
+
+    async fn event_versions(
+        &self,
+        layers: Arc<[Layer]>,
+        event_ids: Vec<EventId>,
+    ) -> Result<HashMap<EventId, KnownEvent>, StoreError> {
+        self.reading()?.event_versions(layers, event_ids).await
     }
 
     async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError> {

@@ -10,7 +10,7 @@ use timenav_core::ids::{AnchorId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, Salt, leaf_hash, sha256};
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_engine::{
-    Anchor, ApiKey, Commit, EventRow, Head, IdempotencyRecord, StoredEntry, TimelineCommit, TimelineKey, User,
+    Anchor, ApiKey, Commit, EventRow, Head, IdempotencyRecord, Layer, StoredEntry, TimelineCommit, TimelineKey, User,
 };
 
 pub(crate) fn timeline_id(text: &str) -> TimelineId {
@@ -83,6 +83,7 @@ pub(crate) fn anchor(name: &str, position: u64) -> Anchor {
 pub(crate) fn event(name: &str, position: u64, draft: EventDraft) -> EventRow {
     EventRow {
         position,
+        is_tombstone: false,
         event_id: event_id(name),
         content: format!("{{\"event_id\":\"{name}\"}}").into(),
         draft: Arc::new(draft),
@@ -92,7 +93,13 @@ pub(crate) fn event(name: &str, position: u64, draft: EventDraft) -> EventRow {
 pub(crate) fn entry(seq: u64, text: &str) -> StoredEntry {
     let mut salt = [0; Salt::BYTES];
     salt[..8].copy_from_slice(&seq.to_be_bytes());
-    StoredEntry { seq, leaf: text.as_bytes().to_vec(), salt: Salt::from_bytes(salt), payload: b"{}".to_vec() }
+    let (leaf, payload) = (text.as_bytes().to_vec(), b"{}".to_vec());
+    StoredEntry { seq, leaf, salt: Salt::from_bytes(salt), payload, events_count: seq * 2, clock_entry: seq / 2 }
+}
+
+/// Returns the one layer of a timeline that is no fork.
+pub(crate) fn layer(timeline: TimelineKey, as_of: u64) -> Arc<[Layer]> {
+    [Layer { timeline, as_of, overrides: false }].into()
 }
 
 /// One timeline as a store should know it. Grows only by commits that the store took.
@@ -116,6 +123,9 @@ impl Ledger {
             recorded_at: host(1),
             events_count: 0,
             anchors_count: 0,
+            clock_entry: 0,
+            fork: None,
+            overrides_count: 0,
         };
         Self { head, leaves: Vec::new() }
     }
@@ -141,7 +151,9 @@ impl Ledger {
             head: self.head.clone(),
             permissions_changed: old == 0,
             entries,
+            ends: Vec::new(),
             events: Vec::new(),
+            interventions: Vec::new(),
             anchors: Vec::new(),
             data: Vec::new(),
             erasures: Vec::new(),

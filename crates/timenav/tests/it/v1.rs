@@ -7,6 +7,7 @@ mod set_rate;
 mod set_anchor;
 mod clock;
 mod events;
+mod manipulate_event;
 mod monitor_events;
 mod detect_tampering;
 mod import_events;

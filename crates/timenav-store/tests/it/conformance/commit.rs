@@ -8,8 +8,8 @@ use timenav_engine::{Commit, DirectoryChange, Store, StoreError, TimelineCommit}
 use super::picture::picture;
 use crate::backend::{Backend, on_each_backend};
 use crate::sample::{
-    Ledger, anchor, api_key, commit_of, digest, event, event_id, host, moment, outcome, timeline_id, user, user_id,
-    users,
+    Ledger, anchor, api_key, commit_of, digest, event, event_id, host, layer, moment, outcome, timeline_id, user,
+    user_id, users,
 };
 
 on_each_backend!(
@@ -27,7 +27,7 @@ async fn check_an_empty_store_holds_nothing(backend: &dyn Backend) {
     let opened = store.open().await.unwrap();
     assert!(opened.heads.is_empty() && opened.directory.users.is_empty() && opened.directory.keys.is_empty());
     let key = Ledger::new(1, "main").head.key;
-    assert!(store.known_events(key, &[event_id("e")]).await.unwrap().is_empty());
+    assert!(store.known_events(&layer(key, u64::MAX), &[event_id("e")]).await.unwrap().is_empty());
     assert!(store.outcomes(&[digest("x")]).await.unwrap().is_empty());
     assert!(store.anchors(key, None, 10).await.unwrap().is_empty());
     assert_eq!(store.anchor(key, &anchor("a", 0).anchor_id).await.unwrap(), None);

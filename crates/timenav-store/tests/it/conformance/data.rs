@@ -9,7 +9,7 @@ use timenav_core::time::TimeRange;
 use timenav_engine::{DataRecord, ErasedContent, Erasure, EventQuery, Store, StoreError};
 
 use crate::backend::{Backend, on_each_backend};
-use crate::sample::{Ledger, commit_of, event, event_id, moment, timeline_id};
+use crate::sample::{Ledger, commit_of, event, event_id, layer, moment, timeline_id};
 
 on_each_backend!(
     check_a_record_is_found_by_its_id_alone,
@@ -89,10 +89,9 @@ async fn check_an_erased_record_keeps_its_place(backend: &dyn Backend) {
 
 async fn positions(store: &dyn Store, ledger: &Ledger, as_of: u64) -> Vec<u64> {
     let query = EventQuery {
-        timeline: ledger.head.key,
+        layers: layer(ledger.head.key, as_of),
         pattern: LocationQuery::Anywhere,
         range: TimeRange::everything(),
-        as_of,
         after: None,
         items_max: 10,
     };
@@ -119,7 +118,7 @@ async fn check_an_erased_event_is_gone_and_its_leaf_is_not(backend: &dyn Backend
     // Not even for whoever asks for what stood before.
     assert_eq!(positions(&*store, &ledger, 4).await, [2]);
     assert_eq!(positions(&*store, &ledger, 3).await, [2]);
-    assert!(store.known_events(ledger.head.key, &[event_id("a")]).await.unwrap().is_empty());
+    assert!(store.known_events(&layer(ledger.head.key, u64::MAX), &[event_id("a")]).await.unwrap().is_empty());
     // The id is free again, and the new event is not the erased one.
     let mut step = commit_of(vec![ledger.grow(1)]);
     step.timelines[0].events = vec![event("a", 4, EventDraft::at(moment(3), "again"))];

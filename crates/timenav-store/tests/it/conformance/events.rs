@@ -11,7 +11,7 @@ use timenav_engine::{EventQuery, EventRow, Store, StoredEvent, TimelineKey};
 
 use crate::backend::{Backend, on_each_backend};
 use crate::cases::check_cases;
-use crate::sample::{Ledger, commit_of, event, event_id, moment};
+use crate::sample::{Ledger, commit_of, event, event_id, layer, moment};
 
 on_each_backend!(
     check_queries_against_the_model,
@@ -145,13 +145,12 @@ impl Asked {
         let (start, end) = (self.range.0.instant(rows), self.range.1.instant(rows));
         let range = TimeRange::new(start, end).or_else(|_| TimeRange::new(end, start)).unwrap();
         EventQuery {
-            timeline,
+            layers: layer(timeline, self.as_of.index(usize::try_from(size).unwrap() + 2) as u64),
             pattern: self.place.pattern(rows),
             range,
-            as_of: self.as_of.index(usize::try_from(size).unwrap() + 2) as u64,
             after: self.after.map(|(end, at)| {
                 let time = end.instant(rows).unwrap_or(Instant::MIN);
-                (time, at.index(usize::try_from(size).unwrap()) as u64)
+                (time, 0, at.index(usize::try_from(size).unwrap()) as u64)
             }),
             items_max: self.items_max,
         }
@@ -162,10 +161,15 @@ impl Asked {
 fn expected(rows: &[EventRow], query: &EventQuery) -> Vec<StoredEvent> {
     let mut found: Vec<StoredEvent> = rows
         .iter()
-        .filter(|row| row.position < query.as_of && query.range.contains(row.draft.time))
+        .filter(|row| row.position < query.layers[0].as_of && query.range.contains(row.draft.time))
         .filter(|row| query.pattern.matches(row.draft.geo.map(|geo| geo.point), row.draft.location.as_deref()))
-        .filter(|row| query.after.is_none_or(|after| (row.draft.time, row.position) > after))
-        .map(|row| StoredEvent { time: row.draft.time, position: row.position, content: row.content.to_string() })
+        .filter(|row| query.after.is_none_or(|after| (row.draft.time, 0, row.position) > after))
+        .map(|row| StoredEvent {
+            time: row.draft.time,
+            layer: 0,
+            position: row.position,
+            content: row.content.to_string(),
+        })
         .collect();
     found.sort_by_key(|event| (event.time, event.position));
     found.truncate(query.items_max);
@@ -223,7 +227,7 @@ async fn check_pages_show_each_event_once(backend: &dyn Backend) {
         let mut later = later.into_iter();
         for asked in questions {
             let mut query = asked.query(ledger.head.key, &rows, ledger.size());
-            query.as_of = rows.last().map_or(0, |row| row.position + 1);
+            query.layers = layer(ledger.head.key, rows.last().map_or(0, |row| row.position + 1));
             query.items_max = usize::MAX >> 1;
             let all = expected(&rows, &query);
             query.items_max = asked.items_max;
@@ -235,7 +239,7 @@ async fn check_pages_show_each_event_once(backend: &dyn Backend) {
                 if ended {
                     break;
                 }
-                query.after = seen.last().map(|last| (last.time, last.position));
+                query.after = seen.last().map(|last| (last.time, 0, last.position));
                 // What is recorded between two pages is on none of them.
                 for (time, point, place) in later.by_ref().take(1) {
                     let mut step = ledger.grow(1);
@@ -275,11 +279,10 @@ async fn check_runs_longer_than_any_block(backend: &dyn Backend) {
     for pattern in patterns {
         for items_max in [1, 1_000, 1_024, 1_025, 10_000] {
             let query = EventQuery {
-                timeline: ledger.head.key,
+                layers: layer(ledger.head.key, ledger.size() - 100),
                 pattern: pattern.clone(),
                 range: TimeRange::new(Some(moment(3)), Some(moment(97))).unwrap(),
-                as_of: ledger.size() - 100,
-                after: Some((moment(3), 17)),
+                after: Some((moment(3), 0, 17)),
                 items_max,
             };
             assert_eq!(store.events(query.clone()).await.unwrap(), expected(&rows, &query), "{query:#?}");
@@ -296,14 +299,16 @@ async fn check_known_events(backend: &dyn Backend) {
     let asked: Vec<_> =
         rows.iter().map(|row| row.event_id.clone()).chain([event_id("none"), event_id(&long)]).collect();
     for store in [store, backend.open()] {
-        let known = store.known_events(one.head.key, &asked).await.unwrap();
+        let known = store.known_events(&layer(one.head.key, u64::MAX), &asked).await.unwrap();
         assert_eq!(known.len(), rows.len());
         for row in &rows {
             let found = &known[&row.event_id];
-            assert_eq!((found.position, found.content.as_str()), (row.position, &*row.content));
+            let found = found.standing().unwrap();
+            assert_eq!((found.position, &*found.content), (row.position, &*row.content));
         }
-        let known = store.known_events(two.head.key, &[asked[0].clone(), asked[0].clone(), asked[1].clone()]).await;
+        let known = [asked[0].clone(), asked[0].clone(), asked[1].clone()];
+        let known = store.known_events(&layer(two.head.key, u64::MAX), &known).await;
         assert_eq!(known.unwrap().len(), 1, "each timeline has events of its own");
-        assert!(store.known_events(one.head.key, &[]).await.unwrap().is_empty());
+        assert!(store.known_events(&layer(one.head.key, u64::MAX), &[]).await.unwrap().is_empty());
     }
 }

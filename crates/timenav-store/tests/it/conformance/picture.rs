@@ -8,6 +8,8 @@ use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
 use timenav_engine::{EventQuery, Store};
 
+use crate::sample::layer;
+
 /// Describes all that a store holds, in an order of its own.
 pub(super) async fn picture(store: &dyn Store, event_ids: &[EventId], outcome_keys: &[[u8; 32]]) -> String {
     let mut opened = store.open().await.unwrap();
@@ -30,17 +32,17 @@ pub(super) async fn picture(store: &dyn Store, event_ids: &[EventId], outcome_ke
             }
         }
         let query = EventQuery {
-            timeline: head.key,
+            layers: layer(head.key, size + 100),
             pattern: LocationQuery::Anywhere,
             range: TimeRange::everything(),
-            as_of: size + 100,
             after: None,
             items_max: 10_000,
         };
         writeln!(text, "{:#?}", store.events(query).await.unwrap()).unwrap();
         writeln!(text, "{:#?}", store.anchors(head.key, None, 10_000).await.unwrap()).unwrap();
         for id in event_ids {
-            writeln!(text, "{:#?}", store.known_events(head.key, std::slice::from_ref(id)).await.unwrap()).unwrap();
+            let known = store.known_events(&layer(head.key, u64::MAX), std::slice::from_ref(id)).await.unwrap();
+            writeln!(text, "{known:#?}").unwrap();
         }
     }
     writeln!(text, "{:#?}", store.outcomes(outcome_keys).await.unwrap()).unwrap();

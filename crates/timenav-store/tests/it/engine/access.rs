@@ -155,6 +155,7 @@ fn everything() -> MonitorEvents {
         location_text: "*".to_owned(),
         location: LocationQuery::Anywhere,
         range: TimeRange::everything(),
+        as_of: None,
         items_max: 10,
         cursor: None,
     }

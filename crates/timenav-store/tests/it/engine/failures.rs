@@ -109,6 +109,7 @@ async fn a_store_that_cannot_be_read_refuses_what_needs_it() {
         location_text: "*".to_owned(),
         location: LocationQuery::Anywhere,
         range: TimeRange::everything(),
+        as_of: None,
         items_max: 5,
         cursor: None,
     };

@@ -19,6 +19,7 @@ async fn read_in_every_way(home: &Home<'_>) -> Vec<String> {
         location_text: "New \"Orleans\"".to_owned(),
         location: LocationQuery::Named("New \"Orleans\"".to_owned()),
         range: TimeRange::everything(),
+        as_of: None,
         items_max: 5,
         cursor: None,
     };

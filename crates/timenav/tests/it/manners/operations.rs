@@ -50,6 +50,10 @@ impl Operation {
             "monitor_events" => json!({ "location": "*", "time_range": "../.." }),
             "create_timeline" => json!({ "timeline_id": "made" }),
             "create_user" => json!({ "user_id": "made" }),
+            "correct_event" => json!({ "event": { "event_id": "none", "time": "2001-01-01T00:00:00Z" } }),
+            "manipulate_event" => {
+                json!({ "event_id": "none", "action": "cancel", "time": "2001-01-01T00:00:00Z" })
+            }
             "record_events" => json!({ "time": "2001-01-01T00:00:00Z" }),
             "proof" => json!({ "position": 0 }),
             "set_access_control" => json!({ "timeline_id": "main", "permissions": {} }),
@@ -72,7 +76,10 @@ pub(super) fn all(service: &Service) -> Vec<Operation> {
     for (template, methods) in document["paths"].as_object().expect("paths") {
         for (method, described) in methods.as_object().expect("methods") {
             for template in spellings(template) {
-                let path = template.replace("{timeline_id}", "main").replace("{user_id}", "admin");
+                let path = template
+                    .replace("{timeline_id}", "main")
+                    .replace("{user_id}", "admin")
+                    .replace("{event_id}", "none");
                 operations.push(Operation {
                     method: method.to_uppercase(),
                     path: path.replace("{key_id}", "key_none").replace("{tile}", "0/000.p/1"),

@@ -57,6 +57,8 @@ fn prepared() -> Service {
             let event = json!({ "time": "2001-01-01T00:00:00Z", "location": "Zürich & Bern", "timeline_id": timeline });
             service.post("/v1/events", &event);
         }
+        let named = json!({ "event_id": "none", "time": "2002-01-01T00:00:00Z", "timeline_id": timeline });
+        service.post("/v1/events", &named);
     }
     service.user("ada");
     service

@@ -1,0 +1,54 @@
+//! A moment in the life of a ledger.
+
+use crate::ids::AnchorId;
+use crate::time::{Instant, Wall, parse_timestamp};
+
+/// Up to which entry a ledger counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AsOf {
+    /// Up to this position, the entry there included.
+    Position(u64),
+    /// Up to the last entry recorded at or before this host time.
+    Host(Instant<Wall>),
+    /// Up to the entry that set this anchor.
+    Anchor(AnchorId),
+}
+
+/// The text names no moment of a ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "this is a position in the ledger such as `1234`, the id of an anchor, or a host time such as `2024-07-20T20:17:40Z`"
+)]
+pub struct AsOfError;
+
+/// Reads a position (digits), a host time (a timestamp with a zone), or the id of an anchor.
+///
+/// # Errors
+/// The text is none of them.
+pub fn parse_as_of(text: &str) -> Result<AsOf, AsOfError> {
+    let text = text.trim();
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.parse().map(AsOf::Position).map_err(|_| AsOfError);
+    }
+    if let Ok(host) = parse_timestamp(text) {
+        return Ok(AsOf::Host(host));
+    }
+    AnchorId::new(text).ok().filter(|_| text.starts_with("anchor_")).map(AsOf::Anchor).ok_or(AsOfError)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_read() {
+        assert_eq!(parse_as_of("0"), Ok(AsOf::Position(0)));
+        assert_eq!(parse_as_of(" 18446744073709551615 "), Ok(AsOf::Position(u64::MAX)));
+        assert_eq!(parse_as_of("1970-01-01T00:00:00Z"), Ok(AsOf::Host(Instant::EPOCH)));
+        let anchor = AnchorId::new("anchor_01h455vb4pex5vsknk084sn02q").unwrap();
+        assert_eq!(parse_as_of("anchor_01h455vb4pex5vsknk084sn02q"), Ok(AsOf::Anchor(anchor)));
+        for text in ["", "18446744073709551616", "-1", "yesterday", "1970-01-01", "anchor_é"] {
+            assert_eq!(parse_as_of(text), Err(AsOfError), "{text}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! What somebody does to an event: what their words mean, and what becomes of the event.
+
+use crate::event::{DraftError, EventDraft};
+use crate::place::Geo;
+use crate::time::{Duration, Instant, TimestampError, Virtual, Zone, parse_duration, parse_timestamp};
+
+#[cfg(test)]
+mod tests;
+
+/// What an intervention does to an event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// The event does not happen.
+    Cancel,
+    /// The event happens as it was last recorded: every intervention on it is taken back.
+    Restore,
+    /// It happens later.
+    Delay(Duration),
+    /// It happens earlier.
+    Advance(Duration),
+    /// It happens at another moment.
+    Move(Instant<Virtual>),
+    /// It happens elsewhere.
+    Relocate {
+        /// Where, in words.
+        location: String,
+        /// Where, on the earth, if that is known.
+        geo: Option<Geo>,
+    },
+    /// It is told otherwise.
+    Describe(String),
+    /// It is called otherwise.
+    Rename(String),
+    /// Nothing but a note on the event.
+    Note,
+}
+
+impl Effect {
+    /// The words for all of them, on the wire.
+    pub const WORDS: [&'static str; 9] =
+        ["cancel", "restore", "delay", "advance", "move", "relocate", "describe", "rename", "note"];
+
+    /// Returns the word for it on the wire.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Cancel => "cancel",
+            Self::Restore => "restore",
+            Self::Delay(_) => "delay",
+            Self::Advance(_) => "advance",
+            Self::Move(_) => "move",
+            Self::Relocate { .. } => "relocate",
+            Self::Describe(_) => "describe",
+            Self::Rename(_) => "rename",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// What a text in free words was understood as.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Understood {
+    /// The effect.
+    pub effect: Effect,
+    /// Why it is only a note although its first word is known: what was looked for and not found.
+    pub missing: Option<&'static str>,
+}
+
+/// What becomes of an event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It stands in another form.
+    Changed(Box<EventDraft>),
+    /// It does not stand any more.
+    Cancelled,
+    /// It stands as before.
+    Unchanged,
+}
+
+/// What an event says no to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InterventionRefusal {
+    /// The event would leave −9999…9999.
+    #[error("the event would leave the years -9999 to 9999")]
+    OutOfRange,
+    /// The event does not stand; only restoring is left.
+    #[error("the event is cancelled; restore it first")]
+    Cancelled,
+    /// The event would break a limit.
+    #[error("{0}")]
+    Draft(DraftError),
+}
+
+/// Reads an action in free words by its leading verb. Case does not count.
+///
+/// `prevent`, `cancel`, `stop`, `remove` cancel; `restore` restores; `delay` and `advance` take the
+/// first duration in the text; `move` and `reschedule` the first timestamp; `relocate` what follows
+/// `to`; `describe` and `rename` what follows them. Anything else is a note.
+#[must_use]
+pub fn understand(action: &str) -> Understood {
+    let action = action.trim();
+    let (verb, rest) = action.split_once(char::is_whitespace).unwrap_or((action, ""));
+    let verb = verb.trim_end_matches([':', ',', '.', '!']).to_lowercase();
+    let rest = rest.trim();
+    let found = |effect: Option<Effect>, missing: &'static str| {
+        let missing = effect.is_none().then_some(missing);
+        Understood { effect: effect.unwrap_or(Effect::Note), missing }
+    };
+    let certain = |effect| Understood { effect, missing: None };
+    match verb.as_str() {
+        "prevent" | "cancel" | "stop" | "remove" => certain(Effect::Cancel),
+        "restore" => certain(Effect::Restore),
+        "delay" => found(duration_in(rest).map(Effect::Delay), "a duration, such as `delay 2h`"),
+        "advance" => found(duration_in(rest).map(Effect::Advance), "a duration, such as `advance 2h`"),
+        "move" | "reschedule" => {
+            found(timestamp_in(rest).map(Effect::Move), "a timestamp, such as `move to 2024-07-20T20:17:40Z`")
+        }
+        "relocate" => {
+            let place = after_word(rest, "to");
+            let effect = place.map(|place| Effect::Relocate { location: place.to_owned(), geo: None });
+            found(effect, "a place, such as `relocate to Paris`")
+        }
+        "describe" => {
+            let text = after_word(rest, "as").unwrap_or(rest);
+            found(not_empty(text).map(Effect::Describe), "a text, such as `describe as The crew is saved.`")
+        }
+        "rename" => {
+            let text = after_word(rest, "to").unwrap_or(rest);
+            found(not_empty(text).map(Effect::Rename), "a name, such as `rename to Second launch`")
+        }
+        _ => certain(Effect::Note),
+    }
+}
+
+/// Decides what an effect makes of an event. Changes nothing.
+///
+/// `standing` is the event as it stands, `None` if it is cancelled; `recorded` is how it was last
+/// recorded or corrected. Months and years are counted in UTC.
+///
+/// # Errors
+/// [`InterventionRefusal`]; the event stays as it is.
+pub fn decide(
+    effect: &Effect,
+    standing: Option<&EventDraft>,
+    recorded: &EventDraft,
+) -> Result<Outcome, InterventionRefusal> {
+    if *effect == Effect::Restore {
+        let same = standing == Some(recorded);
+        return Ok(if same { Outcome::Unchanged } else { Outcome::Changed(Box::new(recorded.clone())) });
+    }
+    if *effect == Effect::Note {
+        return Ok(Outcome::Unchanged);
+    }
+    let standing = standing.ok_or(InterventionRefusal::Cancelled)?;
+    let mut after = standing.clone();
+    match effect {
+        Effect::Cancel => return Ok(Outcome::Cancelled),
+        Effect::Delay(by) => shift(&mut after, |at| by.later(at, &Zone::utc()))?,
+        Effect::Advance(by) => shift(&mut after, |at| by.earlier(at, &Zone::utc()))?,
+        Effect::Move(to) => {
+            let span = to.since(standing.time);
+            let end_time = standing.end_time.map(|end| end.checked_add(span).ok_or(InterventionRefusal::OutOfRange));
+            after.end_time = end_time.transpose()?;
+            after.time = *to;
+        }
+        Effect::Relocate { location, geo } => {
+            after.location = Some(location.clone());
+            after.geo = *geo;
+        }
+        Effect::Describe(text) => after.description.clone_from(text),
+        Effect::Rename(name) => after.name = Some(name.clone()),
+        Effect::Restore | Effect::Note => {}
+    }
+    after.check().map_err(InterventionRefusal::Draft)?;
+    Ok(if after == *standing { Outcome::Unchanged } else { Outcome::Changed(Box::new(after)) })
+}
+
+fn shift(
+    event: &mut EventDraft,
+    shifted: impl Fn(Instant<Virtual>) -> Option<Instant<Virtual>>,
+) -> Result<(), InterventionRefusal> {
+    event.time = shifted(event.time).ok_or(InterventionRefusal::OutOfRange)?;
+    event.end_time = event.end_time.map(|end| shifted(end).ok_or(InterventionRefusal::OutOfRange)).transpose()?;
+    Ok(())
+}
+
+/// Returns the first word of the text that is a duration, or the first two of `2 hours`.
+fn duration_in(text: &str) -> Option<Duration> {
+    let words: Vec<&str> = text.split_whitespace().map(bare).collect();
+    let one = words.iter().find_map(|word| parse_duration(word).ok());
+    one.or_else(|| words.windows(2).find_map(|pair| spelled_out(pair[0], pair[1])))
+}
+
+fn spelled_out(number: &str, unit: &str) -> Option<Duration> {
+    let letter = match unit.to_lowercase().trim_end_matches('s') {
+        "second" => "s",
+        "minute" => "m",
+        "hour" => "h",
+        "day" => "d",
+        "week" => "w",
+        "month" => return parse_duration(&format!("P{number}M")).ok(),
+        "year" => return parse_duration(&format!("P{number}Y")).ok(),
+        _ => return None,
+    };
+    parse_duration(&format!("{number}{letter}")).ok()
+}
+
+fn timestamp_in(text: &str) -> Option<Instant<Virtual>> {
+    let read = |word: &str| -> Result<Instant<Virtual>, TimestampError> { parse_timestamp(word) };
+    text.split_whitespace().find_map(|word| read(bare(word)).ok())
+}
+
+/// Returns what follows a word, wherever it stands alone.
+fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    let mut start = 0;
+    for piece in text.split_inclusive(char::is_whitespace) {
+        start += piece.len();
+        if piece.trim_end().eq_ignore_ascii_case(word) {
+            let rest = text.get(start..)?.trim();
+            return (!rest.is_empty()).then_some(rest);
+        }
+    }
+    None
+}
+
+fn not_empty(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Returns a word without the punctuation that follows it in a sentence.
+fn bare(word: &str) -> &str {
+    word.trim_end_matches([',', ';', '.', '!', '?'])
+}

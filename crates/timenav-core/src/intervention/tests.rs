@@ -1,0 +1,109 @@
+use super::*;
+use crate::ids::EventId;
+
+fn at(text: &str) -> Instant<Virtual> {
+    parse_timestamp(text).unwrap()
+}
+
+fn duration(text: &str) -> Duration {
+    parse_duration(text).unwrap()
+}
+
+#[track_caller]
+fn check(action: &str, expected: Effect) {
+    assert_eq!(understand(action), Understood { effect: expected, missing: None }, "{action}");
+}
+
+#[test]
+fn the_leading_verb_says_what_is_meant() {
+    for action in ["prevent", "Prevent the launch", "cancel it", "STOP: the press", "remove"] {
+        check(action, Effect::Cancel);
+    }
+    check("restore", Effect::Restore);
+    check("Restore the launch.", Effect::Restore);
+    check("delay 2h", Effect::Delay(duration("2h")));
+    check("Delay the launch by 2h.", Effect::Delay(duration("2h")));
+    check("delay by 1 day", Effect::Delay(duration("1d")));
+    check("delay the launch by 3 months", Effect::Delay(duration("P3M")));
+    check("advance P1M", Effect::Advance(duration("P1M")));
+    check("advance by 1.5h", Effect::Advance(duration("1.5h")));
+    check("move to 1969-07-20T20:17:40Z", Effect::Move(at("1969-07-20T20:17:40Z")));
+    check("reschedule it to 1969-07-20T22:17:40+02:00, please", Effect::Move(at("1969-07-20T20:17:40Z")));
+    let place = |location: &str| Effect::Relocate { location: location.to_owned(), geo: None };
+    check("relocate to Paris, France", place("Paris, France"));
+    check("relocate the meeting TO the office to the left", place("the office to the left"));
+    check("describe as The crew is saved.", Effect::Describe("The crew is saved.".to_owned()));
+    check("describe The crew is saved.", Effect::Describe("The crew is saved.".to_owned()));
+    check("rename to Second launch", Effect::Rename("Second launch".to_owned()));
+    check("warn the crew", Effect::Note);
+    check("", Effect::Note);
+    check("prevention is better", Effect::Note);
+}
+
+#[test]
+fn a_verb_without_what_it_needs_is_a_note_that_says_so() {
+    for action in ["delay the launch", "advance", "move it", "relocate", "relocate to", "describe", "rename"] {
+        let understood = understand(action);
+        assert_eq!(understood.effect, Effect::Note, "{action}");
+        assert!(understood.missing.is_some(), "{action}");
+    }
+}
+
+fn event() -> EventDraft {
+    EventDraft {
+        event_id: Some(EventId::new("e").unwrap()),
+        end_time: Some(at("2000-01-31T02:00:00Z")),
+        ..EventDraft::at(at("2000-01-31T00:00:00Z"), "It happens.")
+    }
+}
+
+#[track_caller]
+fn becomes(effect: &Effect, change: impl FnOnce(&mut EventDraft)) {
+    let mut expected = event();
+    change(&mut expected);
+    assert_eq!(decide(effect, Some(&event()), &event()), Ok(Outcome::Changed(Box::new(expected))));
+}
+
+#[test]
+fn effects_change_what_they_say_and_nothing_else() {
+    becomes(&Effect::Delay(duration("P1M")), |event| {
+        event.time = at("2000-02-29T00:00:00Z");
+        event.end_time = Some(at("2000-02-29T02:00:00Z"));
+    });
+    becomes(&Effect::Advance(duration("1d")), |event| {
+        event.time = at("2000-01-30T00:00:00Z");
+        event.end_time = Some(at("2000-01-30T02:00:00Z"));
+    });
+    becomes(&Effect::Move(at("2001-01-01T00:00:00Z")), |event| {
+        event.time = at("2001-01-01T00:00:00Z");
+        event.end_time = Some(at("2001-01-01T02:00:00Z"));
+    });
+    becomes(&Effect::Describe("Otherwise.".to_owned()), |event| event.description = "Otherwise.".to_owned());
+    becomes(&Effect::Rename("New".to_owned()), |event| event.name = Some("New".to_owned()));
+    let elsewhere = Effect::Relocate { location: "Paris".to_owned(), geo: None };
+    becomes(&elsewhere, |event| event.location = Some("Paris".to_owned()));
+    assert_eq!(decide(&Effect::Cancel, Some(&event()), &event()), Ok(Outcome::Cancelled));
+    assert_eq!(decide(&Effect::Note, Some(&event()), &event()), Ok(Outcome::Unchanged));
+}
+
+#[test]
+fn restoring_takes_every_intervention_back() {
+    let changed = EventDraft { description: "Otherwise.".to_owned(), ..event() };
+    let restored = Ok(Outcome::Changed(Box::new(event())));
+    assert_eq!(decide(&Effect::Restore, Some(&changed), &event()), restored);
+    assert_eq!(decide(&Effect::Restore, None, &event()), restored);
+    assert_eq!(decide(&Effect::Restore, Some(&event()), &event()), Ok(Outcome::Unchanged));
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let refused =
+        |effect: &Effect, standing: Option<EventDraft>| decide(effect, standing.as_ref(), &event()).unwrap_err();
+    let far = Effect::Delay(duration("P9999Y"));
+    assert_eq!(refused(&far, Some(event())), InterventionRefusal::OutOfRange);
+    let last = Effect::Move(Instant::MAX);
+    assert_eq!(refused(&last, Some(event())), InterventionRefusal::OutOfRange);
+    assert_eq!(refused(&Effect::Cancel, None), InterventionRefusal::Cancelled);
+    let long = Effect::Rename("x".repeat(1_000));
+    assert!(matches!(refused(&long, Some(event())), InterventionRefusal::Draft(error) if error.field == "name"));
+}

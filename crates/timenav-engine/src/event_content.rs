@@ -1,0 +1,238 @@
+//! An event as it is kept, hashed and answered.
+//!
+//! What is written here stays readable for ever: fields may join, none may leave or change its
+//! meaning.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
+use timenav_core::ids::EventId;
+use timenav_core::place::{Geo, Point};
+use timenav_core::time::parse_timestamp;
+
+use crate::payload::json;
+
+/// An event as it is kept and answered. Also the payload of `record_event`.
+#[derive(Serialize)]
+struct EventContent<'a> {
+    event_id: &'a str,
+    time: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    precision: Option<&'static str>,
+    description: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    geo: Option<GeoContent>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    causes: Vec<CauseContent<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    actors: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    asserts: Vec<AssertionContent<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attributes: Option<&'a serde_json::value::RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequence: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct AssertionContent<'a> {
+    subject: &'a str,
+    predicate: &'a str,
+    value: Option<&'a serde_json::value::RawValue>,
+}
+
+/// A place on the earth.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct GeoContent {
+    lat: f64,
+    lon: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    radius_m: Option<f64>,
+}
+
+impl GeoContent {
+    pub(crate) fn of(geo: Geo) -> Self {
+        Self { lat: geo.point.lat(), lon: geo.point.lon(), radius_m: geo.radius_m }
+    }
+
+    /// Returns the place, or `None` where there is no such point.
+    pub(crate) fn geo(&self) -> Option<Geo> {
+        Some(Geo { point: Point::new(self.lat, self.lon)?, radius_m: self.radius_m })
+    }
+}
+
+/// A cause and how strong a reason it was.
+#[derive(Serialize)]
+pub(crate) struct CauseContent<'a> {
+    event_id: &'a str,
+    kind: &'static str,
+}
+
+/// Returns an event as JSON, in the shape in which it is kept, hashed and answered.
+pub(crate) fn event_content(event_id: &EventId, draft: &EventDraft) -> String {
+    let attributes = draft.attributes.as_deref();
+    let content = EventContent {
+        event_id: event_id.as_str(),
+        time: draft.time.to_string(),
+        end_time: draft.end_time.map(|time| time.to_string()),
+        precision: draft.precision.map(Precision::as_str),
+        description: &draft.description,
+        name: draft.name.as_deref(),
+        location: draft.location.as_deref(),
+        geo: draft.geo.map(GeoContent::of),
+        causes: draft.causes.iter().map(cause_content).collect(),
+        actors: &draft.actors,
+        kind: draft.kind.map(EventKind::as_str),
+        asserts: draft.asserts.iter().map(assertion_content).collect(),
+        // A draft's attributes are JSON already; anything else would be a defect of a caller.
+        attributes: attributes.and_then(|text| serde_json::from_str(text).ok()),
+        source: draft.source.as_deref(),
+        sequence: draft.sequence,
+    };
+    json(&content)
+}
+
+fn assertion_content(assertion: &Assertion) -> AssertionContent<'_> {
+    // A draft's values are JSON already, as its attributes are.
+    let value = serde_json::from_str(&assertion.value).ok();
+    AssertionContent { subject: &assertion.subject, predicate: &assertion.predicate, value }
+}
+
+pub(crate) fn cause_content(cause: &Cause) -> CauseContent<'_> {
+    CauseContent { event_id: cause.event_id.as_str(), kind: cause.kind.as_str() }
+}
+
+/// An event as it is read back.
+#[derive(Deserialize)]
+struct KeptContent<'a> {
+    event_id: String,
+    time: String,
+    end_time: Option<String>,
+    precision: Option<String>,
+    #[serde(default)]
+    description: String,
+    name: Option<String>,
+    location: Option<String>,
+    geo: Option<GeoContent>,
+    #[serde(default)]
+    causes: Vec<KeptCause>,
+    #[serde(default)]
+    actors: Vec<String>,
+    kind: Option<String>,
+    #[serde(default, borrow)]
+    asserts: Vec<KeptAssertion<'a>>,
+    #[serde(borrow)]
+    attributes: Option<&'a RawValue>,
+    source: Option<String>,
+    sequence: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct KeptCause {
+    event_id: String,
+    kind: String,
+}
+
+#[derive(Deserialize)]
+struct KeptAssertion<'a> {
+    subject: String,
+    predicate: String,
+    #[serde(borrow)]
+    value: &'a RawValue,
+}
+
+/// Returns the event that a content tells of, or `None` if it is no event's.
+pub(crate) fn event_draft(content: &str) -> Option<EventDraft> {
+    let kept: KeptContent<'_> = serde_json::from_str(content).ok()?;
+    let causes = kept.causes.iter().map(|cause| {
+        let kind =
+            [CauseKind::Requires, CauseKind::Contributes].into_iter().find(|kind| kind.as_str() == cause.kind)?;
+        Some(Cause { event_id: EventId::new(&cause.event_id).ok()?, kind })
+    });
+    let asserts = kept.asserts.into_iter().map(|KeptAssertion { subject, predicate, value }| Assertion {
+        subject,
+        predicate,
+        value: value.get().to_owned(),
+    });
+    let one_of = |word: Option<String>, all: &[EventKind]| match word {
+        Some(word) => all.iter().copied().find(|kind| kind.as_str() == word).map(Some),
+        None => Some(None),
+    };
+    let precision = match kept.precision {
+        Some(word) => Some(Precision::ALL.into_iter().find(|precision| precision.as_str() == word)?),
+        None => None,
+    };
+    Some(EventDraft {
+        event_id: Some(EventId::new(&kept.event_id).ok()?),
+        time: parse_timestamp(&kept.time).ok()?,
+        end_time: match kept.end_time {
+            Some(text) => Some(parse_timestamp(&text).ok()?),
+            None => None,
+        },
+        precision,
+        description: kept.description,
+        name: kept.name,
+        location: kept.location,
+        geo: match kept.geo {
+            Some(geo) => Some(geo.geo()?),
+            None => None,
+        },
+        causes: causes.collect::<Option<_>>()?,
+        actors: kept.actors,
+        kind: one_of(kept.kind, &EventKind::ALL)?,
+        asserts: asserts.collect(),
+        attributes: kept.attributes.map(|text| text.get().to_owned()),
+        source: kept.source,
+        sequence: kept.sequence,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use timenav_core::time::Instant;
+
+    #[test]
+    fn what_is_kept_is_read_back() {
+        let event_id = EventId::new("e").unwrap();
+        let full = EventDraft {
+            event_id: Some(event_id.clone()),
+            end_time: Some(Instant::MAX),
+            precision: Some(Precision::Day),
+            name: Some("\u{1} \"n\"".to_owned()),
+            location: Some("東京".to_owned()),
+            geo: Some(Geo { point: Point::new(29.95, -90.07).unwrap(), radius_m: Some(0.1) }),
+            causes: vec![Cause { event_id: event_id.clone(), kind: CauseKind::Contributes }],
+            actors: vec!["ada".to_owned()],
+            kind: Some(EventKind::Scheduled),
+            asserts: vec![Assertion { subject: "s".into(), predicate: "p".into(), value: r#"{"a":1e21}"#.into() }],
+            attributes: Some(r#"{"b":[null,"é"]}"#.to_owned()),
+            source: Some("s".to_owned()),
+            sequence: Some(7),
+            ..EventDraft::at(Instant::MIN, "d")
+        };
+        let plain = EventDraft { event_id: Some(event_id.clone()), ..EventDraft::at(Instant::EPOCH, "") };
+        for draft in [full, plain] {
+            let content = event_content(&event_id, &draft);
+            assert_eq!(event_draft(&content).unwrap(), draft);
+            assert_eq!(event_content(&event_id, &event_draft(&content).unwrap()), content);
+        }
+    }
+
+    #[test]
+    fn what_is_no_event_is_not_read() {
+        for text in ["", "{}", "[]", r#"{"event_id":"e","time":"yesterday"}"#] {
+            assert_eq!(event_draft(text), None, "{text}");
+        }
+    }
+}

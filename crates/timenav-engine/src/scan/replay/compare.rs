@@ -1,0 +1,131 @@
+//! What follows from the entries, compared with the tables.
+
+use std::collections::BTreeMap;
+
+use timenav_core::ids::TimelineId;
+use timenav_core::scan::{FindingKind, Findings};
+
+use super::Replay;
+use crate::scan::source::Snapshot;
+use crate::state::Anchor;
+
+impl Replay {
+    /// What is gone was erased by an entry, and what was erased is gone.
+    fn compare_erasures(&mut self, first: u64) {
+        for position in &self.gone {
+            let told = self.told.get(position).or_else(|| self.told_later.get(position));
+            if told.is_none_or(|erased| !erased.is_event) {
+                let evidence = "the payload is gone, and no entry says that it was erased";
+                self.findings.add(FindingKind::PayloadMismatch, Some(*position), evidence);
+            }
+        }
+        for (position, by) in &self.data_gone {
+            let told = self.told.get(position).or_else(|| self.told_later.get(position));
+            if told.is_none_or(|erased| erased.is_event || erased.by != *by) {
+                let evidence = "table data_records: the record is erased, and no entry says so";
+                self.findings.add(FindingKind::StateMismatch, Some(*position), evidence);
+            }
+        }
+        for (position, erased) in self.told.range(first..) {
+            let is_gone =
+                if erased.is_event { self.gone.contains(position) } else { self.data_gone.contains_key(position) };
+            if !is_gone {
+                let evidence =
+                    format!("the entry at position {} says that this was erased, and it is there", erased.by);
+                self.findings.add(FindingKind::StateMismatch, Some(*position), evidence);
+            }
+        }
+    }
+
+    /// Compares the state with what is kept of it. Returns how many rows were compared.
+    pub(in crate::scan) fn finish(&mut self, snapshot: &Snapshot) -> u64 {
+        if self.blind.is_some() {
+            return 0;
+        }
+        self.compare_erasures(self.first);
+        let mut rows = self.compare_head(snapshot);
+        if let Some((directory, timelines)) = snapshot.service.as_ref().filter(|_| self.from_the_start) {
+            let kept: BTreeMap<_, _> = directory.users.iter().map(|(id, user)| (id.clone(), user.clone())).collect();
+            rows += compare_rows(&mut self.findings, "users", &self.users, &kept);
+            let kept = directory.keys.values().map(|key| (key.key_id.clone(), (**key).clone())).collect();
+            rows += compare_rows(&mut self.findings, "api_keys", &self.keys, &kept);
+            let named = |ids: &mut dyn Iterator<Item = &TimelineId>| ids.map(|id| (id.clone(), ())).collect();
+            rows += compare_rows(
+                &mut self.findings,
+                "timelines",
+                &named(&mut self.timelines.iter()),
+                &named(&mut timelines.iter()),
+            );
+        }
+        rows
+    }
+
+    fn compare_head(&mut self, snapshot: &Snapshot) -> u64 {
+        let head = &snapshot.head;
+        let events_count = self.events_count();
+        let mut differs = |what: &str, expected: String, found: String| {
+            if expected != found {
+                let evidence =
+                    format!("table timelines, {}: {what} is {found}, and the entries make it {expected}", head.id);
+                self.findings.add(FindingKind::StateMismatch, None, evidence);
+            }
+        };
+        if let Some(clock) = &self.clock {
+            differs("the clock", format!("{clock:?}"), format!("{:?}", head.clock));
+        }
+        if let Some(recorded_at) = self.recorded_at {
+            differs("the time of the last entry", recorded_at.to_string(), head.recorded_at.to_string());
+        }
+        if self.from_the_start {
+            let created = self.first_recorded_at.map_or_else(String::new, |at| at.to_string());
+            differs("the time of its making", created, head.created_at.to_string());
+            differs("the count of events", events_count.to_string(), head.events_count.to_string());
+            differs("the count of anchors", self.anchors.len().to_string(), head.anchors_count.to_string());
+            differs("the entry of the clock", self.clock_entry.to_string(), head.clock_entry.to_string());
+            differs("the count of overrides", self.overrides_count.to_string(), head.overrides_count.to_string());
+            let size = self.fork.as_ref().map(|fork| fork.size);
+            differs("where it was forked", format!("{size:?}"), format!("{:?}", head.fork.map(|fork| fork.size)));
+        }
+        if let Some(permissions) = self.permissions.as_ref().filter(|permissions| **permissions != *head.permissions) {
+            let evidence = format!(
+                "table permissions, {}: {:?}, and the entries make them {permissions:?}",
+                head.id, head.permissions
+            );
+            self.findings.add(FindingKind::StateMismatch, None, evidence);
+        }
+        1 + u64::from(self.permissions.is_some())
+    }
+
+    /// Compares the anchors on a page of what is kept. Returns how many were compared.
+    pub(in crate::scan) fn compare_anchors(&mut self, kept: &[Anchor]) -> u64 {
+        if self.blind.is_some() || !self.from_the_start {
+            return 0;
+        }
+        let table = |anchors: &[Anchor]| anchors.iter().map(|anchor| (anchor.position, anchor.clone())).collect();
+        let expected: BTreeMap<u64, Anchor> = table(&self.anchors);
+        compare_rows(&mut self.findings, "anchors", &expected, &table(kept))
+    }
+}
+
+/// Compares what follows from the entries with the rows of a table.
+fn compare_rows<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::Debug>(
+    findings: &mut Findings,
+    table: &str,
+    expected: &BTreeMap<K, V>,
+    kept: &BTreeMap<K, V>,
+) -> u64 {
+    for (key, row) in expected {
+        match kept.get(key) {
+            Some(found) if found == row => {}
+            Some(found) => {
+                let evidence = format!("table {table}, {key}: {found:?}, and the entries make it {row:?}");
+                findings.add(FindingKind::StateMismatch, None, evidence);
+            }
+            None => findings.add(FindingKind::StateMismatch, None, format!("table {table}, {key}: the row is missing")),
+        }
+    }
+    for key in kept.keys().filter(|key| !expected.contains_key(key)) {
+        findings.add(FindingKind::StateMismatch, None, format!("table {table}, {key}: no entry made this row"));
+    }
+    kept.len() as u64
+}

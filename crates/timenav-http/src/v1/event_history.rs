@@ -1,0 +1,466 @@
+//! One event: its versions, corrections of it, and interventions on it.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, header};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use timenav_core::event::Cause;
+use timenav_core::ids::{EventId, TimelineId};
+use timenav_core::intervention::{Effect, Understood, understand};
+use timenav_core::place::{Geo, Point};
+use timenav_core::time::{Duration, Instant, Virtual};
+use timenav_engine::{EventHistory, EventVersion, IntervenedEvent, InterventionRequest, Refusal};
+use utoipa::ToSchema;
+
+use super::access_control::if_match;
+use super::clock::timeline;
+use super::events::{EventBody, draft};
+use crate::answer::{Changed, LedgerBody};
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
+use crate::params::{InPath, Params, malformed};
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::wire::{self, MomentText, Text};
+
+const TAG: &str = "events";
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::lookup("/events/{event_id}", "event", "Reads one event with its versions and interventions", event)
+            .takes::<EventRequest>()
+            .gives::<EventReadBody>()
+            .tag(TAG),
+        Route::change("/correct-event", "correct_event", "Replaces how an event was recorded", correct_event)
+            .takes::<CorrectionRequest>()
+            .gives::<CorrectedBody>()
+            .tag(TAG),
+        Route::change("/manipulate-event", "manipulate_event", "Does something to an event", manipulate_event)
+            .takes::<ManipulateRequest>()
+            .gives::<ManipulatedBody>()
+            .tag(TAG),
+    ]
+}
+
+/// As of when to read an event.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EventRequest {
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+    /// As the ledger told it then: a position, the id of an anchor, or a host time. Now if it is left out.
+    #[schema(schema_with = wire::moment_schema, required = false)]
+    #[serde(default, deserialize_with = "wire::moment")]
+    as_of: Option<MomentText>,
+}
+
+/// An event as it should have been recorded.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CorrectionRequest {
+    /// The event, whole: what is left out here is left out of it. Its `event_id` says which.
+    #[schema(value_type = timenav_import::EventRecord)]
+    event: Map<String, Value>,
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// What to do to an event.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ManipulateRequest {
+    /// The event.
+    #[schema(value_type = String, example = "moon-landing")]
+    event_id: Text<EventId>,
+    /// What is done, in words. The first one decides: `prevent`, `cancel`, `stop` or `remove`; `restore`; `delay` or
+    /// `advance` and a duration; `move` or `reschedule` and a timestamp; `relocate to` a place; `describe` or
+    /// `rename` and a text. Anything else is a note.
+    #[schema(min_length = 1, max_length = 1_024, example = "delay by 2h")]
+    action: String,
+    /// The moment of the intervention, on the timeline's clock.
+    #[schema(value_type = String, example = "1969-07-16T13:00:00Z")]
+    time: Text<Instant<Virtual>>,
+    /// What is done, instead of the words of `action`.
+    effect: Option<EffectRequest>,
+    /// Events that the intervention happens because of.
+    #[schema(max_items = 256)]
+    causes: Option<Vec<timenav_import::CauseRecord>>,
+    /// Whether to tell what would happen, and change nothing.
+    #[serde(default, deserialize_with = "wire::truth")]
+    dry_run: Option<bool>,
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// What is done to an event.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum EffectRequest {
+    /// It does not happen.
+    Cancel {},
+    /// It happens as it was last recorded.
+    Restore {},
+    /// It happens later.
+    Delay {
+        /// How much.
+        #[schema(value_type = String, example = "2h")]
+        duration: Text<Duration>,
+    },
+    /// It happens earlier.
+    Advance {
+        /// How much.
+        #[schema(value_type = String, example = "P1D")]
+        duration: Text<Duration>,
+    },
+    /// It happens at another moment.
+    Move {
+        /// When.
+        #[schema(value_type = String, example = "1969-07-20T20:17:40Z")]
+        time: Text<Instant<Virtual>>,
+    },
+    /// It happens elsewhere.
+    Relocate {
+        /// Where, in words.
+        #[schema(min_length = 1, max_length = 512)]
+        location: String,
+        /// Where, on the earth.
+        geo: Option<timenav_import::GeoRecord>,
+    },
+    /// It is told otherwise.
+    Describe {
+        /// The new description.
+        #[schema(max_length = 16_384)]
+        description: String,
+    },
+    /// It is called otherwise.
+    Rename {
+        /// The new name.
+        #[schema(min_length = 1, max_length = 256)]
+        name: String,
+    },
+    /// Nothing but a note.
+    Note {},
+}
+
+/// One event with its history.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EventReadBody {
+    /// What was found, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The event's id.
+    event_id: String,
+    /// Whether it stands: it is not cancelled.
+    stands: bool,
+    /// The event as it stands, if it does.
+    #[schema(value_type = Option<EventBody>)]
+    event: Option<Box<RawValue>>,
+    /// Every version of it, in the order in which they were made.
+    versions: Vec<VersionBody>,
+    /// What was done to it, in order.
+    #[schema(value_type = Vec<InterventionBody>)]
+    interventions: Vec<Box<RawValue>>,
+    /// The last position of the ledger that counts.
+    as_of: Option<u64>,
+}
+
+/// One version of an event.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct VersionBody {
+    /// Position of the ledger entry that made it.
+    position: u64,
+    /// Position of the ledger entry that ended it; absent while it stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<u64>,
+    /// The timeline whose ledger these positions are of.
+    timeline_id: String,
+    /// The event; absent where the version says that it does not stand on this timeline.
+    #[schema(value_type = Option<EventBody>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<Box<RawValue>>,
+}
+
+/// Something that was done to an event.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "says in the OpenAPI document what the engine keeps as JSON")]
+pub(crate) struct InterventionBody {
+    /// Names the intervention.
+    intervention_id: String,
+    /// The event.
+    event_id: String,
+    /// In the words of who intervened.
+    action: String,
+    /// The virtual moment of the intervention.
+    time: String,
+    /// What was done.
+    effect: EffectBody,
+    /// What it happened because of.
+    causes: Option<Vec<timenav_import::CauseObject>>,
+    /// The anchor that was returned to, if that was the reason.
+    anchor_id: Option<String>,
+    /// Whether the event stood before.
+    stood: bool,
+    /// Whether another version stands since, or none.
+    changed: bool,
+    /// Position of the ledger entry.
+    position: u64,
+}
+
+/// An event that was corrected.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CorrectedBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The event's id.
+    event_id: String,
+    /// The event as it stands.
+    #[schema(value_type = EventBody)]
+    event: Option<Box<RawValue>>,
+    /// Whether that is another version than before.
+    changed: bool,
+    /// Where the correction stands in the ledger.
+    ledger: LedgerBody,
+}
+
+/// What was done to an event.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ManipulatedBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The event's id.
+    event_id: String,
+    /// Names the intervention; absent after a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intervention_id: Option<String>,
+    /// What was done.
+    effect: EffectBody,
+    /// The event as it stood before, if it did.
+    #[schema(value_type = Option<EventBody>)]
+    before: Option<Box<RawValue>>,
+    /// The event as it stands, if it does.
+    #[schema(value_type = Option<EventBody>)]
+    after: Option<Box<RawValue>>,
+    /// Whether nothing was changed because a dry run was asked for.
+    dry_run: bool,
+    /// Where the intervention stands in the ledger; absent after a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ledger: Option<LedgerBody>,
+}
+
+/// What an intervention does, as it was understood.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct EffectBody {
+    /// `cancel`, `restore`, `delay`, `advance`, `move`, `relocate`, `describe`, `rename` or `note`.
+    #[schema(value_type = String)]
+    kind: &'static str,
+    /// How much later or earlier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration: Option<String>,
+    /// The new moment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
+    /// The new place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location: Option<String>,
+    /// The new description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    /// The new name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+}
+
+/// Reads one event.
+async fn event(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    InPath(event_id): InPath,
+    Params(request): Params<EventRequest>,
+) -> Result<Response, Failure> {
+    // What cannot be an id names nothing.
+    let event_id = EventId::new(&event_id).map_err(|_| Refusal::NotFound { what: "event", id: event_id })?;
+    let as_of = request.as_of.map(|moment| moment.as_of);
+    let history = app.engine.event(&caller, timeline(request.timeline_id), &event_id, as_of.as_ref()).await?;
+    let tag = history.known.standing().map(|version| format!("\"{}\"", version.position));
+    let mut headers = HeaderMap::new();
+    headers.extend(tag.and_then(|tag| HeaderValue::from_str(&tag).ok()).map(|tag| (header::ETAG, tag)));
+    Ok((headers, Json(EventReadBody::of(&event_id, &history))).into_response())
+}
+
+/// Replaces how an event was recorded.
+async fn correct_event(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    headers: HeaderMap,
+    Params(request): Params<CorrectionRequest>,
+) -> Result<Changed<CorrectedBody>, Failure> {
+    let event = serde_json::to_vec(&request.event).map_err(|error| malformed(&error))?;
+    let draft = draft(&event, "event")?;
+    if draft.event_id.is_none() {
+        return Err(Failure::missing("event/event_id"));
+    }
+    // A tag that no version can have matches none.
+    let expected = if_match(&headers)?.map(|tag| tag.trim_matches('"').parse().unwrap_or(u64::MAX));
+    let corrected =
+        app.engine.correct_event(&caller, timeline(request.timeline_id), draft, expected, idempotency).await?;
+    let body = CorrectedBody {
+        status: if corrected.changed {
+            format!("The event `{}` is corrected.", corrected.event_id)
+        } else {
+            format!("The event `{}` was recorded so already.", corrected.event_id)
+        },
+        timeline_id: corrected.timeline_id.to_string(),
+        event_id: corrected.event_id.to_string(),
+        event: raw(&corrected.content),
+        changed: corrected.changed,
+        ledger: corrected.ledger.into(),
+    };
+    Ok(Changed::ok(body, corrected.replayed))
+}
+
+/// Does something to an event.
+async fn manipulate_event(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<ManipulateRequest>,
+) -> Result<Changed<ManipulatedBody>, Failure> {
+    let ManipulateRequest { event_id, action, time, effect, causes, dry_run, timeline_id } = request;
+    let Understood { effect, missing } = match effect {
+        Some(effect) => Understood { effect: effect.read()?, missing: None },
+        None => understand(&action),
+    };
+    let causes = causes.unwrap_or_default().into_iter().enumerate().map(|(index, cause)| read_cause(cause, index));
+    let causes = causes.collect::<Result<_, _>>()?;
+    let request = InterventionRequest { event_id: event_id.0, action, effect, time: time.0, causes };
+    let timeline = timeline(timeline_id);
+    if dry_run == Some(true) {
+        let preview = app.engine.preview_intervention(&caller, timeline, request).await?;
+        return Ok(Changed::ok(ManipulatedBody::of(&preview, None, missing, true), false));
+    }
+    let done = app.engine.manipulate_event(&caller, timeline, request, idempotency).await?;
+    let (ledger, replayed) = (done.ledger.into(), done.replayed);
+    Ok(Changed::ok(ManipulatedBody::of(&done, Some(ledger), missing, false), replayed))
+}
+
+fn read_cause(cause: timenav_import::CauseRecord, index: usize) -> Result<Cause, Failure> {
+    cause.into_cause(index).map_err(|error| Failure::invalid(error.field.unwrap_or_default(), error.detail))
+}
+
+impl EffectRequest {
+    fn read(self) -> Result<Effect, Failure> {
+        Ok(match self {
+            Self::Cancel {} => Effect::Cancel,
+            Self::Restore {} => Effect::Restore,
+            Self::Delay { duration } => Effect::Delay(duration.0),
+            Self::Advance { duration } => Effect::Advance(duration.0),
+            Self::Move { time } => Effect::Move(time.0),
+            Self::Relocate { location, geo } => {
+                Effect::Relocate { location, geo: geo.as_ref().map(read_geo).transpose()? }
+            }
+            Self::Describe { description } => Effect::Describe(description),
+            Self::Rename { name } => Effect::Rename(name),
+            Self::Note {} => Effect::Note,
+        })
+    }
+}
+
+fn read_geo(geo: &timenav_import::GeoRecord) -> Result<Geo, Failure> {
+    let point = geo.lat.zip(geo.lon).and_then(|(lat, lon)| Point::new(lat, lon));
+    let detail = "a place has a `lat` from -90 to 90 and a `lon` from -180 to 180 degrees";
+    let point = point.ok_or_else(|| Failure::invalid("effect/geo", detail))?;
+    Ok(Geo { point, radius_m: geo.radius_m })
+}
+
+impl EventReadBody {
+    fn of(event_id: &EventId, history: &EventHistory) -> Self {
+        let standing = history.known.standing();
+        let status = if standing.is_some() {
+            format!("The event `{event_id}` stands.")
+        } else {
+            format!("The event `{event_id}` is cancelled.")
+        };
+        let name = |layer: usize| history.layers.get(layer).map_or_else(String::new, ToString::to_string);
+        let version = |version: &EventVersion| VersionBody {
+            position: version.position,
+            until: version.until,
+            timeline_id: name(version.layer),
+            event: raw(&version.content),
+        };
+        let interventions = history.interventions.iter().filter_map(|(_, position, payload)| {
+            let rest = payload.strip_suffix('}')?;
+            raw(&format!("{rest},\"position\":{position}}}"))
+        });
+        Self {
+            status,
+            timeline_id: history.timeline_id.to_string(),
+            event_id: event_id.to_string(),
+            stands: standing.is_some(),
+            event: standing.and_then(|version| {
+                raw(&format!("{},\"position\":{}}}", version.content.strip_suffix('}')?, version.position))
+            }),
+            versions: history.known.versions.iter().map(version).collect(),
+            interventions: interventions.collect(),
+            as_of: history.as_of,
+        }
+    }
+}
+
+impl ManipulatedBody {
+    fn of(done: &IntervenedEvent, ledger: Option<LedgerBody>, missing: Option<&str>, dry_run: bool) -> Self {
+        let changed = done.before != done.after;
+        let what = match (&done.after, changed, done.effect.as_str()) {
+            (_, false, "note") => "is noted and changes nothing".to_owned(),
+            (_, false, _) => "changes nothing: the event was so already".to_owned(),
+            (None, true, _) => "cancels the event".to_owned(),
+            (Some(_), true, "restore") => "restores the event".to_owned(),
+            (Some(_), true, kind) => format!("changes the event ({kind})"),
+        };
+        let hint = missing.map_or_else(String::new, |missing| format!(" To change it, name {missing}."));
+        let would = if dry_run { "A dry run; nothing was changed. The intervention" } else { "The intervention" };
+        Self {
+            status: format!("{would} {what}.{hint}"),
+            timeline_id: done.timeline_id.to_string(),
+            event_id: done.event_id.to_string(),
+            intervention_id: (!dry_run).then(|| done.intervention_id.to_string()),
+            effect: EffectBody::of(&done.effect),
+            before: done.before.as_deref().and_then(raw),
+            after: done.after.as_deref().and_then(raw),
+            dry_run,
+            ledger,
+        }
+    }
+}
+
+impl EffectBody {
+    fn of(effect: &Effect) -> Self {
+        let mut body = Self { kind: effect.as_str(), ..Self::default() };
+        match effect {
+            Effect::Cancel | Effect::Restore | Effect::Note => {}
+            Effect::Delay(by) | Effect::Advance(by) => body.duration = Some(by.to_string()),
+            Effect::Move(to) => body.time = Some(to.to_string()),
+            Effect::Relocate { location, .. } => body.location = Some(location.clone()),
+            Effect::Describe(text) => body.description = Some(text.clone()),
+            Effect::Rename(name) => body.name = Some(name.clone()),
+        }
+        body
+    }
+}
+
+/// Returns JSON that the engine keeps, to be answered as it is.
+fn raw(json: &str) -> Option<Box<RawValue>> {
+    RawValue::from_string(json.to_owned()).ok()
+}

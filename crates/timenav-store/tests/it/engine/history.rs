@@ -1,0 +1,322 @@
+//! Corrections, interventions, returns and forks, against a model that keeps every state there was.
+
+use std::collections::BTreeMap;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use timenav_core::as_of::AsOf;
+use timenav_core::event::EventDraft;
+use timenav_core::ids::{AnchorId, TimelineId};
+use timenav_core::intervention::Effect;
+use timenav_core::place::LocationQuery;
+use timenav_core::scan::Depth;
+use timenav_core::time::{TimeRange, parse_duration};
+use timenav_engine::{
+    AnchorRequest, ErasureRequest, EventPage, InterventionRequest, MonitorEvents, Refusal, ReturnScope,
+};
+
+use crate::cases::check_cases;
+use crate::house::{Home, House, told};
+use crate::sample::{event_id, moment, timeline_id};
+
+/// One step of a life.
+#[derive(Clone, Debug)]
+enum Step {
+    Record(u8, i64),
+    Correct(u8, i64),
+    Cancel(u8),
+    Restore(u8),
+    Delay(u8),
+    Note(u8),
+    Anchor,
+    Return(Index, bool),
+    Fork(Index, Option<Index>),
+}
+
+fn steps() -> impl Strategy<Value = Vec<(Index, Step)>> {
+    let event = 0..6_u8;
+    let step = prop_oneof![
+        4 => (event.clone(), 0..50_i64).prop_map(|(event, time)| Step::Record(event, time)),
+        3 => (event.clone(), 0..50_i64).prop_map(|(event, time)| Step::Correct(event, time)),
+        3 => event.clone().prop_map(Step::Cancel),
+        3 => event.clone().prop_map(Step::Restore),
+        2 => event.clone().prop_map(Step::Delay),
+        1 => event.prop_map(Step::Note),
+        2 => Just(Step::Anchor),
+        2 => (any::<Index>(), any::<bool>()).prop_map(|(at, all)| Step::Return(at, all)),
+        2 => (any::<Index>(), any::<Option<Index>>()).prop_map(|(of, at)| Step::Fork(of, at)),
+    ];
+    vec((any::<Index>(), step), 1..60)
+}
+
+/// One event in the model, in seconds: how it was recorded, and how it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Known {
+    recorded: i64,
+    stands: Option<i64>,
+}
+
+type State = BTreeMap<String, Known>;
+
+/// One timeline in the model.
+#[derive(Clone, Debug)]
+struct Life {
+    name: TimelineId,
+    now: State,
+    /// The state after each entry, by position.
+    past: BTreeMap<u64, State>,
+    anchors: Vec<(AnchorId, State)>,
+}
+
+impl Life {
+    fn at(&self, position: u64) -> &State {
+        self.past.range(..=position).next_back().expect("the first entry made it").1
+    }
+}
+
+fn standing(state: &State) -> Vec<(i64, String)> {
+    let stands = state.iter().filter_map(|(id, known)| Some((known.stands?, id.clone())));
+    let mut all: Vec<_> = stands.collect();
+    all.sort();
+    all
+}
+
+fn draft(event: u8, seconds: i64) -> EventDraft {
+    EventDraft {
+        event_id: Some(event_id(&format!("e{event}"))),
+        ..EventDraft::at(moment(seconds * 1_000_000), "it happens")
+    }
+}
+
+async fn page(home: &Home<'_>, timeline: &TimelineId, as_of: Option<AsOf>, items_max: usize) -> Vec<EventPage> {
+    let mut pages: Vec<EventPage> = Vec::new();
+    loop {
+        let cursor = pages.last().map(|page| page.next_cursor.clone());
+        let Some(cursor) = cursor.map_or(Some(None), |cursor| cursor.map(Some)) else { return pages };
+        let request = MonitorEvents {
+            timeline: Some(timeline.clone()),
+            location_text: "*".to_owned(),
+            location: LocationQuery::Anywhere,
+            range: TimeRange::everything(),
+            as_of: as_of.clone().map(|as_of| (format!("{as_of:?}"), as_of)),
+            items_max,
+            cursor,
+        };
+        pages.push(home.engine.monitor_events(&home.admin, request).await.unwrap());
+    }
+}
+
+async fn found(home: &Home<'_>, timeline: &TimelineId, as_of: Option<AsOf>) -> Vec<(i64, String)> {
+    let pages = page(home, timeline, as_of, 2).await;
+    let one = |content: &str| {
+        let event: serde_json::Value = serde_json::from_str(content).unwrap();
+        event["event_id"].as_str().unwrap().to_owned()
+    };
+    let events = pages.iter().flat_map(|page| &page.events);
+    let mut all: Vec<_> = events.map(|event| (event.time.micros() / 1_000_000, one(&event.content))).collect();
+    assert!(all.is_sorted_by_key(|event| event.0));
+    all.sort();
+    all
+}
+
+async fn intervene(home: &Home<'_>, timeline: &TimelineId, event: u8, effect: Effect) -> Result<(), Refusal> {
+    let request = InterventionRequest {
+        event_id: event_id(&format!("e{event}")),
+        action: effect.as_str().to_owned(),
+        effect,
+        time: moment(0),
+        causes: Vec::new(),
+    };
+    let preview = home.engine.preview_intervention(&home.admin, Some(timeline.clone()), request.clone()).await;
+    let done = home.engine.manipulate_event(&home.admin, Some(timeline.clone()), request, None).await;
+    match (preview, done) {
+        (Ok(preview), Ok(done)) => {
+            assert_eq!((preview.before, preview.after), (done.before, done.after));
+            Ok(())
+        }
+        (Err(preview), Err(done)) => {
+            assert_eq!(preview.to_string(), done.to_string());
+            Err(done)
+        }
+        (preview, done) => panic!("a dry run says {preview:?}, and then {done:?}"),
+    }
+}
+
+/// Intervenes on the engine and in the model.
+async fn change(home: &Home<'_>, life: &mut Life, event: u8, effect: Effect) {
+    let done = intervene(home, &life.name, event, effect.clone()).await;
+    let known = life.now.get_mut(&format!("e{event}"));
+    let may =
+        known.as_ref().is_some_and(|known| known.stands.is_some() || matches!(effect, Effect::Restore | Effect::Note));
+    assert_eq!(done.is_ok(), may, "{done:?}");
+    if let Some(known) = known.filter(|_| may) {
+        known.stands = match effect {
+            Effect::Cancel => None,
+            Effect::Restore => Some(known.recorded),
+            Effect::Delay(_) => known.stands.map(|time| time + 3_600),
+            _ => known.stands,
+        };
+    }
+}
+
+/// Forks on the engine and in the model.
+async fn fork(home: &Home<'_>, lives: &mut Vec<Life>, of: Index, at: Option<Index>) {
+    if lives.len() == 5 {
+        return;
+    }
+    let parent = of.get(lives).clone();
+    let last = home.size(parent.name.as_str()).await - 1;
+    let position = at.map(|at| u64::try_from(at.index(usize::try_from(last).unwrap() + 1)).unwrap());
+    let name = timeline_id(&format!("fork{}", lives.len()));
+    let as_of = position.map(AsOf::Position);
+    home.engine.fork_timeline(&home.admin, name.clone(), &parent.name, as_of.as_ref(), None).await.unwrap();
+    let now = position.map_or(&parent.now, |position| parent.at(position)).clone();
+    // Anchors that were set later are not the fork's.
+    let anchors = parent.anchors.iter().filter(|_| position.is_none()).cloned().collect();
+    lives.push(Life { name, past: BTreeMap::from([(0, now.clone())]), now, anchors });
+}
+
+/// Carries a step out on the engine and in the model.
+async fn step(home: &Home<'_>, lives: &mut Vec<Life>, number: usize, step: &Step) {
+    let timeline = lives[number].name.clone();
+    let named = Some(timeline.clone());
+    let id = |event: &u8| format!("e{event}");
+    match step {
+        Step::Record(event, time) => {
+            let done = home.engine.record_events(&home.admin, named, vec![draft(*event, *time)], None).await;
+            let is_new = !lives[number].now.contains_key(&id(event));
+            assert_eq!(done.is_ok(), is_new, "{done:?}");
+            if is_new {
+                lives[number].now.insert(id(event), Known { recorded: *time, stands: Some(*time) });
+            }
+        }
+        Step::Correct(event, time) => {
+            let done = home.engine.correct_event(&home.admin, named, draft(*event, *time), None, None).await;
+            let known = lives[number].now.get_mut(&id(event)).filter(|known| known.stands.is_some());
+            assert_eq!(done.is_ok(), known.is_some(), "{done:?}");
+            if let Some(known) = known {
+                assert_eq!(done.unwrap().changed, known.stands != Some(*time));
+                // What is recorded so already is no correction.
+                let recorded = if known.stands == Some(*time) { known.recorded } else { *time };
+                *known = Known { recorded, stands: Some(*time) };
+            }
+        }
+        Step::Cancel(event) => change(home, &mut lives[number], *event, Effect::Cancel).await,
+        Step::Restore(event) => change(home, &mut lives[number], *event, Effect::Restore).await,
+        Step::Delay(event) => {
+            let effect = Effect::Delay(parse_duration("1h").unwrap());
+            change(home, &mut lives[number], *event, effect).await;
+        }
+        Step::Note(event) => change(home, &mut lives[number], *event, Effect::Note).await,
+        Step::Anchor => {
+            let request = AnchorRequest { timestamp: None, description: String::new(), fixed: true };
+            let (anchor_id, ..) = home.engine.set_anchor(&home.admin, named, request, None).await.unwrap();
+            let now = lives[number].now.clone();
+            lives[number].anchors.push((anchor_id, now));
+        }
+        Step::Return(at, all) => {
+            if lives[number].anchors.is_empty() {
+                return;
+            }
+            let (anchor_id, state) = at.get(&lives[number].anchors).clone();
+            let scope = if *all { ReturnScope::All } else { ReturnScope::Clock };
+            home.engine.return_to_anchor(&home.admin, named, &anchor_id, scope, None).await.unwrap();
+            if *all {
+                // An event that was recorded later is known, and cancelled.
+                for (id, known) in &mut lives[number].now {
+                    known.stands = state.get(id).and_then(|then| then.stands);
+                }
+            }
+        }
+        Step::Fork(of, at) => fork(home, lives, *of, *at).await,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_state_there_was_can_be_read_and_none_leaks_into_another_timeline() {
+    check_cases(24, &steps(), async |steps| {
+        let house = House::new();
+        let mut home = house.open().await;
+        let empty = State::new();
+        let mut lives = vec![Life {
+            name: timeline_id("main"),
+            past: BTreeMap::from([(0, empty.clone())]),
+            now: empty,
+            anchors: Vec::new(),
+        }];
+        for (count, (on, one)) in steps.iter().enumerate() {
+            house.clock.advance(1_000_000);
+            let number = on.index(lives.len());
+            step(&home, &mut lives, number, one).await;
+            for life in &mut lives {
+                let size = home.size(life.name.as_str()).await;
+                life.past.insert(size - 1, life.now.clone());
+            }
+            if count % 20 == 19 {
+                home = home.reopen().await;
+            }
+        }
+        for life in &lives {
+            assert_eq!(found(&home, &life.name, None).await, standing(&life.now), "{}", life.name);
+            let view = home.engine.timeline(&home.admin, &life.name).await.unwrap();
+            assert_eq!(view.state.head.events_count, standing(&life.now).len() as u64, "{}", life.name);
+            for (position, state) in &life.past {
+                let as_of = Some(AsOf::Position(*position));
+                assert_eq!(found(&home, &life.name, as_of).await, standing(state), "{} {position}", life.name);
+            }
+            for (anchor_id, state) in &life.anchors {
+                let as_of = Some(AsOf::Anchor(anchor_id.clone()));
+                assert_eq!(found(&home, &life.name, as_of).await, standing(state), "{} {anchor_id}", life.name);
+            }
+            let scan = home.engine.detect_tampering(&home.admin, &life.name, Depth::Full, &mut |_| ()).await;
+            assert!(scan.unwrap().scan.findings.is_empty());
+        }
+        home.close().await;
+    });
+}
+
+#[tokio::test]
+async fn an_event_is_erased_with_every_version() {
+    let house = House::new();
+    let home = house.open().await;
+    home.engine.record_events(&home.admin, None, vec![draft(1, 1), draft(2, 2)], None).await.unwrap();
+    home.engine.correct_event(&home.admin, None, draft(1, 3), None, None).await.unwrap();
+    let main = timeline_id("main");
+    intervene(&home, &main, 1, Effect::Describe("secret".to_owned())).await.unwrap();
+    intervene(&home, &main, 1, Effect::Cancel).await.unwrap();
+    let fork = timeline_id("fork");
+    home.engine.fork_timeline(&home.admin, fork.clone(), &main, None, None).await.unwrap();
+    let erasure = || ErasureRequest::Event(Some(fork.clone()), event_id("e1"));
+    let refused = home.engine.erase_data(&home.admin, erasure(), None).await;
+    assert!(told(&refused).contains("erase it there"), "{refused:?}");
+    let erasure = ErasureRequest::Event(None, event_id("e1"));
+    home.engine.erase_data(&home.admin, erasure, None).await.unwrap();
+    let lines = home.lines().await;
+    assert!(lines.iter().all(|line| !line.payload.to_string().contains("secret")), "{lines:#?}");
+    for timeline in [&main, &fork] {
+        assert!(home.engine.event(&home.admin, Some(timeline.clone()), &event_id("e1"), None).await.is_err());
+        assert_eq!(found(&home, timeline, None).await, [(2, "e2".to_owned())]);
+    }
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_correction_of_another_version_than_expected_is_refused() {
+    let house = House::new();
+    let home = house.open().await;
+    let made = home.engine.record_events(&home.admin, None, vec![draft(1, 1)], None).await.unwrap();
+    let correct =
+        async |time, expected| home.engine.correct_event(&home.admin, None, draft(1, time), expected, None).await;
+    let position = made.ledger.position;
+    assert!(matches!(correct(2, Some(position + 1)).await, Err(Refusal::TagDiffers { .. })));
+    let corrected = correct(2, Some(position)).await.unwrap();
+    assert!(matches!(correct(3, Some(position)).await, Err(Refusal::TagDiffers { .. })));
+    assert!(correct(3, Some(corrected.ledger.position)).await.unwrap().changed);
+    let history = home.engine.event(&home.admin, None, &event_id("e1"), None).await.unwrap();
+    let positions: Vec<_> = history.known.versions.iter().map(|version| (version.position, version.until)).collect();
+    assert_eq!(positions.len(), 3);
+    assert_eq!(positions[0].1, Some(positions[1].0));
+    assert_eq!(positions[2].1, None);
+    home.close().await;
+}

@@ -1,0 +1,214 @@
+//! `POST /v1/manipulate-event`, `POST /v1/correct-event`, `GET /v1/events/{event_id}`, and states of
+//! the past.
+
+use serde_json::{Value, json};
+
+use super::{PREFIXES, send, standing};
+use crate::http::{Request, target};
+use crate::service::Service;
+use crate::snapshot;
+
+const TIME: &str = "1969-07-16T13:00:00Z";
+
+fn with_launch() -> Service {
+    let service = standing();
+    let event = json!({
+        "event_id": "launch", "time": "1969-07-16T13:32:00Z", "name": "Launch", "location": "Cape Kennedy",
+        "description": "Apollo 11 lifts off.",
+    });
+    service.post("/v1/events", &event);
+    service
+}
+
+fn manipulate(service: &Service, action: &str) -> Value {
+    let body = json!({ "event_id": "launch", "action": action, "time": TIME });
+    send(service, "/v1/manipulate-event", &body).expect(200)
+}
+
+/// Returns the ids of the events that stand at a moment, with their times.
+fn found(service: &Service, timeline: &str, as_of: Option<&str>) -> Vec<(String, String)> {
+    let mut query = vec![("location", "*"), ("time_range", "../.."), ("timeline_id", timeline)];
+    query.extend(as_of.map(|as_of| ("as_of", as_of)));
+    let page = service.send(Request::get(&target("/v1/monitor-events", &query))).expect(200);
+    let text = |event: &Value, name: &str| event[name].as_str().unwrap().to_owned();
+    page["events"].as_array().unwrap().iter().map(|event| (text(event, "event_id"), text(event, "time"))).collect()
+}
+
+#[test]
+fn words_decide_what_is_done() {
+    let service = with_launch();
+    for (prefix, name) in PREFIXES.iter().zip(["cancelled", "cancelled-again"]) {
+        let body = json!({ "event_id": "launch", "action": "Prevent the launch", "time": TIME });
+        let answer = send(&service, &format!("{prefix}/manipulate-event"), &body);
+        if name == "cancelled" {
+            snapshot::check("manipulate-event-cancelled", &answer);
+            assert_eq!(found(&service, "main", None), []);
+        } else {
+            answer.refused(409, "conflict");
+        }
+    }
+    let restored = manipulate(&service, "restore it");
+    assert_eq!((&restored["before"], &restored["after"]["event_id"]), (&Value::Null, &json!("launch")));
+    let delayed = manipulate(&service, "delay by 2 hours");
+    assert_eq!(delayed["effect"], json!({ "kind": "delay", "duration": "PT2H" }));
+    assert_eq!(delayed["after"]["time"], "1969-07-16T15:32:00Z");
+    assert_eq!(manipulate(&service, "move to 1970-01-01T00:00:00Z")["after"]["time"], "1970-01-01T00:00:00Z");
+    assert_eq!(manipulate(&service, "relocate to Baikonur")["after"]["location"], "Baikonur");
+    assert_eq!(manipulate(&service, "rename to Second launch")["after"]["name"], "Second launch");
+    let noted = manipulate(&service, "warn the crew");
+    assert_eq!((&noted["effect"]["kind"], &noted["before"]), (&json!("note"), &noted["after"]));
+    let unclear = manipulate(&service, "delay the launch");
+    assert!(unclear["status"].as_str().unwrap().contains("name a duration"), "{unclear}");
+    assert_eq!(manipulate(&service, "restore")["after"]["name"], "Launch");
+    service.audit();
+}
+
+#[test]
+fn an_effect_may_be_told_apart_from_the_words() {
+    let service = with_launch();
+    let with = |effect: Value| {
+        let body = json!({ "event_id": "launch", "action": "sabotage", "time": TIME, "effect": effect });
+        send(&service, "/v1/manipulate-event", &body)
+    };
+    let moved = with(json!({ "kind": "relocate", "location": "Kourou", "geo": { "lat": 5.16, "lon": -52.65 } }));
+    assert_eq!(moved.expect(200)["after"]["geo"], json!({ "lat": 5.16, "lon": -52.65 }));
+    assert_eq!(
+        with(json!({ "kind": "advance", "duration": "P1D" })).expect(200)["after"]["time"],
+        "1969-07-15T13:32:00Z"
+    );
+    with(json!({ "kind": "explode" })).refused(400, "invalid_parameter");
+    with(json!({ "kind": "delay" })).refused(400, "missing_parameter");
+    with(json!({ "kind": "relocate", "location": "x", "geo": { "lat": 95, "lon": 0 } }))
+        .refused(400, "invalid_parameter");
+    with(json!({ "kind": "delay", "duration": "P9999Y" })).refused(422, "time_out_of_range");
+    with(json!({ "kind": "rename", "name": "x".repeat(300) })).refused(400, "invalid_parameter");
+    service.audit();
+}
+
+#[test]
+fn a_dry_run_changes_nothing() {
+    let service = with_launch();
+    let body = json!({ "event_id": "launch", "action": "cancel", "time": TIME, "dry_run": true });
+    let answer = send(&service, "/v1/manipulate-event", &body);
+    snapshot::check("manipulate-event-dry-run", &answer);
+    assert_eq!(found(&service, "main", None).len(), 1);
+    send(
+        &service,
+        "/v1/manipulate-event",
+        &json!({ "event_id": "none", "action": "x", "time": TIME, "dry_run": true }),
+    )
+    .refused(404, "not_found");
+    service.audit();
+}
+
+#[test]
+fn an_event_is_read_with_all_that_happened_to_it() {
+    let service = with_launch();
+    manipulate(&service, "delay 2h");
+    let read = || service.send(Request::get("/v1/events/launch"));
+    let tag = read().header("etag").unwrap().to_owned();
+    let correction = json!({ "event": { "event_id": "launch", "time": "1969-07-16T13:32:00Z", "name": "Lift-off" } });
+    let correct =
+        |tag: &str| service.send(Request::post("/v1/correct-event").header("If-Match", tag).json(&correction));
+    correct("\"0\"").refused(412, "precondition_failed");
+    snapshot::check("correct-event", &correct(&tag));
+    correct(&tag).refused(412, "precondition_failed");
+    manipulate(&service, "cancel");
+    send(&service, "/v1/correct-event", &correction).refused(409, "conflict");
+    let answer = read();
+    assert_eq!(answer.header("etag"), None);
+    snapshot::check("event", &answer);
+    let event = answer.json();
+    let positions: Vec<_> = event["versions"].as_array().unwrap().iter().map(|one| &one["position"]).collect();
+    for (number, position) in positions.iter().enumerate() {
+        let then = service.get("/v1/events/launch", &[("as_of", &position.to_string())]);
+        assert_eq!(then["versions"].as_array().unwrap().len(), number + 1);
+        assert_eq!(then["stands"], true);
+    }
+    service.send(Request::get("/v1/events/none")).refused(404, "not_found");
+    service.send(Request::get("/v1/events/%20")).refused(404, "not_found");
+    send(&service, "/v1/correct-event", &json!({ "event": { "time": TIME } })).refused(400, "missing_parameter");
+    let unknown = json!({ "event": { "event_id": "launch", "time": "noon" } });
+    let refused = send(&service, "/v1/correct-event", &unknown).refused(400, "invalid_parameter");
+    assert_eq!(refused["errors"][0]["pointer"], "#/event/time");
+    service.audit();
+}
+
+#[test]
+fn the_past_is_read_by_position_anchor_and_host_time() {
+    let service = with_launch();
+    let anchor = service.post("/v1/set-anchor", &json!({}));
+    let then = anchor["ledger"]["position"].to_string();
+    manipulate(&service, "cancel");
+    assert_eq!(found(&service, "main", None), []);
+    let launch = [("launch".to_owned(), "1969-07-16T13:32:00Z".to_owned())];
+    assert_eq!(found(&service, "main", Some(&then)), launch);
+    assert_eq!(found(&service, "main", Some(anchor["anchor_id"].as_str().unwrap())), launch);
+    assert_eq!(found(&service, "main", Some("1999-01-01T00:00:00Z")), []);
+    assert_eq!(found(&service, "main", Some("9999-01-01T00:00:00Z")), []);
+    let asked = |as_of: &str| {
+        let query = [("location", "*"), ("time_range", "../.."), ("as_of", as_of)];
+        service.send(Request::get(&target("/v1/monitor-events", &query)))
+    };
+    asked("1000000").refused(400, "invalid_parameter");
+    asked("anchor_none").refused(404, "not_found");
+    asked("yesterday").refused(400, "invalid_parameter");
+    service.audit();
+}
+
+#[test]
+fn a_return_restores_events_too() {
+    let service = with_launch();
+    let anchor = service.post("/v1/set-anchor", &json!({}));
+    service.post("/v1/events", &json!({ "event_id": "late", "time": "1969-07-17T00:00:00Z" }));
+    manipulate(&service, "delay 1d");
+    let back = json!({ "anchor_id": anchor["anchor_id"], "scope": "clock" });
+    service.post("/v1/return-to-anchor", &back);
+    assert_eq!(found(&service, "main", None).len(), 2);
+    let answer = send(&service, "/v1/return-to-anchor", &json!({ "anchor_id": anchor["anchor_id"] }));
+    snapshot::check("return-to-anchor-all", &answer);
+    assert_eq!(found(&service, "main", None), [("launch".to_owned(), "1969-07-16T13:32:00Z".to_owned())]);
+    let event = service.get("/v1/events/late", &[]);
+    assert_eq!((&event["stands"], event["versions"].as_array().unwrap().len()), (&json!(false), 1));
+    assert_eq!(event["interventions"][0]["anchor_id"], anchor["anchor_id"]);
+    service.audit();
+}
+
+#[test]
+fn forks_share_the_past_and_nothing_else() {
+    let service = with_launch();
+    let before = service.post("/v1/set-anchor", &json!({}));
+    manipulate(&service, "delay 1d");
+    let fork = |body: Value| send(&service, "/timelines", &body);
+    let now = fork(json!({ "timeline_id": "now", "fork_of": "main" }));
+    snapshot::check("fork", &now);
+    fork(json!({ "timeline_id": "then", "fork_of": "main", "at": before["anchor_id"] })).expect(201);
+    fork(json!({ "timeline_id": "of-fork", "fork_of": "then", "at": 0 })).expect(201);
+    let times = |timeline: &str| found(&service, timeline, None).into_iter().map(|event| event.1).collect::<Vec<_>>();
+    assert_eq!(times("now"), ["1969-07-17T13:32:00Z"]);
+    assert_eq!(times("then"), ["1969-07-16T13:32:00Z"]);
+    assert_eq!(times("of-fork"), ["1969-07-16T13:32:00Z"]);
+    // What is done on one is done on no other.
+    service.post(
+        "/v1/manipulate-event",
+        &json!({
+            "timeline_id": "then", "event_id": "launch", "action": "cancel", "time": TIME,
+        }),
+    );
+    service.post("/v1/events", &json!({ "timeline_id": "of-fork", "event_id": "own", "time": TIME }));
+    manipulate(&service, "cancel");
+    assert_eq!((times("main").len(), times("now").len(), times("then").len(), times("of-fork").len()), (0, 1, 0, 2));
+    let page = service.get("/v1/monitor-events", &[("location", "*"), ("time_range", "../.."), ("timeline_id", "now")]);
+    assert_eq!(page["events"][0]["timeline_id"], "main");
+    assert_eq!(service.get("/timeline/then", &[])["clock"]["current_time"], "2000-01-01T00:00:00Z");
+    fork(json!({ "timeline_id": "x", "fork_of": "none" })).refused(404, "not_found");
+    fork(json!({ "timeline_id": "x", "fork_of": "system" })).refused(400, "invalid_parameter");
+    fork(json!({ "timeline_id": "x", "fork_of": "main", "at": 9999 })).refused(400, "invalid_parameter");
+    fork(json!({ "timeline_id": "x", "at": 1 })).refused(400, "missing_parameter");
+    fork(json!({ "timeline_id": "now", "fork_of": "main" })).refused(409, "already_exists");
+    for timeline in ["main", "now", "then", "of-fork"] {
+        let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
+        assert_eq!(scan["tampering_detected"], false, "{scan}");
+    }
+    service.audit();
+}
