@@ -3,18 +3,41 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::io::Read as _;
 
 use serde_json::{Value, json};
 
-use crate::http::{Request, target};
+use crate::http::{Answer, Request, target};
 use crate::service::Service;
 use crate::snapshot;
 
-/// Operations with what they are asked with: they are about ada's timeline `hers`, or about
-/// things that do not exist, so that nobody changes what the next one needs.
-fn rows(data_id: &str) -> Vec<(&'static str, Request)> {
+/// Opens the one sealed record.
+const ENCRYPTION_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+
+/// Well formed, down to its check characters, and nobody's.
+const UNKNOWN_KEY: &str = "tnk_zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ0mLq17";
+
+/// More requests than a service answers before a key expires that has seconds to live.
+const REQUESTS_MAX: u32 = 1_000_000;
+
+/// What a caller's operations are about. Each has things of their own to erase, stop and remove,
+/// so that a cell does not depend on the one before it.
+struct Targets {
+    number: usize,
+    /// Host time, near enough.
+    now: String,
+    anchor_id: String,
+    data_id: String,
+    event_id: String,
+    key_id: String,
+}
+
+/// Operations with what they are asked with, mostly about ada's timeline `hers`. The first word of
+/// a row's name is the operation.
+fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
     let hers = [("timeline_id", "hers")];
     let at = "2001-01-01T00:00:00Z";
+    let Targets { number, now, anchor_id, data_id, event_id, key_id } = about;
     let get = |path: &str| Request::get(path);
     let of_hers = |path: &str| Request::get(&target(path, &hers));
     let post = |path: &str, body: Value| {
@@ -22,9 +45,12 @@ fn rows(data_id: &str) -> Vec<(&'static str, Request)> {
         body["timeline_id"] = json!("hers");
         Request::post(path).json(&body)
     };
+    let user = |user_id: &str| json!({ "user_id": user_id });
+    let spare = format!("spare-{number}");
+    let delete = |path: &str, name: &str| Request::new("DELETE", &format!("{path}/{name}"));
     vec![
         ("clock", of_hers("/v1/clock")),
-        ("clock_stream", of_hers("/v1/clock/stream").header("Last-Event-ID", "x")),
+        ("clock_stream", of_hers("/v1/clock/stream")),
         ("anchors", of_hers("/v1/anchors")),
         ("monitor_events", get(&target("/v1/monitor-events", &[hers[0], ("location", "*"), ("time_range", "../..")]))),
         ("event", of_hers("/v1/events/none")),
@@ -39,17 +65,19 @@ fn rows(data_id: &str) -> Vec<(&'static str, Request)> {
         (
             "restrict_time_travel",
             Request::post("/v1/restrict-time-travel")
-                .json(&json!({ "user_id": "nobody", "restriction_level": "full_access" })),
+                .json(&json!({ "user_id": spare, "restriction_level": "full_access" })),
         ),
         ("detect_tampering", post("/v1/detect-tampering", json!({}))),
-        ("travel", post("/v1/travel", json!({ "destination_time": at }))),
+        ("travel far away", post("/v1/travel", json!({ "destination_time": at }))),
+        ("travel near host time", post("/v1/travel", json!({ "destination_time": now }))),
         ("pause_time", post("/v1/pause-time", json!({}))),
         ("resume_time", post("/v1/resume-time", json!({}))),
         ("fast_forward", post("/v1/fast-forward", json!({ "duration": "1h" }))),
         ("rewind", post("/v1/rewind", json!({ "duration": "1h" }))),
         ("set_rate", post("/v1/set-rate", json!({ "rate": 2 }))),
         ("set_anchor", post("/v1/set-anchor", json!({}))),
-        ("return_to_anchor", post("/v1/return-to-anchor", json!({ "anchor_id": "none" }))),
+        ("set_anchor far away", post("/v1/set-anchor", json!({ "timestamp": at }))),
+        ("return_to_anchor", post("/v1/return-to-anchor", json!({ "anchor_id": anchor_id }))),
         ("record_events", post("/v1/events", json!({ "time": at }))),
         ("correct_event", post("/v1/correct-event", json!({ "event": { "event_id": "none", "time": at } }))),
         (
@@ -57,78 +85,160 @@ fn rows(data_id: &str) -> Vec<(&'static str, Request)> {
             post("/v1/manipulate-event", json!({ "event_id": "none", "action": "cancel", "time": at })),
         ),
         ("import_events", Request::post(&target("/v1/import-events", &hers)).body("application/x-ndjson", b"")),
-        ("encrypt_data", post("/v1/encrypt-data", json!({ "data": {}, "encryption_key": "0".repeat(64) }))),
-        ("decrypt_data", post("/v1/decrypt-data", json!({ "data_id": data_id, "encryption_key": "0".repeat(64) }))),
-        ("erase_data", post("/v1/erase-data", json!({ "event_id": "none" }))),
-        ("create_timeline", Request::post("/timelines").json(&json!({ "timeline_id": "hers" }))),
+        ("encrypt_data", post("/v1/encrypt-data", json!({ "data": {}, "encryption_key": ENCRYPTION_KEY }))),
+        ("decrypt_data", post("/v1/decrypt-data", json!({ "data_id": data_id, "encryption_key": ENCRYPTION_KEY }))),
+        ("erase_data", post("/v1/erase-data", json!({ "event_id": event_id }))),
+        ("create_timeline", Request::post("/timelines").json(&json!({ "timeline_id": format!("made-{number}") }))),
+        ("create_timeline there is", Request::post("/timelines").json(&json!({ "timeline_id": "hers" }))),
         ("timelines", get("/timelines")),
         ("limits", get("/v1/limits")),
         ("api_keys", get("/v1/api-keys")),
         ("create_api_key", Request::post("/v1/api-keys").json(&json!({}))),
-        ("revoke_api_key", Request::new("DELETE", "/v1/api-keys/key_none")),
-        ("api_keys", get("/v1/api-keys?user_id=ada")),
+        ("api_keys of ada", get("/v1/api-keys?user_id=ada")),
+        ("create_api_key of ada", Request::post("/v1/api-keys").json(&user("ada"))),
+        ("revoke_api_key of ada", delete("/v1/api-keys", key_id)),
+        ("revoke_api_key there is none", delete("/v1/api-keys", "key_none")),
         ("users", get("/v1/users")),
-        ("create_user", Request::post("/v1/users").json(&json!({ "user_id": "ada" }))),
-        ("delete_user", Request::new("DELETE", "/v1/users/nobody")),
-        ("clock", get("/v1/clock?timeline_id=system")),
-        ("timeline", get("/timeline/system")),
-        ("record_events", Request::post("/v1/events?timeline_id=system").json(&json!({ "time": at }))),
+        ("create_user", Request::post("/v1/users").json(&user(&format!("user-{number}")))),
+        ("create_user there is", Request::post("/v1/users").json(&user("ada"))),
+        ("delete_user", delete("/v1/users", &spare)),
+        ("clock of system", get("/v1/clock?timeline_id=system")),
+        ("timeline of system", get("/timeline/system")),
+        ("record_events of system", Request::post("/v1/events?timeline_id=system").json(&json!({ "time": at }))),
     ]
 }
 
-/// Callers by name, with their keys.
+/// Returns a key that has expired.
+fn expired(service: &Service) -> String {
+    // A clock that is two seconds ahead of the host's tells when that will be.
+    service.post("/timelines", &json!({ "timeline_id": "ahead" }));
+    let soon = service.post("/v1/fast-forward", &json!({ "timeline_id": "ahead", "duration": "2s" }));
+    let key = service.key(&json!({ "user_id": "ada", "expires_at": soon["current_time"] }));
+    let request = Request::get("/v1/limits").key(&key);
+    let mut connection = service.connect();
+    for _ in 0..REQUESTS_MAX {
+        if connection.exchange(&request).unwrap().status == 401 {
+            return key;
+        }
+    }
+    panic!("a key works that expired at {}", soon["current_time"]);
+}
+
+/// Callers by name, with their keys: by what they show, by their role on `hers`, by how their time
+/// travel is restricted where they would administer `hers`, and by the scopes of their key.
 fn callers(service: &Service) -> Vec<(&'static str, Option<String>)> {
     let ada = service.user("ada");
-    let bob = service.user("bob");
     service.send(Request::post("/timelines").json(&json!({ "timeline_id": "hers" })).key(&ada)).expect(201);
+    let [stranger, reader, writer] = ["stranger", "reader", "writer"].map(|name| service.user(name));
+    let levels = ["limited_access", "read_only", "no_access", "full_access"];
+    let [limited, looks, blind, full] = levels.map(|level| {
+        let key = service.user(level);
+        service.post("/v1/restrict-time-travel", &json!({ "user_id": level, "restriction_level": level }));
+        key
+    });
+    let admins: Vec<&str> = levels.into_iter().chain(["ada"]).collect();
+    let lists = json!({ "read": ["reader"], "write": ["writer"], "admin": admins });
+    service.post("/v1/set-access-control", &json!({ "timeline_id": "hers", "permissions": lists }));
     let scoped = |user: &str, scope: &str| Some(service.key(&json!({ "user_id": user, "scopes": [scope] })));
     vec![
-        ("nobody", None),
-        ("stranger", Some(bob)),
-        ("reads", scoped("ada", "timeline:read")),
-        ("writes", scoped("ada", "timeline:write")),
-        ("administers", scoped("ada", "timeline:admin")),
-        ("owner", Some(ada)),
-        ("operator reads", scoped("admin", "timeline:read")),
-        ("operator", scoped("admin", "operator")),
+        ("no key", None),
+        ("malformed key", Some(format!("tnk_{}", "0".repeat(36)))),
+        ("unknown key", Some(UNKNOWN_KEY.to_owned())),
+        ("expired key", Some(expired(service))),
+        ("stranger", Some(stranger)),
+        ("reader", Some(reader)),
+        ("writer", Some(writer)),
+        ("admin", Some(ada)),
+        ("operator", Some(service.admin.clone())),
+        ("limited_access", Some(limited)),
+        ("read_only", Some(looks)),
+        ("no_access", Some(blind)),
+        ("full_access", Some(full)),
+        ("admin:read", scoped("ada", "timeline:read")),
+        ("admin:write", scoped("ada", "timeline:write")),
+        ("admin:admin", scoped("ada", "timeline:admin")),
+        ("operator:read", scoped("admin", "timeline:read")),
     ]
+}
+
+/// Makes what each caller's operations are about.
+fn targets(service: &Service, count: usize) -> Vec<Targets> {
+    let hers = |path: &str, body: Value| {
+        let mut body = body;
+        body["timeline_id"] = json!("hers");
+        service.post(path, &body)
+    };
+    let text = |value: &Value| value.as_str().expect("an id").to_owned();
+    let anchor_id = text(&hers("/v1/set-anchor", json!({}))["anchor_id"]);
+    let sealed = hers("/v1/encrypt-data", json!({ "data": {}, "encryption_key": ENCRYPTION_KEY }));
+    let now = text(&service.get("/v1/clock", &[])["current_time"]);
+    let made = |number: usize| {
+        service.post("/v1/users", &json!({ "user_id": format!("spare-{number}") }));
+        hers("/v1/events", json!({ "event_id": format!("event-{number}"), "time": now }));
+        Targets {
+            number,
+            now: now.clone(),
+            anchor_id: anchor_id.clone(),
+            data_id: text(&sealed["data_id"]),
+            event_id: format!("event-{number}"),
+            key_id: text(&service.post("/v1/api-keys", &json!({ "user_id": "ada" }))["key_id"]),
+        }
+    };
+    (0..count).map(made).collect()
+}
+
+/// Returns what a cell says of an answer: the status, and for a refusal why in one word.
+fn cell(answer: &Answer) -> String {
+    let word = match answer.json_or_null()["code"].as_str() {
+        Some("missing_credentials") => "missing",
+        Some("invalid_credentials") => "invalid",
+        Some("insufficient_scope") => "scope",
+        Some("permission_denied") => "denied",
+        Some("time_travel_restricted") => "travel",
+        Some(_) | None => "",
+    };
+    format!("{} {word}", answer.status).trim_end().to_owned()
+}
+
+/// Sends a request and reads its answer; of a stream, only that it begins.
+fn begun(service: &Service, request: &Request) -> Answer {
+    let mut connection = service.connect();
+    connection.send_request(request);
+    let (status, headers) = connection.head().expect("an answer");
+    let streams = headers.iter().any(|(_, value)| value.starts_with("text/event-stream"));
+    let mut body = Vec::new();
+    if !streams {
+        connection.body(&headers).read_to_end(&mut body).expect("an answer has an end");
+    }
+    Answer { status, headers, body }
 }
 
 #[test]
 fn the_golden_table() {
     let service = Service::start();
     let callers = callers(&service);
-    let mut table = format!("{:34}", "");
+    let targets = targets(&service, callers.len());
+    let columns: Vec<_> = targets.iter().map(rows).collect();
+    let mut table = format!("{:30}", "");
     for (name, _) in &callers {
         let _ = write!(table, "{name:16}");
     }
     table.push('\n');
-    let sealing = json!({ "timeline_id": "hers", "data": {}, "encryption_key": "0".repeat(64) });
-    let data_id = service.post("/v1/encrypt-data", &sealing)["data_id"].as_str().unwrap().to_owned();
-    for (operation, request) in rows(&data_id) {
-        let path = request.target.split('?').next().unwrap_or_default();
-        let about = if request.target.contains("system") { " of system" } else { "" };
-        let about = if path == "/v1/api-keys" && request.target.contains("ada") { " of ada" } else { about };
-        let _ = write!(table, "{:34}", format!("{operation}{about}"));
-        for (_, key) in &callers {
+    for (row, (name, _)) in columns[0].iter().enumerate() {
+        let _ = write!(table, "{name:30}");
+        for ((_, key), column) in callers.iter().zip(&columns) {
+            let request = column[row].1.clone();
             let request = match key {
-                Some(key) => request.clone().key(key),
-                None => request.clone().anonymous(),
+                Some(key) => request.key(key),
+                None => request.anonymous(),
             };
-            let answer = service.send(request);
-            // The short words of the codes, so that a row fits on a line.
-            let word = match answer.json_or_null()["code"].as_str() {
-                Some("insufficient_scope") => "scope",
-                Some("permission_denied") => "denied",
-                Some(_) | None => "",
-            };
-            let _ = write!(table, "{:16}", format!("{} {word}", answer.status).trim_end());
+            let _ = write!(table, "{:16}", cell(&begun(&service, &request)));
         }
         table.push('\n');
     }
     let table: String = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
     snapshot::check_text("roles", &table);
-    let rows: BTreeSet<&str> = rows(&data_id).into_iter().map(|(operation, _)| operation).collect();
+    let rows: BTreeSet<&str> = columns[0].iter().filter_map(|(name, _)| name.split(' ').next()).collect();
     let document = service.send(Request::get("/openapi.json")).expect(200);
     for methods in document["paths"].as_object().unwrap().values() {
         for described in methods.as_object().unwrap().values() {
