@@ -140,6 +140,8 @@ pub enum Demand {
     Intervene,
     /// Say who may do what on a timeline, read its access log.
     Administer,
+    /// Erase the content of events, or sealed data.
+    Erase,
     /// Administer the service: users, keys of others, restrictions, the timeline `system`.
     Operate,
     /// Make a timeline.
@@ -201,7 +203,7 @@ impl Demand {
         match self {
             Self::Look | Self::Inspect => Some(Role::Read),
             Self::Steer | Self::SetRate | Self::Record | Self::Intervene => Some(Role::Write),
-            Self::Administer => Some(Role::Admin),
+            Self::Administer | Self::Erase => Some(Role::Admin),
             Self::Operate | Self::Create | Self::Own => None,
         }
     }
@@ -210,11 +212,12 @@ impl Demand {
         match self {
             Self::Look | Self::Inspect => Scope::TimelineRead,
             Self::Steer | Self::SetRate | Self::Record | Self::Intervene | Self::Create => Scope::TimelineWrite,
-            Self::Administer => Scope::TimelineAdmin,
+            Self::Administer | Self::Erase => Scope::TimelineAdmin,
             Self::Operate | Self::Own => Scope::Operator,
         }
     }
 
+    /// Returns whether it changes clocks, events or data.
     const fn is_allowed_at(self, level: RestrictionLevel) -> bool {
         match level {
             RestrictionLevel::FullAccess => true,
@@ -225,7 +228,10 @@ impl Demand {
     }
 
     const fn changes(self) -> bool {
-        matches!(self, Self::Steer | Self::SetRate | Self::Record | Self::Intervene | Self::Create)
+        matches!(
+            self,
+            Self::Steer | Self::SetRate | Self::Record | Self::Intervene | Self::Erase | Self::Create
+        )
     }
 }
 

@@ -100,7 +100,8 @@ impl Command {
             Self::Record { .. } | Self::Correct { .. } | Self::Encrypt { .. } => Some(Demand::Record),
             Self::Intervene(_) => Some(Demand::Intervene),
             Self::CreateTimeline { .. } => Some(Demand::Create),
-            Self::SetPermissions(_) | Self::EraseData { .. } | Self::EraseEvent { .. } => Some(Demand::Administer),
+            Self::SetPermissions(_) => Some(Demand::Administer),
+            Self::EraseData { .. } | Self::EraseEvent { .. } => Some(Demand::Erase),
             Self::CreateUser { .. } | Self::DeleteUser { .. } | Self::Restrict { .. } => Some(Demand::Operate),
             // Whose key it is decides, in the group; reads and refusals were decided before.
             Self::CreateKey(_)

@@ -140,7 +140,7 @@ impl Engine {
     ) -> Result<Erased, Refusal> {
         let (timeline, command) = match erasure {
             ErasureRequest::Data(timeline, data_id) => {
-                let demand = Demand::Administer;
+                let demand = Demand::Erase;
                 let asked = Asked { timeline, data_id: &data_id, demand, operation: "erase_data" };
                 // Whether it is erased already is decided in its turn: the request may be a repetition.
                 let (timeline, _) = self.data_record(caller, asked).await?;

@@ -1,7 +1,7 @@
 use super::*;
 
 const ROLES: [Option<Role>; 4] = [None, Some(Role::Read), Some(Role::Write), Some(Role::Admin)];
-const DEMANDS: [Demand; 10] = [
+const DEMANDS: [Demand; 11] = [
     Demand::Look,
     Demand::Inspect,
     Demand::Steer,
@@ -9,6 +9,7 @@ const DEMANDS: [Demand; 10] = [
     Demand::Record,
     Demand::Intervene,
     Demand::Administer,
+    Demand::Erase,
     Demand::Operate,
     Demand::Create,
     Demand::Own,
@@ -36,25 +37,25 @@ fn row(standing: Standing<'_>) -> String {
 #[test]
 fn roles_include_the_ones_below() {
     let rows = ROLES.map(|role| row(standing(role)));
-    assert_eq!(rows, ["hhhhhhho..", "..pppppo..", "......po..", ".......o.."]);
-    assert_eq!(row(Standing { operator: true, ..standing(None) }), "..........");
+    assert_eq!(rows, ["hhhhhhhho..", "..ppppppo..", "......ppo..", "........o.."]);
+    assert_eq!(row(Standing { operator: true, ..standing(None) }), "...........");
 }
 
 #[test]
 fn restrictions_bind_before_roles_and_operators_too() {
     let rows = RestrictionLevel::ALL.map(|restriction| row(Standing { restriction, ..standing(Some(Role::Admin)) }));
-    assert_eq!(rows, [".......o..", "...r.r.o..", "..rrrr.or.", "r.rrrr.or."]);
+    assert_eq!(rows, ["........o..", "...r.r..o..", "..rrrr.ror.", "r.rrrr.ror."]);
     let operator = Standing { operator: true, restriction: RestrictionLevel::NoAccess, ..standing(None) };
-    assert_eq!(row(operator), "r.rrrr..r.");
+    assert_eq!(row(operator), "r.rrrr.r.r.");
     let stranger = Standing { restriction: RestrictionLevel::NoAccess, ..standing(None) };
-    assert_eq!(row(stranger), "hhhhhhhor.", "a restriction does not tell a stranger that the timeline exists");
+    assert_eq!(row(stranger), "hhhhhhhhor.", "a restriction does not tell a stranger that the timeline exists");
 }
 
 #[test]
 fn scopes_narrow_what_a_key_may_do() {
     let rows = Scope::ALL.map(|scope| row(Standing { operator: true, scopes: Some(&[scope]), ..standing(None) }));
-    assert_eq!(rows, ["..ssssssss", "......ss.s", ".......s.s", ".........."]);
-    assert_eq!(row(Standing { operator: true, scopes: Some(&[]), ..standing(None) }), "ssssssssss");
+    assert_eq!(rows, ["..sssssssss", "......sss.s", "........s.s", "..........."]);
+    assert_eq!(row(Standing { operator: true, scopes: Some(&[]), ..standing(None) }), "sssssssssss");
 }
 
 #[test]
