@@ -8,3 +8,4 @@ mod headers;
 mod methods;
 mod spellings;
 mod rates;
+mod strangers;

@@ -1,0 +1,391 @@
+//! A stranger names what is others', in every way in which an operation can be told: it is as if
+//! it were not there, and every attempt stands where it was aimed.
+//!
+//! Two things are known to tell a stranger that a name is taken, because a name is everybody's: to
+//! make a timeline of that name is 409, and a first write makes the timeline only where there is
+//! none. Who must not be told switches the second off. How long an answer takes is not looked at.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::operations::{self, Operation, Takes};
+use crate::dice::Dice;
+use crate::http::{Answer, Request, target};
+use crate::service::Service;
+
+const ENCRYPTION_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const AT: &str = "2001-01-01T00:00:00Z";
+const REFUSED: &str = "unauthorized_access_attempt";
+
+/// What belongs to somebody, or to nobody: a name for everything that has one.
+#[derive(Clone)]
+struct Things {
+    ids: HashMap<&'static str, String>,
+    cursor: String,
+    tag: String,
+    /// A key of the stranger's that is bound to the timeline.
+    bound: String,
+}
+
+/// How a request says which timeline it means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Address,
+    Body,
+    /// In a body too, by the method QUERY.
+    Query,
+    /// Not at all: the key is bound to it.
+    Key,
+}
+
+/// One request of the stranger's, and what must come of it.
+struct Attempt {
+    operation: String,
+    request: Request,
+    status: u16,
+    /// The ledger at which it is aimed.
+    at: String,
+}
+
+impl Things {
+    fn id(&self, name: &str) -> Option<&str> {
+        self.ids.get(name).map(String::as_str)
+    }
+
+    fn timeline(&self) -> &str {
+        &self.ids["timeline_id"]
+    }
+
+    /// Returns a text with every name taken out.
+    fn without(&self, text: &str) -> String {
+        let mut ids: Vec<_> = self.ids.iter().collect();
+        // A name may be a part of another.
+        ids.sort_unstable_by_key(|(_, id)| std::cmp::Reverse(id.len()));
+        ids.into_iter().fold(text.to_owned(), |text, (name, id)| text.replace(id.as_str(), name))
+    }
+}
+
+/// Makes a timeline and one of everything on it, and a key of the stranger's that is bound to it.
+/// That such a key can be made tells nothing: it can be for any name, and it opens nothing.
+fn made(service: &Service, owner: (&str, &str), timeline: &str, stranger: &str) -> Things {
+    let (user_id, key) = owner;
+    let post = |path: &str, body: Value| {
+        let mut body = body;
+        body["timeline_id"] = json!(timeline);
+        let answer = service.send(Request::post(path).json(&body).key(key).idempotent(&format!("{path}:{timeline}")));
+        assert!(matches!(answer.status, 200 | 201), "{answer}");
+        answer.json()
+    };
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let event_id = format!("event-of-{timeline}");
+    post("/v1/events", json!({ "event_id": event_id, "time": AT }));
+    // A second one, so that a page can have a next.
+    service.post("/v1/events", &json!({ "time": AT, "timeline_id": timeline }));
+    let anchor_id = text(&post("/v1/set-anchor", json!({}))["anchor_id"]);
+    let sealed = post("/v1/encrypt-data", json!({ "data": {}, "encryption_key": ENCRYPTION_KEY }));
+    let key_id = text(&post("/v1/api-keys", json!({}))["key_id"]);
+    let parameters = [("timeline_id", timeline), ("location", "*"), ("time_range", "../.."), ("limit", "1")];
+    let page = service.send(Request::get(&target("/v1/monitor-events", &parameters)).key(key)).expect(200);
+    let lists = service.send(Request::get(&target("/v1/access-control", &parameters[..1])).key(key));
+    let bound = Request::post("/v1/api-keys").json(&json!({ "timeline_id": timeline })).key(stranger);
+    Things {
+        ids: HashMap::from([
+            ("timeline_id", timeline.to_owned()),
+            ("user_id", user_id.to_owned()),
+            ("anchor_id", anchor_id),
+            ("data_id", text(&sealed["data_id"])),
+            ("event_id", event_id),
+            ("key_id", key_id),
+        ]),
+        cursor: text(&page["next_cursor"]),
+        tag: lists.header("etag").expect("a tag").to_owned(),
+        bound: text(&service.send(bound).expect(201)["api_key"]),
+    }
+}
+
+/// Makes timelines of several owners, with the one that nobody owns at the end.
+fn furnished(service: &Service, stranger: &str) -> Vec<Things> {
+    let (ada, bob) = (service.user("user-ada"), service.user("user-bob"));
+    for (key, timeline) in [(&ada, "first-of-ada"), (&ada, "second-of-ada"), (&bob, "first-of-bob")] {
+        service.send(Request::post("/timelines").json(&json!({ "timeline_id": timeline })).key(key)).expect(201);
+    }
+    let mut all = vec![
+        made(service, ("user-ada", &ada), "first-of-ada", stranger),
+        made(service, ("user-ada", &ada), "second-of-ada", stranger),
+        made(service, ("user-bob", &bob), "first-of-bob", stranger),
+        made(service, ("admin", &service.admin), "main", stranger),
+    ];
+    let bound = Request::post("/v1/api-keys").json(&json!({ "timeline_id": "system" })).key(stranger);
+    let bound = service.send(bound).expect(201)["api_key"].as_str().unwrap().to_owned();
+    let mut system = Things { bound, ..all[3].clone() };
+    // There is no sealed record on it, and one of another timeline is that timeline's.
+    system.ids.extend([("timeline_id", "system".to_owned()), ("data_id", format!("data_{}", "0".repeat(26)))]);
+    all.push(system);
+    all
+}
+
+/// Returns whether an operation is about one timeline, and not only about the binding of a key.
+fn is_on_a_timeline(operation: &Operation) -> bool {
+    let named = match &operation.takes {
+        Takes::Parameters { properties, .. } => properties.contains_key("timeline_id"),
+        Takes::Events | Takes::File => true,
+        Takes::Nothing => false,
+    };
+    (named || operation.template.contains("{timeline_id}")) && operation.id != "create_api_key"
+}
+
+/// Returns whether an operation can be asked in this way.
+fn can(operation: &Operation, way: Way) -> bool {
+    let in_path = operation.template.contains("{timeline_id}");
+    match (&operation.takes, way) {
+        (Takes::Nothing, way) => way == Way::Address,
+        (Takes::Parameters { required, .. }, Way::Key) => {
+            is_on_a_timeline(operation) && !in_path && !required.iter().any(|name| name == "timeline_id")
+        }
+        (_, Way::Address | Way::Key) => true,
+        (takes, Way::Body) => !matches!(takes, Takes::File),
+        (_, Way::Query) => operation.looks(),
+    }
+}
+
+/// Returns the parameters of an operation with every id in them from `things`.
+fn parameters(operation: &Operation, things: &Things, dice: &mut Dice) -> Value {
+    let mut parameters = operation.parameters();
+    if let Takes::Parameters { properties, .. } = &operation.takes {
+        for name in properties.keys() {
+            if let Some(id) = things.id(name) {
+                parameters[name] = json!(id);
+            }
+        }
+        if properties.contains_key("cursor") && dice.below(2) == 0 {
+            parameters["cursor"] = json!(things.cursor);
+        }
+    } else if dice.below(2) == 0 {
+        parameters["event_id"] = json!(things.ids["event_id"]);
+    }
+    let fields = parameters.as_object_mut().expect("parameters are an object");
+    if operation.id == "erase_data" {
+        // One thing is erased at a time.
+        fields.remove(["data_id", "event_id"][usize::from(dice.below(2) == 0)]);
+    }
+    fields.remove("timeline_id");
+    if let Some(key) = fields.get_mut("encryption_key") {
+        *key = json!(ENCRYPTION_KEY);
+    }
+    parameters
+}
+
+/// Returns the path of an operation with ids from `things` in it.
+fn path(operation: &Operation, things: &Things) -> String {
+    let path =
+        things.ids.iter().fold(operation.template.clone(), |path, (name, id)| path.replace(&format!("{{{name}}}"), id));
+    let path = path.replace("{tile}", "0/000.p/1");
+    assert!(!path.contains('{'), "no id is known for {path}");
+    path
+}
+
+/// Returns the request of an operation for others' things.
+fn request(operation: &Operation, things: &Things, way: Way, stranger: &str, dice: &mut Dice) -> Request {
+    let mut fields = parameters(operation, things, dice);
+    let named = !operation.template.contains("{timeline_id}") && is_on_a_timeline(operation) && way != Way::Key;
+    let mut in_address: Vec<(String, String)> = Vec::new();
+    match way {
+        _ if !named => {}
+        Way::Address => in_address.push(("timeline_id".to_owned(), things.timeline().to_owned())),
+        Way::Body | Way::Query | Way::Key => fields["timeline_id"] = json!(things.timeline()),
+    }
+    let in_body = !operation.looks() || matches!(way, Way::Body | Way::Query);
+    if !in_body {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        in_address.extend(fields.as_object().unwrap().iter().map(|(name, value)| (name.clone(), text(value))));
+    }
+    let pairs: Vec<(&str, &str)> = in_address.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let method = if way == Way::Query { "QUERY" } else { &operation.method };
+    let mut request = Request::new(method, &target(&path(operation, things), &pairs));
+    match operation.takes {
+        Takes::File => request = request.body("application/x-ndjson", fields.to_string().as_bytes()),
+        Takes::Parameters { .. } | Takes::Events if in_body => request = request.json(&fields),
+        Takes::Parameters { .. } | Takes::Events | Takes::Nothing => {}
+    }
+    if operation.id == "set_access_control" && dice.below(2) == 0 {
+        request = request.header("If-Match", &things.tag);
+    }
+    if operation.method == "POST" && dice.below(2) == 0 {
+        // The owner has used it for a request of their own.
+        request = request.idempotent(&format!("{}:{}", operation.template, things.timeline()));
+    }
+    request.key(if way == Way::Key { &things.bound } else { stranger })
+}
+
+/// Returns every operation that can name something of somebody's.
+fn naming(service: &Service) -> Vec<Operation> {
+    let mut all = operations::all(service);
+    // Names are everybody's.
+    all.retain(|operation| operation.id != "create_timeline");
+    all.retain(|operation| {
+        let names = |takes: &Takes| match takes {
+            Takes::Parameters { properties, .. } => properties.keys().any(|name| name.ends_with("_id")),
+            Takes::Events | Takes::File => true,
+            Takes::Nothing => false,
+        };
+        names(&operation.takes) || operation.template.contains("_id}")
+    });
+    all
+}
+
+/// Returns every operation under every path, told in every way.
+fn ways(service: &Service) -> Vec<(Operation, Way)> {
+    let ways = [Way::Address, Way::Body, Way::Query, Way::Key];
+    let of = |operation: Operation| ways.map(|way| (operation.clone(), way));
+    naming(service).into_iter().flat_map(of).filter(|(operation, way)| can(operation, *way)).collect()
+}
+
+fn attempt(operation: &Operation, things: &Things, way: Way, stranger: &str, dice: &mut Dice) -> Attempt {
+    let on_a_timeline = is_on_a_timeline(operation);
+    Attempt {
+        operation: operation.id.clone(),
+        request: request(operation, things, way, stranger, dice),
+        // What may be known and not done is 403: that there are users and keys is no secret, which is.
+        status: if on_a_timeline || operation.id == "revoke_api_key" { 404 } else { 403 },
+        at: if on_a_timeline { things.timeline() } else { "system" }.to_owned(),
+    }
+}
+
+/// Returns who was refused what in a ledger, in order.
+fn refusals(service: &Service, timeline: &str) -> Vec<(String, String)> {
+    let (mut found, mut cursor) = (Vec::new(), None);
+    loop {
+        let mut parameters =
+            vec![("timeline_id", timeline), ("time_range", "../.."), ("action", REFUSED), ("limit", "1000")];
+        parameters.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+        let page = service.get("/v1/access-logs", &parameters);
+        let text = |entry: &Value, name: &str| entry[name].as_str().expect("a text").to_owned();
+        let logs = page["logs"].as_array().expect("a list");
+        found.extend(logs.iter().map(|entry| (text(entry, "user_id"), text(entry, "subject"))));
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = Some(next.to_owned()),
+            None => return found,
+        }
+    }
+}
+
+/// Checks that the ledgers tell of exactly these attempts, each in the ledger at which it was
+/// aimed, in their order, under one name for each operation.
+fn check_ledgers(service: &Service, attempts: &[Attempt]) {
+    let mut names: HashMap<String, String> = HashMap::new();
+    for timeline in service.timelines() {
+        let aimed: Vec<&Attempt> = attempts.iter().filter(|attempt| attempt.at == timeline).collect();
+        let told = refusals(service, &timeline);
+        assert_eq!(told.len(), aimed.len(), "attempts at {timeline}");
+        for (attempt, (user_id, subject)) in aimed.into_iter().zip(told) {
+            assert_eq!(user_id, "mallory", "{timeline}: {:?}", attempt.request);
+            let name = names.entry(attempt.operation.clone()).or_insert_with(|| subject.clone());
+            assert_eq!(subject, *name, "{timeline}: {:?}", attempt.request);
+        }
+    }
+    assert!(names.len() > 25, "{names:?}");
+}
+
+#[test]
+fn what_is_others_is_not_there_and_every_attempt_is_told() {
+    let service = Service::start();
+    let stranger = service.user("mallory");
+    service.send(Request::post("/timelines").json(&json!({ "timeline_id": "own" })).key(&stranger)).expect(201);
+    let all = furnished(&service, &stranger);
+    let mut connection = service.connect();
+    let mut dice = Dice::new(1);
+    let mut attempts = Vec::new();
+    for (operation, way) in ways(&service) {
+        for things in &all {
+            attempts.push(attempt(&operation, things, way, &stranger, &mut dice));
+        }
+    }
+    assert!(attempts.len() > 900, "{}", attempts.len());
+    for attempt in &attempts {
+        let answer = connection.exchange(&attempt.request).unwrap();
+        let code = if attempt.status == 404 { "not_found" } else { "permission_denied" };
+        assert_eq!(answer.status, attempt.status, "{:?}: {answer}", attempt.request);
+        answer.refused(attempt.status, code);
+    }
+    check_ledgers(&service, &attempts);
+    let made = Request::post("/timelines").json(&json!({ "timeline_id": "first-of-ada" })).key(&stranger);
+    service.send(made).refused(409, "already_exists");
+    service.audit();
+}
+
+/// Returns what an answer tells, whatever the names in it.
+fn told(answer: &Answer, things: &Things) -> (u16, Vec<String>, String) {
+    let mut body = answer.json();
+    body["request_id"] = json!("");
+    let headers = answer.headers.iter().map(|(name, _)| name.clone()).collect();
+    (answer.status, headers, things.without(&body.to_string()))
+}
+
+#[test]
+fn what_is_others_and_what_is_nobodys_look_alike() {
+    let service = Service::with(&["--no-timelines-by-first-write"]);
+    let stranger = service.user("mallory");
+    let all = furnished(&service, &stranger);
+    let bound = Request::post("/v1/api-keys").json(&json!({ "timeline_id": "no-such-timeline" })).key(&stranger);
+    let nothing = Things {
+        ids: HashMap::from([
+            ("timeline_id", "no-such-timeline".to_owned()),
+            ("user_id", "no-such-user".to_owned()),
+            ("anchor_id", format!("anchor_{}", "0".repeat(26))),
+            ("data_id", format!("data_{}", "0".repeat(26))),
+            ("event_id", "no-such-event".to_owned()),
+            ("key_id", format!("key_{}", "0".repeat(26))),
+        ]),
+        bound: service.send(bound).expect(201)["api_key"].as_str().unwrap().to_owned(),
+        ..all[0].clone()
+    };
+    let mut connection = service.connect();
+    for (seed, (operation, way)) in (0..).zip(ways(&service)) {
+        for things in &all {
+            // The same throws for both, so that they differ in the names alone.
+            let [hidden, missing] = [things, &nothing].map(|things| {
+                let request = request(&operation, things, way, &stranger, &mut Dice::new(seed));
+                told(&connection.exchange(&request).unwrap(), things)
+            });
+            assert_eq!(hidden, missing, "{} {way:?} {}", operation.id, things.timeline());
+        }
+    }
+    service.audit();
+}
+
+#[test]
+fn others_names_on_ones_own_timeline_name_nothing() {
+    let service = Service::start();
+    let stranger = service.user("mallory");
+    service.send(Request::post("/timelines").json(&json!({ "timeline_id": "own" })).key(&stranger)).expect(201);
+    let all = furnished(&service, &stranger);
+    let mut connection = service.connect();
+    let mut at: HashMap<&str, usize> = HashMap::new();
+    for things in &all[..4] {
+        let ask = |path: &str, body: Value| Request::post(path).json(&body).key(&stranger);
+        for name in ["anchor_id", "event_id", "data_id"] {
+            let path = if name == "anchor_id" { "/v1/return-to-anchor" } else { "/v1/erase-data" };
+            let request = ask(path, json!({ "timeline_id": "own", name: things.ids[name] }));
+            connection.exchange(&request).unwrap().refused(404, "not_found");
+        }
+        let opening = |timeline: Value| {
+            let body =
+                json!({ "timeline_id": timeline, "data_id": things.ids["data_id"], "encryption_key": ENCRYPTION_KEY });
+            ask("/v1/decrypt-data", body)
+        };
+        connection.exchange(&opening(json!("own"))).unwrap().refused(404, "not_found");
+        connection.exchange(&opening(Value::Null)).unwrap().refused(404, "not_found");
+        // A sealed record is somebody's wherever it is looked for; an event or an anchor is one of a
+        // timeline, and another timeline may well have one of that name.
+        *at.entry("own").or_default() += 2;
+        *at.entry(things.timeline()).or_default() += 1;
+    }
+    for timeline in service.timelines() {
+        let expected = at.get(timeline.as_str()).copied().unwrap_or(0);
+        let told = refusals(&service, &timeline);
+        assert_eq!(told.len(), expected, "attempts at {timeline}: {told:?}");
+        assert!(told.iter().all(|(user_id, _)| user_id == "mallory"));
+    }
+    service.audit();
+}
