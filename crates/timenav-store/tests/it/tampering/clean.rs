@@ -7,8 +7,9 @@ use proptest::prelude::*;
 use timenav_core::clock::{ClockCommand, Rate};
 use timenav_core::scan::Depth;
 use timenav_engine::{AnchorRequest, ErasureRequest};
+use timenav_store::SqliteArchive;
 
-use super::{MAIN, Outside, clean, connect, entry, fill, lived_in, look, put, record, row, told};
+use super::{Outside, clean, connect, fill, lived_in, look, put, record, row, told};
 use crate::cases::check_cases;
 use crate::house::{Home, House};
 use crate::sample::{event_id, moment, timeline_id};
@@ -119,7 +120,7 @@ async fn scans_beside_writers() {
 /// One thing that somebody does.
 #[derive(Clone, Debug)]
 enum Deed {
-    Record(u8),
+    Record(u16),
     Steer(ClockCommand),
     Anchor,
     Look,
@@ -132,18 +133,20 @@ fn deeds() -> impl Strategy<Value = Vec<(Deed, bool)>> {
     let rate = (1_u64..9_000_000).prop_map(|micros| ClockCommand::SetRate(Rate::from_micros(micros).unwrap()));
     let travel = (-1_000_000_i64..1_000_000).prop_map(|to| ClockCommand::Travel { to: moment(to), location: None });
     let deed = prop_oneof![
-        4 => (1_u8..120).prop_map(Deed::Record),
-        2 => rate.prop_map(Deed::Steer),
-        2 => travel.prop_map(Deed::Steer),
-        1 => Just(Deed::Steer(ClockCommand::Pause)),
-        1 => Just(Deed::Steer(ClockCommand::Resume)),
-        1 => Just(Deed::Anchor),
-        2 => Just(Deed::Look),
-        1 => any::<u8>().prop_map(Deed::Erase),
-        1 => Just(Deed::Reopen),
-        1 => Just(Deed::Kill),
+        12 => (1_u16..12).prop_map(Deed::Record),
+        // Enough to fill tiles of the tree.
+        1 => (200_u16..600).prop_map(Deed::Record),
+        6 => rate.prop_map(Deed::Steer),
+        6 => travel.prop_map(Deed::Steer),
+        3 => Just(Deed::Steer(ClockCommand::Pause)),
+        3 => Just(Deed::Steer(ClockCommand::Resume)),
+        3 => Just(Deed::Anchor),
+        6 => Just(Deed::Look),
+        3 => any::<u8>().prop_map(Deed::Erase),
+        3 => Just(Deed::Reopen),
+        4 => Just(Deed::Kill),
     ];
-    vec((deed, any::<bool>()), 1..25)
+    vec((deed, any::<bool>()), 1..12)
 }
 
 async fn do_all(house: &House, deeds: Vec<(Deed, bool)>) {
@@ -173,48 +176,83 @@ async fn do_all(house: &House, deeds: Vec<(Deed, bool)>) {
                 home.engine.close().await;
                 home = house.open().await;
             }
-            Deed::Kill => {
-                // The files as they are in this moment, opened by another process.
-                let killed = house.path().with_extension("killed");
-                for end in ["", "-wal"] {
-                    let _ = std::fs::remove_file(format!("{}{end}", killed.display()));
-                    let from = format!("{}{end}", house.path().display());
-                    std::fs::copy(from, format!("{}{end}", killed.display())).unwrap();
-                }
-                let _ = std::fs::remove_file(format!("{}-shm", killed.display()));
-                let scan = super::look_at(house, killed, "main", Depth::Full, None).await;
-                assert_eq!(told(&scan), [], "{:#?}", scan.findings);
-            }
+            Deed::Kill => kill(house).await,
         }
     }
+    kill(house).await;
     home.engine.close().await;
+}
+
+/// Copies the files as a kill in this moment leaves them, and looks at them.
+async fn kill(house: &House) {
+    let killed = house.path().with_extension("killed");
+    for end in ["", "-wal"] {
+        std::fs::copy(format!("{}{end}", house.path().display()), format!("{}{end}", killed.display())).unwrap();
+    }
+    match std::fs::remove_file(format!("{}-shm", killed.display())) {
+        Ok(()) => {}
+        Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound),
+    }
+    let notes = house.outside.notes();
+    let timelines = SqliteArchive::open(&killed).unwrap().timelines().unwrap();
+    assert_eq!(timelines.len(), notes.len());
+    for timeline in timelines {
+        let note = notes[&timeline].as_str();
+        let scan = super::look_at(house, killed.clone(), timeline.as_str(), Depth::Full, Some(note)).await;
+        assert_eq!(told(&scan), [], "{timeline}: {:#?}", scan.findings);
+    }
+}
+
+/// A bit of an entry of some timeline.
+#[derive(Clone, Debug)]
+struct Spot {
+    timeline: prop::sample::Index,
+    position: prop::sample::Index,
+    column: usize,
+    byte: prop::sample::Index,
+    bit: u8,
+}
+
+fn spots() -> impl Strategy<Value = Spot> {
+    let index = any::<prop::sample::Index>;
+    (index(), index(), 0_usize..3, index(), 0_u8..8).prop_map(|(timeline, position, column, byte, bit)| Spot {
+        timeline,
+        position,
+        column,
+        byte,
+        bit,
+    })
+}
+
+/// Flips a bit and returns the timeline and the position of its entry.
+fn flip(house: &House, at: &Spot) -> (String, u64) {
+    let connection = connect(house);
+    connection.pragma_update(None, "synchronous", "OFF").unwrap();
+    let mut select = connection.prepare("SELECT timeline, timeline_id, size FROM timelines ORDER BY timeline").unwrap();
+    let timelines = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    let timelines: Vec<(i64, String, u32)> = timelines.unwrap().map(Result::unwrap).collect();
+    let (timeline, timeline_id, size) = at.timeline.get(&timelines);
+    let position = at.position.index(*size as usize) as u64;
+    let (leaf, salt, payload) = row(&connection, *timeline, position);
+    let mut columns = [leaf, salt, payload];
+    // What was erased has neither salt nor payload.
+    let column = if columns[at.column].is_empty() { 0 } else { at.column };
+    let byte = at.byte.index(columns[column].len());
+    columns[column][byte] ^= 1 << at.bit;
+    let [leaf, salt, payload] = columns;
+    put(&connection, *timeline, position, &(leaf, salt, payload));
+    (timeline_id.clone(), position)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn random_histories_have_no_findings_and_every_flipped_bit_is_one() {
-    let strategy = (deeds(), any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0_usize..3, 0_u8..8);
-    check_cases(60, &strategy, async |(deeds, place, byte, column, bit)| {
-        let house = House::new();
+    check_cases(1_000, &(deeds(), spots()), async |(deeds, spot)| {
+        let house = House::off_disk();
         do_all(&house, deeds).await;
         clean(&house).await;
-        let size = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
-        let position = place.index(usize::try_from(size).unwrap()) as u64;
-        let connection = connect(&house);
-        let (leaf, salt, payload) = row(&connection, MAIN, position);
-        let mut columns = [leaf, salt, payload];
-        // What was erased has neither salt nor payload.
-        let column = if columns[column].is_empty() { 0 } else { column };
-        let at = byte.index(columns[column].len());
-        columns[column][at] ^= 1 << bit;
-        let [leaf, salt, payload] = columns;
-        put(&connection, MAIN, position, &(leaf, salt, payload));
-        drop(connection);
-        let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
-        assert!(
-            scan.tampering_detected(),
-            "bit {bit} of byte {at} of column {column} of entry {}",
-            entry(MAIN, position)
-        );
+        let (timeline, position) = flip(&house, &spot);
+        let scan = look(&house, &timeline, Depth::Full, Outside::Nothing).await;
+        assert!(scan.tampering_detected(), "{spot:?}: entry {position} of {timeline}");
         let first = scan.findings.iter().filter_map(|finding| finding.position).min().unwrap();
         assert!(first <= position, "{:#?}", scan.findings);
     });
