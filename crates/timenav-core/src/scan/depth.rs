@@ -7,6 +7,9 @@ use std::str::FromStr;
 /// Most entries of a sample. Each is looked up and proven by itself, so a full scan is faster.
 pub const SAMPLE_ENTRIES_MAX: u64 = 100_000;
 
+/// Longest part of a text that is quoted back, in bytes.
+const QUOTED_BYTES_MAX: usize = 64;
+
 /// How much of a ledger a scan reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
@@ -29,13 +32,21 @@ pub enum Depth {
 )]
 pub struct DepthError(String);
 
+impl DepthError {
+    /// A text can be as long as a request.
+    fn quoting(text: &str) -> Self {
+        let end = text.floor_char_boundary(QUOTED_BYTES_MAX);
+        Self(if end < text.len() { format!("{}…", &text[..end]) } else { text.to_owned() })
+    }
+}
+
 impl FromStr for Depth {
     type Err = DepthError;
 
     fn from_str(text: &str) -> Result<Self, DepthError> {
         let count = |digits: &str| -> Result<NonZeroU64, DepthError> {
             let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
-            digits.parse().ok().filter(|_| plain).ok_or_else(|| DepthError(text.to_owned()))
+            digits.parse().ok().filter(|_| plain).ok_or_else(|| DepthError::quoting(text))
         };
         match (text, text.split_once(':')) {
             ("full", _) => Ok(Self::Full),
@@ -43,13 +54,9 @@ impl FromStr for Depth {
             (_, Some(("tail", digits))) => Ok(Self::Tail(count(digits)?)),
             (_, Some(("sample", digits))) => {
                 let count = count(digits)?;
-                if count.get() <= SAMPLE_ENTRIES_MAX {
-                    Ok(Self::Sample(count))
-                } else {
-                    Err(DepthError(text.to_owned()))
-                }
+                if count.get() <= SAMPLE_ENTRIES_MAX { Ok(Self::Sample(count)) } else { Err(DepthError::quoting(text)) }
             }
-            _ => Err(DepthError(text.to_owned())),
+            _ => Err(DepthError::quoting(text)),
         }
     }
 }

@@ -120,6 +120,17 @@ fn depths_are_read_as_they_are_written() {
 }
 
 #[test]
+fn a_text_that_is_no_depth_is_quoted_in_part() {
+    let quoted = |text: &str| {
+        let error = text.parse::<Depth>().unwrap_err().to_string();
+        error.strip_prefix("there is no depth `").unwrap().split('`').next().unwrap().to_owned()
+    };
+    assert_eq!(quoted(&"x".repeat(64)), "x".repeat(64));
+    assert_eq!(quoted(&"x".repeat(65)), "x".repeat(64) + "…");
+    assert_eq!(quoted(&("x".to_owned() + &"é".repeat(1_000_000))), "x".to_owned() + &"é".repeat(31) + "…");
+}
+
+#[test]
 fn a_note_of_another_ledger_or_key_is_called_what_it_is() {
     let key = |name: &str, byte: u8| VerifierKey::new(name, [byte; 32]).unwrap();
     let make = |origin: &str, by: &VerifierKey| {
