@@ -13,6 +13,11 @@ use crate::{process, tidy, tools};
 /// Longest time in which the database of advisories has to be fetched.
 const FETCH_TIME_MAX: Duration = Duration::from_mins(1);
 
+/// The manifest of the fuzz targets.
+const FUZZ: &str = "fuzz/Cargo.toml";
+/// Says where a libFuzzer is that need not be built, which would take a C++ compiler.
+const LIBFUZZER: &str = "CUSTOM_LIBFUZZER_PATH";
+
 /// One step, in the order in which they run: the quickest to fail come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Step {
@@ -31,14 +36,18 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// Returns the arguments of Cargo that do the step, if it is Cargo that does it.
-    const fn cargo_arguments(self) -> Option<&'static [&'static str]> {
+    /// Returns the calls of Cargo that do the step, if it is Cargo that does it. The fuzz targets are
+    /// a workspace of their own.
+    const fn cargo_calls(self) -> &'static [&'static [&'static str]] {
         match self {
-            Self::Fmt => Some(&["fmt", "--all", "--check"]),
-            Self::Clippy => Some(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
-            Self::Test => Some(&["test", "--workspace"]),
-            Self::Doc => Some(&["doc", "--workspace", "--no-deps", "--document-private-items"]),
-            Self::Deny | Self::Tidy => None,
+            Self::Fmt => &[&["fmt", "--all", "--check"], &["fmt", "--manifest-path", FUZZ, "--check"]],
+            Self::Clippy => &[
+                &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
+                &["clippy", "--manifest-path", FUZZ, "--all-targets", "--", "-D", "warnings"],
+            ],
+            Self::Test => &[&["test", "--workspace"]],
+            Self::Doc => &[&["doc", "--workspace", "--no-deps", "--document-private-items"]],
+            Self::Deny | Self::Tidy => &[],
         }
     }
 }
@@ -75,10 +84,14 @@ fn chosen(only: &[Step], skip: &[Step]) -> Vec<Step> {
 }
 
 fn headline(step: Step) -> String {
-    match (step.cargo_arguments(), step) {
-        (Some(arguments), _) => format!("cargo {}", arguments.join(" ")),
-        (None, Step::Deny) => "cargo deny check licenses bans sources advisories".to_owned(),
-        (None, _) => "cargo xtask tidy".to_owned(),
+    match step {
+        Step::Deny => "cargo deny check licenses bans sources advisories".to_owned(),
+        Step::Tidy => "cargo xtask tidy".to_owned(),
+        Step::Fmt | Step::Clippy | Step::Test | Step::Doc => {
+            let calls: Vec<String> =
+                step.cargo_calls().iter().map(|arguments| format!("cargo {}", arguments.join(" "))).collect();
+            calls.join(" && ")
+        }
     }
 }
 
@@ -90,13 +103,21 @@ fn print_times(times: &[(Step, Duration)]) {
 }
 
 fn run_step(root: &Path, step: Step) -> anyhow::Result<()> {
-    match (step.cargo_arguments(), step) {
-        (Some(arguments), Step::Doc) => {
-            process::run(process::cargo(root, arguments).env("RUSTDOCFLAGS", "-D warnings"))
+    for arguments in step.cargo_calls() {
+        let mut call = process::cargo(root, arguments);
+        if step == Step::Doc {
+            call.env("RUSTDOCFLAGS", "-D warnings");
         }
-        (Some(arguments), _) => process::run(&mut process::cargo(root, arguments)),
-        (None, Step::Deny) => deny(root),
-        (None, _) => tidy::run(root),
+        if arguments.contains(&FUZZ) {
+            // Any file will do: the lints link nothing.
+            call.env(LIBFUZZER, root.join(FUZZ));
+        }
+        process::run(&mut call)?;
+    }
+    match step {
+        Step::Deny => deny(root),
+        Step::Tidy => tidy::run(root),
+        Step::Fmt | Step::Clippy | Step::Test | Step::Doc => Ok(()),
     }
 }
 
@@ -135,5 +156,6 @@ mod tests {
     fn a_step_is_named_as_it_is_typed() {
         assert_eq!(Step::Fmt.to_string(), "fmt");
         assert_eq!(headline(Step::Test), "cargo test --workspace");
+        assert_eq!(headline(Step::Fmt), "cargo fmt --all --check && cargo fmt --manifest-path fuzz/Cargo.toml --check");
     }
 }
