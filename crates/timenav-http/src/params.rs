@@ -19,6 +19,9 @@ mod tests;
 pub(crate) const LOOKUP_BODY_BYTES_MAX: usize = 64 * 1024;
 /// Longest body of a request that changes something, in bytes. Imports have no limit.
 pub(crate) const CHANGE_BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Longest name for which another one is suggested, in bytes: finding the nearest costs length
+/// times length.
+const SUGGESTION_BYTES_MAX: usize = 64;
 
 /// The body of the request, read whole before anybody was identified.
 #[derive(Clone, Debug, Default)]
@@ -230,9 +233,11 @@ fn quoted<'a>(message: &'a str, start: &str) -> Option<&'a str> {
 fn unknown(name: &str, message: &str) -> String {
     let known: Vec<&str> =
         message.split_once("expected").map_or("", |(_, known)| known).split('`').skip(1).step_by(2).collect();
-    let nearest = known.iter().max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
+    // One that is too long is like none of them.
+    let likeness = |near: &str| if name.len() > SUGGESTION_BYTES_MAX { 0.0 } else { strsim::jaro_winkler(name, near) };
+    let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     match nearest {
-        Some(near) if strsim::jaro_winkler(name, near) > 0.75 => {
+        Some(near) if likeness(near) > 0.75 => {
             format!("there is no parameter `{name}`; did you mean `{near}`?")
         }
         Some(_) => format!("there is no parameter `{name}`; there are {}", known.join(", ")),

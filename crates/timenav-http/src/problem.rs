@@ -12,6 +12,9 @@ use utoipa::ToSchema;
 
 use crate::rate::Left;
 
+/// Longest detail or pointer of an error, in bytes: either may quote what was sent.
+const DETAIL_BYTES_MAX: usize = 1_024;
+
 /// Why a request is not answered as it wished.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
@@ -188,10 +191,10 @@ impl Failure {
 
     /// Returns the problem as it is written.
     pub(crate) fn problem(&self, request_id: &str) -> Problem {
-        let detail = self.detail();
+        let detail = shortened(self.detail());
         let field = self.field();
         let errors = field.map(|path| FieldError {
-            pointer: pointer(&path),
+            pointer: shortened(pointer(&path)),
             code: self.code().to_owned(),
             detail: detail.clone(),
         });
@@ -373,7 +376,34 @@ fn refusal_code(refusal: &Refusal) -> &'static str {
     }
 }
 
+/// Leaves out the middle of a text that is too long: what would be right stands around what is
+/// quoted.
+fn shortened(text: String) -> String {
+    if text.len() <= DETAIL_BYTES_MAX {
+        return text;
+    }
+    let half = (DETAIL_BYTES_MAX - '…'.len_utf8()) / 2;
+    let (head, tail) = (text.floor_char_boundary(half), text.ceil_char_boundary(text.len() - half));
+    format!("{}…{}", &text[..head], &text[tail..])
+}
+
 /// Returns a JSON pointer as a URI fragment (RFC 6901 §6).
 fn pointer(path: &str) -> String {
     if path.is_empty() { "#".to_owned() } else { format!("#/{path}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_loses_its_middle() {
+        let check = |text: String, expected: &str| assert_eq!(shortened(text), expected);
+        check("x".repeat(1_024), &"x".repeat(1_024));
+        check("x".repeat(1_025), &format!("{}…{}", "x".repeat(510), "x".repeat(510)));
+        check(
+            format!("head {} tail", "é".repeat(1_000_000)),
+            &format!("head {}…{} tail", "é".repeat(252), "é".repeat(252)),
+        );
+    }
 }

@@ -81,4 +81,13 @@ fn the_nearest_name_is_told() {
         "there is no parameter `destinaton_time`; did you mean `destination_time`?"
     );
     assert_eq!(detail(r#"{"xyz":1}"#), "there is no parameter `xyz`; there are destination_time, location, limit");
+    let near = |bytes: usize| format!("destination_time{}", "_".repeat(bytes - "destination_time".len()));
+    assert!(
+        detail(&format!(r#"{{"{}":1}}"#, near(SUGGESTION_BYTES_MAX))).ends_with("did you mean `destination_time`?")
+    );
+    let over = near(SUGGESTION_BYTES_MAX + 1);
+    assert_eq!(
+        detail(&format!(r#"{{"{over}":1}}"#)),
+        format!("there is no parameter `{over}`; there are destination_time, location, limit")
+    );
 }

@@ -42,6 +42,29 @@ fn bodies_that_are_no_json_are_told() {
     service.audit();
 }
 
+/// Whatever was sent, an error is short.
+#[test]
+fn errors_quote_no_more_than_a_part() {
+    const ANSWER_BYTES_MAX: usize = 8_192;
+    let service = Service::start();
+    let long = "_é\"".repeat(10_000);
+    for operation in operations::all(&service) {
+        let Takes::Parameters { properties, .. } = &operation.takes else { continue };
+        let mut unknown = operation.parameters();
+        unknown[&long] = json!(1);
+        let wrong = properties.keys().map(|name| {
+            let mut wrong = operation.parameters();
+            wrong[name] = json!(long);
+            wrong
+        });
+        for body in wrong.chain([unknown]) {
+            let answer = service.send(operation.request().json(&body));
+            assert!(answer.body.len() <= ANSWER_BYTES_MAX, "{} bytes: {operation:?}", answer.body.len());
+        }
+    }
+    service.audit();
+}
+
 #[test]
 fn bodies_of_another_type_are_not_guessed_at() {
     let service = Service::start();
