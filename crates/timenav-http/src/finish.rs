@@ -10,6 +10,7 @@ use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 use timenav_engine::Refusal;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::params::SentAsQuery;
@@ -197,15 +198,22 @@ fn log_once(failure: &Failure, id: &RequestId) {
 }
 
 /// Problem details for HTTP APIs (RFC 9457).
-#[derive(Serialize)]
-struct ProblemDetails {
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ProblemDetails {
+    /// A name for what happened: `urn:timenav:problem:` and the code.
     #[serde(rename = "type")]
     kind: String,
+    /// What happened, in a sentence.
     title: String,
+    /// The status of the answer.
     status: u16,
+    /// What would be right.
     detail: String,
+    /// A stable word for it.
     code: String,
+    /// Which fields it is about, where it is about fields.
     errors: Vec<FieldError>,
+    /// Names the request, for support.
     request_id: String,
 }
 

@@ -1,49 +1,67 @@
 //! The OpenAPI 3.1 document, made from the routes.
 
+use http::Method;
 use serde_json::{Map, Value, json};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::app::operations;
+use crate::finish::ProblemDetails;
 use crate::problem::Problem;
-use crate::route::{Gives, Route, Takes, WireType};
+use crate::route::{Heeded, Route, Takes, WireType};
 
+mod answers;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 const DESCRIPTION: &str = "One clock and one history that a whole system can share. Every path below `/v1` is \
     served below `/api/v1` too. Operations that only look take their parameters from the query string, from a JSON \
     body, or from a QUERY request (RFC 10008) with a JSON body, with the same answer.";
 
-/// Errors that every operation may answer with.
-const PROBLEMS: [(&str, &str); 5] = [
-    ("400", "The request cannot be understood; `errors` names the field"),
-    ("401", "Nobody could be identified"),
-    ("403", "The caller may not"),
-    ("404", "There is no such thing, or it is not the caller's to see"),
-    ("503", "The ledger cannot be written, so nothing is done"),
-];
-/// Errors of operations that change something.
-const CHANGE_PROBLEMS: [(&str, &str); 3] = [
-    ("409", "The request conflicts with what is there"),
-    ("413", "The body is too large"),
-    ("422", "The request is well-formed but cannot be carried out"),
-];
+/// A version of OpenAPI.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Version {
+    /// What tools read today. It has no word for QUERY.
+    V3_1,
+    /// What can say everything: it adds QUERY, and the messages of streams.
+    V3_2,
+}
 
-/// Returns the document as JSON text.
+/// Returns the document as JSON text, in OpenAPI 3.1.
 #[must_use]
 pub fn openapi_json() -> String {
+    text(Version::V3_1)
+}
+
+/// Returns the document as JSON text, in OpenAPI 3.2: the same, and QUERY.
+#[must_use]
+pub(crate) fn openapi_3_2_json() -> String {
+    text(Version::V3_2)
+}
+
+fn text(version: Version) -> String {
+    // The alternate form of a JSON value is JSON, indented.
+    format!("{:#}\n", document(version))
+}
+
+fn document(version: Version) -> Value {
     let mut schemas = Map::new();
     let mut paths: Map<String, Value> = Map::new();
     for route in operations() {
-        let operation = operation(&route, &mut schemas);
         let path = paths.entry(route.documented_path()).or_insert_with(|| json!({}));
-        if let Value::Object(methods) = path {
-            methods.insert(route.method.as_str().to_lowercase(), operation);
+        let Value::Object(methods) = path else { continue };
+        methods.insert(route.method.as_str().to_lowercase(), operation(&route, &route.method, version, &mut schemas));
+        if version == Version::V3_2 && route.method == Method::GET {
+            methods.insert("query".to_owned(), operation(&route, &answers::query(), version, &mut schemas));
         }
     }
     add::<Problem>(&mut schemas);
-    let document = json!({
-        "openapi": "3.1.0",
+    add::<ProblemDetails>(&mut schemas);
+    let mut document = json!({
+        "openapi": match version {
+            Version::V3_1 => "3.1.0",
+            Version::V3_2 => "3.2.0",
+        },
         "info": {
             "title": "timenav",
             "version": env!("CARGO_PKG_VERSION"),
@@ -56,37 +74,46 @@ pub fn openapi_json() -> String {
             "securitySchemes": {
                 "api_key": { "type": "http", "scheme": "bearer", "bearerFormat": "tnk_ and 36 letters and digits" },
             },
+            "responses": answers::problems(),
             "schemas": schemas,
         },
     });
-    // The alternate form of a JSON value is JSON, indented.
-    format!("{document:#}\n")
+    texts::spell_out(&mut document);
+    document
 }
 
-fn operation(route: &Route, schemas: &mut Map<String, Value>) -> Value {
+/// Returns a route as it is called by a method: its own, or QUERY in place of GET.
+fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map<String, Value>) -> Value {
+    let by_query = *method == answers::query();
     let mut operation = json!({
-        "operationId": route.id,
+        "operationId": if by_query { format!("{}_by_query", route.id) } else { route.id.to_owned() },
         "tags": [route.tag],
         "summary": route.summary,
         "parameters": path_parameters(route),
-        "responses": responses(route, schemas),
+        "responses": answers::answers(route, method, version, schemas),
     });
     match &route.takes {
         Takes::Nothing => {}
         Takes::Params(params) => {
             collect(params, schemas);
             let schema = value(&params.schema);
-            if route.method == http::Method::GET {
+            if let Some(names) = route.either {
+                schemas[&params.name]["oneOf"] = either(names, &schema);
+            }
+            if *method == Method::GET {
                 add_parameters(&mut operation, query_parameters(&schema));
             } else {
-                operation["requestBody"] = json_body(&params.name, is_anything_required(&schema));
+                // A QUERY says what its body is, even if it is empty.
+                let required = by_query || route.either.is_some() || is_anything_required(&schema);
+                operation["requestBody"] = json_body(&params.name, required);
             }
         }
         Takes::Body(body) => {
             collect(body, schemas);
             operation["requestBody"] = json_body(&body.name, true);
-            let timeline =
-                json!({ "name": "timeline_id", "in": "query", "required": false, "schema": { "type": "string" } });
+            let mut schema = texts::text("changeable-timeline-id");
+            schema["example"] = json!("main");
+            let timeline = json!({ "name": "timeline_id", "in": "query", "required": false, "schema": schema });
             add_parameters(&mut operation, vec![timeline]);
         }
         Takes::File(params) => {
@@ -99,10 +126,27 @@ fn operation(route: &Route, schemas: &mut Map<String, Value>) -> Value {
         }
     }
     // Importing a file twice adds nothing, with a key or without.
-    if route.method == http::Method::POST && !matches!(route.takes, Takes::File(_)) {
+    if *method == Method::POST && !matches!(route.takes, Takes::File(_)) {
         add_parameters(&mut operation, vec![idempotency_key()]);
     }
+    add_parameters(&mut operation, route.heeds.iter().map(header_parameter).collect());
     operation
+}
+
+/// Says that one of two fields is there, and not the other. Only a body can be told so.
+fn either([one, other]: [&str; 2], schema: &Value) -> Value {
+    let alone = |given: &str, absent: &str| {
+        let mut kind = json!({ "type": schema["properties"][given]["type"] });
+        without_null(&mut kind);
+        json!({ "required": [given], "properties": { given: kind, absent: { "type": "null" } } })
+    };
+    json!([alone(one, other), alone(other, one)])
+}
+
+fn header_parameter(heeded: &Heeded) -> Value {
+    let Heeded { name, description, kind } = heeded;
+    let schema = texts::text(kind);
+    json!({ "name": name, "in": "header", "required": false, "description": description, "schema": schema })
 }
 
 fn add_parameters(operation: &mut Value, more: Vec<Value>) {
@@ -125,9 +169,12 @@ fn path_parameters(route: &Route) -> Vec<Value> {
         .split('/')
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
         .map(|name| name.trim_start_matches('*'));
-    names
-        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } }))
-        .collect()
+    let schema = |name: &str| match name {
+        "timeline_id" => texts::text(texts::TIMELINE_ID),
+        "tile" => texts::text(texts::TILE),
+        _ => texts::text(texts::ID),
+    };
+    names.map(|name| json!({ "name": name, "in": "path", "required": true, "schema": schema(name) })).collect()
 }
 
 fn query_parameters(schema: &Value) -> Vec<Value> {
@@ -165,50 +212,6 @@ fn is_anything_required(schema: &Value) -> bool {
 
 fn json_body(name: &str, required: bool) -> Value {
     json!({ "required": required, "content": { "application/json": { "schema": reference(name) } } })
-}
-
-fn responses(route: &Route, schemas: &mut Map<String, Value>) -> Value {
-    let mut responses = Map::new();
-    let (content, description) = match &route.gives {
-        Gives::Json(body) => {
-            collect(body, schemas);
-            (json!({ "application/json": { "schema": reference(&body.name) } }), "Done")
-        }
-        Gives::Stream(body) => {
-            collect(body, schemas);
-            let schema = json!({ "type": "string", "description": format!("Events named `clock` or `reset` whose data is a {}", body.name) });
-            (
-                json!({ "text/event-stream": { "schema": schema } }),
-                "One message for each change; the id is the generation",
-            )
-        }
-        Gives::Bytes => {
-            let bytes = json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } });
-            (bytes, "The bytes")
-        }
-        Gives::Note(body) => {
-            collect(body, schemas);
-            let json = json!({ "schema": reference(&body.name) });
-            (json!({ "text/plain": { "schema": { "type": "string" } }, "application/json": json }), "A signed note")
-        }
-    };
-    responses.insert(route.status.to_string(), json!({ "description": description, "content": content }));
-    let problem = |description: &str| json!({ "description": description, "content": { "application/json": { "schema": reference("Problem") } } });
-    for (status, description) in PROBLEMS {
-        responses.insert(status.to_owned(), problem(description));
-    }
-    let takes_body = route.method == http::Method::POST;
-    for (status, description) in CHANGE_PROBLEMS.into_iter().filter(|_| route.method != http::Method::GET) {
-        responses.insert(status.to_owned(), problem(description));
-    }
-    if route.limited {
-        responses
-            .insert("429".to_owned(), problem("There were too many attempts; `Retry-After` says when to try again"));
-    }
-    if takes_body {
-        responses.insert("415".to_owned(), problem("The body is of a type that is not taken here"));
-    }
-    Value::Object(responses)
 }
 
 fn add<T: ToSchema>(schemas: &mut Map<String, Value>) {

@@ -51,6 +51,14 @@ pub(crate) enum Gives {
     Bytes,
 }
 
+/// A field of a request's head.
+pub(crate) struct Heeded {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    /// Which kind of text its value is, in the words of the OpenAPI document.
+    pub(crate) kind: &'static str,
+}
+
 /// One operation.
 pub(crate) struct Route {
     pub(crate) method: Method,
@@ -64,8 +72,14 @@ pub(crate) struct Route {
     pub(crate) takes: Takes,
     pub(crate) gives: Gives,
     pub(crate) status: u16,
-    /// Whether it may answer that there were too many attempts.
-    pub(crate) limited: bool,
+    /// Two parameters of which one is there, and not the other.
+    pub(crate) either: Option<[&'static str; 2]>,
+    /// Fields of the request's head that are heeded, besides those that every operation heeds.
+    pub(crate) heeds: Vec<Heeded>,
+    /// Whether what it gives has an entity tag.
+    pub(crate) tagged: bool,
+    /// Whether its answer may link to the next page.
+    pub(crate) linked: bool,
     handler: MethodRouter<App>,
 }
 
@@ -87,7 +101,10 @@ impl Route {
             takes: Takes::Nothing,
             gives: Gives::Json(WireType::of::<crate::answer::StatusBody>()),
             status: 200,
-            limited: false,
+            either: None,
+            heeds: Vec::new(),
+            tagged: false,
+            linked: false,
             handler,
         }
     }
@@ -159,9 +176,27 @@ impl Route {
         self
     }
 
-    /// Says that there may be too many attempts.
-    pub(crate) const fn limited(mut self) -> Self {
-        self.limited = true;
+    /// Says that of two parameters one is there, and not the other.
+    pub(crate) const fn either(mut self, one: &'static str, other: &'static str) -> Self {
+        self.either = Some([one, other]);
+        self
+    }
+
+    /// Says that a field of the request's head is heeded.
+    pub(crate) fn heeds(mut self, name: &'static str, description: &'static str, kind: &'static str) -> Self {
+        self.heeds.push(Heeded { name, description, kind });
+        self
+    }
+
+    /// Says that what it gives has an entity tag.
+    pub(crate) const fn tagged(mut self) -> Self {
+        self.tagged = true;
+        self
+    }
+
+    /// Says that its answer may link to the next page.
+    pub(crate) const fn linked(mut self) -> Self {
+        self.linked = true;
         self
     }
 

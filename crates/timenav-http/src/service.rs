@@ -8,7 +8,7 @@ use http::header;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::openapi::openapi_json;
+use crate::openapi::{openapi_3_2_json, openapi_json};
 use crate::problem::Failure;
 
 /// The page at `/`, for whoever arrives without knowing more.
@@ -27,6 +27,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
         .route("/openapi.json", get(openapi))
+        .route("/openapi-3.2.json", get(openapi_3_2))
 }
 
 async fn welcome(State(app): State<App>) -> Json<Welcome> {
@@ -56,4 +57,9 @@ async fn metrics(State(app): State<App>) -> Response {
 
 async fn openapi() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], openapi_json()).into_response()
+}
+
+/// The document in the version that has a word for QUERY. Few tools read it yet.
+async fn openapi_3_2() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], openapi_3_2_json()).into_response()
 }

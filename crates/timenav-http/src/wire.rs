@@ -231,6 +231,27 @@ macro_rules! ids {
 ids!(TimelineId: "a timeline's id", UserId: "a user's id", AnchorId: "an anchor's id", KeyId: "a key's id",
     DataId: "a record's id", EventId: "an event's id");
 
+/// Reads a struct from an object only. A derived reader takes an array too, by the order of the fields.
+pub(crate) fn object<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    struct Reader<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Reader<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+            T::deserialize(de::value::MapAccessDeserializer::new(map))
+        }
+    }
+    deserializer.deserialize_map(Reader(PhantomData))
+}
+
 /// Reads a number that a query string can only give as text.
 pub(crate) fn number<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
@@ -241,11 +262,17 @@ where
     #[serde(untagged)]
     enum Either<T> {
         Number(T),
+        // For JSON `2.0` is a whole number as `2` is (JSON Schema, Core §4.2.2).
+        Decimal(f64),
         Text(String),
     }
     match Option::<Either<T>>::deserialize(deserializer) {
         Ok(None) => Ok(None),
         Ok(Some(Either::Number(number))) => Ok(Some(number)),
+        Ok(Some(Either::Decimal(decimal))) => format!("{decimal}")
+            .parse()
+            .map(Some)
+            .map_err(|_| de::Error::custom("a number is expected, within its limits")),
         Ok(Some(Either::Text(text))) => {
             text.parse().map(Some).map_err(|_| de::Error::custom(format!("a number is expected, not `{text}`")))
         }

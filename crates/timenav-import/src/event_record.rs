@@ -24,14 +24,14 @@ pub(crate) use explanation::without_position;
 pub struct EventRecord {
     /// Names the event on its timeline: 1 to 128 letters, digits, `.`, `_`, `-`, `:` and `@`,
     /// starting with a letter or digit. Made by the service if it is left out.
-    #[schema(min_length = 1, max_length = 128, example = "moon-landing")]
+    #[schema(format = "id", example = "moon-landing")]
     pub event_id: Option<String>,
     /// When it happened or began: a timestamp of RFC 3339 with a zone; years of more than four
     /// digits or before 0 have a sign and six digits.
-    #[schema(value_type = String, required, nullable = false, example = "1969-07-20T20:17:40Z")]
+    #[schema(value_type = String, format = "timestamp", required, nullable = false, example = "1969-07-20T20:17:40Z")]
     pub time: Option<String>,
     /// When it was over: a timestamp like `time`.
-    #[schema(example = "1969-07-21T17:54:01Z")]
+    #[schema(format = "timestamp", example = "1969-07-21T17:54:01Z")]
     pub end_time: Option<String>,
     /// How well `time` and `end_time` are known; to the microsecond if it is left out.
     pub precision: Option<PrecisionWord>,
@@ -51,7 +51,7 @@ pub struct EventRecord {
     #[schema(max_items = 256)]
     pub causes: Option<Vec<CauseRecord>>,
     /// Who took part.
-    #[schema(max_items = 256, example = json!(["Neil Armstrong", "Buzz Aldrin"]))]
+    #[schema(format = "actor", max_items = 256, example = json!(["Neil Armstrong", "Buzz Aldrin"]))]
     pub actors: Option<Vec<String>>,
     /// Whether it was seen, is planned or is foreseen; seen if it is left out.
     pub kind: Option<EventKindWord>,
@@ -96,7 +96,7 @@ pub struct GeoRecord {
     #[schema(value_type = f64, required, nullable = false, minimum = -180.0, maximum = 180.0, example = -80.65)]
     pub lon: Option<f64>,
     /// The radius of the circle in which it happened, in metres.
-    #[schema(minimum = 0.0)]
+    #[schema(minimum = 0.0, maximum = 20_037_508.0)]
     pub radius_m: Option<f64>,
 }
 
@@ -106,6 +106,7 @@ pub struct GeoRecord {
 #[serde(untagged)]
 pub enum CauseRecord {
     /// The id of an event that was required.
+    #[schema(format = "id")]
     Id(String),
     /// An event, and how strong a reason it was.
     Object(CauseObject),
@@ -116,7 +117,7 @@ pub enum CauseRecord {
 #[serde(deny_unknown_fields)]
 pub struct CauseObject {
     /// The event that was the reason.
-    #[schema(value_type = String, required, nullable = false)]
+    #[schema(value_type = String, format = "id", required, nullable = false)]
     pub event_id: Option<String>,
     /// How strong a reason; `requires` if it is left out.
     pub kind: Option<CauseKindWord>,

@@ -21,7 +21,7 @@ use crate::idempotency::Idempotent;
 use crate::params::{Params, SentAsQuery};
 use crate::problem::Failure;
 use crate::route::Route;
-use crate::wire::Text;
+use crate::wire::{self, Text};
 
 const TAG: &str = "access";
 
@@ -35,10 +35,13 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes::<AccessControlRequest>()
         .gives::<AccessControlSetBody>()
+        .heeds("If-Match", "Does it only if the permissions still have this tag", "entity-tags")
+        .tagged()
         .tag(TAG),
         Route::lookup("/access-control", "access_control", "Reads who may do what on a timeline", access_control)
             .takes::<AccessControlReadRequest>()
             .gives::<AccessControlBody>()
+            .tagged()
             .tag(TAG),
     ]
 }
@@ -48,9 +51,10 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AccessControlRequest {
     /// The timeline.
-    #[schema(value_type = String, example = "main")]
+    #[schema(value_type = String, format = "changeable-timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
     /// The lists. A list that is given replaces the one that was; a list that is left out stays.
+    #[serde(deserialize_with = "wire::object")]
     permissions: PermissionsRequest,
 }
 
@@ -59,15 +63,15 @@ pub(crate) struct AccessControlRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct PermissionsRequest {
     /// Users with read access.
-    #[schema(value_type = Option<Vec<String>>, max_items = 1_000, example = json!(["alice"]))]
+    #[schema(value_type = Option<Vec<String>>, format = "id", max_items = 1_000, example = json!(["alice"]))]
     #[serde(default, deserialize_with = "users")]
     read: Option<BTreeSet<UserId>>,
     /// Users with write access, which includes read access.
-    #[schema(value_type = Option<Vec<String>>, max_items = 1_000, example = json!(["bob"]))]
+    #[schema(value_type = Option<Vec<String>>, format = "id", max_items = 1_000, example = json!(["bob"]))]
     #[serde(default, deserialize_with = "users")]
     write: Option<BTreeSet<UserId>>,
     /// Users with administrative access, which includes the others. At least one.
-    #[schema(value_type = Option<Vec<String>>, max_items = 1_000, example = json!(["admin"]))]
+    #[schema(value_type = Option<Vec<String>>, format = "id", max_items = 1_000, example = json!(["admin"]))]
     #[serde(default, deserialize_with = "users")]
     admin: Option<BTreeSet<UserId>>,
 }
@@ -77,7 +81,7 @@ pub(crate) struct PermissionsRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AccessControlReadRequest {
     /// The timeline.
-    #[schema(value_type = String, example = "main")]
+    #[schema(value_type = String, format = "timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
 }
 
@@ -144,19 +148,24 @@ fn etag(tag: &str) -> HeaderMap {
     headers
 }
 
-/// Reads `If-Match` (RFC 9110 §13.1.1): one strong tag, or `*` for whatever there is.
+/// Reads `If-Match` (RFC 9110 §13.1.1): one tag, or `*` for whatever there is.
 pub(crate) fn if_match(headers: &HeaderMap) -> Result<Option<String>, Failure> {
     let mut given = headers.get_all(header::IF_MATCH).iter();
     let Some(first) = given.next() else { return Ok(None) };
     let text = first.to_str().unwrap_or("").trim();
-    let is_tag =
-        text.len() > 2 && text.starts_with('"') && text.ends_with('"') && !text[1..text.len() - 1].contains('"');
     match (given.next(), text) {
         (None, "*") => Ok(None),
         // A weak tag never matches, so what it names is never what is there.
-        (None, text) if is_tag || text.starts_with("W/") => Ok(Some(text.to_owned())),
+        (None, text) if is_tag(text) => Ok(Some(text.to_owned())),
         _ => Err(Failure::invalid("If-Match", "send one tag as `ETag` gave it, quotation marks included")),
     }
+}
+
+/// Returns whether a text is an entity tag (RFC 9110 §8.8.3), weak or strong.
+fn is_tag(text: &str) -> bool {
+    let quoted = text.strip_prefix("W/").unwrap_or(text);
+    let opaque = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    opaque.is_some_and(|opaque| opaque.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"'))
 }
 
 /// Reads a list of user ids that names each at most once.

@@ -29,22 +29,23 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AccessLogsRequest {
     /// The timeline.
-    #[schema(value_type = String, example = "main")]
+    #[schema(value_type = String, format = "timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
     /// `<start>/<end>` in host time, both ends included; `..` is an open end.
-    #[schema(value_type = String, example = "../..")]
+    #[schema(value_type = String, format = "time-range", example = "../..")]
     time_range: Text<TimeRange<Wall>>,
     /// Only what this user did; `unknown` for those whom nobody could identify.
-    #[schema(value_type = Option<String>, max_length = 128, example = "alice")]
+    #[schema(value_type = Option<String>, format = "id", example = "alice")]
     user_id: Option<Text<UserId>>,
     /// Only this action, such as `read` or `unauthorized_access_attempt`.
-    #[schema(value_type = Option<String>, max_length = 64, example = "unauthorized_access_attempt")]
+    #[schema(value_type = Option<String>, format = "action", example = "unauthorized_access_attempt")]
     action: Option<Text<ActionName>>,
     /// At most so many on the page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
     limit: Option<usize>,
     /// The `next_cursor` of the page before.
+    #[schema(format = "cursor")]
     cursor: Option<String>,
 }
 

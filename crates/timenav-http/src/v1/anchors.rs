@@ -47,7 +47,7 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetAnchorRequest {
     /// The moment to mark; what the clock shows if it is left out.
-    #[schema(value_type = Option<String>, example = "2005-08-29T11:10:00Z")]
+    #[schema(value_type = Option<String>, format = "timestamp", example = "2005-08-29T11:10:00Z")]
     timestamp: Option<Text<Instant<Virtual>>>,
     /// What the anchor is for.
     #[schema(max_length = 16_384, example = "before the levees fail")]
@@ -56,7 +56,7 @@ pub(crate) struct SetAnchorRequest {
     #[serde(default, deserialize_with = "wire::truth")]
     fixed: Option<bool>,
     /// The timeline; that of the API key if it is left out.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 
@@ -65,13 +65,13 @@ pub(crate) struct SetAnchorRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReturnRequest {
     /// The anchor.
-    #[schema(value_type = String)]
+    #[schema(value_type = String, format = "id")]
     anchor_id: Text<AnchorId>,
     /// What to restore: `clock`, the moment, place, rate, and whether it runs; or `all`, events too, as they
     /// stood when the anchor was set. `all` if it is left out.
     scope: Option<Scope>,
     /// The timeline; that of the API key if it is left out.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 
@@ -90,13 +90,14 @@ pub(crate) enum Scope {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AnchorsRequest {
     /// The timeline; that of the API key if it is left out.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
     /// At most so many on the page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
     limit: Option<usize>,
     /// The `next_cursor` of the page before.
+    #[schema(format = "cursor")]
     cursor: Option<String>,
 }
 

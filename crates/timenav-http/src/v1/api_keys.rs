@@ -45,21 +45,21 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeyRequest {
     /// Whose key; the caller's if it is left out. Keys of others are an operator's business.
-    #[schema(value_type = Option<String>, example = "alice")]
+    #[schema(value_type = Option<String>, format = "id", example = "alice")]
     user_id: Option<Text<UserId>>,
     /// The timeline meant where a request names none; `main` if it is left out.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
     /// What the key is for.
     #[schema(max_length = 256, example = "billing tests")]
     label: Option<String>,
     /// What the key may be used for: `timeline:read`, `timeline:write`, `timeline:admin`,
     /// `operator`, each including the ones before. All that the user may do if it is left out.
-    #[schema(value_type = Option<Vec<String>>, max_items = 4)]
+    #[schema(value_type = Option<Vec<String>>, format = "scope", max_items = 4)]
     #[serde(default, deserialize_with = "scopes")]
     scopes: Option<Vec<Scope>>,
     /// When the key stops working, in host time. Never if it is left out.
-    #[schema(value_type = Option<String>, example = "2027-01-01T00:00:00Z")]
+    #[schema(value_type = Option<String>, format = "expiry", example = "2127-01-01T00:00:00Z")]
     expires_at: Option<Text<Instant<Wall>>>,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct KeyRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeysRequest {
     /// The user; the caller if it is left out.
-    #[schema(value_type = Option<String>, example = "alice")]
+    #[schema(value_type = Option<String>, format = "id", example = "alice")]
     user_id: Option<Text<UserId>>,
 }
 

@@ -31,10 +31,10 @@ pub(crate) fn routes() -> Vec<Route> {
             .takes::<TravelRequest>()
             .gives::<ClockBody>(),
         Route::change("/pause-time", "pause_time", "Pauses the clock", pause_time)
-            .takes::<ClockRequest>()
+            .takes::<SwitchRequest>()
             .gives::<ClockBody>(),
         Route::change("/resume-time", "resume_time", "Resumes the clock from the moment of the pause", resume_time)
-            .takes::<ClockRequest>()
+            .takes::<SwitchRequest>()
             .gives::<ClockBody>(),
         Route::change("/fast-forward", "fast_forward", "Moves the clock forward by a duration", fast_forward)
             .takes::<ShiftRequest>()
@@ -48,19 +48,29 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup("/clock", "clock", "Reads the clock", clock).takes::<ClockRequest>().gives::<ClockBody>(),
         Route::lookup("/clock/stream", "clock_stream", "Watches the clock: one message for each change", stream::watch)
             .takes::<ClockRequest>()
-            .streams::<ClockBody>(),
+            .streams::<ClockBody>()
+            .heeds("Last-Event-ID", "The id of the last message: what came after it is told first", "message-id"),
     ]
     .into_iter()
     .map(|route| route.tag(TAG))
     .collect()
 }
 
-/// Which clock is meant.
+/// Which clock to read.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClockRequest {
     /// The timeline; that of the API key if it is left out.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// Which clock to pause or resume.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SwitchRequest {
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 
@@ -69,13 +79,13 @@ pub(crate) struct ClockRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct TravelRequest {
     /// The moment to go to, past or future: an ISO 8601 timestamp with a zone.
-    #[schema(value_type = String, example = "2005-08-29T11:10:00Z")]
+    #[schema(value_type = String, format = "timestamp", example = "2005-08-29T11:10:00Z")]
     destination_time: Text<Instant<Virtual>>,
     /// The place to arrive at. The clock stays where it is if it is left out.
     #[schema(min_length = 1, max_length = 512, example = "New Orleans")]
     location: Option<String>,
     /// The timeline; that of the API key if it is left out.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 
@@ -84,10 +94,10 @@ pub(crate) struct TravelRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ShiftRequest {
     /// A number and a unit (`s`, `m` minutes, `h`, `d`, `w`), several of them, or ISO 8601.
-    #[schema(value_type = String, example = "12h")]
+    #[schema(value_type = String, format = "duration", example = "12h")]
     duration: Text<Duration>,
     /// The timeline; that of the API key if it is left out.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 
@@ -100,7 +110,7 @@ pub(crate) struct RateRequest {
     #[serde(deserialize_with = "rate")]
     rate: Rate,
     /// The timeline; that of the API key if it is left out.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 
@@ -121,7 +131,7 @@ async fn pause_time(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
-    Params(request): Params<ClockRequest>,
+    Params(request): Params<SwitchRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let step =
         app.engine.change_clock(&caller, timeline(request.timeline_id), ClockCommand::Pause, idempotency).await?;
@@ -133,7 +143,7 @@ async fn resume_time(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
-    Params(request): Params<ClockRequest>,
+    Params(request): Params<SwitchRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let step =
         app.engine.change_clock(&caller, timeline(request.timeline_id), ClockCommand::Resume, idempotency).await?;

@@ -31,15 +31,14 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/encrypt-data", "encrypt_data", "Keeps data that only its key opens", encrypt_data)
             .takes::<EncryptRequest>()
             .gives::<EncryptedBody>()
-            .limited()
             .tag(TAG),
         Route::change("/decrypt-data", "decrypt_data", "Opens data with its key", decrypt_data)
             .takes::<DecryptRequest>()
             .gives::<DecryptedBody>()
-            .limited()
             .tag(TAG),
         Route::change("/erase-data", "erase_data", "Erases sealed data, or the content of an event", erase_data)
             .takes::<EraseRequest>()
+            .either("data_id", "event_id")
             .gives::<ErasedBody>()
             .tag(TAG),
     ]
@@ -50,7 +49,7 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct EncryptRequest {
     /// The timeline.
-    #[schema(value_type = String, example = "main")]
+    #[schema(value_type = String, format = "changeable-timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
     /// What to seal: an object of at most 1 048 576 bytes.
     #[schema(value_type = Object)]
@@ -68,14 +67,14 @@ pub(crate) struct EncryptRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct DecryptRequest {
     /// The record.
-    #[schema(value_type = String)]
+    #[schema(value_type = String, format = "id")]
     data_id: Text<DataId>,
     /// The key with which it was sealed.
     #[schema(value_type = String, min_length = 1, max_length = 1_024, format = Password)]
     #[serde(deserialize_with = "key")]
     encryption_key: EncryptionKey,
     /// The timeline, for those who want to be sure; the record's own if it is left out.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 
@@ -85,13 +84,13 @@ pub(crate) struct DecryptRequest {
 #[expect(clippy::struct_field_names, reason = "the fields are named as on the wire")]
 pub(crate) struct EraseRequest {
     /// The record.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, format = "id")]
     data_id: Option<Text<DataId>>,
     /// The event.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, format = "id")]
     event_id: Option<Text<EventId>>,
     /// The event's timeline; that of the API key if it is left out. A record knows its own.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 

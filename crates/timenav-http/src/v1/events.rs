@@ -11,11 +11,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
+use timenav_core::limits::EVENTS_PER_REQUEST_MAX;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{TimeRange, Virtual};
 use timenav_engine::{EventPage, MonitorEvents};
 use timenav_import::EventRecord;
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{ArrayBuilder, OneOfBuilder};
+use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::clock::timeline;
 use crate::answer::{Changed, LedgerBody};
@@ -39,19 +42,36 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup("/monitor-events", "monitor_events", "Finds events by place and time", monitor_events)
             .takes::<MonitorRequest>()
             .gives::<EventsBody>()
+            .linked()
             .tag(TAG),
     ]
 }
 
-/// One event, or several.
-#[derive(ToSchema)]
-#[serde(untagged)]
-#[expect(dead_code, reason = "says in the OpenAPI document what is read by hand, for better errors")]
-pub(crate) enum EventsRequest {
-    /// One event.
-    One(Box<EventRecord>),
-    /// Several events, at most 1 000.
-    Several(Vec<EventRecord>),
+/// One event, or several: says in the OpenAPI document what is read by hand, for better errors.
+pub(crate) enum EventsRequest {}
+
+impl ToSchema for EventsRequest {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((EventRecord::name().into_owned(), EventRecord::schema()));
+        EventRecord::schemas(schemas);
+    }
+}
+
+impl PartialSchema for EventsRequest {
+    fn schema() -> RefOr<Schema> {
+        let mut one = EventRecord::schema();
+        // One event may name its timeline beside its fields.
+        if let (RefOr::T(Schema::Object(one)), RefOr::T(Schema::Object(target))) = (&mut one, RecordTarget::schema()) {
+            one.properties.extend(target.properties);
+        }
+        let record = Ref::from_schema_name(EventRecord::name());
+        let several = ArrayBuilder::new()
+            .items(record)
+            .min_items(Some(1))
+            .max_items(Some(EVENTS_PER_REQUEST_MAX))
+            .description(Some("Several events, all of them recorded or none."));
+        OneOfBuilder::new().description(Some("One event, or several.")).item(one).item(several).into()
+    }
 }
 
 /// On which timeline to record.
@@ -59,7 +79,7 @@ pub(crate) enum EventsRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RecordTarget {
     /// The timeline; that of the API key if it is left out.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 
@@ -69,13 +89,13 @@ pub(crate) struct RecordTarget {
 pub(crate) struct MonitorRequest {
     /// `*` for anywhere, `lat,lon` or a `geo:` URI with `;u=metres`, `bbox:west,south,east,north`,
     /// or the text of the events' own location.
-    #[schema(value_type = String, example = "bbox:-98,18,-81,31")]
+    #[schema(value_type = String, format = "location", example = "bbox:-98,18,-81,31")]
     location: Text<Location>,
     /// `<start>/<end>`, both ends included; `..` is an open end, and one end may be a duration.
-    #[schema(value_type = String, example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
+    #[schema(value_type = String, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Text<TimeRange<Virtual>>,
     /// The timeline; that of the API key if it is left out.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
     /// At most so many on the page.
     #[schema(minimum = 1, maximum = 1_000)]
@@ -86,6 +106,7 @@ pub(crate) struct MonitorRequest {
     #[serde(default, deserialize_with = "wire::moment")]
     as_of: Option<MomentText>,
     /// The `next_cursor` of the page before.
+    #[schema(format = "cursor")]
     cursor: Option<String>,
 }
 

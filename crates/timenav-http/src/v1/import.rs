@@ -53,13 +53,13 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ImportRequest {
     /// `ndjson`, `csv` or `geojson`; told by the `Content-Type` if it is left out.
-    #[schema(example = "csv")]
+    #[schema(format = "file-format", example = "csv")]
     format: Option<String>,
     /// For CSV and `GeoJSON`: which column or property is which field, as `field=column` pairs or JSON.
-    #[schema(example = "time=time,lat=lat,lon=lon,description={status}")]
+    #[schema(format = "mapping", example = "time=time,lat=lat,lon=lon,description={status}")]
     map: Option<String>,
     /// The timeline; that of the API key if it is left out.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 

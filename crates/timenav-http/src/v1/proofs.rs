@@ -41,6 +41,7 @@ pub(crate) fn routes() -> Vec<Route> {
             proof,
         )
         .takes::<ProofRequest>()
+        .either("position", "from")
         .gives::<ProofBody>()
         .bare()
         .tag(TAG),

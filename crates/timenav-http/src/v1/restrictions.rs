@@ -42,11 +42,11 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RestrictRequest {
     /// The user.
-    #[schema(value_type = String, example = "alice")]
+    #[schema(value_type = String, format = "id", example = "alice")]
     user_id: Text<UserId>,
     /// `full_access` lifts a restriction; `limited_access` allows moments near host time only;
     /// `read_only` allows looking only; `no_access` not even that.
-    #[schema(value_type = String, example = "read_only")]
+    #[schema(value_type = String, format = "restriction-level", example = "read_only")]
     restriction_level: Text<RestrictionLevel>,
 }
 

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 use crate::answer::LedgerBody;
 use crate::app::App;
 use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::Route;
@@ -31,11 +32,11 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct TamperingRequest {
     /// The timeline; `system` too, for operators.
-    #[schema(value_type = String, example = "main")]
+    #[schema(value_type = String, format = "timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
     /// How much to read: `full` reads everything, `quick` the newest checkpoint and its tree, `tail:<n>` the last `n`
     /// entries and the tree over the others, `sample:<n>` so many entries picked at random. `full` if it is left out.
-    #[schema(value_type = Option<String>, example = "full")]
+    #[schema(value_type = Option<String>, format = "scan-depth", example = "full")]
     scan_depth: Option<Text<Depth>>,
 }
 
@@ -97,10 +98,12 @@ pub(crate) struct ScannedCheckpoint {
     note: String,
 }
 
-/// Looks for tampering. Closing the request ends the scan.
+/// Looks for tampering. Closing the request ends the scan. Each scan looks anew, so that only the form of a key is
+/// checked.
 async fn detect_tampering(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
+    Idempotent(_): Idempotent,
     Params(request): Params<TamperingRequest>,
 ) -> Result<Json<TamperingBody>, Failure> {
     let depth = request.scan_depth.map(|depth| depth.0).unwrap_or_default();

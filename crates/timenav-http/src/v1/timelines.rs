@@ -49,7 +49,7 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct TimelineRequest {
     /// The name: 1 to 128 letters, digits, `.`, `_`, `-`, `:` and `@`, starting with a letter or digit.
-    #[schema(value_type = String, example = "billing-2027")]
+    #[schema(value_type = String, format = "id", example = "billing-2027")]
     timeline_id: Text<TimelineId>,
     /// The timeline to go on from. Its history is shared up to `at`; after that neither sees the other's.
     #[schema(value_type = Option<String>, example = "main")]
@@ -69,7 +69,7 @@ pub(crate) struct TimelinesRequest {
     #[serde(default, deserialize_with = "wire::page_items")]
     limit: Option<usize>,
     /// The `next_cursor` of the page before.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, format = "id")]
     cursor: Option<Text<TimelineId>>,
 }
 

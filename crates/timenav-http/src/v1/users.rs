@@ -42,7 +42,7 @@ pub(crate) struct NoParameters {}
 #[serde(deny_unknown_fields)]
 pub(crate) struct UserRequest {
     /// The name: 1 to 128 letters, digits, `.`, `_`, `-`, `:` and `@`, starting with a letter or digit.
-    #[schema(value_type = String, example = "alice")]
+    #[schema(value_type = String, format = "new-user-id", example = "alice")]
     user_id: Text<UserId>,
     /// Whether the user administers the service; `false` if it is left out.
     #[serde(default, deserialize_with = "wire::truth")]

@@ -173,6 +173,10 @@ fn keys_that_cannot_be_are_refused() {
     }
     service.send(forward("one").idempotent("two")).refused(400, "invalid_parameter");
     service.send(forward("one").idempotent("one")).refused(400, "invalid_parameter");
+    // Found by fuzzing: a scan looks anew whatever the key is, and took any for one.
+    let scan = Request::post("/v1/detect-tampering").json(&json!({ "timeline_id": "main", "scan_depth": "quick" }));
+    service.send(scan.clone().idempotent("two words")).refused(400, "invalid_parameter");
+    service.send(scan.idempotent("a-key")).expect(200);
     service.audit();
 }
 

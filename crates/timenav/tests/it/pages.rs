@@ -47,6 +47,38 @@ fn the_document_is_the_one_that_is_committed() {
     service.audit();
 }
 
+/// What one document says and the other does not: QUERY, and the messages of streams.
+#[test]
+fn the_newer_document_is_the_other_and_query() {
+    let service = Service::start();
+    let answer = service.send(Request::get("/openapi-3.2.json").anonymous());
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    let mut newer = answer.json();
+    let mut older = service.send(Request::get("/openapi.json").anonymous()).json();
+    assert_eq!(newer["openapi"], "3.2.0");
+    newer["openapi"] = older["openapi"].clone();
+    for document in [&mut newer, &mut older] {
+        let content = document.pointer_mut("/paths/~1v1~1clock~1stream/get/responses/200/content/text~1event-stream");
+        *content.expect("the stream is described") = json!("a stream");
+    }
+    let mut lookups = 0;
+    for methods in newer["paths"].as_object_mut().unwrap().values_mut() {
+        let methods = methods.as_object_mut().unwrap();
+        let by_query = methods.remove("query");
+        assert_eq!(by_query.is_some(), methods.contains_key("get"));
+        if let Some(by_query) = by_query {
+            let get = &methods["get"];
+            let id = get["operationId"].as_str().unwrap();
+            assert_eq!(by_query["operationId"], format!("{id}_by_query"));
+            assert_eq!(by_query["requestBody"]["required"], true, "{id}");
+            lookups += 1;
+        }
+    }
+    assert!(lookups > 10, "{lookups}");
+    assert_eq!(newer, older);
+    service.audit();
+}
+
 fn collect_references(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => {

@@ -124,6 +124,25 @@ fn wrong_values(name: &str, schema: &Value) -> Vec<Value> {
     wrong
 }
 
+/// Found by fuzzing: JSON has one kind of number, and `2.0` is a whole one.
+#[test]
+fn a_whole_number_may_have_a_point() {
+    let service = Service::start();
+    service.post("/v1/set-anchor", &json!({}));
+    service.post("/v1/set-anchor", &json!({}));
+    let ask = |limit: &str| {
+        let body = format!("{{\"limit\": {limit}}}");
+        service.send(Request::new("QUERY", "/v1/anchors").body("application/json", body.as_bytes()))
+    };
+    for whole in ["1", "1.0", "10e-1", "\"1\""] {
+        assert_eq!(ask(whole).expect(200)["anchors"].as_array().unwrap().len(), 1, "{whole}");
+    }
+    for wrong in ["1.5", "0.0", "-1.0", "1e300", "\"1.0\""] {
+        assert_eq!(pointer(&ask(wrong).refused(400, "invalid_parameter")), "#/limit", "{wrong}");
+    }
+    service.audit();
+}
+
 #[test]
 fn a_field_that_stands_twice_is_a_conflict() {
     let service = Service::start();

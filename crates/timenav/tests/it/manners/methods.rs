@@ -55,7 +55,7 @@ fn options_tells_the_methods() {
         assert_eq!(listed(answer.header("allow")), expected, "{path}");
         assert!(answer.header("access-control-allow-origin").is_none(), "no origin is trusted unless configured");
     }
-    for path in ["/", "/healthz", "/readyz", "/metrics", "/openapi.json"] {
+    for path in ["/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/openapi-3.2.json"] {
         let answer = service.send(Request::new("OPTIONS", path));
         assert_eq!(answer.status, 204, "{path}: {answer}");
         assert!(listed(answer.header("allow")).contains("GET"), "{path}");

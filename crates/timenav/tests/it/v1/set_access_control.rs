@@ -82,6 +82,19 @@ fn lists_have_a_limit() {
     service.audit();
 }
 
+/// Found by fuzzing: the lists were also read from an array, by their order.
+#[test]
+fn lists_are_named() {
+    let service = Service::start();
+    let before = lists(&service);
+    for wrong in [json!([null, null]), json!([["ada"], ["ada"], ["ada"]]), json!([]), json!(null), json!("admin")] {
+        let refused = set(&service, &wrong).refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/permissions", "{wrong}");
+    }
+    assert_eq!(lists(&service), before);
+    service.audit();
+}
+
 #[test]
 fn of_two_writers_with_one_tag_one_wins() {
     let service = Service::start();
@@ -99,7 +112,7 @@ fn of_two_writers_with_one_tag_one_wins() {
     let second = first.header("etag").unwrap().to_owned();
     assert_eq!(write(&second, "bob").status, 200);
     assert_eq!(write("*", "eve").status, 200);
-    for wrong in ["", "x", "\"", "\"a\", \"b\""] {
+    for wrong in ["", "x", "\"", "\"a\", \"b\"", "W/", "W/x", "\"two words\""] {
         write(wrong, "bob").refused(400, "invalid_parameter");
     }
     service.audit();

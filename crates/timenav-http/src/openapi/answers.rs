@@ -1,0 +1,149 @@
+//! What the document says of answers: statuses, bodies, header fields.
+
+use http::Method;
+use serde_json::{Map, Value, json};
+
+use super::{Version, collect, reference};
+use crate::route::{Gives, Route};
+
+/// Every error, by its status.
+const PROBLEMS: [(&str, &str); 12] = [
+    ("400", "The request cannot be understood; `errors` names the field"),
+    ("401", "Nobody could be identified"),
+    ("403", "The caller may not"),
+    ("404", "There is no such thing, or it is not the caller's to see"),
+    ("409", "The request conflicts with what is there"),
+    ("412", "It was changed since it had the tag of `If-Match`"),
+    ("413", "The body is too large"),
+    ("415", "The body is of a type that is not taken here"),
+    ("422", "The request is well-formed but cannot be carried out"),
+    ("429", "There were too many attempts or requests; `Retry-After` says when to try again"),
+    ("500", "Something went wrong inside the service; name the `request_id` when you ask for help"),
+    ("503", "The ledger cannot be written, so nothing is done"),
+];
+
+/// Returns all answers of an operation that is called by a method.
+pub(super) fn answers(route: &Route, method: &Method, version: Version, schemas: &mut Map<String, Value>) -> Value {
+    let mut answers = Map::new();
+    let (content, description) = content(&route.gives, version, schemas);
+    let done = json!({ "description": description, "content": content, "headers": headers_when_done(route, method) });
+    answers.insert(route.status.to_string(), done);
+    let changes = *method == Method::POST || *method == Method::DELETE;
+    for (status, _) in PROBLEMS {
+        let may = match status {
+            "409" => changes,
+            "412" => changes && route.tagged,
+            _ => true,
+        };
+        if may {
+            answers.insert(status.to_owned(), json!({ "$ref": format!("#/components/responses/{status}") }));
+        }
+    }
+    Value::Object(answers)
+}
+
+/// Returns the answers that operations refer to: every error.
+pub(super) fn problems() -> Value {
+    let problem = |(status, description): (&str, &str)| {
+        let content = json!({
+            "application/json": { "schema": reference("Problem") },
+            "application/problem+json": { "schema": reference("ProblemDetails") },
+        });
+        let headers = headers_of_problem(status);
+        (status.to_owned(), json!({ "description": description, "content": content, "headers": headers }))
+    };
+    PROBLEMS.into_iter().map(problem).collect()
+}
+
+/// Returns the body of an answer when all is well, and what it is in words.
+fn content(gives: &Gives, version: Version, schemas: &mut Map<String, Value>) -> (Value, &'static str) {
+    match gives {
+        Gives::Json(body) => {
+            collect(body, schemas);
+            (json!({ "application/json": { "schema": reference(&body.name) } }), "Done")
+        }
+        Gives::Stream(body) => {
+            collect(body, schemas);
+            let stream = match version {
+                Version::V3_1 => json!({ "schema": {
+                    "type": "string",
+                    "description": format!("Events named `clock` or `reset` whose data is a {}", body.name),
+                } }),
+                Version::V3_2 => json!({ "itemSchema": message(&body.name) }),
+            };
+            (json!({ "text/event-stream": stream }), "One message for each change; the id is the generation")
+        }
+        Gives::Bytes => {
+            let bytes = json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } });
+            (bytes, "The bytes")
+        }
+        Gives::Note(body) => {
+            collect(body, schemas);
+            let json = json!({ "schema": reference(&body.name) });
+            (json!({ "text/plain": { "schema": { "type": "string" } }, "application/json": json }), "A signed note")
+        }
+    }
+}
+
+/// Returns one message of a stream.
+fn message(body: &str) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "event": { "type": "string", "enum": ["clock", "reset"] },
+            "id": { "type": "string", "pattern": "^[0-9]+$" },
+            "data": { "type": "string", "contentMediaType": "application/json", "contentSchema": reference(body) },
+        },
+        "required": ["event", "id", "data"],
+    })
+}
+
+fn headers_when_done(route: &Route, method: &Method) -> Value {
+    let mut headers = Map::from_iter([request_id()]);
+    let mut add = |name: &str, header: Value| headers.insert(name.to_owned(), header);
+    if *method == Method::POST {
+        let description = "`true` where this repeats the answer to an earlier request with the `Idempotency-Key`";
+        add("Idempotency-Replayed", json!({ "description": description, "schema": { "type": "boolean" } }));
+    }
+    if route.tagged && *method != query() {
+        let description = "The tag of what is there now, for `If-Match`";
+        add("ETag", json!({ "description": description, "required": true, "schema": { "type": "string" } }));
+    }
+    if route.linked && *method == Method::GET {
+        let description = "`rel=\"next\"` leads to the next page, where there is one";
+        add("Link", json!({ "description": description, "schema": { "type": "string" } }));
+    }
+    Value::Object(headers)
+}
+
+fn headers_of_problem(status: &str) -> Value {
+    let mut headers = Map::from_iter([request_id()]);
+    let required =
+        |description: &str, schema: Value| json!({ "description": description, "required": true, "schema": schema });
+    match status {
+        "401" => {
+            let header = required("How to say who one is (RFC 6750)", json!({ "type": "string" }));
+            headers.insert("WWW-Authenticate".to_owned(), header);
+        }
+        "429" | "503" => {
+            let header = required("In how many seconds to try again", json!({ "type": "integer", "minimum": 0 }));
+            headers.insert("Retry-After".to_owned(), header);
+        }
+        _ => {}
+    }
+    Value::Object(headers)
+}
+
+fn request_id() -> (String, Value) {
+    let header = json!({
+        "description": "Names the request; taken over from the request where it has one",
+        "required": true,
+        "schema": { "type": "string", "pattern": "^[!-~]{1,128}$" },
+    });
+    ("X-Request-Id".to_owned(), header)
+}
+
+/// Returns the method of a lookup whose parameters are in its body (RFC 10008).
+pub(super) fn query() -> Method {
+    Method::from_bytes(b"QUERY").expect("a name of letters")
+}

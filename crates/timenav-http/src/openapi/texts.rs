@@ -1,0 +1,88 @@
+//! What the document says of each kind of text.
+//!
+//! A field names its kind as its `format`. What a pattern can say of a kind is written here once, and takes the place of
+//! the name. Names that stay are of texts whose rules no pattern tells: `docs/api-design.md` does. JSON Schema lets a
+//! reader pass over formats that it does not know, so they forbid nothing.
+
+use serde_json::{Value, json};
+use timenav_core::access::{RestrictionLevel, Scope};
+use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::limits::{ID_BYTES_MAX, LOCATION_BYTES_MAX};
+use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
+use timenav_import::Format;
+use timenav_import::limits::MAPPING_BYTES_MAX;
+
+/// Every id, chosen by a caller or made by the service.
+pub(super) const ID: &str = "id";
+/// The id of any timeline.
+pub(super) const TIMELINE_ID: &str = "timeline-id";
+/// The path of a tile or of a bundle of entries, below its timeline.
+pub(super) const TILE: &str = "tile";
+
+/// Says that no two items of a list are the same.
+const UNIQUE: &str = "uniqueItems";
+
+/// What an id is made of.
+const ID_PATTERN: &str = "^[0-9A-Za-z][0-9A-Za-z._:@-]{0,127}$";
+const _: () = assert!(ID_BYTES_MAX == 128, "the pattern counts them");
+
+/// Returns what is said of a kind of text, or `None` if there is no such kind.
+fn rules(kind: &str) -> Option<Value> {
+    let rules = match kind {
+        ID | TIMELINE_ID => json!({ "pattern": ID_PATTERN }),
+        // What it holds are facts of the service: nobody changes it by what changes other timelines.
+        "changeable-timeline-id" => json!({ "pattern": ID_PATTERN, "not": { "const": TimelineId::SYSTEM } }),
+        "new-user-id" => {
+            json!({ "pattern": ID_PATTERN, "not": { "enum": [UserId::UNKNOWN, TimelineId::SYSTEM] } })
+        }
+        TILE => json!({
+            "pattern": "^([0-9]|[1-5][0-9]|6[0-3]|entries)/(x[0-9]{3}/){0,5}[0-9]{3}([.]p/([1-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5]))?$",
+            "example": "entries/000.p/1",
+        }),
+        "entity-tags" => json!({ "minLength": 1, "anyOf": [{ "const": "*" }, { "pattern": "^(W/)?\"[!#-~]*\"$" }] }),
+        "message-id" => json!({ "minLength": 1, "pattern": "^[0-9]{1,19}$" }),
+        "action" => json!({ "pattern": "^[a-z_]{1,64}$" }),
+        "actor" => json!({ "minLength": 1, "maxLength": ID_BYTES_MAX }),
+        "scan-depth" => json!({ "pattern": "^(full|quick|tail:[1-9][0-9]{0,17}|sample:([1-9][0-9]{0,4}|100000))$" }),
+        // Blanks around it are no part of it.
+        "location" => json!({ "minLength": 1, "maxLength": LOCATION_BYTES_MAX, "pattern": "[^\\s]" }),
+        "scope" => json!({ "enum": Scope::ALL.map(Scope::as_str), UNIQUE: true }),
+        "restriction-level" => json!({ "enum": RestrictionLevel::ALL.map(RestrictionLevel::as_str) }),
+        "file-format" => json!({ "enum": Format::ALL.map(Format::as_str) }),
+        "timestamp" | "expiry" => json!({ "format": kind, "minLength": 1, "maxLength": TIMESTAMP_BYTES_MAX }),
+        "duration" => json!({ "format": "length-of-time", "minLength": 1, "maxLength": DURATION_BYTES_MAX }),
+        "time-range" => json!({ "format": kind, "minLength": 1, "maxLength": TIME_RANGE_BYTES_MAX }),
+        "mapping" => json!({ "format": kind, "maxLength": MAPPING_BYTES_MAX }),
+        "cursor" => json!({ "format": kind }),
+        _ => return None,
+    };
+    Some(rules)
+}
+
+/// Returns the schema of a kind of text.
+pub(super) fn text(kind: &str) -> Value {
+    let mut schema = json!({ "type": "string", "format": kind });
+    spell_out(&mut schema);
+    schema
+}
+
+/// Puts what is said of each kind of text in the place of its name, everywhere below a schema.
+pub(super) fn spell_out(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            object.values_mut().for_each(spell_out);
+            let kind = object.get("format").and_then(Value::as_str).and_then(rules);
+            if let Some(Value::Object(rules)) = kind {
+                object.remove("format");
+                object.extend(rules);
+            }
+            // The kind of a list is that of what is in it, and this is said of the list.
+            let items = object.get_mut("items").and_then(Value::as_object_mut);
+            if let Some(unique) = items.and_then(|items| items.remove(UNIQUE)) {
+                object.insert(UNIQUE.to_owned(), unique);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(spell_out),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
