@@ -12,6 +12,7 @@ mod tidy;
 mod generate;
 mod bench;
 mod fuzz;
+mod fuzz_api;
 
 use std::process::ExitCode;
 
@@ -65,6 +66,16 @@ enum Command {
         #[arg(long, conflicts_with_all = ["targets", "seconds"])]
         list: bool,
     },
+    /// Sends made-up requests to every operation of a running service, and compares the answers with the OpenAPI document.
+    /// Needs Python.
+    FuzzApi {
+        /// How many requests are made up for each operation, for each phase.
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+        max_examples: u32,
+        /// What the requests are drawn from; another each time if it is left out.
+        #[arg(long, value_name = "N")]
+        seed: Option<u32>,
+    },
     /// Measures the service against floors in the same run. `cargo xtask bench --help` tells how.
     #[command(disable_help_flag = true)]
     Bench {
@@ -93,6 +104,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::CliDocs { check } => generate::run(&root, Document::CommandLine, check),
         Command::Fuzz { list: true, .. } => fuzz::list(&root),
         Command::Fuzz { targets, seconds, list: false } => fuzz::run(&root, &targets, seconds),
+        Command::FuzzApi { max_examples, seed } => fuzz_api::run(&root, &fuzz_api::Budget { max_examples, seed }),
         Command::Bench { arguments } => bench::run(&root, &arguments),
     }
 }

@@ -1,5 +1,6 @@
 //! What a machine has to have, and what is fetched for it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -13,8 +14,13 @@ use crate::steps::Step;
 const CARGO_DENY_VERSION: &str = "0.20.2";
 /// The version that `fuzz/` is laid out for.
 const CARGO_FUZZ_VERSION: &str = "0.13.2";
+/// What Schemathesis and everything below it is installed from.
+pub(crate) const SCHEMATHESIS_REQUIREMENTS: &str = "fuzz/api/requirements.txt";
 /// Longest time that a question about a tool may take.
 const ASK_TIME_MAX: Duration = Duration::from_mins(1);
+
+/// Longest time that the installation of a package may take.
+const INSTALL_TIME_MAX: Duration = Duration::from_mins(5);
 
 /// A program that the steps need and that nothing here can install.
 struct Tool {
@@ -99,7 +105,7 @@ fn found_or_built(root: &Path, program: &Built) -> anyhow::Result<PathBuf> {
     process::run(install.env("CARGO_TARGET_DIR", &objects))
         .with_context(|| format!("{name} cannot be built; {otherwise}"))?;
     // The program is all that is needed from here on; what is left behind costs only room.
-    let _ = std::fs::remove_dir_all(objects);
+    let _ = fs::remove_dir_all(objects);
     Ok(built)
 }
 
@@ -115,6 +121,39 @@ pub(crate) fn nightly() -> Command {
 pub(crate) fn require_nightly() -> anyhow::Result<()> {
     if !process::succeeds(nightly().args(["cargo", "--version"]), ASK_TIME_MAX) {
         bail!("fuzzing needs the nightly toolchain; install it with `rustup toolchain install nightly`");
+    }
+    Ok(())
+}
+
+/// Returns the path of Schemathesis, installed from the versions that are committed.
+pub(crate) fn schemathesis(root: &Path) -> anyhow::Result<PathBuf> {
+    let folder = root.join("target/tools/schemathesis");
+    let program = folder.join("bin/schemathesis");
+    let wanted = fs::read_to_string(root.join(SCHEMATHESIS_REQUIREMENTS))
+        .with_context(|| format!("{SCHEMATHESIS_REQUIREMENTS} cannot be read"))?;
+    // Written last, so that what broke off is begun anew.
+    let installed = folder.join("requirements.txt");
+    let is_there = fs::read_to_string(&installed).is_ok_and(|there| there == wanted);
+    if is_there && process::succeeds(Command::new(&program).arg("--version"), ASK_TIME_MAX) {
+        return Ok(program);
+    }
+    println!("Schemathesis is installed now, once, into target/tools/schemathesis");
+    let _ = fs::remove_dir_all(&folder);
+    make_venv(&folder)?;
+    let mut install = Command::new(folder.join("bin/python"));
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]);
+    process::run(install.arg(root.join(SCHEMATHESIS_REQUIREMENTS))).context("Schemathesis cannot be installed")?;
+    fs::write(&installed, wanted).with_context(|| format!("{} cannot be written", installed.display()))?;
+    Ok(program)
+}
+
+/// Makes a folder of Python packages, with Debian's package for that where it is missing and may be installed.
+fn make_venv(folder: &Path) -> anyhow::Result<()> {
+    let is_made = || process::succeeds(Command::new("python3").args(["-m", "venv"]).arg(folder), INSTALL_TIME_MAX);
+    let install = ["install", "--yes", "--quiet", "python3-venv"];
+    let can_be_made = || process::succeeds(Command::new("apt-get").args(install), INSTALL_TIME_MAX) && is_made();
+    if !(is_made() || can_be_made()) {
+        bail!("Python 3.10 or later with venv is missing; install it, for example with `apt-get install python3-venv`");
     }
     Ok(())
 }

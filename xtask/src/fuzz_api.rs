@@ -1,0 +1,179 @@
+//! `cargo xtask fuzz-api`: sends made-up requests to every operation of the OpenAPI document.
+//!
+//! Schemathesis makes them, from the document that a running service serves, and compares the answers with it. What it is
+//! told lies in `fuzz/api`. Nothing may be found: neither in an answer, nor in the service's log, nor in its ledgers.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::{Context, bail};
+
+use crate::{process, tools};
+
+/// The document that says everything. The one for older tools is the same without QUERY.
+const DOCUMENT: &str = "openapi-3.2.json";
+/// What Schemathesis is told.
+const SETTINGS: &str = "fuzz/api/schemathesis.toml";
+/// How long the service may take to end.
+const END_TIME_MAX: Duration = Duration::from_secs(30);
+/// How often it is looked at meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// What the service prints before its address.
+const LISTENING: &str = "listening on ";
+
+/// How much is tried.
+pub(crate) struct Budget {
+    /// Requests made up for each operation, for each phase.
+    pub(crate) max_examples: u32,
+    /// What the requests are drawn from; another each time if it is left out.
+    pub(crate) seed: Option<u32>,
+}
+
+/// Runs the service on a data folder of its own, and tries every operation.
+pub(crate) fn run(root: &Path, budget: &Budget) -> anyhow::Result<()> {
+    let schemathesis = tools::schemathesis(root)?;
+    process::run(&mut process::cargo(root, &["build", "--package", "timenav"]))?;
+    let program = process::target_folder(root).join("debug/timenav");
+    let folder = process::target_folder(root).join(format!("fuzz-api/{}", std::process::id()));
+    // Ids of processes come again, and data of another run is in the way of this one.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    let seed = budget.seed.unwrap_or_else(any_seed);
+    let repeat = format!("cargo xtask fuzz-api --seed {seed} --max-examples {}", budget.max_examples);
+    println!("\n== {repeat}");
+    let service = Service::start(&program, &folder)?;
+    let tried = process::run(&mut attempt(root, &schemathesis, &service, seed, budget.max_examples));
+    let ended = service.end();
+    let found = tried.and(ended).and_then(|()| look_back(&program, &folder));
+    found.with_context(|| format!("there are findings; repeat them with `{repeat}`, and see {}", folder.display()))?;
+    // Nothing was found, so there is nothing to look at. What is left behind costs only room.
+    let _ = fs::remove_dir_all(&folder);
+    println!("\nevery operation was tried, and nothing was found");
+    Ok(())
+}
+
+fn any_seed() -> u32 {
+    SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.subsec_nanos())
+}
+
+/// Returns the call of Schemathesis.
+fn attempt(root: &Path, program: &Path, service: &Service, seed: u32, max_examples: u32) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root).args(["--config-file", SETTINGS, "run"]);
+    command.arg(format!("{}/{DOCUMENT}", service.url)).args(["--checks", "all", "--generation-database", "none"]);
+    command.arg("--header").arg(format!("Authorization: Bearer {}", service.key));
+    command.args(["--seed".to_owned(), seed.to_string(), "--max-examples".to_owned(), max_examples.to_string()]);
+    command
+}
+
+/// A service that runs.
+struct Service {
+    child: Child,
+    /// Kept open, so that the service can write to it.
+    _stdout: BufReader<ChildStdout>,
+    url: String,
+    key: String,
+}
+
+impl Service {
+    /// Starts the service in a folder, and waits until it accepts requests.
+    fn start(program: &Path, folder: &Path) -> anyhow::Result<Self> {
+        let log = File::create(log_file(folder)).context("the service's log cannot be made")?;
+        let mut command = Command::new(program);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TIMENAV_")) {
+            command.env_remove(name);
+        }
+        command.args(["serve", "--listen", "127.0.0.1:0", "--log-filter", "warn", "--data"]).arg(data_folder(folder));
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().context("the service cannot be started")?;
+        let mut stdout = BufReader::new(child.stdout.take().context("the service has no output")?);
+        let mut line = String::new();
+        stdout.read_line(&mut line).context("the service's output cannot be read")?;
+        let Some(url) = line.trim().strip_prefix(LISTENING).map(str::to_owned) else {
+            let status = child.wait().context("the service cannot be waited for")?;
+            bail!("the service did not start ({status}); {} says why", log_file(folder).display());
+        };
+        match fs::read_to_string(data_folder(folder).join("admin.key")) {
+            Ok(key) => Ok(Self { child, _stdout: stdout, url, key: key.trim().to_owned() }),
+            Err(error) => {
+                child.kill().and_then(|()| child.wait()).context("the service cannot be ended")?;
+                Err(error).context("the first key cannot be read")
+            }
+        }
+    }
+
+    /// Ends the service as its operator would.
+    fn end(mut self) -> anyhow::Result<()> {
+        if let Some(status) = self.child.try_wait().context("the service cannot be looked at")? {
+            bail!("the service has ended by itself ({status})");
+        }
+        process::run(Command::new("kill").arg(self.child.id().to_string()))?;
+        let start = Instant::now();
+        while start.elapsed() < END_TIME_MAX {
+            match self.child.try_wait().context("the service cannot be looked at")? {
+                Some(status) if status.success() => return Ok(()),
+                Some(status) => bail!("the service ended with {status}"),
+                None => std::thread::sleep(LOOK_EVERY),
+            }
+        }
+        self.child.kill().and_then(|()| self.child.wait()).context("the service cannot be ended")?;
+        bail!("the service did not end within {} seconds", END_TIME_MAX.as_secs())
+    }
+}
+
+fn data_folder(folder: &Path) -> PathBuf {
+    folder.join("data")
+}
+
+fn log_file(folder: &Path) -> PathBuf {
+    folder.join("service.log")
+}
+
+/// Looks at what the service leaves behind: its log, and its ledgers.
+fn look_back(program: &Path, folder: &Path) -> anyhow::Result<()> {
+    let log = fs::read_to_string(log_file(folder)).context("the service's log cannot be read")?;
+    if let Some(line) = first_complaint(&log) {
+        bail!("the service complained: {line}");
+    }
+    process::run(Command::new(program).args(["verify", "--data"]).arg(data_folder(folder)))
+}
+
+/// Returns the first line of a log that tells of something that should not happen.
+fn first_complaint(log: &str) -> Option<&str> {
+    log.lines().find(|line| [" ERROR ", " WARN ", "panicked at"].iter().any(|mark| line.contains(mark)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complaints_are_told_from_news() {
+        let news = "2026-01-01T00:00:00Z  INFO timenav: accepting requests\n";
+        assert_eq!(first_complaint(news), None);
+        for complaint in ["2026-01-01T00:00:00Z ERROR a: b", "thread 'x' panicked at src/a.rs:1:1:"] {
+            assert_eq!(first_complaint(&format!("{news}{complaint}\n{news}")), Some(complaint));
+        }
+    }
+
+    #[test]
+    fn every_version_is_pinned() {
+        let root = process::repository_root().unwrap();
+        let requirements = fs::read_to_string(root.join(tools::SCHEMATHESIS_REQUIREMENTS)).unwrap();
+        assert!(requirements.lines().any(|line| line.starts_with("schemathesis==")));
+        for line in requirements.lines() {
+            let (name, version) = line.split_once("==").unwrap_or_default();
+            assert!(!name.is_empty() && version.starts_with(|first: char| first.is_ascii_digit()), "{line}");
+        }
+    }
+
+    #[test]
+    fn no_check_is_switched_off() {
+        let settings = fs::read_to_string(process::repository_root().unwrap().join(SETTINGS)).unwrap();
+        let said: Vec<&str> = settings.lines().filter(|line| !line.starts_with('#')).collect();
+        let off: Vec<&&str> = said.iter().filter(|line| line.contains("false") || line.contains("exclude")).collect();
+        assert_eq!(off, [&"cache = { enabled = false }"]);
+    }
+}
