@@ -116,9 +116,9 @@ fn is_json(content_type: &str) -> bool {
 pub(crate) fn read<T: DeserializeOwned>(query: &str, body: &[u8]) -> Result<T, Failure> {
     let of_query = query_map(query)?;
     if of_query.is_empty() {
-        return from_json(if body.trim_ascii().is_empty() { b"{}" } else { body });
+        return from_json(if body.is_empty() { b"{}" } else { body });
     }
-    let mut merged: Map<String, Value> = if body.trim_ascii().is_empty() { Map::new() } else { from_json(body)? };
+    let mut merged: Map<String, Value> = if body.is_empty() { Map::new() } else { from_json(body)? };
     for (name, text) in of_query {
         match merged.get(&name) {
             Some(given) if !is_same(given, &text) => return Err(conflict(&name)),

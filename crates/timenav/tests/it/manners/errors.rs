@@ -28,7 +28,7 @@ fn bodies_that_are_no_json_are_told() {
             Takes::File | Takes::Nothing => continue,
             Takes::Parameters { .. } | Takes::Events => {}
         }
-        for body in ["{\"a\":", "{]", "{} {}", "{\"a\": 1,}", "{'a': 1}", "\u{feff}{}", "nonsense"] {
+        for body in ["{\"a\":", "{]", "{} {}", "{\"a\": 1,}", "{'a': 1}", "\u{feff}{}", "nonsense", " ", "\n"] {
             sent(body).refused(400, "malformed_json");
         }
         let others = ["[]", "\"text\"", "7", "null", "true"];
