@@ -2,7 +2,9 @@
 """Checks a ledger of a timenav service as a stranger would.
 
     TIMENAV_API_KEY=… verify.py URL TIMELINE [--verifier-key VKEY] [--checkpoint FILE] [--save FILE]
+    verify.py --proof FILE --verifier-key VKEY [--entry FILE]
 
+The first checks a whole ledger over HTTP; the second a proof file of one entry (§7), without any network.
 Written from docs/ledger-format.md ("the page"; §n is a section of it) and C2SP tlog-tiles, with the standard library of
 Python 3.9 alone. Every read is itself recorded, so a ledger grows while it is read: what is checked is the ledger at the
 size of the checkpoint that is fetched first. Payloads are not read (§2): this does not notice what was done to them.
@@ -192,6 +194,34 @@ def open_checkpoint(note, key):
     need(checkpoint.size >= 0 and len(checkpoint.root) == 32 and "" not in more[:-2], "it is signed, but no checkpoint")
     return checkpoint
 
+# The proof file of one entry (§7, §8).
+def read_proof(data):
+    """§7: reads a proof file. Returns what `extra` holds, the position, the hashes, and the note."""
+    head, empty_line, note = data.partition(b"\n\n")
+    first, *lines = head.decode().split("\n")
+    need(empty_line and note and first == "c2sp.org/tlog-proof@v1", "this is no proof file")
+    extra = decoded(lines.pop(0)[len("extra "):]) if lines and lines[0].startswith("extra ") else None
+    index = re.fullmatch("index (0|[1-9][0-9]{0,15})", lines[0] if lines else "", re.ASCII)
+    hashes = [decoded(line) for line in lines[1:]]
+    need(index and len(hashes) <= 64 and {len(one) for one in hashes} <= {32}, "its index or its hashes are not as they are written")
+    return extra, int(index[1]), hashes, note
+
+def verify_proof(data, entry, key):
+    """§8, one entry: does all that can be done without the payload, and says what holds."""
+    extra, index, hashes, note = read_proof(data)
+    entry = extra if entry is None else entry
+    need(entry is not None, "the entry is not in the file; give it with --entry")
+    checkpoint = open_checkpoint(note, key)
+    print(f"checkpoint  {key.name}, {checkpoint.size} entries, root {checkpoint.root.hex()}: the signature verifies")
+    members = read_entry(entry)
+    instant(members["recorded_at"])
+    need(members["seq"] == index, f"the entry says that it is entry {members['seq']}, the proof is of {index}")
+    of_key = key.name.rpartition("/")[2]
+    need(members["timeline_id"] == of_key, f"the entry is of the timeline {members['timeline_id']!r}, the key of {of_key!r}")
+    check_inclusion(leaf_hash(entry), index, checkpoint, hashes)
+    print(f"entry       {entry.decode()}")
+    return f"entry {index} of {key.name}"
+
 # What is read (§4, and C2SP tlog-tiles for entry bundles).
 class Service(urllib.request.HTTPRedirectHandler):
     """Reads of one ledger. Follows no redirect: the API key is for the host that was named."""
@@ -306,6 +336,19 @@ fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025 6291d657deec240
         need(not ed25519_verifies(public, message, changed), f"a changed signature of {public.hex()} verifies")
     print("The test vectors of RFC 8032 pass.")
 
+def main_of_proof(args):
+    """Checks one proof file, and tells of it."""
+    try:
+        entry = pathlib.Path(args.entry).read_bytes() if args.entry else None
+        print(verify_proof(pathlib.Path(args.proof).read_bytes(), entry, args.verifier_key), "verifies.")
+        return 0
+    except OSError as error:
+        print(f"could not look: {error}", file=sys.stderr)
+        return 2
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        print(f"WRONG       {error}\n{args.proof} does NOT verify.")
+        return 1
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="The API key comes from TIMENAV_API_KEY.")
     parser.add_argument("url", nargs="?", default="", metavar="URL")
@@ -313,10 +356,16 @@ def main():
     parser.add_argument("--verifier-key", metavar="VKEY", type=read_key, help="public key of the ledger, got by another way")
     parser.add_argument("--checkpoint", metavar="FILE", help="checkpoint saved earlier, which the ledger must continue")
     parser.add_argument("--save", metavar="FILE", help="where to keep the checkpoint, if the ledger verifies")
+    parser.add_argument("--proof", metavar="FILE", help="proof file of one entry, to be checked instead of a whole ledger")
+    parser.add_argument("--entry", metavar="FILE", help="the entry that the proof file is of, where it is not in that file")
     parser.add_argument("--self-test", action="store_true", help="try the Ed25519 of this script and do nothing else")
     args, api_key, saved, problems = parser.parse_args(), os.environ.get("TIMENAV_API_KEY", ""), None, []
     if args.self_test:
         return self_test()
+    if args.proof:
+        if args.url or args.verifier_key is None:
+            parser.error("--proof needs --verifier-key, and no URL")
+        return main_of_proof(args)
     if not (re.match("https?://", args.url) and re.fullmatch("[\\w.:@-]{1,128}", args.timeline, re.ASCII) and api_key.isascii()):
         parser.error("a URL with http:// or https:// and the name of a timeline are needed")
     service, key = Service(args.url, args.timeline, api_key), args.verifier_key

@@ -228,10 +228,7 @@ impl Demand {
     }
 
     const fn changes(self) -> bool {
-        matches!(
-            self,
-            Self::Steer | Self::SetRate | Self::Record | Self::Intervene | Self::Erase | Self::Create
-        )
+        matches!(self, Self::Steer | Self::SetRate | Self::Record | Self::Intervene | Self::Erase | Self::Create)
     }
 }
 

@@ -45,8 +45,8 @@ pub(crate) enum Gives {
     Json(WireType),
     /// Server-sent events whose data is of this type.
     Stream(WireType),
-    /// A signed note as text, or this as JSON.
-    Note(WireType),
+    /// Text that is this, in words, or this as JSON.
+    Text(&'static str, WireType),
     /// Bytes.
     Bytes,
 }
@@ -161,8 +161,8 @@ impl Route {
         self
     }
 
-    pub(crate) fn gives_note<T: ToSchema>(mut self) -> Self {
-        self.gives = Gives::Note(WireType::of::<T>());
+    pub(crate) fn gives_text<T: ToSchema>(mut self, what: &'static str) -> Self {
+        self.gives = Gives::Text(what, WireType::of::<T>());
         self
     }
 

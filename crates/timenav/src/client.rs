@@ -130,6 +130,15 @@ impl Client {
         self.ask(&Method::GET, &self.url(path, query), None)
     }
 
+    /// Sends a GET that is answered with text.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn get_text(&self, path: &[&str], query: &[(&str, String)]) -> Result<String, Failure> {
+        let request = self.http.get(self.url(path, query)).timeout(ANSWER_TIMEOUT);
+        self.send(request).and_then(|response| self.text(response))
+    }
+
     /// Sends a POST that happens once, even if it has to be sent twice.
     ///
     /// # Errors
@@ -248,12 +257,14 @@ impl Client {
         }
     }
 
-    fn answer(&self, response: Response) -> Result<Answer, Failure> {
+    fn text(&self, response: Response) -> Result<String, Failure> {
         let status = response.status();
         let text = self.runtime.block_on(response.text()).map_err(|error| self.unreachable(&error))?;
-        if !status.is_success() {
-            return Err(Failure::Problem(Problem::new(status.as_u16(), &text)));
-        }
+        if status.is_success() { Ok(text) } else { Err(Failure::Problem(Problem::new(status.as_u16(), &text))) }
+    }
+
+    fn answer(&self, response: Response) -> Result<Answer, Failure> {
+        let text = self.text(response)?;
         match serde_json::from_str(&text) {
             Ok(value) => Ok(Answer { text, value }),
             Err(_) => {

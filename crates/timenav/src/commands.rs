@@ -11,6 +11,7 @@ mod import;
 mod timeline;
 mod key;
 mod user;
+mod proof;
 mod verify;
 mod openapi;
 mod completions;
@@ -19,6 +20,7 @@ mod markdown_help;
 use clap::builder::styling::Styles;
 use clap::{Parser, Subcommand};
 use serde_json::{Map, Value};
+use timenav_core::ids::TimelineId;
 
 use crate::client::Client;
 use crate::exit::{Exit, Failure};
@@ -51,6 +53,7 @@ enum Command {
     Timeline(timeline::TimelineCommand),
     Key(key::KeyCommand),
     User(user::UserCommand),
+    Proof(proof::ProofCommand),
     Verify(verify::VerifyCommand),
     Openapi(openapi::OpenapiCommand),
     Completions(completions::CompletionsCommand),
@@ -72,6 +75,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Timeline(command) => timeline::run(command, surroundings),
         Command::Key(command) => key::run(command, surroundings),
         Command::User(command) => user::run(command, surroundings),
+        Command::Proof(command) => proof::run(command, surroundings),
         Command::Verify(command) => verify::run(&command, surroundings),
         Command::Openapi(command) => openapi::run(&command),
         Command::Completions(command) => completions::run(&command),
@@ -84,6 +88,11 @@ fn insert(body: &mut Map<String, Value>, name: &str, value: Option<impl Into<Val
     if let Some(value) = value {
         body.insert(name.to_owned(), value.into());
     }
+}
+
+/// Reads the name of a timeline on the command line.
+fn timeline_id(text: &str) -> Result<TimelineId, String> {
+    TimelineId::new(text).map_err(|error| error.to_string())
 }
 
 /// Shows every page of a list, one after the other. `human` is told whether a page is the first.

@@ -77,10 +77,10 @@ fn content(gives: &Gives, version: Version, schemas: &mut Map<String, Value>) ->
             let bytes = json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } });
             (bytes, "The bytes")
         }
-        Gives::Note(body) => {
+        Gives::Text(what, body) => {
             collect(body, schemas);
             let json = json!({ "schema": reference(&body.name) });
-            (json!({ "text/plain": { "schema": { "type": "string" } }, "application/json": json }), "A signed note")
+            (json!({ "text/plain": { "schema": { "type": "string" } }, "application/json": json }), what)
         }
     }
 }

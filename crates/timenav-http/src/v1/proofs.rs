@@ -5,9 +5,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderName, header};
 use serde::{Deserialize, Serialize};
-use timenav_core::ledger::Hash;
+use timenav_core::ledger::{Hash, TlogProof};
 use timenav_engine::{ConsistencyProof, InclusionProof, SignedCheckpoint};
 use utoipa::ToSchema;
 
@@ -31,7 +31,7 @@ pub(crate) fn routes() -> Vec<Route> {
             checkpoint,
         )
         .takes::<NoParameters>()
-        .gives_note::<CheckpointBody>()
+        .gives_text::<CheckpointBody>("A signed note")
         .bare()
         .tag(TAG),
         Route::lookup(
@@ -42,7 +42,7 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes::<ProofRequest>()
         .either("position", "from")
-        .gives::<ProofBody>()
+        .gives_text::<ProofBody>("A proof; as text, of an entry alone: C2SP tlog-proof with the entry in `extra`")
         .bare()
         .tag(TAG),
     ]
@@ -58,6 +58,17 @@ pub(crate) struct ProofRequest {
     /// The size of an earlier checkpoint that the ledger is to be shown to continue.
     #[serde(default, deserialize_with = "wire::number")]
     from: Option<u64>,
+    /// How the proof of an entry is written: `json`, or `tlog-proof` for a file that can be checked offline. If it is left
+    /// out, `json` unless `Accept` asks for `text/plain`.
+    #[schema(example = "tlog-proof")]
+    format: Option<String>,
+}
+
+/// How the proof of an entry is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ProofFormat {
+    Json,
+    TlogProof,
 }
 
 /// A signed checkpoint (C2SP tlog-checkpoint), and how to verify it.
@@ -127,20 +138,37 @@ async fn checkpoint(
     if speaks_json(&headers) {
         return Ok(Json(CheckpointBody::from(signed)).into_response());
     }
-    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], signed.note).into_response())
+    Ok(plain(signed.note))
 }
 
 /// Shows that an entry is in a timeline's ledger, or that the ledger only grew.
+///
+/// The proof of an entry is JSON, or the text of C2SP tlog-proof for whoever asks for that: by the
+/// parameter, or else by `Accept`.
 async fn proof(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     InPath(timeline_id): InPath,
+    headers: HeaderMap,
     Params(request): Params<ProofRequest>,
-) -> Result<Json<ProofBody>, Failure> {
+) -> Result<Response, Failure> {
     let timeline_id = named(&timeline_id)?;
+    let format = request.format.as_deref().map(format).transpose()?;
     match (request.position, request.from) {
-        (Some(position), None) => Ok(Json(app.engine.inclusion_proof(&caller, &timeline_id, position).await?.into())),
-        (None, Some(from)) => Ok(Json(app.engine.consistency_proof(&caller, &timeline_id, from).await?.into())),
+        (Some(position), None) => {
+            let proof = app.engine.inclusion_proof(&caller, &timeline_id, position).await?;
+            Ok(match format.unwrap_or_else(|| accepted(&headers)) {
+                ProofFormat::Json => Json(ProofBody::from(proof)).into_response(),
+                ProofFormat::TlogProof => plain(tlog_proof(proof).to_text()),
+            })
+        }
+        (None, Some(_)) if format == Some(ProofFormat::TlogProof) => {
+            Err(Failure::invalid("format", "a `tlog-proof` is of one entry; name `position`, or take `json`"))
+        }
+        (None, Some(from)) => {
+            let proof = app.engine.consistency_proof(&caller, &timeline_id, from).await?;
+            Ok(Json(ProofBody::from(proof)).into_response())
+        }
         (None, None) => Err(fault(FaultKind::Missing, "name `position` for an entry, or `from` for an earlier size")),
         (Some(_), Some(_)) => Err(fault(FaultKind::Conflicting, "name `position` or `from`, not both")),
     }
@@ -150,11 +178,36 @@ fn fault(kind: FaultKind, detail: &str) -> Failure {
     Failure::Parameter(ParameterFault { kind, path: "position".to_owned(), detail: detail.to_owned() })
 }
 
+fn format(name: &str) -> Result<ProofFormat, Failure> {
+    match name {
+        "json" => Ok(ProofFormat::Json),
+        "tlog-proof" => Ok(ProofFormat::TlogProof),
+        _ => Err(Failure::invalid("format", "a proof is written as `json` or `tlog-proof`")),
+    }
+}
+
+/// Returns what a client accepts that names no format: text only where it is named and JSON is not.
+fn accepted(headers: &HeaderMap) -> ProofFormat {
+    let accepts = |media_type| names(headers, &header::ACCEPT, media_type);
+    if accepts("text/plain") && !accepts("application/json") { ProofFormat::TlogProof } else { ProofFormat::Json }
+}
+
+/// Puts the entry into the proof, so that one file is all that a verifier needs beside the key.
+fn tlog_proof(proof: InclusionProof) -> TlogProof {
+    let InclusionProof { position, leaf, hashes, checkpoint, .. } = proof;
+    TlogProof { extra: leaf, index: position, hashes, checkpoint: checkpoint.note }
+}
+
+fn plain(text: String) -> Response {
+    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
+}
+
 fn speaks_json(headers: &HeaderMap) -> bool {
-    let says = |name| {
-        headers.get(name).and_then(|value| value.to_str().ok()).is_some_and(|text| text.contains("application/json"))
-    };
-    says(header::ACCEPT) || says(header::CONTENT_TYPE)
+    names(headers, &header::ACCEPT, "application/json") || names(headers, &header::CONTENT_TYPE, "application/json")
+}
+
+fn names(headers: &HeaderMap, field: &HeaderName, media_type: &str) -> bool {
+    headers.get_all(field).iter().any(|value| value.to_str().is_ok_and(|text| text.contains(media_type)))
 }
 
 fn hex(hashes: &[Hash]) -> Vec<String> {

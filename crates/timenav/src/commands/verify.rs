@@ -14,7 +14,7 @@ use timenav_core::ledger::{Checkpoint, Note, VerifierKey, origin};
 use timenav_core::scan::{Depth, Finding};
 use timenav_engine::{Checked, Scan};
 
-use super::Surroundings;
+use super::{Surroundings, timeline_id};
 use crate::client::service_url;
 use crate::exit::Failure;
 use crate::output;
@@ -124,10 +124,6 @@ fn read_checkpoint(path: &Path) -> anyhow::Result<Kept> {
     let checkpoint = Checkpoint::parse(parsed.text()).with_context(named)?;
     let (_, timeline) = checkpoint.origin.rsplit_once('/').with_context(named)?;
     Ok(Kept { timeline: TimelineId::new(timeline).with_context(named)?, note })
-}
-
-fn timeline_id(text: &str) -> Result<TimelineId, String> {
-    TimelineId::new(text).map_err(|error| error.to_string())
 }
 
 fn show(verified: &[Scan], as_json: bool) -> Result<(), Failure> {

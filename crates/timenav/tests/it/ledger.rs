@@ -62,6 +62,18 @@ pub(crate) fn verified(note: &str, public_key: &[u8; 32]) -> Checkpoint {
     }
 }
 
+/// Reads a proof file (docs/ledger-format.md §7): the position, the entry in `extra`, the hashes, the note.
+pub(crate) fn proof_file(text: &str) -> (u64, Vec<u8>, Vec<Hash>, String) {
+    let (head, note) = text.split_once("\n\n").expect("an empty line ends the hashes");
+    let mut lines = head.split('\n');
+    assert_eq!(lines.next(), Some("c2sp.org/tlog-proof@v1"));
+    let decoded = |text: &str| BASE64.decode(text.as_bytes()).expect("it is base64");
+    let extra = lines.next().and_then(|line| line.strip_prefix("extra ")).map(decoded).expect("a line `extra`");
+    let index = lines.next().and_then(|line| line.strip_prefix("index ")).expect("a line `index`");
+    let hashes = lines.map(|line| decoded(line).try_into().expect("a hash has 32 bytes")).collect();
+    (index.parse().expect("an index is a number"), extra, hashes, note.to_owned())
+}
+
 pub(crate) fn sha256(parts: &[&[u8]]) -> Hash {
     let mut hasher = Sha256::new();
     for part in parts {

@@ -93,3 +93,83 @@ fn a_stranger_s_script_verifies_a_ledger() {
     assert_eq!(code, Some(0), "{said}");
     service.audit();
 }
+
+/// Runs the script on a proof file, without a service. Returns its exit code, and what it printed.
+fn verify_proof(arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new("python3");
+    command.arg(examples().join("verify.py")).args(arguments).env_remove("TIMENAV_API_KEY");
+    let (code, stdout, stderr) = service::run(&mut command, "");
+    (code, format!("{stdout}{stderr}"))
+}
+
+#[test]
+fn a_stranger_s_script_verifies_one_entry_offline() {
+    if !has_python() {
+        return;
+    }
+    let mut service = Service::start();
+    for number in 0..9 {
+        let event = serde_json::json!({ "time": "2001-01-01T00:00:00Z", "description": format!("number {number}") });
+        service.post("/v1/events", &event);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let named = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (saved, bare, entry) = (named("5.tlog-proof"), named("bare.tlog-proof"), named("entry.json"));
+    let prove = |more: &[&str]| {
+        let mut command = service::timenav();
+        command.args(["proof", "--position", "5", "--url", &service.url()]).args(more);
+        let (code, stdout, stderr) = service::run(command.env("TIMENAV_API_KEY", &service.admin), "");
+        assert_eq!((code, stderr.as_str()), (Some(0), ""));
+        stdout
+    };
+    let printed = prove(&[]);
+    assert_eq!(prove(&["--save", &saved]) + &prove(&["--json", "--save", &named("5.json")]), "");
+    assert!(std::fs::read_to_string(named("5.json")).unwrap().contains("\"kind\": \"inclusion\""));
+    assert!(service.stop().success());
+
+    let text = std::fs::read_to_string(&saved).unwrap();
+    assert_eq!(ledger::proof_file(&text).1, ledger::proof_file(&printed).1);
+    let (_, leaf, ..) = ledger::proof_file(&text);
+    let without_extra: String = text.split_inclusive('\n').filter(|line| !line.starts_with("extra ")).collect();
+    std::fs::write(&bare, without_extra).unwrap();
+    std::fs::write(&entry, &leaf).unwrap();
+    let key = ledger::verifier_key("timenav.local/main", &service.public_key);
+    for arguments in [&["--proof", &saved][..], &["--proof", &bare, "--entry", &entry]] {
+        let (code, said) = verify_proof(&[arguments, &["--verifier-key", &key]].concat());
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("\"seq\":5,") && said.ends_with("entry 5 of timenav.local/main verifies.\n"), "{said}");
+    }
+
+    // Whatever is changed, the entry, its place, a hash or the note, is noticed.
+    let edited = String::from_utf8(leaf).unwrap().replace("\"actor\":\"admin\"", "\"actor\":\"bdmin\"");
+    std::fs::write(&entry, edited).unwrap();
+    let hash = text.lines().nth(3).unwrap();
+    let wrong = named("wrong.tlog-proof");
+    for changed in [
+        text.replace("index 5\n", "index 6\n"),
+        text.replace(&format!("{hash}\n"), ""),
+        text.replace("@v1", "@v2"),
+        text.replace("\n\n", "\n"),
+        text.replace("/main\n", "/demo\n"),
+    ] {
+        assert_ne!(changed, text);
+        std::fs::write(&wrong, changed).unwrap();
+        let (code, said) = verify_proof(&["--proof", &wrong, "--verifier-key", &key]);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("WRONG") && said.ends_with("does NOT verify.\n"), "{said}");
+    }
+    let other_key = ledger::verifier_key("timenav.local/demo", &service.public_key);
+    for arguments in [
+        ["--proof", &saved, "--entry", &entry, "--verifier-key", &key],
+        ["--proof", &saved, "--entry", &saved, "--verifier-key", &key],
+        ["--proof", &saved, "--proof", &saved, "--verifier-key", &other_key],
+    ] {
+        let (code, said) = verify_proof(&arguments);
+        assert_eq!(code, Some(1), "{said}");
+    }
+    // Without a key there is nothing to check it with.
+    assert_eq!(verify_proof(&["--proof", &saved]).0, Some(2));
+    assert_eq!(verify_proof(&["--proof", &named("nowhere"), "--verifier-key", &key]).0, Some(2));
+    service.start_again();
+    service.audit();
+}

@@ -80,6 +80,51 @@ fn proofs_that_cannot_be() {
     service.audit();
 }
 
+#[test]
+fn the_proof_of_an_entry_is_a_file_for_whoever_asks_for_one() {
+    let service = Service::start();
+    for number in 0..20 {
+        service.post("/v1/events", &json!({ "time": "2001-01-01T00:00:00Z", "event_id": number.to_string() }));
+    }
+    for prefix in PREFIXES {
+        let path = format!("{prefix}/timeline/main/proof");
+        let by_format = Request::get(&format!("{path}?position=7&format=tlog-proof"));
+        for request in [
+            by_format.clone(),
+            by_format.header("Accept", "application/json"),
+            Request::get(&format!("{path}?position=7")).header("Accept", "text/plain"),
+            Request::new("QUERY", &path).json(&json!({ "position": 7, "format": "tlog-proof" })),
+        ] {
+            let answer = service.send(request);
+            assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/plain; charset=utf-8")));
+            let (index, leaf, hashes, note) = ledger::proof_file(&answer.text());
+            let checkpoint = ledger::verified(&note, &service.public_key);
+            assert_eq!((index, checkpoint.origin.as_str()), (7, "timenav.local/main"));
+            assert!(ledger::includes(&ledger::leaf_hash(&leaf), 7, checkpoint.size, &hashes, &checkpoint.root));
+            let (entry, _) = service.entry("main", 7);
+            assert_eq!(ledger::entry(std::str::from_utf8(&leaf).unwrap()), entry);
+        }
+        let plainly = Request::get(&format!("{path}?position=7"));
+        for request in [
+            plainly.clone(),
+            plainly.clone().header("Accept", "*/*"),
+            plainly.header("Accept", "application/json, text/plain"),
+        ] {
+            assert_eq!(service.send(request).expect(200)["kind"], "inclusion");
+        }
+        let json = Request::get(&format!("{path}?position=7&format=json")).header("Accept", "text/plain");
+        assert_eq!(service.send(json).expect(200)["kind"], "inclusion");
+        // Of growth there is no such file.
+        let from = Request::get(&format!("{path}?from=1")).header("Accept", "text/plain");
+        assert_eq!(service.send(from).expect(200)["kind"], "consistency");
+        for query in ["from=1&format=tlog-proof", "position=1&format=xml", "position=1&format="] {
+            let refused = service.send(Request::get(&format!("{path}?{query}"))).refused(400, "invalid_parameter");
+            assert_eq!(refused["errors"][0]["pointer"], "#/format");
+        }
+    }
+    service.audit();
+}
+
 /// A read is durable before it is answered, so it stands in the tree that its answer is about.
 #[test]
 fn reads_are_entries_too() {
