@@ -24,6 +24,7 @@ use crate::live::Live;
 use crate::opening::{self, OpenError};
 use crate::outside::Outside;
 use crate::refusal::Refusal;
+use crate::scan::ScanPlaces;
 use crate::signer::Signer;
 use crate::state::{Directory, TimelineState, World};
 use crate::store::{Fork, Head, Layer, Store, TimelineKey};
@@ -91,6 +92,12 @@ pub struct EngineStats {
     pub groups: u64,
     /// Timelines there are.
     pub timelines: u64,
+    /// Scans that run.
+    pub scans_running: u64,
+    /// Scans that came to their end.
+    pub scans_finished: u64,
+    /// Scans that were given up before it.
+    pub scans_cancelled: u64,
 }
 
 /// What the committer, the sealer and every reader share.
@@ -99,6 +106,7 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) live: Live,
     pub(crate) attempts: Attempts,
+    scans: ScanPlaces,
     /// Groups that are committed and on their way through the sealer.
     pub(crate) sealing: AtomicUsize,
     timelines: RwLock<HashMap<TimelineId, Arc<TimelineState>>>,
@@ -171,6 +179,7 @@ impl Engine {
             options,
             live: Live::default(),
             attempts: Attempts::default(),
+            scans: ScanPlaces::default(),
             sealing: AtomicUsize::new(0),
             timelines: RwLock::new(world.timelines.clone()),
             directory: ArcSwap::new(Arc::clone(&world.directory)),
@@ -217,7 +226,11 @@ impl Engine {
     /// Returns what the engine has done since it opened.
     #[must_use]
     pub fn stats(&self) -> EngineStats {
+        let scans = self.0.shared.scans.counts();
         EngineStats {
+            scans_running: scans.running,
+            scans_finished: scans.finished,
+            scans_cancelled: scans.cancelled,
             entries: self.0.shared.entries.load(Ordering::Relaxed),
             groups: self.0.shared.groups.load(Ordering::Relaxed),
             timelines: self.0.shared.timelines.read().len() as u64,
@@ -262,6 +275,10 @@ impl Engine {
 
     pub(crate) fn attempts(&self) -> &Attempts {
         &self.0.shared.attempts
+    }
+
+    pub(crate) fn scan_places(&self) -> &ScanPlaces {
+        &self.0.shared.scans
     }
 
     /// Returns the fingerprint of a request that may be sent twice. It is kept for a day, and the

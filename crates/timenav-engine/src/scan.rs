@@ -4,21 +4,16 @@
 //! public key that is trusted, and no engine: `timenav verify` runs it on the files of a service
 //! that does not run.
 
-use std::sync::Arc;
-
-use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, VerifierKey, origin};
+use timenav_core::ledger::{Checkpoint, VerifierKey};
 use timenav_core::scan::{Depth, Finding, FindingKind, Findings, Mark, open_signed};
 
-use crate::caller::Caller;
-use crate::command::{Command, LedgerPosition};
-use crate::engine::Engine;
 use crate::entropy::Entropy;
-use crate::refusal::Refusal;
 use crate::store::StoreError;
 
+mod detection;
 mod payloads;
+mod places;
 mod replay;
 mod report;
 mod rows;
@@ -26,16 +21,50 @@ mod source;
 mod tree;
 mod walk;
 
+pub use detection::{AskedScan, Detection};
+pub use places::SCANS_RUNNING_MAX;
+pub(crate) use places::ScanPlaces;
 pub use report::{Checked, Scan};
 pub use source::{EntryRow, KeptEvent, KeptRows, ScanSource, Snapshot};
 
 /// How far a scan has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
+    /// What is being done.
+    pub stage: ScanStage,
     /// Entries read.
-    pub done: u64,
+    pub entries: u64,
     /// Entries to be read.
-    pub total: u64,
+    pub entries_total: u64,
+    /// Bytes of entries and payloads read.
+    pub bytes: u64,
+}
+
+/// What a scan does, in the order in which it does it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScanStage {
+    /// Checkpoints are verified.
+    #[default]
+    Checkpoints,
+    /// The tree is compared with the checkpoints.
+    Tree,
+    /// Entries are read.
+    Entries,
+    /// Tables are compared with what the entries lead to.
+    Tables,
+}
+
+impl ScanStage {
+    /// Returns the word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Checkpoints => "checkpoints",
+            Self::Tree => "tree",
+            Self::Entries => "entries",
+            Self::Tables => "tables",
+        }
+    }
 }
 
 /// A checkpoint that was kept elsewhere than in the database.
@@ -68,15 +97,6 @@ pub struct ScanRequest<'a> {
     pub kept: Vec<KeptCheckpoint>,
 }
 
-/// A scan and where the asking for it stands in the ledger.
-#[derive(Clone, Debug)]
-pub struct Detection {
-    /// What was found.
-    pub scan: Scan,
-    /// The entry that says who asked.
-    pub ledger: LedgerPosition,
-}
-
 /// Scans a timeline. `None` where there is none and none was ever signed.
 ///
 /// # Errors
@@ -85,6 +105,7 @@ pub async fn scan(
     request: &ScanRequest<'_>,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Option<Scan>, StoreError> {
+    progress(Progress::default());
     let mut findings = Findings::default();
     let marks = open_kept(request, &mut findings);
     let snapshot = match request.source.snapshot(&request.timeline).await {
@@ -133,59 +154,6 @@ fn open_newest(request: &ScanRequest<'_>, snapshot: &Snapshot, findings: &mut Fi
             findings.add(unsigned.kind, Some(unsigned.size.unwrap_or(size)), evidence);
             None
         }
-    }
-}
-
-impl Engine {
-    /// Looks for tampering with a timeline. The asking is an entry before the looking begins.
-    /// Dropping the future ends the scan.
-    ///
-    /// # Errors
-    /// There is no such timeline, the caller may not, or the ledger cannot be written or read.
-    pub async fn detect_tampering(
-        &self,
-        caller: &Caller,
-        timeline: &TimelineId,
-        depth: Depth,
-        progress: &mut (dyn FnMut(Progress) + Send),
-    ) -> Result<Detection, Refusal> {
-        self.admit(caller, timeline, Demand::Inspect, "detect_tampering").await?;
-        let command = Command::LogScan { depth: depth.to_string() };
-        let answer = self.submit(caller, timeline.clone(), command, None).await?;
-        let kept = self.kept_checkpoints(timeline).await?;
-        let origin = origin(&self.options().service_name, timeline.as_str());
-        let signer = Arc::clone(&self.doors().signer);
-        let key = VerifierKey::new(&origin, signer.public_key());
-        let request = ScanRequest {
-            source: self.store(),
-            timeline: timeline.clone(),
-            depth,
-            key: key.map_err(|error| Refusal::Damaged(error.to_string()))?,
-            verify: &move |public, message, signature| signer.verify(public, message, signature),
-            entropy: &*self.doors().entropy,
-            kept,
-        };
-        let scanned = scan(&request, progress).await?;
-        let scan = scanned.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
-        if scan.tampering_detected() {
-            let findings = scan.findings.len();
-            tracing::warn!(timeline_id = %timeline, %depth, findings, "tampering or damage detected: {}", scan.details);
-        }
-        Ok(Detection { scan, ledger: answer.ledger })
-    }
-
-    /// Returns the checkpoints outside the database: those kept outside, and the one in memory.
-    async fn kept_checkpoints(&self, timeline: &TimelineId) -> Result<Vec<KeptCheckpoint>, Refusal> {
-        let in_memory = self.state(timeline).map(|state| state.head.checkpoint.to_string());
-        let outside = Arc::clone(&self.doors().outside);
-        // It is a file, and may be a long one.
-        let last = tokio::task::spawn_blocking(move || outside.last()).await;
-        let last = last.map_err(|error| Refusal::Unavailable(error.to_string()))?;
-        let last = last.map_err(|error| Refusal::Unavailable(error.to_string()))?;
-        let outside = last.into_iter().find(|(id, _)| id == timeline).map(|(_, note)| note);
-        let outside = outside.map(|note| KeptCheckpoint { from: "kept outside", note });
-        let in_memory = in_memory.map(|note| KeptCheckpoint { from: "in the service's memory", note });
-        Ok(outside.into_iter().chain(in_memory).collect())
     }
 }
 

@@ -23,7 +23,13 @@ const PROBLEM_JSON: &str = "application/problem+json";
 
 /// The id of a request, its own or made here.
 #[derive(Clone, Debug)]
-struct RequestId(String);
+pub(crate) struct RequestId(String);
+
+impl RequestId {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
 
 /// Routes QUERY (RFC 10008) as GET: it takes the same parameters and gives the same answer.
 pub(crate) async fn query_as_get(mut request: Request, next: Next) -> Response {
@@ -49,13 +55,14 @@ pub(crate) async fn note_route(request: Request, next: Next) -> Response {
 }
 
 /// Gives every request an id, catches panics, writes problems, and sets the headers of all answers.
-pub(crate) async fn finish(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let began = app.engine.now();
     let id = RequestId(request_id(&app, request.headers()));
     let method = method_name(request.method());
     let wants_problem = wants_problem_json(request.headers());
     let asks_options = request.method() == Method::OPTIONS;
     let trace = trace_id(request.headers()).unwrap_or_default().to_owned();
+    request.extensions_mut().insert(id.clone());
     let caught = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     let response = caught.unwrap_or_else(|_| Failure::Panicked.into_response());
     let route = response.extensions().get::<Route>().map_or("none", |route| &route.0).to_owned();
@@ -171,7 +178,7 @@ fn written(mut response: Response, id: &RequestId, wants_problem: bool) -> Respo
 }
 
 /// Logs what only this request shows. What has stopped the ledger was logged where it happened.
-fn log_once(failure: &Failure, id: &RequestId) {
+pub(crate) fn log_once(failure: &Failure, id: &RequestId) {
     let request_id = &id.0;
     match failure {
         Failure::Refused(Refusal::Damaged(error)) => {

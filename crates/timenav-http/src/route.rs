@@ -45,6 +45,9 @@ pub(crate) enum Gives {
     Json(WireType),
     /// Server-sent events whose data is of this type.
     Stream(WireType),
+    /// This as JSON, or server-sent events: `progress`, whose data is the second, and at last
+    /// `result`, whose data is the first.
+    WithProgress(WireType, Box<WireType>),
     /// Text that is this, in words, or this as JSON.
     Text(&'static str, WireType),
     /// Bytes.
@@ -163,6 +166,11 @@ impl Route {
 
     pub(crate) fn gives_text<T: ToSchema>(mut self, what: &'static str) -> Self {
         self.gives = Gives::Text(what, WireType::of::<T>());
+        self
+    }
+
+    pub(crate) fn gives_with_progress<T: ToSchema, P: ToSchema>(mut self) -> Self {
+        self.gives = Gives::WithProgress(WireType::of::<T>(), Box::new(WireType::of::<P>()));
         self
     }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use data_encoding::HEXLOWER;
 use event_parser::EventParser;
+pub(crate) use event_parser::ServerEvent;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Body, Method, RequestBuilder, Response, Url};
 use serde_json::{Map, Value};
@@ -155,13 +156,36 @@ impl Client {
         self.ask(&Method::POST, &self.url(path, query), Some(body))
     }
 
-    /// Sends a POST whose answer may take as long as it takes.
+    /// Sends a POST whose answer takes as long as it takes, and tells how far it has come: events
+    /// named `progress` go to `tell`, the data of the one named `result` is the answer.
     ///
     /// # Errors
-    /// The service does not answer, or says no.
-    pub(crate) fn post_and_wait(&self, path: &[&str], body: &str) -> Result<Answer, Failure> {
+    /// The service does not answer, says no, or ends before the result.
+    pub(crate) fn post_with_progress(
+        &self,
+        path: &[&str],
+        body: &str,
+        mut tell: impl FnMut(&Value),
+    ) -> Result<Answer, Failure> {
         let request = self.http.post(self.url(path, &[])).header(CONTENT_TYPE, "application/json");
-        self.send(request.body(body.to_owned())).and_then(|response| self.answer(response))
+        let request = request.header(ACCEPT, "text/event-stream, application/json;q=0.5");
+        let response = self.send(request.body(body.to_owned()))?;
+        let is_stream = |kind: &HeaderValue| kind.as_bytes().starts_with(b"text/event-stream");
+        if !response.headers().get(CONTENT_TYPE).is_some_and(is_stream) {
+            return self.answer(response);
+        }
+        for event in self.events_of(response) {
+            let ServerEvent { name, data } = event?;
+            match name.as_str() {
+                "result" => return self.read(data),
+                "error" => return Err(Failure::Problem(Problem::new(500, &data))),
+                _ => tell(&serde_json::from_str(&data).unwrap_or_default()),
+            }
+        }
+        Err(Failure::Unreachable {
+            url: self.base.to_string(),
+            detail: "the answer ended before the result".to_owned(),
+        })
     }
 
     /// Sends a DELETE.
@@ -202,7 +226,7 @@ impl Client {
         answer
     }
 
-    /// Opens a stream of server-sent events and returns their data, one item an event.
+    /// Opens a stream of server-sent events.
     ///
     /// # Errors
     /// The service does not answer, or says no.
@@ -212,7 +236,11 @@ impl Client {
         if !response.status().is_success() {
             return Err(self.answer(response).err().unwrap_or(Failure::OutputClosed));
         }
-        Ok(EventStream { client: self, response, parser: EventParser::default() })
+        Ok(self.events_of(response))
+    }
+
+    fn events_of(&self, response: Response) -> EventStream<'_> {
+        EventStream { client: self, response, parser: EventParser::default() }
     }
 
     /// Shows an answer: as JSON where that was asked for, else as `human` tells it.
@@ -264,7 +292,10 @@ impl Client {
     }
 
     fn answer(&self, response: Response) -> Result<Answer, Failure> {
-        let text = self.text(response)?;
+        self.text(response).and_then(|text| self.read(text))
+    }
+
+    fn read(&self, text: String) -> Result<Answer, Failure> {
         match serde_json::from_str(&text) {
             Ok(value) => Ok(Answer { text, value }),
             Err(_) => {
@@ -294,7 +325,7 @@ impl Client {
     }
 }
 
-/// The data of server-sent events, one item an event.
+/// Server-sent events, as they come.
 pub(crate) struct EventStream<'a> {
     client: &'a Client,
     response: Response,
@@ -302,12 +333,12 @@ pub(crate) struct EventStream<'a> {
 }
 
 impl Iterator for EventStream<'_> {
-    type Item = Result<String, Failure>;
+    type Item = Result<ServerEvent, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(data) = self.parser.next_event() {
-                return Some(Ok(data));
+            if let Some(event) = self.parser.next_event() {
+                return Some(Ok(event));
             }
             match self.client.runtime.block_on(self.response.chunk()) {
                 Ok(Some(bytes)) => self.parser.take(&bytes),

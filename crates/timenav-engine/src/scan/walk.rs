@@ -7,7 +7,7 @@ use timenav_core::scan::{Depth, EntryBytes, FilledTile, FindingKind, Findings, L
 use super::replay::{Recorded, RecordedData, RecordedEvent, Replay};
 use super::report::{self, Checked, Scan};
 use super::source::{EntryRow, Snapshot};
-use super::{Outcome, Progress, ScanRequest, rows, tree};
+use super::{Outcome, Progress, ScanRequest, ScanStage, rows, tree};
 use crate::state::Anchor;
 use crate::store::StoreError;
 
@@ -30,6 +30,9 @@ struct Way<'a, 'b> {
     sampled: u64,
     /// Events without a row, which may have been erased meanwhile.
     missing: Vec<RecordedEvent>,
+    /// How far it has come, and who is told.
+    progress: Progress,
+    tell: &'a mut (dyn FnMut(Progress) + Send),
 }
 
 /// What is carried from block to block.
@@ -61,7 +64,7 @@ pub(super) async fn walk(
     signed: Option<Checkpoint>,
     marks: Vec<Mark>,
     findings: Findings,
-    progress: &mut (dyn FnMut(Progress) + Send),
+    tell: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Scan, StoreError> {
     let checkpoints = marks.len() as u64 + u64::from(signed.is_some());
     let mut way = Way {
@@ -74,18 +77,20 @@ pub(super) async fn walk(
         good: Vec::new(),
         sampled: 0,
         missing: Vec::new(),
+        progress: Progress::default(),
+        tell,
     };
     way.look_beyond();
     match request.depth {
-        Depth::Full => way.read_from(0, marks, progress).await?,
+        Depth::Full => way.read_from(0, marks).await?,
         Depth::Quick => way.compare_tree(marks).await?,
         Depth::Tail(count) => {
             let first = way.size().saturating_sub(count.get());
-            way.read_from(first, marks, progress).await?;
+            way.read_from(first, marks).await?;
         }
         Depth::Sample(count) => {
             way.compare_tree(marks).await?;
-            way.sample(count.get().min(way.size()), progress).await?;
+            way.sample(count.get().min(way.size())).await?;
         }
     }
     Ok(way.report())
@@ -94,6 +99,18 @@ pub(super) async fn walk(
 impl Way<'_, '_> {
     const fn size(&self) -> u64 {
         self.snapshot.head.frontier.size()
+    }
+
+    /// Tells that another part of the work begins.
+    fn enter(&mut self, stage: ScanStage, entries_total: u64) {
+        self.progress = Progress { stage, entries_total, ..self.progress };
+        (self.tell)(self.progress);
+    }
+
+    /// Tells that so many entries are read, with so many bytes more.
+    fn advance(&mut self, entries: u64, bytes: u64) {
+        self.progress = Progress { entries, bytes: self.progress.bytes + bytes, ..self.progress };
+        (self.tell)(self.progress);
     }
 
     /// Entries beyond the head are under no signature.
@@ -108,6 +125,7 @@ impl Way<'_, '_> {
     /// Compares the tree as its tiles tell it with the checkpoints.
     async fn compare_tree(&mut self, mut marks: Vec<Mark>) -> Result<(), StoreError> {
         let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
+        self.enter(ScanStage::Tree, 0);
         tree::find_marks(source, key, size, &mut marks, &mut self.findings).await?;
         let root = tree::root(source, key, size, &mut self.findings).await?;
         let (findings, good) = compare_checkpoints(&self.snapshot.head.frontier, root, self.signed.as_ref(), &marks);
@@ -118,12 +136,7 @@ impl Way<'_, '_> {
     }
 
     /// Reads every entry from a position on, and compares what follows from them.
-    async fn read_from(
-        &mut self,
-        first: u64,
-        mut marks: Vec<Mark>,
-        progress: &mut (dyn FnMut(Progress) + Send),
-    ) -> Result<(), StoreError> {
+    async fn read_from(&mut self, first: u64, mut marks: Vec<Mark>) -> Result<(), StoreError> {
         let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
         let timeline = &self.request.timeline;
         let ledger = if first == 0 {
@@ -140,11 +153,13 @@ impl Way<'_, '_> {
             }
         };
         let mut carried = Carried { ledger, replay: Replay::new(timeline, first) };
+        self.enter(ScanStage::Entries, size - first);
         let mut at = first;
         let mut next = source.entry_rows(key, at, size.min(at + BLOCK_ENTRIES)).await?;
         while at < size {
             let end = size.min(at + BLOCK_ENTRIES);
             let rows = std::mem::take(&mut next);
+            let bytes = rows.iter().map(EntryRow::bytes_count).sum();
             // The next block is read while this one is hashed, off the threads that answer requests.
             let working = tokio::task::spawn_blocking(move || carried.take(&rows, end));
             let (worked, read) = tokio::join!(working, source.entry_rows(key, end, size.min(end + BLOCK_ENTRIES)));
@@ -153,7 +168,7 @@ impl Way<'_, '_> {
             next = read?;
             self.compare_block(&mut carried, block).await?;
             at = end;
-            progress(Progress { done: at - first, total: size - first });
+            self.advance(at - first, bytes);
         }
         self.end(carried).await
     }
@@ -226,6 +241,7 @@ impl Way<'_, '_> {
 
     /// Compares what all entries together lead to.
     async fn end(&mut self, mut carried: Carried) -> Result<(), StoreError> {
+        self.enter(ScanStage::Tables, self.progress.entries_total);
         let partial = carried.ledger.take_partial();
         self.compare_tiles(&mut carried, partial).await?;
         let Carried { ledger, mut replay } = carried;
@@ -368,7 +384,7 @@ impl Way<'_, '_> {
     }
 
     /// Reads entries picked at random, and shows that each is in the tree that was signed.
-    async fn sample(&mut self, count: u64, progress: &mut (dyn FnMut(Progress) + Send)) -> Result<(), StoreError> {
+    async fn sample(&mut self, count: u64) -> Result<(), StoreError> {
         let size = self.size();
         let mut positions: Vec<u64> = (0..count).map(|_| random(self.request) % size).collect();
         positions.sort_unstable();
@@ -376,9 +392,10 @@ impl Way<'_, '_> {
         let mut ledger =
             LedgerScan::after(self.request.timeline.as_str(), self.snapshot.head.frontier.clone(), Vec::new());
         let total = positions.len() as u64;
+        self.enter(ScanStage::Entries, total);
         for (done, position) in (1..).zip(positions) {
-            self.prove(&mut ledger, position).await?;
-            progress(Progress { done, total });
+            let bytes = self.prove(&mut ledger, position).await?;
+            self.advance(done, bytes);
         }
         self.sampled = total;
         self.checked.push(Checked { what: "entries", count: ledger.entries_count() });
@@ -387,20 +404,24 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    async fn prove(&mut self, ledger: &mut LedgerScan, position: u64) -> Result<(), StoreError> {
+    /// Checks one entry against the tree. Returns how many bytes of it were read.
+    async fn prove(&mut self, ledger: &mut LedgerScan, position: u64) -> Result<u64, StoreError> {
         let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
         let Some(row) = source.entry_rows(key, position, position + 1).await?.pop() else {
             self.findings.add(FindingKind::SequenceGap, Some(position), "the entry is missing");
-            return Ok(());
+            return Ok(0);
         };
         ledger.entry(row.as_bytes());
-        let Ok(nodes) = inclusion_nodes(position, size) else { return Ok(()) };
-        let Some(proof) = tree::hashes(source, key, &nodes, position, &mut self.findings).await? else { return Ok(()) };
+        let bytes = row.bytes_count();
+        let Ok(nodes) = inclusion_nodes(position, size) else { return Ok(bytes) };
+        let Some(proof) = tree::hashes(source, key, &nodes, position, &mut self.findings).await? else {
+            return Ok(bytes);
+        };
         let root = self.signed.as_ref().map_or_else(|| self.snapshot.head.frontier.root(), |signed| signed.root);
         if let Err(error) = verify_inclusion(position, size, &leaf_hash(&row.leaf), &proof, &root) {
             self.findings.add(FindingKind::LeafMismatch, Some(position), error.to_string());
         }
-        Ok(())
+        Ok(bytes)
     }
 
     fn report(self) -> Scan {
@@ -461,6 +482,10 @@ impl Carried {
 }
 
 impl EntryRow {
+    const fn bytes_count(&self) -> u64 {
+        (self.leaf.len() + self.salt.len() + self.payload.len()) as u64
+    }
+
     fn as_bytes(&self) -> EntryBytes<'_> {
         let Self { position, leaf, salt, payload } = self;
         EntryBytes { position: *position, leaf, salt, payload }

@@ -73,6 +73,18 @@ fn content(gives: &Gives, version: Version, schemas: &mut Map<String, Value>) ->
             };
             (json!({ "text/event-stream": stream }), "One message for each change; the id is the generation")
         }
+        Gives::WithProgress(body, progress) => {
+            collect(body, schemas);
+            collect(progress, schemas);
+            let told = format!(
+                "Events named `progress` whose data is a {}, then one named `result` whose data is a {}, or `error` \
+                 whose data is a Problem",
+                progress.name, body.name
+            );
+            let events = json!({ "schema": { "type": "string", "description": told } });
+            let json = json!({ "schema": reference(&body.name) });
+            (json!({ "application/json": json, "text/event-stream": events }), "Done")
+        }
         Gives::Bytes => {
             let bytes = json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } });
             (bytes, "The bytes")

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use timenav_core::limits as core;
 use timenav_core::scan::{FINDINGS_PER_KIND_MAX, SAMPLE_ENTRIES_MAX};
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
-use timenav_engine::{KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX, QUEUE_SUBMISSIONS_MAX};
+use timenav_engine::{KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX, QUEUE_SUBMISSIONS_MAX, SCANS_RUNNING_MAX};
 use timenav_import::limits as import;
 use utoipa::ToSchema;
 
@@ -66,7 +66,7 @@ async fn limits(
     Json(LimitsBody { status: format!("{} limits.", limits.len()), limits })
 }
 
-fn sizes() -> [(&'static str, usize); 40] {
+fn sizes() -> [(&'static str, usize); 41] {
     [
         ("id_bytes_max", core::ID_BYTES_MAX),
         ("event_name_bytes_max", core::EVENT_NAME_BYTES_MAX),
@@ -102,6 +102,7 @@ fn sizes() -> [(&'static str, usize); 40] {
         ("permission_users_max", core::PERMISSION_USERS_MAX),
         ("queue_submissions_max", QUEUE_SUBMISSIONS_MAX),
         ("stream_changes_kept_max", KEPT_CHANGES_MAX),
+        ("scans_running_max", SCANS_RUNNING_MAX),
         ("data_bytes_max", core::DATA_BYTES_MAX),
         ("encryption_key_bytes_max", core::ENCRYPTION_KEY_BYTES_MAX),
         ("decrypt_failures_free_max", core::DECRYPT_FAILURES_FREE_MAX as usize),

@@ -206,7 +206,8 @@ fn speaks_json(headers: &HeaderMap) -> bool {
     names(headers, &header::ACCEPT, "application/json") || names(headers, &header::CONTENT_TYPE, "application/json")
 }
 
-fn names(headers: &HeaderMap, field: &HeaderName, media_type: &str) -> bool {
+/// Returns whether a field of a request names a media type.
+pub(super) fn names(headers: &HeaderMap, field: &HeaderName, media_type: &str) -> bool {
     headers.get_all(field).iter().any(|value| value.to_str().is_ok_and(|text| text.contains(media_type)))
 }
 

@@ -1,7 +1,11 @@
 //! Looking for tampering.
 
+mod stream;
+
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Extension, State};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Hash;
@@ -9,9 +13,12 @@ use timenav_core::scan::{Depth, Finding};
 use timenav_engine::{Checked, Detection, Scan};
 use utoipa::ToSchema;
 
+use self::stream::ProgressBody;
+use super::proofs::names;
 use crate::answer::LedgerBody;
 use crate::app::App;
 use crate::auth::Authenticated;
+use crate::finish::RequestId;
 use crate::idempotency::Idempotent;
 use crate::params::Params;
 use crate::problem::Failure;
@@ -22,7 +29,7 @@ pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::change("/detect-tampering", "detect_tampering", "Looks for tampering with a timeline", detect_tampering)
             .takes::<TamperingRequest>()
-            .gives::<TamperingBody>()
+            .gives_with_progress::<TamperingBody, ProgressBody>()
             .tag("proofs"),
     ]
 }
@@ -100,16 +107,23 @@ pub(crate) struct ScannedCheckpoint {
 
 /// Looks for tampering. Closing the request ends the scan. Each scan looks anew, so that only the form of a key is
 /// checked.
+///
+/// Whoever asks for `text/event-stream` is told how far it has come.
 async fn detect_tampering(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(_): Idempotent,
+    Extension(id): Extension<RequestId>,
+    headers: HeaderMap,
     Params(request): Params<TamperingRequest>,
-) -> Result<Json<TamperingBody>, Failure> {
+) -> Result<Response, Failure> {
     let depth = request.scan_depth.map(|depth| depth.0).unwrap_or_default();
-    let timeline = request.timeline_id.0;
-    let found = app.engine.detect_tampering(&caller, &timeline, depth, &mut |_| ()).await?;
-    Ok(Json(found.into()))
+    let asked = app.engine.ask_for_scan(&caller, &request.timeline_id.0, depth).await?;
+    if names(&headers, &header::ACCEPT, "text/event-stream") {
+        return Ok(stream::answer(app.engine, asked, id));
+    }
+    let found = app.engine.run_scan(asked, &mut |_| ()).await?;
+    Ok(Json(TamperingBody::from(found)).into_response())
 }
 
 impl From<Detection> for TamperingBody {

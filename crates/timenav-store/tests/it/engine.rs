@@ -17,3 +17,4 @@ mod pages;
 mod proofs;
 mod reads;
 mod rollback;
+mod scans;

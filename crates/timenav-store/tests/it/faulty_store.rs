@@ -22,10 +22,12 @@ pub(crate) struct FaultyStore {
     gate: Semaphore,
     /// One permit for each commit that has reached the gate.
     arrived: Semaphore,
+    /// Closed by taking its permits: scans wait there before they read their first entries.
+    pub(crate) scan_gate: Semaphore,
 }
 
 /// More than any test commits.
-const OPEN_PERMITS: usize = 1 << 20;
+pub(crate) const OPEN_PERMITS: usize = 1 << 20;
 
 impl FaultyStore {
     pub(crate) fn new(inner: Arc<dyn Store>) -> Self {
@@ -35,6 +37,7 @@ impl FaultyStore {
             reads_fail: AtomicBool::new(false),
             gate: Semaphore::new(OPEN_PERMITS),
             arrived: Semaphore::new(0),
+            scan_gate: Semaphore::new(OPEN_PERMITS),
         }
     }
 
@@ -79,6 +82,7 @@ impl ScanSource for FaultyStore {
     }
 
     async fn entry_rows(&self, timeline: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError> {
+        drop(self.scan_gate.acquire().await.unwrap());
         self.reading()?.entry_rows(timeline, first, end).await
     }
 

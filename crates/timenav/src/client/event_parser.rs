@@ -2,13 +2,23 @@
 
 use std::collections::VecDeque;
 
-/// Reads the data of events, whose fields stand on lines and whose end is an empty line (WHATWG
+/// One event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServerEvent {
+    /// What kind of event; empty where that is not said.
+    pub(crate) name: String,
+    /// What it says.
+    pub(crate) data: String,
+}
+
+/// Reads the names and data of events, whose fields stand on lines and whose end is an empty line (WHATWG
 /// HTML §9.2.6).
 #[derive(Debug, Default)]
 pub(super) struct EventParser {
     line: Vec<u8>,
+    name: String,
     data: Option<String>,
-    events: VecDeque<String>,
+    events: VecDeque<ServerEvent>,
 }
 
 impl EventParser {
@@ -23,15 +33,18 @@ impl EventParser {
         }
     }
 
-    /// Returns the data of the next event that is complete.
-    pub(super) fn next_event(&mut self) -> Option<String> {
+    /// Returns the next event that is complete.
+    pub(super) fn next_event(&mut self) -> Option<ServerEvent> {
         self.events.pop_front()
     }
 
     fn end_line(&mut self) {
         let line = String::from_utf8_lossy(&self.line);
         if line.is_empty() {
-            self.events.extend(self.data.take());
+            let name = std::mem::take(&mut self.name);
+            self.events.extend(self.data.take().map(|data| ServerEvent { name, data }));
+        } else if let Some(name) = line.strip_prefix("event:") {
+            name.strip_prefix(' ').unwrap_or(name).clone_into(&mut self.name);
         } else if let Some(more) = line.strip_prefix("data:") {
             let more = more.strip_prefix(' ').unwrap_or(more);
             self.data = Some(self.data.take().map_or_else(|| more.to_owned(), |data| format!("{data}\n{more}")));
@@ -50,8 +63,9 @@ mod tests {
         for size in 1..sent.len() {
             let mut parser = EventParser::default();
             sent.as_bytes().chunks(size).for_each(|bytes| parser.take(bytes));
-            let events: Vec<String> = std::iter::from_fn(|| parser.next_event()).collect();
-            assert_eq!(events, ["{\"a\":\n1}", "é"], "{size}");
+            let events: Vec<ServerEvent> = std::iter::from_fn(|| parser.next_event()).collect();
+            let event = |name: &str, data: &str| ServerEvent { name: name.to_owned(), data: data.to_owned() };
+            assert_eq!(events, [event("clock", "{\"a\":\n1}"), event("", "é")], "{size}");
         }
     }
 }

@@ -95,7 +95,7 @@ pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<
 /// Shows a clock until the stream ends.
 fn watch(client: &Client, timeline: &TimelineOptions) -> Result<(), Failure> {
     for message in client.stream(&["v1", "clock", "stream"], &timeline.query())? {
-        let data = message?;
+        let data = message?.data;
         let line =
             if client.json() { data } else { serde_json::from_str(&data).map_or(data, |clock| clock_line(&clock)) };
         output::write(&format!("{line}\n"))?;

@@ -1,6 +1,7 @@
 //! `timenav verify`: checks that ledgers are as they were signed.
 
 mod files;
+mod scan_bar;
 mod service;
 
 use std::fmt::Write as _;
@@ -14,6 +15,7 @@ use timenav_core::ledger::{Checkpoint, Note, VerifierKey, origin};
 use timenav_core::scan::{Depth, Finding};
 use timenav_engine::{Checked, Scan};
 
+use self::scan_bar::ScanBar;
 use super::{Surroundings, timeline_id};
 use crate::client::service_url;
 use crate::exit::Failure;

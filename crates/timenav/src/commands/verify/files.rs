@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
-use indicatif::{ProgressBar, ProgressStyle};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::VerifierKey;
 use timenav_engine::{KeptCheckpoint, Progress, Scan, ScanRequest, scan};
 use timenav_store::{CheckpointFile, SqliteArchive};
 
-use super::{Trusted, VerifyCommand, key_of, service_name};
+use super::{ScanBar, Trusted, VerifyCommand, key_of, service_name};
 use crate::data_folder::{CHECKPOINTS_FILE, DATA_DEFAULT, DATABASE_FILE, SIGNING_KEY_FILE};
 use crate::doors::{OsEntropy, verify_signature};
 use crate::key_files::read_public_key;
@@ -52,13 +51,11 @@ pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Resu
             entropy: &OsEntropy::new(),
             kept: kept.chain(own).collect(),
         };
-        let bar = progress_bar(&timeline);
-        let mut show = |Progress { done, total }: Progress| {
-            bar.set_length(total);
-            bar.set_position(done);
-        };
-        let scanned = runtime.block_on(scan(&request, &mut show));
-        bar.finish_and_clear();
+        let bar = ScanBar::new(&timeline);
+        let scanned = runtime.block_on(scan(&request, &mut |progress: Progress| {
+            bar.show(progress.stage.as_str(), progress.entries, progress.entries_total, progress.bytes);
+        }));
+        drop(bar);
         let scanned = scanned.with_context(|| format!("the timeline `{timeline}`"))?;
         scans.push(scanned.ok_or_else(|| anyhow!("there is no timeline `{timeline}` in {}", database.display()))?);
     }
@@ -103,11 +100,4 @@ fn all_timelines(archive: &SqliteArchive, outside: &[(TimelineId, String)]) -> a
         bail!("there is no timeline in the database");
     }
     Ok(timelines)
-}
-
-/// Shown on a terminal, and nowhere else.
-fn progress_bar(timeline: &TimelineId) -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len} entries, {eta} left");
-    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(0).with_style(style).with_message(timeline.to_string())
 }

@@ -8,7 +8,7 @@ use timenav_core::ledger::{Checkpoint, Hash, VerifierKey, verify_consistency};
 use timenav_core::scan::{Finding, FindingKind, open_signed};
 use timenav_engine::{Checked, Scan};
 
-use super::{Surroundings, Trusted, VerifyCommand, key_of, service_name};
+use super::{ScanBar, Surroundings, Trusted, VerifyCommand, key_of, service_name};
 use crate::client::{Client, ServiceOptions};
 use crate::doors::verify_signature;
 use crate::exit::Failure;
@@ -32,7 +32,15 @@ pub(super) fn verify(
     let mut body = Map::new();
     body.insert("timeline_id".to_owned(), timeline.as_str().into());
     body.insert("scan_depth".to_owned(), command.depth.to_string().into());
-    let answer = client.post_and_wait(&["v1", "detect-tampering"], &Value::Object(body).to_string())?.value;
+    let bar = ScanBar::new(&timeline);
+    let show = |progress: &Value| {
+        let number = |name: &str| progress[name].as_u64().unwrap_or(0);
+        let stage = progress["stage"].as_str().unwrap_or_default();
+        bar.show(stage, number("entries"), number("entries_total"), number("bytes"));
+    };
+    let answer = client.post_with_progress(&["v1", "detect-tampering"], &Value::Object(body).to_string(), show);
+    drop(bar);
+    let answer = answer?.value;
     let mut scan = read_scan(command, timeline.clone(), &answer);
     let key = match &trusted.key {
         Some(key) => key_of(service_name(key.name()), &timeline, *key.public_key())?,

@@ -1,5 +1,7 @@
 //! `POST /v1/detect-tampering`.
 
+mod progress;
+
 use serde_json::{Value, json};
 
 use super::{PREFIXES, send};

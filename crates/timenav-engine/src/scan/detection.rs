@@ -1,0 +1,142 @@
+//! A scan through a running service: asked for, in the ledger, then run.
+
+use std::sync::Arc;
+
+use timenav_core::access::Demand;
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{VerifierKey, origin};
+use timenav_core::scan::Depth;
+
+use super::places::ScanPlace;
+use super::{KeptCheckpoint, Progress, Scan, ScanRequest, scan};
+use crate::caller::Caller;
+use crate::command::{Command, LedgerPosition};
+use crate::engine::Engine;
+use crate::refusal::Refusal;
+
+/// When somebody for whom there was no place may come back, in seconds. Scans take as long as
+/// their ledgers are, so this is a guess that costs little.
+const BUSY_SECONDS: u64 = 5;
+
+/// A scan and where the asking for it stands in the ledger.
+#[derive(Clone, Debug)]
+pub struct Detection {
+    /// What was found.
+    pub scan: Scan,
+    /// The entry that says who asked.
+    pub ledger: LedgerPosition,
+}
+
+/// A scan that was asked for. It is in the ledger, and has its place among those that run.
+/// Dropping it, or the future that runs it, gives up the place.
+#[derive(Debug)]
+pub struct AskedScan {
+    timeline: TimelineId,
+    depth: Depth,
+    ledger: LedgerPosition,
+    place: ScanPlace,
+}
+
+impl AskedScan {
+    /// Returns the timeline that is scanned.
+    #[must_use]
+    pub const fn timeline(&self) -> &TimelineId {
+        &self.timeline
+    }
+}
+
+impl Engine {
+    /// Looks for tampering with a timeline. The asking is an entry before the looking begins.
+    /// Dropping the future ends the scan.
+    ///
+    /// # Errors
+    /// As those of [`Engine::ask_for_scan`] and [`Engine::run_scan`].
+    pub async fn detect_tampering(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        depth: Depth,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<Detection, Refusal> {
+        let asked = self.ask_for_scan(caller, timeline, depth).await?;
+        self.run_scan(asked, progress).await
+    }
+
+    /// Lets a caller scan a timeline, and puts that into the ledger.
+    ///
+    /// # Errors
+    /// There is no such timeline, the caller may not, [`SCANS_RUNNING_MAX`](crate::SCANS_RUNNING_MAX) scans run already, or
+    /// the ledger cannot be written.
+    pub async fn ask_for_scan(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        depth: Depth,
+    ) -> Result<AskedScan, Refusal> {
+        self.admit(caller, timeline, Demand::Inspect, "detect_tampering").await?;
+        let place = self
+            .scan_places()
+            .take()
+            .ok_or(Refusal::RateLimited { what: "scans at this moment", retry_after_seconds: BUSY_SECONDS })?;
+        let command = Command::LogScan { depth: depth.to_string() };
+        let answer = self.submit(caller, timeline.clone(), command, None).await?;
+        Ok(AskedScan { timeline: timeline.clone(), depth, ledger: answer.ledger, place })
+    }
+
+    /// Runs a scan that was asked for, and tells how far it has come. Dropping the future ends it.
+    ///
+    /// # Errors
+    /// What is kept cannot be read. Damage is a finding, not an error.
+    pub async fn run_scan(
+        &self,
+        asked: AskedScan,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<Detection, Refusal> {
+        let AskedScan { timeline, depth, ledger, place } = asked;
+        let found = self.scan_now(timeline, depth, progress).await;
+        place.end();
+        Ok(Detection { scan: found?, ledger })
+    }
+
+    async fn scan_now(
+        &self,
+        timeline: TimelineId,
+        depth: Depth,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<Scan, Refusal> {
+        let kept = self.kept_checkpoints(&timeline).await?;
+        let origin = origin(&self.options().service_name, timeline.as_str());
+        let signer = Arc::clone(&self.doors().signer);
+        let key = VerifierKey::new(&origin, signer.public_key());
+        let request = ScanRequest {
+            source: self.store(),
+            timeline: timeline.clone(),
+            depth,
+            key: key.map_err(|error| Refusal::Damaged(error.to_string()))?,
+            verify: &move |public, message, signature| signer.verify(public, message, signature),
+            entropy: &*self.doors().entropy,
+            kept,
+        };
+        let scanned = scan(&request, progress).await?;
+        let scan = scanned.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
+        if scan.tampering_detected() {
+            let findings = scan.findings.len();
+            tracing::warn!(timeline_id = %timeline, %depth, findings, "tampering or damage detected: {}", scan.details);
+        }
+        Ok(scan)
+    }
+
+    /// Returns the checkpoints outside the database: those kept outside, and the one in memory.
+    async fn kept_checkpoints(&self, timeline: &TimelineId) -> Result<Vec<KeptCheckpoint>, Refusal> {
+        let in_memory = self.state(timeline).map(|state| state.head.checkpoint.to_string());
+        let outside = Arc::clone(&self.doors().outside);
+        // It is a file, and may be a long one.
+        let last = tokio::task::spawn_blocking(move || outside.last()).await;
+        let last = last.map_err(|error| Refusal::Unavailable(error.to_string()))?;
+        let last = last.map_err(|error| Refusal::Unavailable(error.to_string()))?;
+        let outside = last.into_iter().find(|(id, _)| id == timeline).map(|(_, note)| note);
+        let outside = outside.map(|note| KeptCheckpoint { from: "kept outside", note });
+        let in_memory = in_memory.map(|note| KeptCheckpoint { from: "in the service's memory", note });
+        Ok(outside.into_iter().chain(in_memory).collect())
+    }
+}

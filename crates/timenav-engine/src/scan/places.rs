@@ -1,0 +1,77 @@
+//! How many scans run, and how those that ran have ended.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Scans that may run at the same moment. Each reads the disk as fast as it can and keeps a core
+/// busy, beside the requests of everybody else.
+pub const SCANS_RUNNING_MAX: usize = 4;
+
+/// The places of scans that run.
+pub(crate) struct ScanPlaces {
+    free: Arc<Semaphore>,
+    ended: Arc<Ended>,
+}
+
+/// The place of one scan. Dropped before its end, the scan counts as cancelled.
+#[derive(Debug)]
+pub(super) struct ScanPlace {
+    _permit: OwnedSemaphorePermit,
+    ended: Option<Arc<Ended>>,
+}
+
+#[derive(Debug, Default)]
+struct Ended {
+    finished: AtomicU64,
+    cancelled: AtomicU64,
+}
+
+/// What has become of scans since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ScanCounts {
+    pub(crate) running: u64,
+    pub(crate) finished: u64,
+    pub(crate) cancelled: u64,
+}
+
+impl Default for ScanPlaces {
+    fn default() -> Self {
+        Self { free: Arc::new(Semaphore::new(SCANS_RUNNING_MAX)), ended: Arc::default() }
+    }
+}
+
+impl ScanPlaces {
+    /// Takes a place, if there is one.
+    pub(super) fn take(&self) -> Option<ScanPlace> {
+        let permit = Arc::clone(&self.free).try_acquire_owned().ok()?;
+        Some(ScanPlace { _permit: permit, ended: Some(Arc::clone(&self.ended)) })
+    }
+
+    pub(crate) fn counts(&self) -> ScanCounts {
+        ScanCounts {
+            running: (SCANS_RUNNING_MAX - self.free.available_permits()) as u64,
+            finished: self.ended.finished.load(Ordering::Relaxed),
+            cancelled: self.ended.cancelled.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl ScanPlace {
+    /// Gives the place back after a scan that came to its end, good or bad.
+    pub(super) fn end(mut self) {
+        if let Some(ended) = self.ended.take() {
+            ended.finished.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for ScanPlace {
+    fn drop(&mut self) {
+        if let Some(ended) = self.ended.take() {
+            ended.cancelled.fetch_add(1, Ordering::Relaxed);
+            tracing::debug!("a scan was cancelled: nobody waits for it any more");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Scans that run, at the same moment and to an end that nobody waits for.
+
+use std::sync::Arc;
+
+use timenav_core::scan::Depth;
+use timenav_engine::{EngineStats, Refusal, SCANS_RUNNING_MAX};
+
+use crate::faulty_store::{FaultyStore, OPEN_PERMITS};
+use crate::house::House;
+use crate::sample::timeline_id;
+
+fn counts(stats: EngineStats) -> [u64; 3] {
+    [stats.scans_running, stats.scans_finished, stats.scans_cancelled]
+}
+
+#[tokio::test]
+async fn so_many_scans_run_and_no_more_and_a_dropped_one_makes_room() {
+    let house = House::new();
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let main = timeline_id("main");
+    // Scans stop before they read their first entries.
+    store.scan_gate.forget_permits(OPEN_PERMITS);
+    let mut running = Vec::new();
+    for number in 1..=SCANS_RUNNING_MAX as u64 {
+        let (engine, admin, main) = (home.engine.clone(), home.admin.clone(), main.clone());
+        let asked = engine.ask_for_scan(&admin, &main, Depth::Full).await.unwrap();
+        running.push(tokio::spawn(async move { engine.run_scan(asked, &mut |_| ()).await }));
+        assert_eq!(counts(home.engine.stats()), [number, 0, 0]);
+    }
+    let lines = home.lines().await.len();
+    let refused = home.engine.ask_for_scan(&home.admin, &main, Depth::Quick).await.unwrap_err();
+    assert!(matches!(refused, Refusal::RateLimited { retry_after_seconds: 5, .. }), "{refused}");
+    assert_eq!(home.lines().await.len(), lines, "what found no place is not in the ledger");
+    // One is given up while it waits for its entries.
+    let dropped = running.pop().unwrap();
+    dropped.abort();
+    assert!(dropped.await.unwrap_err().is_cancelled());
+    assert_eq!(counts(home.engine.stats()), [SCANS_RUNNING_MAX as u64 - 1, 0, 1]);
+    let asked = home.engine.ask_for_scan(&home.admin, &main, Depth::Full).await.unwrap();
+    assert_eq!(counts(home.engine.stats()), [SCANS_RUNNING_MAX as u64, 0, 1]);
+    drop(asked);
+    assert_eq!(counts(home.engine.stats()), [SCANS_RUNNING_MAX as u64 - 1, 0, 2]);
+    store.scan_gate.add_permits(OPEN_PERMITS);
+    for scan in running {
+        assert!(!scan.await.unwrap().unwrap().scan.tampering_detected());
+    }
+    assert_eq!(counts(home.engine.stats()), [0, SCANS_RUNNING_MAX as u64 - 1, 2]);
+    home.close().await;
+}

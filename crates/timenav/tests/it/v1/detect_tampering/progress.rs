@@ -1,0 +1,162 @@
+//! How far a scan has come, and that it ends with the request.
+
+use std::io::{BufRead as _, BufReader};
+
+use serde_json::{Value, json};
+
+use super::super::PREFIXES;
+use crate::http::{Connection, Request};
+use crate::service::Service;
+
+/// Rows of a ledger that takes much longer to scan than a connection takes to close.
+const ROWS: usize = 40_000;
+/// How often a scan may be done before its request is closed, until that counts as never cancelled.
+const ATTEMPTS_MAX: usize = 20;
+
+fn long_ledger() -> Service {
+    let service = Service::start();
+    let row = |number| format!("{{\"time\":\"2000-01-01T00:00:00Z\",\"name\":\"{number}\"}}\n");
+    let rows = (0..ROWS).map(row).collect::<Vec<_>>().concat();
+    let path = "/v1/import-events?timeline_id=long";
+    let answer = service.send(Request::post(path).body("application/x-ndjson", rows.as_bytes())).expect(200);
+    assert_eq!(answer["taken"], ROWS);
+    service
+}
+
+fn request(path: &str, timeline: &str, depth: &str) -> Request {
+    Request::post(path).json(&json!({ "timeline_id": timeline, "scan_depth": depth }))
+}
+
+/// Reads the names and data of server-sent events to the end of the stream, or so many.
+fn events(connection: &mut Connection, count_max: usize) -> Vec<(String, Value)> {
+    let (status, headers) = connection.head().unwrap();
+    let header = |name: &str| headers.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str());
+    assert_eq!(status, 200, "{headers:?}");
+    assert_eq!(header("content-type"), Some("text/event-stream"));
+    assert_eq!(header("cache-control"), Some("no-store"));
+    let (mut events, mut name) = (Vec::new(), String::new());
+    for line in BufReader::new(connection.body(&headers)).lines() {
+        let line = line.expect("the stream ends as chunks do");
+        match line.split_once(':') {
+            Some(("event", text)) => text.trim_start().clone_into(&mut name),
+            Some(("data", text)) => events.push((name.clone(), serde_json::from_str(text).expect("data is JSON"))),
+            Some(("", _)) | None => {}
+            Some(other) => panic!("{other:?}"),
+        }
+        if events.len() == count_max {
+            break;
+        }
+    }
+    events
+}
+
+/// Returns a number of `/metrics`.
+fn metric(service: &Service, name: &str) -> u64 {
+    let text = service.send(Request::get("/metrics").anonymous()).text();
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("{name} is not in {text}")).parse().expect("a number")
+}
+
+/// Waits until no scan runs, and returns how many ended by themselves and how many were cancelled.
+fn ended(service: &Service) -> (u64, u64) {
+    while metric(service, "timenav_scans_running") > 0 {}
+    (metric(service, "timenav_scans_finished_total"), metric(service, "timenav_scans_cancelled_total"))
+}
+
+#[test]
+fn whoever_asks_for_events_is_told_how_far_it_has_come() {
+    let service = Service::start();
+    let event = |number: u32| json!({ "time": "2000-01-01T00:00:00Z", "description": format!("event {number}") });
+    for _ in 0..3 {
+        service.post("/v1/events", &(0..900).map(event).collect::<Vec<Value>>().into());
+    }
+    for (prefix, depth) in PREFIXES
+        .into_iter()
+        .flat_map(|prefix| ["full", "quick", "tail:1500", "sample:20"].into_iter().map(move |depth| (prefix, depth)))
+    {
+        let mut connection = service.connect();
+        let ask = request(&format!("{prefix}/detect-tampering"), "main", depth).header("Accept", "text/event-stream");
+        connection.send_request(&service.signed(ask));
+        let mut told = events(&mut connection, usize::MAX);
+        let (name, mut result) = told.pop().expect("there is an end");
+        assert_eq!(name, "result", "{result:#}");
+        assert!(told.iter().all(|(name, data)| name == "progress" && data["timeline_id"] == "main"), "{told:?}");
+        let last = &told.last().expect("there is progress").1;
+        // The result is what is answered without events, but for what the asking itself changes.
+        let mut plain = service.send(request("/v1/detect-tampering", "main", depth)).expect(200);
+        let (size, asked) = (result["ledger"]["size"].as_u64().unwrap(), plain["ledger"]["size"].as_u64().unwrap());
+        assert_eq!(asked, size + 1);
+        for answer in [&mut result, &mut plain] {
+            for changing in ["ledger", "checkpoint", "checked", "details", "not_checked"] {
+                assert!(!answer.as_object_mut().unwrap().remove(changing).unwrap().is_null());
+            }
+        }
+        assert_eq!(result, plain);
+        let read = match depth {
+            "full" => size,
+            "tail:1500" => 1_500,
+            "quick" => 0,
+            _ => last["entries_total"].as_u64().unwrap(),
+        };
+        assert_eq!((&last["entries"], &last["entries_total"]), (&json!(read), &json!(read)), "{depth}");
+        assert_eq!(last["bytes"].as_u64().unwrap() > 100 * read, read > 0, "{last}");
+        let expected = match depth {
+            "full" | "tail:1500" => "tables",
+            "quick" => "tree",
+            _ => "entries",
+        };
+        assert_eq!(last["stage"], expected);
+    }
+    assert_eq!(ended(&service), (16, 0));
+    service.audit();
+}
+
+#[test]
+fn what_is_refused_is_no_stream() {
+    let service = Service::start();
+    let ask = |timeline: &str, depth: &str| {
+        service.send(request("/v1/detect-tampering", timeline, depth).header("Accept", "text/event-stream"))
+    };
+    ask("nowhere", "full").refused(404, "not_found");
+    ask("main", "deep").refused(400, "invalid_parameter");
+    assert_eq!(ended(&service), (0, 0));
+    service.audit();
+}
+
+/// Closes requests until one of them was closed before its scan was done.
+fn cancel(service: &Service, close: impl Fn(&Service)) {
+    for _ in 0..ATTEMPTS_MAX {
+        let before = ended(service);
+        close(service);
+        let after = ended(service);
+        if after.1 > before.1 {
+            assert_eq!((after.0, after.1), (before.0, before.1 + 1));
+            return;
+        }
+    }
+    panic!("{ATTEMPTS_MAX} scans went on without anybody to tell\n{}", service.log_text());
+}
+
+#[test]
+fn a_closed_request_ends_its_scan() {
+    let service = long_ledger();
+    cancel(&service, |service| {
+        let mut connection = service.connect();
+        let ask = request("/v1/detect-tampering", "long", "full").header("Accept", "text/event-stream");
+        connection.send_request(&service.signed(ask));
+        assert_eq!(events(&mut connection, 1)[0].0, "progress");
+    });
+    cancel(&service, |service| {
+        let count = |service: &Service| {
+            metric(service, "timenav_scans_running") + metric(service, "timenav_scans_finished_total")
+        };
+        let before = count(service);
+        let mut connection = service.connect();
+        connection.send_request(&service.signed(request("/v1/detect-tampering", "long", "full")));
+        while count(service) == before {}
+    });
+    // The place is free again, and the ledger says who asked.
+    let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "long" }));
+    assert_eq!(scan["tampering_detected"], false);
+    service.audit();
+}
