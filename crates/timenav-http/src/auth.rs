@@ -43,6 +43,17 @@ impl<S: Sync> FromRequestParts<S> for Authenticated {
     }
 }
 
+/// Where the connection comes from.
+pub(crate) struct Peer(pub(crate) Option<IpAddr>);
+
+impl<S: Sync> FromRequestParts<S> for Peer {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Self::Rejection> {
+        Ok(Self(address(parts)))
+    }
+}
+
 /// Identifies the caller, or logs the attempt and refuses.
 pub(crate) async fn identify(State(app): State<App>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();

@@ -1,4 +1,5 @@
-//! How many requests come from one place: failed attempts of an address, requests of a key.
+//! How many requests come from one place: failed attempts of an address, requests of a key, scans
+//! of both.
 //!
 //! Fields as in draft-ietf-httpapi-ratelimit-headers-10, which no other file writes: its syntax has
 //! changed before. Counted on host time, in memory, by the generic cell rate algorithm.
@@ -19,6 +20,10 @@ use timenav_engine::Engine;
 
 /// Attempts without a valid key that one address may make in a minute, all at once or spread.
 pub(crate) const FAILED_ATTEMPTS_PER_MINUTE_MAX: u32 = 600;
+/// Scans for tampering that one key may ask for in a minute.
+pub(crate) const SCANS_PER_MINUTE_MAX: u32 = 60;
+/// Scans for tampering that may be asked for from one address in a minute, by whatever keys.
+pub(crate) const ADDRESS_SCANS_PER_MINUTE_MAX: u32 = 240;
 /// Addresses or keys in memory from which those that are at rest are forgotten.
 const WATCHED_MAX: usize = 10_000;
 
@@ -46,6 +51,8 @@ type Limiter<K> = RateLimiter<K, DashMapStateStore<K>, HostTime, StateInformatio
 pub(crate) struct Rates {
     failed_attempts: Limiter<IpAddr>,
     requests: Option<Limiter<KeyId>>,
+    scans: Limiter<KeyId>,
+    address_scans: Limiter<IpAddr>,
 }
 
 /// What is left of a quota, or that nothing is.
@@ -59,11 +66,13 @@ pub(crate) struct Left {
 }
 
 impl Rates {
-    /// Returns limits on nothing but failed attempts, and on the requests of each key if asked.
+    /// Returns limits on failed attempts and on scans, and on the requests of each key if asked.
     pub(crate) fn new(engine: &Engine, requests_per_minute: Option<NonZeroU32>) -> Self {
-        let failed = NonZeroU32::new(FAILED_ATTEMPTS_PER_MINUTE_MAX).unwrap_or(NonZeroU32::MIN);
+        let per_minute = |max| NonZeroU32::new(max).unwrap_or(NonZeroU32::MIN);
         Self {
-            failed_attempts: limiter(engine, failed),
+            failed_attempts: limiter(engine, per_minute(FAILED_ATTEMPTS_PER_MINUTE_MAX)),
+            scans: limiter(engine, per_minute(SCANS_PER_MINUTE_MAX)),
+            address_scans: limiter(engine, per_minute(ADDRESS_SCANS_PER_MINUTE_MAX)),
             requests: requests_per_minute.map(|per_minute| limiter(engine, per_minute)),
         }
     }
@@ -71,6 +80,13 @@ impl Rates {
     /// Counts an attempt without a valid key. The error says how long to wait.
     pub(crate) fn failed_attempt(&self, address: IpAddr) -> Result<Left, Left> {
         count(&self.failed_attempts, "failed-attempts", &address)
+    }
+
+    /// Counts a scan, for its key and for its address. The error says how long to wait.
+    pub(crate) fn scan(&self, key: &KeyId, address: Option<IpAddr>) -> Result<Vec<Left>, Left> {
+        let of_key = count(&self.scans, "scans", key)?;
+        let of_address = address.map(|address| count(&self.address_scans, "address-scans", &address)).transpose()?;
+        Ok(std::iter::once(of_key).chain(of_address).collect())
     }
 
     /// Counts a request of a key, where requests are counted. The error says how long to wait.
@@ -114,10 +130,16 @@ impl Left {
         self.policy
     }
 
-    /// Tells the client what is left.
+    /// Tells the client what is left, behind what the answer says of other quotas: a field is a list (RFC 9651 §3.1).
     pub(crate) fn write(&self, headers: &mut HeaderMap) {
         let Self { policy, quota, requests, seconds } = self;
-        let mut set = |name, text: String| headers.extend(HeaderValue::try_from(text).ok().map(|value| (name, value)));
+        let mut set = |name: HeaderName, text: String| {
+            let before = headers.get(&name).and_then(|value| value.to_str().ok());
+            let text = before.map_or_else(|| text.clone(), |before| format!("{before}, {text}"));
+            if let Ok(value) = HeaderValue::try_from(text) {
+                headers.insert(name, value);
+            }
+        };
         set(POLICY, format!("\"{policy}\";q={quota};w=60"));
         set(LIMIT, format!("\"{policy}\";r={requests};t={seconds}"));
     }

@@ -17,7 +17,7 @@ use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::KEY_CHARS_MAX;
 use crate::params::{CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, Params};
-use crate::rate::FAILED_ATTEMPTS_PER_MINUTE_MAX;
+use crate::rate::{ADDRESS_SCANS_PER_MINUTE_MAX, FAILED_ATTEMPTS_PER_MINUTE_MAX, SCANS_PER_MINUTE_MAX};
 use crate::route::Route;
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -54,6 +54,8 @@ async fn limits(
     limits.insert("sample_entries_max".to_owned(), SAMPLE_ENTRIES_MAX.into());
     limits.insert("findings_per_kind_max".to_owned(), FINDINGS_PER_KIND_MAX.into());
     limits.insert("failed_attempts_per_minute_max".to_owned(), FAILED_ATTEMPTS_PER_MINUTE_MAX.into());
+    limits.insert("scans_per_minute_max".to_owned(), SCANS_PER_MINUTE_MAX.into());
+    limits.insert("address_scans_per_minute_max".to_owned(), ADDRESS_SCANS_PER_MINUTE_MAX.into());
     if let Some(requests) = app.options.requests_per_minute {
         limits.insert("requests_per_minute".to_owned(), requests.get().into());
     }

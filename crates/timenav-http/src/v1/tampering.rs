@@ -17,7 +17,7 @@ use self::stream::ProgressBody;
 use super::proofs::names;
 use crate::answer::LedgerBody;
 use crate::app::App;
-use crate::auth::Authenticated;
+use crate::auth::{Authenticated, Peer};
 use crate::finish::RequestId;
 use crate::idempotency::Idempotent;
 use crate::params::Params;
@@ -114,16 +114,22 @@ async fn detect_tampering(
     Authenticated(caller): Authenticated,
     Idempotent(_): Idempotent,
     Extension(id): Extension<RequestId>,
+    Peer(address): Peer,
     headers: HeaderMap,
     Params(request): Params<TamperingRequest>,
 ) -> Result<Response, Failure> {
+    let left = app.rates.scan(&caller.key_id, address).map_err(Failure::TooMany)?;
     let depth = request.scan_depth.map(|depth| depth.0).unwrap_or_default();
     let asked = app.engine.ask_for_scan(&caller, &request.timeline_id.0, depth).await?;
-    if names(&headers, &header::ACCEPT, "text/event-stream") {
-        return Ok(stream::answer(app.engine, asked, id));
+    let mut response = if names(&headers, &header::ACCEPT, "text/event-stream") {
+        stream::answer(app.engine, asked, id)
+    } else {
+        Json(TamperingBody::from(app.engine.run_scan(asked, &mut |_| ()).await?)).into_response()
+    };
+    for left in left {
+        left.write(response.headers_mut());
     }
-    let found = app.engine.run_scan(asked, &mut |_| ()).await?;
-    Ok(Json(TamperingBody::from(found)).into_response())
+    Ok(response)
 }
 
 impl From<Detection> for TamperingBody {

@@ -1,4 +1,6 @@
-//! Quotas: requests of a key, and failed attempts of an address.
+//! Quotas: requests of a key, failed attempts of an address, scans of both.
+
+use serde_json::json;
 
 use crate::http::{Answer, Request};
 use crate::service::Service;
@@ -46,6 +48,55 @@ fn failed_attempts_are_limited_and_leave_no_more_entries() {
     refused.refused(429, "rate_limited");
     service.send(Request::get("/v1/clock")).expect(200);
     service.audit();
+}
+
+fn scan() -> Request {
+    Request::post("/v1/detect-tampering").json(&json!({ "timeline_id": "main", "scan_depth": "tail:1" }))
+}
+
+#[test]
+fn a_key_has_a_quota_of_scans() {
+    let service = Service::with(&["--requests-per-minute", "1000"]);
+    let key = service.key(&json!({}));
+    let first = service.send(scan().key(&key));
+    let policies = "\"scans\";q=60;w=60, \"address-scans\";q=240;w=60, \"requests\";q=1000;w=60";
+    assert_eq!(first.header("ratelimit-policy"), Some(policies));
+    let left = first.header("ratelimit").unwrap();
+    assert!(left.starts_with("\"scans\";r=59;t=1, \"address-scans\";r=239;t=0, \"requests\";r="), "{left}");
+    let max = service.get("/v1/limits", &[])["limits"]["scans_per_minute_max"].as_u64().unwrap();
+    let asked = |service: &Service| service.checkpoint("main").size;
+    let refused = spend(&service, &scan().key(&key), usize::try_from(max).unwrap() - 1);
+    assert!(refused.header("ratelimit").unwrap().starts_with("\"scans\";r=0;t=1, "), "{refused}");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    refused.refused(429, "rate_limited");
+    // What is refused leaves no entry, but for those of reading the checkpoints.
+    let before = asked(&service);
+    assert_eq!(service.send(scan().key(&key)).status, 429);
+    assert_eq!(asked(&service), before + 1);
+    assert_eq!(service.send(scan()).status, 200, "the key of somebody else");
+    assert_eq!(service.send(Request::get("/v1/clock").key(&key)).status, 200, "something else");
+    service.audit();
+}
+
+#[test]
+fn an_address_has_a_quota_of_scans_whatever_keys_it_shows() {
+    let service = Service::start();
+    let limits = service.get("/v1/limits", &[])["limits"].clone();
+    let max = limits["address_scans_per_minute_max"].as_u64().unwrap();
+    let of_key = limits["scans_per_minute_max"].as_u64().unwrap();
+    let keys: Vec<String> = (0..2 * max / of_key).map(|_| service.key(&json!({}))).collect();
+    let mut connection = service.connect();
+    for (count, key) in (0..2 * max).zip(keys.iter().cycle()) {
+        let answer = connection.exchange(&scan().key(key)).unwrap();
+        if answer.status == 429 {
+            assert!(count >= max, "refused after {count} of {max}");
+            assert_eq!(answer.header("ratelimit-policy"), Some("\"address-scans\";q=240;w=60"));
+            let detail = answer.refused(429, "rate_limited");
+            assert!(detail["detail"].as_str().unwrap().contains("`address-scans`"), "{detail}");
+            return service.audit();
+        }
+    }
+    panic!("{} scans were not too many", 2 * max);
 }
 
 #[test]
