@@ -8,7 +8,7 @@ use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use timenav_core::access::{self, Demand, Denial};
 use timenav_core::ids::{TimelineId, type_id};
-use timenav_core::limits::{FORK_DEPTH_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT};
+use timenav_core::limits::{FORK_DEPTH_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, TIMELINES_MAX};
 use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
@@ -67,6 +67,8 @@ pub struct Options {
     pub timelines_by_first_write: bool,
     /// When the entry of a successful read is durable.
     pub read_log: ReadLog,
+    /// How many timelines there may be: the newest state of each is kept in memory.
+    pub timelines_max: usize,
     /// Whether to start although the database is behind the checkpoints kept outside it.
     pub accept_rollback: bool,
 }
@@ -78,6 +80,7 @@ impl Default for Options {
             limited_access_window_days: LIMITED_ACCESS_WINDOW_DAYS_DEFAULT,
             timelines_by_first_write: true,
             read_log: ReadLog::default(),
+            timelines_max: TIMELINES_MAX,
             accept_rollback: false,
         }
     }

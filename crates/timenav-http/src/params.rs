@@ -23,6 +23,10 @@ pub(crate) const CHANGE_BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// times length.
 const SUGGESTION_BYTES_MAX: usize = 64;
 
+/// Lists and objects inside one another in a JSON body. Readers of JSON stop somewhere; this is
+/// where, wherever it is nested.
+pub(crate) const JSON_DEPTH_MAX: usize = 100;
+
 /// The body of the request, read whole before anybody was identified.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WholeBody(pub(crate) Bytes);
@@ -41,6 +45,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Params<T> {
         let body = parts.extensions.get::<WholeBody>().cloned().unwrap_or_default();
         let of_query = parts.extensions.get::<SentAsQuery>().is_some();
         check_media_type(&parts.headers, &body.0, of_query)?;
+        check_depth(&body.0)?;
         read(parts.uri.query().unwrap_or(""), &body.0).map(Params)
     }
 }
@@ -54,6 +59,7 @@ impl<S: Sync> FromRequestParts<S> for JsonBody {
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Failure> {
         let body = parts.extensions.get::<WholeBody>().cloned().unwrap_or_default();
         check_media_type(&parts.headers, &body.0, false)?;
+        check_depth(&body.0)?;
         Ok(Self(body.0))
     }
 }
@@ -105,6 +111,26 @@ fn check_media_type(headers: &HeaderMap, body: &[u8], of_query: bool) -> Result<
         return Ok(());
     }
     Err(Failure::MediaType { expected: "application/json", of_query })
+}
+
+/// Refuses a body that is nested too deep, before anything reads it level by level.
+fn check_depth(json: &[u8]) -> Result<(), Failure> {
+    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b'{' | b'[' if !in_text => depth += 1,
+            b'}' | b']' if !in_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > JSON_DEPTH_MAX {
+            let detail = format!("a body is at most {JSON_DEPTH_MAX} lists and objects deep");
+            return Err(Failure::MalformedJson { detail });
+        }
+    }
+    Ok(())
 }
 
 fn is_json(content_type: &str) -> bool {

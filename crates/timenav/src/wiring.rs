@@ -49,6 +49,7 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
         timelines_by_first_write: settings.timelines_by_first_write,
         read_log: settings.read_log.into(),
         accept_rollback: settings.accept_rollback,
+        ..Options::default()
     };
     let admin_key = folder.admin_key();
     let engine = Engine::open(Arc::new(store), doors, options, |secret| keep_first_key(&admin_key, secret)).await?;

@@ -156,3 +156,18 @@ fn kinds_have_words_of_their_own() {
     let words: std::collections::BTreeSet<_> = FindingKind::ALL.into_iter().map(FindingKind::as_str).collect();
     assert_eq!(words.len(), FindingKind::ALL.len());
 }
+
+#[test]
+fn so_many_findings_of_a_kind_are_told() {
+    let mut findings = Findings::default();
+    for position in 0..FINDINGS_PER_KIND_MAX as u64 {
+        findings.add(FindingKind::LeafMismatch, Some(position), "wrong");
+    }
+    assert_eq!(findings.untold(), 0);
+    findings.add(FindingKind::LeafMismatch, Some(1_000), "one more");
+    findings.add(FindingKind::SequenceGap, Some(1_001), "of another kind");
+    assert_eq!(findings.untold(), 1);
+    let told = findings.into_sorted(&[]);
+    assert_eq!(told.len(), FINDINGS_PER_KIND_MAX + 1);
+    assert_eq!(told.last().map(|finding| finding.kind), Some(FindingKind::SequenceGap));
+}

@@ -6,7 +6,7 @@ use timenav_core::access::{self, Demand, Denial, Permissions, RestrictionLevel};
 use timenav_core::clock::{self, Clock, ClockCommand, ClockMoved, Moment};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Frontier, empty_root};
-use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX, TIMELINES_MAX};
+use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX};
 use timenav_core::time::{Instant, Virtual};
 
 use super::{Group, Outcome};
@@ -139,8 +139,8 @@ impl Group<'_> {
             return Err(Refusal::AlreadyExists { what: "timeline", id: id.to_string() });
         }
         let host = self.doors.clock.now();
-        if self.world.timelines.len() >= TIMELINES_MAX {
-            return Err(Refusal::LimitReached { what: "timelines", max: TIMELINES_MAX });
+        if self.world.timelines.len() >= self.options.timelines_max {
+            return Err(Refusal::LimitReached { what: "timelines", max: self.options.timelines_max });
         }
         self.world.last_key += 1;
         let key = self.world.last_key;

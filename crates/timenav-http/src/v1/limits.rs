@@ -16,7 +16,7 @@ use super::users::NoParameters;
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::KEY_CHARS_MAX;
-use crate::params::{CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, Params};
+use crate::params::{CHANGE_BODY_BYTES_MAX, JSON_DEPTH_MAX, LOOKUP_BODY_BYTES_MAX, Params};
 use crate::rate::{ADDRESS_SCANS_PER_MINUTE_MAX, FAILED_ATTEMPTS_PER_MINUTE_MAX, SCANS_PER_MINUTE_MAX};
 use crate::route::Route;
 
@@ -48,6 +48,7 @@ async fn limits(
     let mut limits: Map<String, Value> =
         sizes().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
     limits.insert("event_sequence_max".to_owned(), core::EVENT_SEQUENCE_MAX.into());
+    limits.insert("timelines_max".to_owned(), app.engine.options().timelines_max.into());
     limits.insert("radius_metres_max".to_owned(), core::RADIUS_METRES_MAX.into());
     limits.insert("radius_metres_default".to_owned(), core::RADIUS_METRES_DEFAULT.into());
     limits.insert("log_entries_read_max".to_owned(), LOG_ENTRIES_READ_MAX.into());
@@ -68,8 +69,8 @@ async fn limits(
     Json(LimitsBody { status: format!("{} limits.", limits.len()), limits })
 }
 
-fn sizes() -> [(&'static str, usize); 41] {
-    [
+fn sizes() -> Vec<(&'static str, usize)> {
+    vec![
         ("id_bytes_max", core::ID_BYTES_MAX),
         ("event_name_bytes_max", core::EVENT_NAME_BYTES_MAX),
         ("description_bytes_max", core::DESCRIPTION_BYTES_MAX),
@@ -95,12 +96,14 @@ fn sizes() -> [(&'static str, usize); 41] {
         ("lookup_body_bytes_max", LOOKUP_BODY_BYTES_MAX),
         ("change_body_bytes_max", CHANGE_BODY_BYTES_MAX),
         ("idempotency_key_chars_max", KEY_CHARS_MAX),
+        ("json_depth_max", JSON_DEPTH_MAX),
+        ("attributes_depth_max", import::ATTRIBUTES_DEPTH_MAX),
+        ("geometry_depth_max", import::GEOMETRY_DEPTH_MAX),
         ("import_record_bytes_max", import::RECORD_BYTES_MAX),
         ("import_feature_bytes_max", import::FEATURE_BYTES_MAX),
         ("import_csv_columns_max", import::CSV_COLUMNS_MAX),
         ("import_mapping_bytes_max", import::MAPPING_BYTES_MAX),
         ("import_refusals_listed_max", REFUSALS_LISTED_MAX),
-        ("timelines_max", core::TIMELINES_MAX),
         ("permission_users_max", core::PERMISSION_USERS_MAX),
         ("queue_submissions_max", QUEUE_SUBMISSIONS_MAX),
         ("stream_changes_kept_max", KEPT_CHANGES_MAX),

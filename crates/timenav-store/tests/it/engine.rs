@@ -2,6 +2,7 @@
 //! auditing every ledger: see `Home::close`.
 
 mod access;
+mod bounds;
 mod clocks;
 mod concurrency;
 mod data;

@@ -5,6 +5,7 @@ mod errors;
 mod fields;
 mod framing;
 mod headers;
+mod limits;
 mod methods;
 mod spellings;
 mod rates;

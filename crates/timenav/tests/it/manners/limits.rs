@@ -1,0 +1,337 @@
+//! Every limit at its edge: what is at the limit passes, one more is refused by name.
+//!
+//! The table is read along `GET /v1/limits`, so that a limit without an edge fails.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use crate::http::{Request, target};
+use crate::service::Service;
+
+/// Where the edge of a limit is looked at.
+enum Edge {
+    /// Requests with so much of it, and the field that one too many is refused for.
+    Asked(fn(u64) -> Vec<(Request, &'static str)>),
+    /// A test of its own in this file.
+    Looked(fn(&Service, u64)),
+    /// A test elsewhere: the file below `crates`, and its name.
+    Tested(&'static str, &'static str),
+}
+use Edge::{Asked, Looked, Tested};
+
+const RATES: &str = "timenav/tests/it/manners/rates.rs";
+const ATTEMPTS: &str = "timenav-engine/src/attempts.rs";
+const VAULT: &str = "timenav/src/vault/tests.rs";
+const PAGING: &str = "timenav/tests/it/v1/monitor_events/paging.rs";
+const SEALING: &str = "timenav/tests/it/v1/encrypt_data.rs";
+const GEOJSON: &str = "timenav-import/src/geojson_file/tests.rs";
+
+#[expect(clippy::too_many_lines, reason = "a table with a row for each limit")]
+fn edge(name: &str) -> Option<Edge> {
+    Some(match name {
+        "id_bytes_max" => Asked(|n| {
+            vec![
+                (post("/v1/users", &json!({ "user_id": text(n) })), "user_id"),
+                (post("/timelines", &json!({ "timeline_id": text(n) })), "timeline_id"),
+                (event(&json!({ "event_id": text(n) })), "event_id"),
+                (event(&json!({ "actors": ["ada", text(n)] })), "actors/1"),
+                (event(&json!({ "causes": [text(n)] })), "causes/0"),
+            ]
+        }),
+        "event_name_bytes_max" => Asked(|n| vec![(event(&json!({ "name": text(n) })), "name")]),
+        "description_bytes_max" => Asked(|n| {
+            let anchor = post("/v1/set-anchor", &json!({ "description": text(n) }));
+            vec![(event(&json!({ "description": text(n) })), "description"), (anchor, "description")]
+        }),
+        "location_bytes_max" => Asked(|n| {
+            let travel = json!({ "destination_time": "2000-01-01T00:00:00Z", "location": text(n) });
+            vec![
+                (event(&json!({ "location": text(n) })), "location"),
+                (find(&[("location", &text(n))]), "location"),
+                (post("/v1/travel", &travel), "location"),
+            ]
+        }),
+        "source_bytes_max" => Asked(|n| vec![(event(&json!({ "source": text(n) })), "source")]),
+        "label_bytes_max" => Asked(|n| vec![(post("/v1/api-keys", &json!({ "label": text(n) })), "label")]),
+        "event_causes_max" => Asked(|n| vec![(event(&json!({ "causes": ids(n) })), "causes")]),
+        "event_actors_max" => Asked(|n| vec![(event(&json!({ "actors": ids(n) })), "actors")]),
+        "event_attributes_bytes_max" => Asked(|n| {
+            let attributes = json!({ "a": text(n - r#"{"a":""}"#.len() as u64) });
+            vec![(event(&json!({ "attributes": attributes })), "attributes")]
+        }),
+        "events_per_request_max" => Asked(|n| {
+            let events: Vec<Value> = (0..n).map(|_| json!({ "time": "2000-01-01T00:00:00Z" })).collect();
+            vec![(post("/v1/events", &events.into()), "")]
+        }),
+        "attributes_depth_max" => Asked(|n| {
+            let nested = (1..n).fold(json!(0), |inside, _| json!([inside]));
+            vec![(event(&json!({ "attributes": { "deep": nested } })), "attributes/deep")]
+        }),
+        "page_items_max" => Asked(|n| {
+            let n = n.to_string();
+            let logs = [("timeline_id", "main"), ("time_range", "../.."), ("limit", &n)];
+            vec![
+                (find(&[("limit", &n)]), "limit"),
+                (Request::get(&target("/v1/anchors", &[("limit", &n)])), "limit"),
+                (Request::get(&target("/timelines", &[("limit", &n)])), "limit"),
+                (Request::get(&target("/v1/access-logs", &logs)), "limit"),
+            ]
+        }),
+        "timestamp_bytes_max" => Asked(|n| {
+            let travel = post("/v1/travel", &json!({ "destination_time": time(n) }));
+            vec![(travel, "destination_time"), (event(&json!({ "time": time(n) })), "time")]
+        }),
+        "duration_bytes_max" => Asked(|n| {
+            let duration = format!("{}1s", "0".repeat(size(n) - 2));
+            vec![(post("/v1/fast-forward", &json!({ "duration": duration })), "duration")]
+        }),
+        "time_range_bytes_max" => Asked(|n| {
+            let range = format!("{}/{}", time((n - 1) / 2), time(n - 1 - (n - 1) / 2));
+            vec![(find(&[("time_range", &range)]), "time_range")]
+        }),
+        "sample_entries_max" => Asked(|n| {
+            let sample = json!({ "timeline_id": "main", "scan_depth": format!("sample:{n}") });
+            vec![(post("/v1/detect-tampering", &sample), "scan_depth")]
+        }),
+        "radius_metres_max" => Asked(|n| {
+            let geo = json!({ "lat": 0, "lon": 0, "radius_m": n });
+            let near = format!("geo:0,0;u={n}");
+            vec![(event(&json!({ "geo": geo })), "geo/radius_m"), (find(&[("location", &near)]), "location")]
+        }),
+        "permission_users_max" => Asked(|n| {
+            let body = json!({ "timeline_id": "main", "permissions": { "read": ids(n) } });
+            vec![(post("/v1/set-access-control", &body), "permissions/read")]
+        }),
+        "json_depth_max" => Looked(json_depth),
+        "radius_metres_default" => Looked(default_radius),
+        "rate_micros_min" => Looked(slowest_rate),
+        "rate_micros_max" => Looked(fastest_rate),
+        "log_entries_read_max" => Looked(filtered_log),
+        "stream_changes_kept_max" => Looked(kept_changes),
+        "page_items_default" => Tested(PAGING, "pages_are_as_long_as_asked"),
+        "keys_per_user_max" => Tested("timenav/tests/it/v1/api_keys.rs", "keys_are_limited"),
+        "anchors_per_timeline_max" => Tested("timenav-store/tests/it/engine/pages.rs", "anchors_are_counted"),
+        "timelines_max" => Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_timelines_and_no_more"),
+        "queue_submissions_max" => {
+            Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_wait_in_the_queue_and_others_wait_for_it")
+        }
+        "scans_running_max" => Tested(
+            "timenav-store/tests/it/engine/scans.rs",
+            "so_many_scans_run_and_no_more_and_a_dropped_one_makes_room",
+        ),
+        "limited_access_window_days" => {
+            Tested("timenav-store/tests/it/engine/access.rs", "a_window_is_measured_to_the_microsecond")
+        }
+        "findings_per_kind_max" => Tested("timenav-core/src/scan/tests.rs", "so_many_findings_of_a_kind_are_told"),
+        "lookup_body_bytes_max" | "change_body_bytes_max" => {
+            Tested("timenav/tests/it/manners/errors.rs", "bodies_are_limited")
+        }
+        "idempotency_key_chars_max" => Tested("timenav/tests/it/idempotency.rs", "keys_that_cannot_be_are_refused"),
+        "geometry_depth_max" => Tested(GEOJSON, "what_is_no_geometry_is_refused"),
+        "import_record_bytes_max" => Tested("timenav-import/src/ndjson_file/tests.rs", "a_line_has_a_longest_length"),
+        "import_feature_bytes_max" => Tested(GEOJSON, "a_feature_has_a_longest_length"),
+        "import_csv_columns_max" => {
+            Tested("timenav-import/src/csv_file/tests.rs", "a_file_has_a_highest_number_of_columns")
+        }
+        "import_mapping_bytes_max" => Tested("timenav-import/src/mapping/tests.rs", "a_mapping_has_a_longest_length"),
+        "import_refusals_listed_max" => Tested(
+            "timenav/tests/it/v1/import_events/refusals.rs",
+            "refusals_are_all_counted_and_the_first_hundred_listed",
+        ),
+        "data_bytes_max" | "encryption_key_bytes_max" => Tested(SEALING, "limits_hold_at_the_edge"),
+        "decrypt_failures_free_max"
+        | "decrypt_wait_seconds_min"
+        | "decrypt_wait_seconds_max"
+        | "decrypt_failures_kept_seconds_max" => {
+            Tested(ATTEMPTS, "waits_begin_after_the_free_ones_and_double_to_their_limit")
+        }
+        "decrypt_records_watched_max" => Tested(ATTEMPTS, "so_many_records_are_watched_and_no_more"),
+        "key_derivations_max" | "key_derivations_waiting_max" => Tested(VAULT, "so_many_wait_and_no_more"),
+        "failed_attempts_per_minute_max" => Tested(RATES, "failed_attempts_are_limited_and_leave_no_more_entries"),
+        "requests_per_minute" => Tested(RATES, "a_key_has_its_quota_and_others_have_theirs"),
+        "scans_per_minute_max" => Tested(RATES, "a_key_has_a_quota_of_scans"),
+        "address_scans_per_minute_max" => Tested(RATES, "an_address_has_a_quota_of_scans_whatever_keys_it_shows"),
+        _ => return None,
+    })
+}
+
+fn size(n: u64) -> usize {
+    usize::try_from(n).unwrap()
+}
+
+fn text(n: u64) -> String {
+    "x".repeat(size(n))
+}
+
+/// Metres in a degree along the equator of WGS 84.
+const EQUATOR_DEGREE_METRES: f64 = 111_319.490_793;
+
+/// Returns a timestamp of so many bytes.
+fn time(n: u64) -> String {
+    format!("2024-07-20T20:17:40.{}Z", "1".repeat(size(n) - 21))
+}
+
+fn ids(n: u64) -> Vec<String> {
+    (0..n).map(|number| format!("user-{number}")).collect()
+}
+
+fn post(path: &str, body: &Value) -> Request {
+    Request::post(path).json(body)
+}
+
+/// An event with these fields.
+fn event(fields: &Value) -> Request {
+    let mut event = Map::from_iter([("time".to_owned(), json!("2000-01-01T00:00:00Z"))]);
+    event.extend(fields.as_object().unwrap().clone());
+    post("/v1/events", &event.into())
+}
+
+/// A question for events, with these parameters instead of the usual ones.
+fn find(parameters: &[(&str, &str)]) -> Request {
+    let usual = [("location", "*"), ("time_range", "../..")].into_iter();
+    let usual = usual.filter(|(name, _)| parameters.iter().all(|(given, _)| given != name));
+    Request::get(&target("/v1/monitor-events", &usual.chain(parameters.iter().copied()).collect::<Vec<_>>()))
+}
+
+#[test]
+fn every_limit_holds_at_its_edge() {
+    let service = Service::with(&["--requests-per-minute", "1000000"]);
+    let answer = service.get("/v1/limits", &[]);
+    let limits = answer["limits"].as_object().unwrap();
+    for (name, max) in limits {
+        let max =
+            max.as_f64().filter(|max| max.fract() == 0.0).map(|max| format!("{max}").parse::<u64>().unwrap()).unwrap();
+        match edge(name).unwrap_or_else(|| panic!("`{name}` has no edge in this table")) {
+            Asked(requests) => {
+                for ((at, _), (over, field)) in requests(max).into_iter().zip(requests(max + 1)) {
+                    let (shown, passed) =
+                        (format!("{name}: {} {}", at.method, at.target.split('?').next().unwrap()), service.send(at));
+                    assert!(passed.status < 300, "{shown} {passed}");
+                    let refused = service.send(over).refused(400, "invalid_parameter");
+                    let pointer = if field.is_empty() { "#".to_owned() } else { format!("#/{field}") };
+                    assert_eq!(refused["errors"][0]["pointer"], pointer, "{shown} {refused}");
+                }
+            }
+            Looked(look) => look(&service, max),
+            Tested(file, test) => {
+                let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
+                let source = std::fs::read_to_string(&path);
+                let source = source.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                assert!(source.contains(&format!("fn {test}(")), "`{name}`: {file} has no test `{test}`");
+            }
+        }
+    }
+    service.audit();
+}
+
+/// What is written down is what is told, and the other way round.
+#[test]
+fn every_limit_is_written_down_with_its_value() {
+    let service = Service::start();
+    let answer = service.get("/v1/limits", &[]);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/limits.md");
+    let document = std::fs::read_to_string(path).unwrap();
+    let (_, table) = document.split_once("## Shown by").unwrap();
+    let (table, _) = table.split_once("\n## ").unwrap();
+    let row = |line: &str| {
+        let mut cells = line.strip_prefix("| `")?.split(" | ");
+        Some((cells.next()?.trim_end_matches('`').to_owned(), cells.next()?.to_owned()))
+    };
+    let mut written: Vec<(String, String)> = table.lines().filter_map(row).collect();
+    // Is there only where the operator asked for it.
+    written.retain(|(name, _)| name != "requests_per_minute");
+    let number = |value: &Value| format!("{}", value.as_f64().unwrap());
+    let mut told: Vec<(String, String)> =
+        answer["limits"].as_object().unwrap().iter().map(|(name, value)| (name.clone(), number(value))).collect();
+    written.sort();
+    told.sort();
+    assert_eq!(written, told);
+    service.audit();
+}
+
+fn json_depth(service: &Service, max: u64) {
+    let nested = |depth: u64| {
+        let inside = (1..depth - 1).fold(json!({}), |inside, _| json!({ "]\"": inside }));
+        post("/v1/encrypt-data", &json!({ "timeline_id": "main", "data": inside, "encryption_key": "k" }))
+    };
+    service.send(nested(max)).expect(200);
+    let refused = service.send(nested(max + 1)).refused(400, "malformed_json");
+    assert_eq!(refused["detail"], format!("a body is at most {max} lists and objects deep"));
+    let list = format!("{}{}", "[".repeat(size(max) + 1), "]".repeat(size(max) + 1));
+    service.send(Request::post("/v1/events").body("application/json", list.as_bytes())).refused(400, "malformed_json");
+    // Brackets in texts are text.
+    service.send(event(&json!({ "description": "[{\\\"".repeat(size(max)) }))).expect(201);
+}
+
+fn default_radius(service: &Service, max: u64) {
+    let max = f64::from(u32::try_from(max).unwrap());
+    for (name, metres) in [("inside", max - 0.01), ("outside", max + 0.01)] {
+        let geo = json!({ "lat": 0, "lon": 120.0 + metres / EQUATOR_DEGREE_METRES });
+        service.send(event(&json!({ "event_id": name, "geo": geo }))).expect(201);
+    }
+    let found = service.send(find(&[("location", "0,120")])).expect(200);
+    assert_eq!(found["location_resolved"]["radius_m"].as_f64(), Some(max));
+    let ids: Vec<&Value> = found["events"].as_array().unwrap().iter().map(|event| &event["event_id"]).collect();
+    assert_eq!(ids, ["inside"]);
+}
+
+/// Sets a rate that is written out, and returns the answer.
+fn set_rate(service: &Service, rate: &str) -> crate::http::Answer {
+    let body = format!("{{\"timeline_id\":\"rates\",\"rate\":{rate}}}");
+    service.send(Request::post("/v1/set-rate").body("application/json", body.as_bytes()))
+}
+
+fn slowest_rate(service: &Service, min: u64) {
+    assert_eq!(min, 1);
+    set_rate(service, "0.000001").expect(200);
+    for slower in ["0.0000001", "0", "-0.000001"] {
+        let refused = set_rate(service, slower).refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/rate", "{slower}");
+    }
+}
+
+fn fastest_rate(service: &Service, max: u64) {
+    let whole = max / 1_000_000;
+    set_rate(service, &whole.to_string()).expect(200);
+    let refused = set_rate(service, &format!("{whole}.000001")).refused(400, "invalid_parameter");
+    assert_eq!(refused["errors"][0]["pointer"], "#/rate");
+    set_rate(service, "1").expect(200);
+}
+
+/// A filter that nothing passes makes an empty page with a cursor, one entry past the limit.
+fn filtered_log(service: &Service, max: u64) {
+    let row = |number: u64| format!("{{\"time\":\"2000-01-01T00:00:00Z\",\"name\":\"{number}\"}}\n");
+    let rows = (0..max - 4).map(row).collect::<Vec<_>>().concat();
+    let import = Request::post("/v1/import-events?timeline_id=log").body("application/x-ndjson", rows.as_bytes());
+    assert_eq!(service.send(import).expect(200)["taken"], max - 4);
+    let filters = [("timeline_id", "log"), ("time_range", "../.."), ("action", "nothing")];
+    // A page sees what was there before it, and is an entry itself: so the ledger comes to the limit.
+    for size in service.checkpoint("log").size..=max + 1 {
+        let page = service.get("/v1/access-logs", &filters);
+        assert_eq!(page["logs"], json!([]));
+        assert_eq!(page["next_cursor"].is_string(), size > max, "{size}: {page}");
+    }
+}
+
+/// Whoever missed as many changes as are kept is told each; who missed one more is told to begin anew.
+fn kept_changes(service: &Service, max: u64) {
+    let change = |rate: u64| service.post("/v1/set-rate", &json!({ "timeline_id": "watched", "rate": rate }));
+    let generation = || service.get("/v1/clock", &[("timeline_id", "watched")])["generation"].as_u64().unwrap();
+    change(1_000);
+    let first = generation();
+    for rate in 1..=max {
+        change(rate);
+    }
+    assert_eq!(generation(), first + max);
+    for (seen, expected) in [(first, "clock"), (first - 1, "reset")] {
+        let mut connection = service.connect();
+        let ask = Request::get("/v1/clock/stream?timeline_id=watched").header("Last-Event-ID", &seen.to_string());
+        connection.send_request(&service.signed(ask));
+        let (status, headers) = connection.head().unwrap();
+        assert_eq!(status, 200);
+        let lines = std::io::BufRead::lines(std::io::BufReader::new(connection.body(&headers)));
+        let name = lines.map_while(Result::ok).find_map(|line| Some(line.strip_prefix("event:")?.trim().to_owned()));
+        assert_eq!(name.as_deref(), Some(expected), "{seen}");
+    }
+}
