@@ -103,7 +103,9 @@ impl Committer {
                 return None;
             }
         };
-        match self.runtime.block_on(self.store.commit(commit)) {
+        let committed = self.runtime.block_on(self.store.commit(commit));
+        shared.note_commit(committed.is_ok());
+        match committed {
             Ok(()) => Some((sealed, salts)),
             Err(error) => {
                 tracing::error!(%error, "a group could not be committed");

@@ -1,7 +1,7 @@
 //! The engine: its doors, how it opens, and the way every use case takes.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
@@ -115,6 +115,8 @@ pub(crate) struct Shared {
     timelines: RwLock<HashMap<TimelineId, Arc<TimelineState>>>,
     directory: ArcSwap<Directory>,
     failure: Mutex<Option<String>>,
+    /// Whether the last group could not be committed.
+    is_refused: AtomicBool,
     entries: AtomicU64,
     groups: AtomicU64,
 }
@@ -135,6 +137,11 @@ impl Shared {
     /// Stops all writing until a restart.
     pub(crate) fn fail(&self, reason: &str) {
         self.failure.lock().get_or_insert_with(|| reason.to_owned());
+    }
+
+    /// Remembers whether the store took the last group.
+    pub(crate) fn note_commit(&self, taken: bool) {
+        self.is_refused.store(!taken, Ordering::Release);
     }
 
     /// Returns why nothing is written any more, if so.
@@ -187,6 +194,7 @@ impl Engine {
             timelines: RwLock::new(world.timelines.clone()),
             directory: ArcSwap::new(Arc::clone(&world.directory)),
             failure: Mutex::new(None),
+            is_refused: AtomicBool::new(false),
             entries: AtomicU64::new(0),
             groups: AtomicU64::new(0),
         });
@@ -217,13 +225,21 @@ impl Engine {
 
     /// Returns whether the service can answer: the store does, and nothing has stopped writing.
     ///
+    /// While the store refuses what is to be written, each call tries it: whoever keeps requests
+    /// away from a service that is not ready could not find out otherwise that it is again.
+    ///
     /// # Errors
     /// Why it cannot.
     pub async fn ready(&self) -> Result<(), Refusal> {
-        match self.0.shared.failure() {
-            Some(reason) => Err(Refusal::Unavailable(reason)),
-            None => Ok(self.0.store.ping().await?),
+        let shared = &self.0.shared;
+        if let Some(reason) = shared.failure() {
+            return Err(Refusal::Unavailable(reason));
         }
+        if shared.is_refused.load(Ordering::Acquire) {
+            self.0.store.try_writing().await?;
+            shared.note_commit(true);
+        }
+        Ok(self.0.store.ping().await?)
     }
 
     /// Returns what the engine has done since it opened.

@@ -396,4 +396,7 @@ pub trait Store: ScanSource + Send + Sync + 'static {
 
     /// Returns whether the store answers at all.
     async fn ping(&self) -> Result<(), StoreError>;
+
+    /// Writes something that changes nothing, as durable as a commit: to see whether one would fail.
+    async fn try_writing(&self) -> Result<(), StoreError>;
 }

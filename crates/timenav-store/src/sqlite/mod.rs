@@ -9,6 +9,7 @@ mod events;
 mod maintenance;
 mod migrations;
 mod read;
+mod room;
 mod scan;
 mod tiles;
 mod values;

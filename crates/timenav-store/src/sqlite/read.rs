@@ -18,7 +18,7 @@ use timenav_engine::{
 use super::values::{
     POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, rate, restriction, role, scopes, sql,
 };
-use super::{SqliteStore, commit, data, events, tiles, versions};
+use super::{SqliteStore, commit, data, events, room, tiles, versions};
 
 /// Rows that a query for events may read on the thread that asks: less than a millisecond's worth.
 const ROWS_READ_HERE_MAX: usize = 1_024;
@@ -141,6 +141,12 @@ impl Store for SqliteStore {
     async fn ping(&self) -> Result<(), StoreError> {
         self.read(|connection| connection.query_row("SELECT count(*) FROM migrations", [], |_| Ok(())).map_err(failed))
             .await
+    }
+
+    async fn try_writing(&self) -> Result<(), StoreError> {
+        let shared = Arc::clone(&self.shared);
+        let done = tokio::task::spawn_blocking(move || room::try_writing(&shared.writer.lock())).await;
+        done.map_err(|error| StoreError::Unavailable(error.to_string()))?
     }
 }
 

@@ -200,4 +200,11 @@ impl Store for FaultyStore {
     async fn ping(&self) -> Result<(), StoreError> {
         self.reading()?.ping().await
     }
+
+    async fn try_writing(&self) -> Result<(), StoreError> {
+        if self.commits_fail.load(Ordering::SeqCst) {
+            return Err(StoreError::Unavailable("the disk is full".to_owned()));
+        }
+        self.inner.try_writing().await
+    }
 }

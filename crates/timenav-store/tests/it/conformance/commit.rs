@@ -15,6 +15,7 @@ use crate::sample::{
 on_each_backend!(
     check_an_empty_store_holds_nothing,
     check_an_empty_step_changes_nothing,
+    check_writing_can_be_tried_and_changes_nothing,
     check_a_step_that_expects_another_size_has_no_effect,
     check_a_new_timeline_that_exists_has_moved,
     check_a_timeline_that_does_not_exist_has_moved,
@@ -39,6 +40,15 @@ async fn check_an_empty_step_changes_nothing(backend: &dyn Backend) {
     store.commit(commit_of(vec![Ledger::new(1, "main").grow(3)])).await.unwrap();
     let before = picture(&*store, &[], &[]).await;
     store.commit(Commit::default()).await.unwrap();
+    assert_eq!(picture(&*store, &[], &[]).await, before);
+}
+
+async fn check_writing_can_be_tried_and_changes_nothing(backend: &dyn Backend) {
+    let store = backend.open();
+    store.try_writing().await.unwrap();
+    store.commit(commit_of(vec![Ledger::new(1, "main").grow(3)])).await.unwrap();
+    let before = picture(&*store, &[], &[]).await;
+    store.try_writing().await.unwrap();
     assert_eq!(picture(&*store, &[], &[]).await, before);
 }
 

@@ -1,0 +1,115 @@
+//! No room for the ledger: nothing is done, nothing that was answered is lost, and it goes on where
+//! there is room again.
+//!
+//! The room is taken away by a limit on how long a file of the process may become, which needs no
+//! disk of its own: a write beyond it fails, as one to a full disk does.
+
+use std::collections::BTreeSet;
+
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use serde_json::{Value, json};
+
+use crate::http::Request;
+use crate::service::Service;
+
+/// Written before the room is taken away, so that the log of the database is the longest file.
+const EVENTS_BEFORE: usize = 2_000;
+/// Attempts after which it counts as writing without any room.
+const ATTEMPTS_MAX: usize = 10_000;
+
+/// Sets how long a file of the service may become, in bytes; as long as it likes with `None`.
+fn set_room(service: &Service, bytes: Option<u64>) {
+    let pid = Pid::from_raw(service.pid().try_into().unwrap());
+    // The hard limit stays, so that the soft one can be lifted again.
+    prlimit(pid, Resource::Fsize, Rlimit { current: bytes, maximum: None }).unwrap();
+}
+
+fn event(number: usize) -> Value {
+    let description = "a text that makes the event some hundred bytes long; ".repeat(8);
+    json!({ "event_id": format!("event-{number}"), "time": "2001-01-01T00:00:00Z", "description": description })
+}
+
+/// Returns a service with little room left, and the events that it has.
+fn with_little_room() -> (Service, BTreeSet<String>) {
+    let mut service = Service::start();
+    service.errors_expected = vec!["a group could not be committed"];
+    let mut kept = BTreeSet::new();
+    for first in (0..EVENTS_BEFORE).step_by(500) {
+        let events: Vec<Value> = (first..first + 500).map(event).collect();
+        service.post("/v1/events", &events.into());
+        kept.extend((first..first + 500).map(|number| format!("event-{number}")));
+    }
+    let length = |name: &str| std::fs::metadata(service.data().join(name)).unwrap().len();
+    let log = length("timenav.db-wal");
+    assert!(log > length("checkpoints.log"), "the checkpoints would be the first without room");
+    set_room(&service, Some(log + 200_000));
+    (service, kept)
+}
+
+/// Records events one by one until there is no room for another. Adds those that were answered.
+fn fill(service: &Service, kept: &mut BTreeSet<String>) {
+    for number in EVENTS_BEFORE..EVENTS_BEFORE + ATTEMPTS_MAX {
+        let answer = service.send(Request::post("/v1/events").json(&event(number)));
+        if answer.status != 201 {
+            assert_eq!(answer.header("retry-after"), Some("1"));
+            answer.refused(503, "unavailable");
+            return;
+        }
+        kept.insert(format!("event-{number}"));
+    }
+    panic!("{ATTEMPTS_MAX} events had room");
+}
+
+fn events(service: &Service) -> BTreeSet<String> {
+    let found = service.find_all("main", "*", "../..", "1000");
+    found.iter().map(|event| event["event_id"].as_str().unwrap().to_owned()).collect()
+}
+
+fn is_clean(service: &Service) {
+    let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "main" }));
+    assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
+}
+
+fn ask(service: &Service, path: &str) -> crate::http::Answer {
+    service.send(Request::get(path).anonymous())
+}
+
+#[test]
+fn without_room_nothing_is_done_and_with_room_it_goes_on() {
+    let (service, mut kept) = with_little_room();
+    assert_eq!(ask(&service, "/readyz").status, 200);
+    fill(&service, &mut kept);
+    // What is smaller may have room for a while.
+    let refused =
+        (0..ATTEMPTS_MAX).map(|_| service.send(Request::get("/v1/clock"))).find(|answer| answer.status != 200);
+    refused.expect("a read is an entry, which needs room").refused(503, "unavailable");
+    // Not ready as long as that is so, and it says why.
+    for _ in 0..3 {
+        let refused = ask(&service, "/readyz").refused(503, "unavailable");
+        assert!(refused["detail"].as_str().unwrap().starts_with("the ledger cannot be written"), "{refused}");
+        service.send(Request::get("/v1/clock")).refused(503, "unavailable");
+        service.send(Request::post("/v1/pause-time")).refused(503, "unavailable");
+    }
+    assert_eq!(ask(&service, "/healthz").status, 200);
+    // It finds out by itself that there is room again, though nobody sends it anything else.
+    set_room(&service, None);
+    assert_eq!(ask(&service, "/readyz").status, 200);
+    assert_eq!(events(&service), kept);
+    is_clean(&service);
+    service.post("/v1/events", &event(99_999));
+    service.audit();
+}
+
+#[test]
+fn what_was_answered_before_the_room_ended_is_there_after_a_restart() {
+    let (mut service, mut kept) = with_little_room();
+    fill(&service, &mut kept);
+    service.kill();
+    service.start_again();
+    assert_eq!(ask(&service, "/readyz").status, 200);
+    assert_eq!(events(&service), kept);
+    is_clean(&service);
+    service.post("/v1/events", &event(99_999));
+    assert_eq!(events(&service).len(), kept.len() + 1);
+    service.audit();
+}
