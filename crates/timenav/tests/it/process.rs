@@ -1,5 +1,6 @@
 //! The process: how it starts, what it leaves on the disk, how it ends.
 
+mod backup;
 mod disk_full;
 mod rollback;
 mod settings;
