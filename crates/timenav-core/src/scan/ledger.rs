@@ -4,7 +4,7 @@ use super::{FindingKind, Findings};
 use crate::ledger::{
     Checkpoint, Frontier, Hash, LeafError, LeafRecord, Salt, TILE_WIDTH, TileId, leaf_hash, payload_hash, tree_root,
 };
-use crate::time::{Instant, Wall, parse_timestamp};
+use crate::time::{Instant, Virtual, Wall, parse_timestamp};
 
 /// Differences between tiles and entries that are remembered until it is clear which are wrong.
 const DIFFERENCES_MAX: usize = 100;
@@ -219,8 +219,12 @@ impl LedgerScan {
     }
 
     fn check_time(&mut self, record: &LeafRecord<'_>, position: u64) {
-        let Ok(recorded_at) = parse_timestamp::<Wall>(&record.recorded_at) else {
-            let evidence = format!("`{}` is no host time", record.recorded_at);
+        if written::<Virtual>(&record.clock_time).is_none() {
+            let evidence = format!("`{}` is no virtual time as entries write it", record.clock_time);
+            self.findings.add(FindingKind::LeafMismatch, Some(position), evidence);
+        }
+        let Some(recorded_at) = written::<Wall>(&record.recorded_at) else {
+            let evidence = format!("`{}` is no host time as entries write it", record.recorded_at);
             self.findings.add(FindingKind::LeafMismatch, Some(position), evidence);
             return;
         };
@@ -435,4 +439,10 @@ pub fn compare_checkpoints(
         }
     }
     (findings, good)
+}
+
+/// Reads a time in the one spelling that entries have. Callers may write others, such as the
+/// second 60 of a leap second.
+fn written<S>(text: &str) -> Option<Instant<S>> {
+    parse_timestamp::<S>(text).ok().filter(|instant| instant.to_string() == text)
 }

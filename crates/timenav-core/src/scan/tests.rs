@@ -171,3 +171,38 @@ fn so_many_findings_of_a_kind_are_told() {
     assert_eq!(told.len(), FINDINGS_PER_KIND_MAX + 1);
     assert_eq!(told.last().map(|finding| finding.kind), Some(FindingKind::SequenceGap));
 }
+
+#[test]
+fn times_have_one_spelling_in_entries() {
+    let with_times = |recorded_at: &str, clock_time: &str| {
+        let salt = [7; 16];
+        let hash = payload_hash(&Salt::from_bytes(salt), b"{}");
+        let leaf = Leaf {
+            timeline_id: TIMELINE,
+            seq: 0,
+            recorded_at,
+            clock_time,
+            actor: "",
+            action: "",
+            subject: "",
+            payload_hash: hash,
+        };
+        let entries = [Kept { leaf: leaf.encode(), salt, payload: b"{}".to_vec() }];
+        let (findings, _) = scan(&entries, &entries);
+        findings.into_sorted(&[]).iter().filter(|found| found.kind == FindingKind::LeafMismatch).count()
+    };
+    // The last leap second is 60 for those who write it, and the first of the next minute here.
+    let right = "2017-01-01T00:00:00Z";
+    assert_eq!(with_times(right, right), 0);
+    assert_eq!(with_times(right, "-002150-01-01T00:00:00.25Z"), 0);
+    for wrong in [
+        "2016-12-31T23:59:60Z",
+        "2017-01-01T00:00:00.0Z",
+        "2017-01-01T00:00:00+00:00",
+        "2017-01-01t00:00:00Z",
+        "2017-01-01T00:00:00.1234567Z",
+        "",
+    ] {
+        assert_eq!((with_times(wrong, right), with_times(right, wrong)), (1, 1), "{wrong}");
+    }
+}
