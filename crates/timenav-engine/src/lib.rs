@@ -59,8 +59,8 @@ pub use outside::{Outside, OutsideError};
 pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, TileRequest};
 pub use refusal::Refusal;
 pub use scan::{
-    AskedScan, Checked, Detection, EntryRow, KeptCheckpoint, KeptEvent, KeptRows, Progress, SCANS_RUNNING_MAX, Scan,
-    ScanRequest, ScanSource, ScanStage, Snapshot, VerifySignature, scan,
+    AskedScan, Checked, Detection, EntryRow, KeptCheckpoint, KeptEvent, KeptRows, Orphan, Progress, SCANS_RUNNING_MAX,
+    Scan, ScanRequest, ScanSource, ScanStage, Snapshot, VerifySignature, scan,
 };
 pub use signer::Signer;
 pub use state::{Anchor, ApiKey, Directory, TimelineState, User};

@@ -25,7 +25,7 @@ pub use detection::{AskedScan, Detection};
 pub use places::SCANS_RUNNING_MAX;
 pub(crate) use places::ScanPlaces;
 pub use report::{Checked, Scan};
-pub use source::{EntryRow, KeptEvent, KeptRows, ScanSource, Snapshot};
+pub use source::{EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, Snapshot};
 
 /// How far a scan has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -16,6 +16,17 @@ pub struct Snapshot {
     pub last_position: Option<u64>,
     /// Users and keys, and the timelines there are; only for `system`.
     pub service: Option<(Directory, Vec<TimelineId>)>,
+    /// Rows of timelines that are not there; only for `system`.
+    pub orphans: Vec<Orphan>,
+}
+
+/// That a table has rows of a timeline that is not there. No ledger vouches for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Orphan {
+    /// The table.
+    pub table: &'static str,
+    /// The number that its rows name, and no timeline has.
+    pub timeline: i64,
 }
 
 /// One entry as it is kept, whatever that is.

@@ -6,7 +6,7 @@ use timenav_core::scan::{Depth, EntryBytes, FilledTile, FindingKind, Findings, L
 
 use super::replay::{Recorded, RecordedData, RecordedEvent, Replay};
 use super::report::{self, Checked, Scan};
-use super::source::{EntryRow, Snapshot};
+use super::source::{EntryRow, Orphan, Snapshot};
 use super::{Outcome, Progress, ScanRequest, ScanStage, rows, tree};
 use crate::state::Anchor;
 use crate::store::StoreError;
@@ -119,6 +119,10 @@ impl Way<'_, '_> {
         if let Some(last) = self.snapshot.last_position.filter(|last| *last >= size) {
             let evidence = format!("entries up to position {last} are kept, and the tree ends before {size}");
             self.findings.add(FindingKind::CheckpointMismatch, Some(size), evidence);
+        }
+        for Orphan { table, timeline } in &self.snapshot.orphans {
+            let evidence = format!("table {table} has rows of the timeline number {timeline}, and there is no such");
+            self.findings.add(FindingKind::StateMismatch, None, evidence);
         }
     }
 

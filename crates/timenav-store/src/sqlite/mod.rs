@@ -8,6 +8,7 @@ mod data;
 mod events;
 mod maintenance;
 mod migrations;
+mod orphans;
 mod read;
 mod room;
 mod scan;

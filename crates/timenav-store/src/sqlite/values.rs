@@ -7,7 +7,7 @@ use timenav_core::time::Instant;
 use timenav_engine::{StoreError, TimelineKey};
 
 /// Bits of an entry's key that hold its position.
-const POSITION_BITS: u32 = 40;
+pub(super) const POSITION_BITS: u32 = 40;
 /// The highest position an entry can have. Beyond it the keys of another timeline begin.
 pub(super) const POSITION_MAX: u64 = (1 << POSITION_BITS) - 1;
 

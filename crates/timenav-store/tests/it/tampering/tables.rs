@@ -108,3 +108,56 @@ async fn what_is_gone_and_was_not_erased() {
     let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
     assert_eq!((told(&scan), scan.checked_count("erased")), (vec![], 2));
 }
+
+/// Rows under a number that no timeline has: no ledger tells of them, so that of the service does.
+#[tokio::test]
+async fn rows_of_a_timeline_that_is_not_there() {
+    let entry_of = |number: i64| number << 40;
+    let entries = |number: i64| {
+        let first = entry_of(super::MAIN);
+        format!(
+            "INSERT INTO entries SELECT {} + 3, leaf, salt, payload FROM entries WHERE entry = {first}",
+            entry_of(number)
+        )
+    };
+    for (statement, table, number) in [
+        (entries(77), "entries", 77),
+        (entries(0), "entries", 0),
+        (entries(-5), "entries", -5),
+        (entries((1 << 23) - 1), "entries", (1 << 23) - 1),
+        ("INSERT INTO permissions VALUES (77, 'mallory', 'admin')".to_owned(), "permissions", 77),
+        ("INSERT INTO tiles VALUES (77, 0, 0, x'00')".to_owned(), "tiles", 77),
+        (
+            "INSERT INTO events (timeline, cell, time, position, event_id, content) VALUES (-1, -1, 7, 50, 'x', '{}')"
+                .to_owned(),
+            "events",
+            -1,
+        ),
+    ] {
+        let house = lived_in().await;
+        attack(&house, &statement);
+        for depth in [Depth::Full, Depth::Quick] {
+            let scan = look(&house, "system", depth, Outside::Kept).await;
+            assert_eq!(told(&scan), [(FindingKind::StateMismatch, None)], "{statement}");
+            let expected = format!("table {table} has rows of the timeline number {number}, and there is no such");
+            assert_eq!(scan.findings[0].evidence, expected);
+        }
+        // It is in nobody's ledger, so no other timeline can tell.
+        assert!(!look(&house, "main", Depth::Full, Outside::Kept).await.tampering_detected(), "{statement}");
+    }
+}
+
+#[tokio::test]
+async fn a_timeline_whose_row_is_gone_leaves_what_shows_it() {
+    let house = lived_in().await;
+    let connection = connect(&house);
+    let number: i64 =
+        connection.query_row("SELECT timeline FROM timelines WHERE timeline_id = 'one'", [], |row| row.get(0)).unwrap();
+    attack(&house, "DELETE FROM timelines WHERE timeline_id = 'one'");
+    let scan = look(&house, "system", Depth::Full, Outside::Kept).await;
+    let all: Vec<&str> = scan.findings.iter().map(|finding| finding.evidence.as_str()).collect();
+    for table in ["entries", "permissions", "events", "anchors"] {
+        let expected = format!("table {table} has rows of the timeline number {number}, and there is no such");
+        assert!(all.contains(&expected.as_str()), "{table}: {all:#?}");
+    }
+}

@@ -1,0 +1,75 @@
+//! Rows of timelines that are not there.
+
+use rusqlite::{Connection, params};
+use timenav_engine::{Orphan, StoreError};
+
+use super::values::{POSITION_BITS, failed};
+
+/// Orphans that are told. Whoever put one there may have put any number.
+const ORPHANS_MAX: usize = 100;
+/// Tables whose rows belong to a timeline by its number, which an index begins with.
+const TABLES: [&str; 5] = ["permissions", "tiles", "events", "anchors", "data_records"];
+/// The numbers that the key of an entry has room for.
+const ENTRY_NUMBERS: (i64, i64) = (i64::MIN >> POSITION_BITS, i64::MAX >> POSITION_BITS);
+
+/// Returns of each table the numbers that stand in it and that no timeline has. It looks only
+/// between the numbers that timelines have, which is nowhere but at both ends where all is well.
+pub(super) fn orphans(connection: &Connection) -> Result<Vec<Orphan>, StoreError> {
+    let mut found = Vec::new();
+    for (first, last) in gaps(connection)? {
+        of_entries(connection, first.max(ENTRY_NUMBERS.0), last.min(ENTRY_NUMBERS.1), &mut found)?;
+        for table in TABLES {
+            of_table(connection, table, first, last, &mut found)?;
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the stretches of numbers that no timeline has, with both their ends.
+fn gaps(connection: &Connection) -> Result<Vec<(i64, i64)>, StoreError> {
+    let mut select = connection.prepare("SELECT timeline FROM timelines ORDER BY timeline").map_err(failed)?;
+    let mut rows = select.query([]).map_err(failed)?;
+    let (mut gaps, mut next) = (Vec::new(), Some(i64::MIN));
+    while let Some(row) = rows.next().map_err(failed)? {
+        let number: i64 = row.get(0).map_err(failed)?;
+        gaps.extend(next.filter(|next| *next < number).map(|next| (next, number - 1)));
+        next = number.checked_add(1);
+    }
+    gaps.extend(next.map(|next| (next, i64::MAX)));
+    Ok(gaps)
+}
+
+fn of_entries(connection: &Connection, first: i64, last: i64, found: &mut Vec<Orphan>) -> Result<(), StoreError> {
+    let mut select =
+        connection.prepare_cached("SELECT min(entry) FROM entries WHERE entry BETWEEN ?1 AND ?2").map_err(failed)?;
+    let end = (last << POSITION_BITS) | ((1 << POSITION_BITS) - 1);
+    let mut next = first;
+    while next <= last && found.len() < ORPHANS_MAX {
+        let entry: Option<i64> =
+            select.query_row(params![next << POSITION_BITS, end], |row| row.get(0)).map_err(failed)?;
+        let Some(entry) = entry else { break };
+        let timeline = entry >> POSITION_BITS;
+        found.push(Orphan { table: "entries", timeline });
+        next = timeline + 1;
+    }
+    Ok(())
+}
+
+fn of_table(
+    connection: &Connection,
+    table: &'static str,
+    first: i64,
+    last: i64,
+    found: &mut Vec<Orphan>,
+) -> Result<(), StoreError> {
+    let select = format!("SELECT min(timeline) FROM {table} WHERE timeline BETWEEN ?1 AND ?2");
+    let mut select = connection.prepare_cached(&select).map_err(failed)?;
+    let mut next = Some(first);
+    while let Some(at) = next.filter(|at| *at <= last && found.len() < ORPHANS_MAX) {
+        let timeline: Option<i64> = select.query_row(params![at, last], |row| row.get(0)).map_err(failed)?;
+        let Some(timeline) = timeline else { break };
+        found.push(Orphan { table, timeline });
+        next = timeline.checked_add(1);
+    }
+    Ok(())
+}
