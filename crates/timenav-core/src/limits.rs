@@ -74,6 +74,6 @@ pub const KEY_DERIVATIONS_WAITING_MAX: usize = 128;
 /// Longest action of an intervention, in bytes.
 pub const ACTION_BYTES_MAX: usize = 1_024;
 /// Most events that one return to an anchor may change back.
-pub const RETURN_EVENTS_MAX: usize = 50_000;
+pub const RETURN_EVENTS_MAX: usize = 10_000;
 /// Most timelines that a fork may be away from one that is none: forks of forks.
 pub const FORK_DEPTH_MAX: usize = 64;

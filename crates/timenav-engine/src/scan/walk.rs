@@ -1,6 +1,5 @@
 //! The way through a ledger, block by block.
 
-use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, LeafRecord, inclusion_nodes, leaf_hash, verify_inclusion};
 use timenav_core::scan::{Depth, EntryBytes, FilledTile, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
 
@@ -10,6 +9,8 @@ use super::source::{EntryRow, Orphan, Snapshot};
 use super::{Outcome, Progress, ScanRequest, ScanStage, rows, tree};
 use crate::state::Anchor;
 use crate::store::StoreError;
+
+mod fork;
 
 /// Entries read at a time: all that a scan holds in memory of a ledger.
 const BLOCK_ENTRIES: u64 = 1_024;
@@ -307,40 +308,6 @@ impl Way<'_, '_> {
                 self.findings.add(FindingKind::StateMismatch, Some(event.position), evidence);
             }
         }
-        Ok(())
-    }
-
-    /// The timeline that this one was forked from still begins with the entries that the fork goes on
-    /// from. They are scanned with it, not here.
-    async fn compare_fork(&mut self, replay: &Replay) -> Result<(), StoreError> {
-        let Some(fork) = replay.fork() else { return Ok(()) };
-        let mut found = |kind, what: &str| {
-            let evidence = format!("forked from the first {} entries of `{}`: {what}", fork.size, fork.fork_of);
-            self.findings.add(kind, Some(0), evidence);
-        };
-        let parent = match TimelineId::new(&fork.fork_of) {
-            Ok(parent) => self.request.source.snapshot(&parent).await?,
-            Err(_) => None,
-        };
-        let Some(parent) = parent else {
-            found(FindingKind::StateMismatch, "there is no such timeline");
-            return Ok(());
-        };
-        let head = &parent.head;
-        if self.snapshot.head.fork.is_none_or(|kept| kept.of != head.key) {
-            found(FindingKind::StateMismatch, "table timelines names another one");
-        }
-        if head.frontier.size() < fork.size {
-            found(FindingKind::Rollback, &format!("it has {} entries", head.frontier.size()));
-            return Ok(());
-        }
-        let root = tree::root(self.request.source, head.key, fork.size, &mut self.findings).await?;
-        if root.is_some_and(|root| root.to_hex() != fork.root) {
-            let evidence =
-                format!("the first {} entries of `{}` are not those it was forked from", fork.size, fork.fork_of);
-            self.findings.add(FindingKind::Fork, Some(0), evidence);
-        }
-        self.checked.push(Checked { what: "forks", count: 1 });
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use timenav_core::as_of::AsOf;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::intervention::Effect;
+use timenav_core::limits::{FORK_DEPTH_MAX, RETURN_EVENTS_MAX};
 use timenav_core::place::LocationQuery;
 use timenav_core::scan::Depth;
 use timenav_core::time::{TimeRange, parse_duration};
@@ -318,5 +319,52 @@ async fn a_correction_of_another_version_than_expected_is_refused() {
     assert_eq!(positions.len(), 3);
     assert_eq!(positions[0].1, Some(positions[1].0));
     assert_eq!(positions[2].1, None);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn so_many_events_are_changed_back_at_once() {
+    let house = House::new();
+    let home = house.open().await;
+    let main = timeline_id("main");
+    let request = AnchorRequest { timestamp: None, description: String::new(), fixed: true };
+    let (anchor_id, ..) = home.engine.set_anchor(&home.admin, None, request, None).await.unwrap();
+    let back = async || home.engine.return_to_anchor(&home.admin, None, &anchor_id, ReturnScope::All, None).await;
+    let one = |number: usize| EventDraft {
+        event_id: Some(event_id(&format!("n{number}"))),
+        ..EventDraft::at(moment(1), "it happens")
+    };
+    let most: Vec<_> = (0..RETURN_EVENTS_MAX).map(one).collect();
+    home.engine.import_events(&home.admin, &main, most).await.unwrap();
+    let size = back().await.unwrap().ledger.size;
+    assert_eq!(found(&home, &main, None).await, []);
+    // Those that stand as they did then are counted too: they had to be looked at.
+    home.engine.import_events(&home.admin, &main, vec![one(RETURN_EVENTS_MAX)]).await.unwrap();
+    let refused = back().await.unwrap_err();
+    assert!(matches!(refused, Refusal::LimitReached { max: RETURN_EVENTS_MAX, .. }), "{refused:?}");
+    let log_entries = home.size("main").await - size;
+    assert!(log_entries < 10, "a refused return leaves nothing: {log_entries}");
+    home.close().await;
+}
+
+#[tokio::test]
+async fn forks_of_forks_come_to_an_end() {
+    let house = House::new();
+    let home = house.open().await;
+    home.engine.record_events(&home.admin, None, vec![draft(1, 1)], None).await.unwrap();
+    let mut of = timeline_id("main");
+    for depth in 0..FORK_DEPTH_MAX {
+        let name = timeline_id(&format!("fork{depth}"));
+        home.engine.fork_timeline(&home.admin, name.clone(), &of, None, None).await.unwrap();
+        of = name;
+    }
+    let refused = home.engine.fork_timeline(&home.admin, timeline_id("last"), &of, None, None).await.unwrap_err();
+    assert!(matches!(refused, Refusal::LimitReached { max: FORK_DEPTH_MAX, .. }), "{refused:?}");
+    assert_eq!(found(&home, &of, None).await, [(1, "e1".to_owned())]);
+    intervene(&home, &of, 1, Effect::Cancel).await.unwrap();
+    assert_eq!(found(&home, &of, None).await, []);
+    let home = home.reopen().await;
+    assert_eq!(found(&home, &of, None).await, []);
+    assert_eq!(found(&home, &timeline_id("fork9"), None).await, [(1, "e1".to_owned())]);
     home.close().await;
 }

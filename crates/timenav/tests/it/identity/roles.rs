@@ -37,7 +37,7 @@ struct Targets {
 fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
     let hers = [("timeline_id", "hers")];
     let at = "2001-01-01T00:00:00Z";
-    let Targets { number, now, anchor_id, data_id, event_id, key_id } = about;
+    let Targets { number, now, anchor_id, data_id, event_id, .. } = about;
     let get = |path: &str| Request::get(path);
     let of_hers = |path: &str| Request::get(&target(path, &hers));
     let post = |path: &str, body: Value| {
@@ -45,15 +45,14 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         body["timeline_id"] = json!("hers");
         Request::post(path).json(&body)
     };
-    let user = |user_id: &str| json!({ "user_id": user_id });
     let spare = format!("spare-{number}");
-    let delete = |path: &str, name: &str| Request::new("DELETE", &format!("{path}/{name}"));
-    vec![
+    let deed = |event_id: &str| json!({ "event_id": event_id, "action": "rename to x", "time": at });
+    let mut rows = vec![
         ("clock", of_hers("/v1/clock")),
         ("clock_stream", of_hers("/v1/clock/stream")),
         ("anchors", of_hers("/v1/anchors")),
         ("monitor_events", get(&target("/v1/monitor-events", &[hers[0], ("location", "*"), ("time_range", "../..")]))),
-        ("event", of_hers("/v1/events/none")),
+        ("event", of_hers(&format!("/v1/events/{event_id}"))),
         ("timeline", get("/timeline/hers")),
         ("checkpoint", get("/timeline/hers/checkpoint")),
         ("proof", get("/timeline/hers/proof?position=0")),
@@ -79,16 +78,29 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("set_anchor far away", post("/v1/set-anchor", json!({ "timestamp": at }))),
         ("return_to_anchor", post("/v1/return-to-anchor", json!({ "anchor_id": anchor_id }))),
         ("record_events", post("/v1/events", json!({ "time": at }))),
-        ("correct_event", post("/v1/correct-event", json!({ "event": { "event_id": "none", "time": at } }))),
-        (
-            "manipulate_event",
-            post("/v1/manipulate-event", json!({ "event_id": "none", "action": "cancel", "time": at })),
-        ),
+        ("correct_event", post("/v1/correct-event", json!({ "event": { "event_id": event_id, "time": at } }))),
+        ("manipulate_event", post("/v1/manipulate-event", deed(event_id))),
         ("import_events", Request::post(&target("/v1/import-events", &hers)).body("application/x-ndjson", b"")),
         ("encrypt_data", post("/v1/encrypt-data", json!({ "data": {}, "encryption_key": ENCRYPTION_KEY }))),
         ("decrypt_data", post("/v1/decrypt-data", json!({ "data_id": data_id, "encryption_key": ENCRYPTION_KEY }))),
         ("erase_data", post("/v1/erase-data", json!({ "event_id": event_id }))),
+    ];
+    rows.extend(rows_of_the_service(about));
+    rows
+}
+
+/// Operations that are not about a timeline.
+fn rows_of_the_service(about: &Targets) -> Vec<(&'static str, Request)> {
+    let at = "2001-01-01T00:00:00Z";
+    let Targets { number, key_id, .. } = about;
+    let get = |path: &str| Request::get(path);
+    let user = |user_id: &str| json!({ "user_id": user_id });
+    let spare = format!("spare-{number}");
+    let delete = |path: &str, name: &str| Request::new("DELETE", &format!("{path}/{name}"));
+    let fork = json!({ "timeline_id": format!("fork-{number}"), "fork_of": "hers" });
+    vec![
         ("create_timeline", Request::post("/timelines").json(&json!({ "timeline_id": format!("made-{number}") }))),
+        ("create_timeline fork", Request::post("/timelines").json(&fork)),
         ("create_timeline there is", Request::post("/timelines").json(&json!({ "timeline_id": "hers" }))),
         ("timelines", get("/timelines")),
         ("limits", get("/v1/limits")),

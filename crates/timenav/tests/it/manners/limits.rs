@@ -20,6 +20,8 @@ enum Edge {
 }
 use Edge::{Asked, Looked, Tested};
 
+const DEEDS: &str = "timenav/tests/it/v1/manipulate_event.rs";
+const HISTORY: &str = "timenav-store/tests/it/engine/history.rs";
 const RATES: &str = "timenav/tests/it/manners/rates.rs";
 const ATTEMPTS: &str = "timenav-engine/src/attempts.rs";
 const VAULT: &str = "timenav/src/vault/tests.rs";
@@ -56,6 +58,19 @@ fn edge(name: &str) -> Option<Edge> {
         "label_bytes_max" => Asked(|n| vec![(post("/v1/api-keys", &json!({ "label": text(n) })), "label")]),
         "event_causes_max" => Asked(|n| vec![(event(&json!({ "causes": ids(n) })), "causes")]),
         "event_actors_max" => Asked(|n| vec![(event(&json!({ "actors": ids(n) })), "actors")]),
+        "event_asserts_max" => Asked(|n| {
+            let assert = |subject: String| json!({ "subject": subject, "predicate": "state", "value": 1 });
+            let asserts: Vec<Value> = ids(n).into_iter().map(assert).collect();
+            vec![(event(&json!({ "asserts": asserts })), "asserts")]
+        }),
+        "assertion_bytes_max" => Asked(|n| {
+            let assert = json!({ "subject": "door", "predicate": "state", "value": text(n - 2) });
+            vec![(event(&json!({ "asserts": [assert] })), "asserts/0/value")]
+        }),
+        "event_sequence_max" => Asked(|n| vec![(event(&json!({ "sequence": n })), "sequence")]),
+        "action_bytes_max" => Tested(DEEDS, "what_is_done_is_told_in_so_many_words"),
+        "return_events_max" => Tested(HISTORY, "so_many_events_are_changed_back_at_once"),
+        "fork_depth_max" => Tested(HISTORY, "forks_of_forks_come_to_an_end"),
         "event_attributes_bytes_max" => Asked(|n| {
             let attributes = json!({ "a": text(n - r#"{"a":""}"#.len() as u64) });
             vec![(event(&json!({ "attributes": attributes })), "attributes")]

@@ -311,6 +311,10 @@ fn what_is_others_is_not_there_and_every_attempt_is_told() {
     check_ledgers(&service, &attempts);
     let made = Request::post("/timelines").json(&json!({ "timeline_id": "first-of-ada" })).key(&stranger);
     service.send(made).refused(409, "already_exists");
+    let fork = Request::post("/timelines").json(&json!({ "timeline_id": "fork", "fork_of": "first-of-ada" }));
+    service.send(fork.key(&stranger)).refused(404, "not_found");
+    let told = refusals(&service, "first-of-ada");
+    assert_eq!(told.last(), Some(&("mallory".to_owned(), "create_timeline".to_owned())));
     service.audit();
 }
 

@@ -86,6 +86,21 @@ fn an_effect_may_be_told_apart_from_the_words() {
 }
 
 #[test]
+fn what_is_done_is_told_in_so_many_words() {
+    let service = with_launch();
+    let with = |bytes: usize| {
+        let body = json!({ "event_id": "launch", "action": "x".repeat(bytes), "time": TIME });
+        send(&service, "/v1/manipulate-event", &body)
+    };
+    with(1_024).expect(200);
+    for bytes in [0, 1_025] {
+        let refused = with(bytes).refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/action");
+    }
+    service.audit();
+}
+
+#[test]
 fn a_dry_run_changes_nothing() {
     let service = with_launch();
     let body = json!({ "event_id": "launch", "action": "cancel", "time": TIME, "dry_run": true });

@@ -1,0 +1,46 @@
+//! Where a timeline was forked from another.
+
+use timenav_core::ids::TimelineId;
+use timenav_core::scan::FindingKind;
+
+use super::Way;
+use crate::scan::replay::Replay;
+use crate::scan::report::Checked;
+use crate::scan::tree;
+use crate::store::StoreError;
+
+impl Way<'_, '_> {
+    /// The timeline that this one was forked from still begins with the entries that the fork goes on
+    /// from. They are scanned with it, not here.
+    pub(super) async fn compare_fork(&mut self, replay: &Replay) -> Result<(), StoreError> {
+        let Some(fork) = replay.fork() else { return Ok(()) };
+        let mut found = |kind, what: &str| {
+            let evidence = format!("forked from the first {} entries of `{}`: {what}", fork.size, fork.fork_of);
+            self.findings.add(kind, Some(0), evidence);
+        };
+        let parent = match TimelineId::new(&fork.fork_of) {
+            Ok(parent) => self.request.source.snapshot(&parent).await?,
+            Err(_) => None,
+        };
+        let Some(parent) = parent else {
+            found(FindingKind::StateMismatch, "there is no such timeline");
+            return Ok(());
+        };
+        let head = &parent.head;
+        if self.snapshot.head.fork.is_none_or(|kept| kept.of != head.key) {
+            found(FindingKind::StateMismatch, "table timelines names another one");
+        }
+        if head.frontier.size() < fork.size {
+            found(FindingKind::Rollback, &format!("it has {} entries", head.frontier.size()));
+            return Ok(());
+        }
+        let root = tree::root(self.request.source, head.key, fork.size, &mut self.findings).await?;
+        if root.is_some_and(|root| root.to_hex() != fork.root) {
+            let evidence =
+                format!("the first {} entries of `{}` are not those it was forked from", fork.size, fork.fork_of);
+            self.findings.add(FindingKind::Fork, Some(0), evidence);
+        }
+        self.checked.push(Checked { what: "forks", count: 1 });
+        Ok(())
+    }
+}
