@@ -22,6 +22,19 @@ impl Cell {
         Self(row(point.lat()) * 360 + column(point.lon()))
     }
 
+    /// Returns the cell of a number, or `None` from [`CELLS`] on.
+    #[must_use]
+    pub const fn numbered(number: u32) -> Option<Self> {
+        if number < CELLS { Some(Self(number)) } else { None }
+    }
+
+    /// Returns the point in the middle of the cell.
+    #[must_use]
+    pub fn middle(self) -> Point {
+        let (lat, lon) = (f64::from(self.0 / 360) - 89.5, f64::from(self.0 % 360) - 179.5);
+        Point { lat, lon }
+    }
+
     /// Returns the number of the cell, from 0 to [`CELLS`] − 1.
     #[must_use]
     pub const fn number(self) -> u32 {
@@ -52,6 +65,7 @@ pub fn cells_of(query: &LocationQuery) -> Option<Vec<Cell>> {
             Some(cells_between(west, width, south, north))
         }
         LocationQuery::Near { center, radius_m } => Some(cells_around(*center, *radius_m)),
+        LocationQuery::Area(area) => Some(area.cells()),
     }
 }
 

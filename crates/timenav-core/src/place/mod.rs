@@ -1,11 +1,13 @@
 //! Points on the earth, and what a caller means by a location.
 
 mod grid;
+mod area;
 mod query;
 
 #[cfg(test)]
 mod tests;
 
+pub use area::{Area, Shape};
 pub use grid::{CELLS, Cell, cells_of};
 pub use query::{LocationError, LocationQuery, parse_location};
 

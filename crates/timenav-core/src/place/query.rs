@@ -1,6 +1,6 @@
 //! What a caller means by a location.
 
-use super::{BBox, Point};
+use super::{Area, BBox, Point};
 use crate::limits::{LOCATION_BYTES_MAX, RADIUS_METRES_DEFAULT, RADIUS_METRES_MAX};
 
 /// A location as a query understands it.
@@ -17,6 +17,8 @@ pub enum LocationQuery {
     },
     /// `bbox:west,south,east,north`.
     Within(BBox),
+    /// A part of the earth that goes by a name. No text is read as one: names are known elsewhere.
+    Area(Area),
     /// Anything else: the text of the events' own location.
     Named(String),
 }
@@ -136,6 +138,7 @@ impl LocationQuery {
             Self::Anywhere => true,
             Self::Near { center, radius_m } => point.is_some_and(|point| center.distance_m(point) <= *radius_m),
             Self::Within(bbox) => point.is_some_and(|point| bbox.contains(point)),
+            Self::Area(area) => point.is_some_and(|point| area.contains(point)),
             Self::Named(name) => place == Some(name),
         }
     }

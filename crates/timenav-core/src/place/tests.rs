@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use super::*;
 use proptest::prelude::*;
 
@@ -68,6 +70,39 @@ fn a_box_includes_its_edges_and_both_names_of_the_antimeridian() {
     let east = BBox::new(170.0, 50.0, 180.0, 65.0).unwrap();
     assert!(east.contains(point(60.0, -180.0)));
     assert!(!east.contains(point(60.0, -179.9)));
+}
+
+/// Everything north of the equator, and nothing else.
+struct North;
+
+impl Shape for North {
+    fn cells(&self) -> Vec<Cell> {
+        (CELLS / 2..CELLS).filter_map(Cell::numbered).collect()
+    }
+
+    fn contains(&self, point: Point) -> bool {
+        point.lat() >= 0.0
+    }
+}
+
+#[test]
+fn an_area_is_what_its_shape_has() {
+    let north = LocationQuery::Area(Area::new("north", Arc::new(North)));
+    assert!(north.matches(Some(point(0.0, 0.0)), None));
+    assert!(!north.matches(Some(point(-0.1, 0.0)), None));
+    assert!(!north.matches(None, Some("north")), "no text is in an area");
+    assert_eq!(cells_of(&north).unwrap().len(), CELLS as usize / 2);
+    assert_eq!(north, LocationQuery::Area(Area::new("north", Arc::new(North))));
+    assert_ne!(north, LocationQuery::Area(Area::new("south", Arc::new(North))));
+}
+
+#[test]
+fn cells_have_their_numbers_and_middles() {
+    assert_eq!(Cell::numbered(CELLS), None);
+    for number in [0, 1, 359, 360, CELLS - 1] {
+        let cell = Cell::numbered(number).unwrap();
+        assert_eq!((cell.number(), Cell::of(cell.middle())), (number, cell));
+    }
 }
 
 fn any_query() -> impl Strategy<Value = LocationQuery> {

@@ -188,7 +188,7 @@ pub(crate) struct EventBody {
 /// How a location was understood.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ResolvedBody {
-    /// `anywhere`, `near`, `box` or `text`.
+    /// `anywhere`, `near`, `box`, `area` or `text`.
     #[schema(value_type = String)]
     kind: &'static str,
     /// The middle, for `near`.
@@ -203,7 +203,7 @@ pub(crate) struct ResolvedBody {
     /// West, south, east, north in degrees, for `box`.
     #[serde(skip_serializing_if = "Option::is_none")]
     bbox: Option<[f64; 4]>,
-    /// The text that the events' own location is, for `text`.
+    /// The text that the events' own location is, for `text`; the area, such as `country:FR`, for `area`.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
@@ -373,6 +373,7 @@ impl From<&LocationQuery> for ResolvedBody {
                 ..nothing
             },
             LocationQuery::Within(bbox) => Self { kind: "box", bbox: Some(bbox.edges()), ..nothing },
+            LocationQuery::Area(area) => Self { kind: "area", text: Some(area.id().to_owned()), ..nothing },
             LocationQuery::Named(text) => Self { kind: "text", text: Some(text.clone()), ..nothing },
         }
     }

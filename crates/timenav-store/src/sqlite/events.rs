@@ -202,7 +202,9 @@ impl Run<'_> {
 fn is_meant(pattern: &LocationQuery, found: &Found) -> bool {
     match pattern {
         LocationQuery::Anywhere | LocationQuery::Named(_) => true,
-        LocationQuery::Near { .. } | LocationQuery::Within(_) => pattern.matches(found.point, None),
+        LocationQuery::Near { .. } | LocationQuery::Within(_) | LocationQuery::Area(_) => {
+            pattern.matches(found.point, None)
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Events by place and time, against a model that looks at every one of them.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use timenav_core::event::EventDraft;
-use timenav_core::place::{BBox, Geo, LocationQuery, Point};
+use timenav_core::place::{Area, BBox, Cell, Geo, LocationQuery, Point, Shape, cells_of};
 use timenav_core::time::{Instant, TimeRange, Virtual};
 use timenav_engine::{EventQuery, EventRow, Store, StoredEvent, TimelineKey};
 
@@ -40,6 +41,8 @@ enum Place {
     /// Around one event, just as far as another one.
     NearReaching(Index, Index),
     Within(f64, f64, f64, f64),
+    /// Every other field of a box.
+    Area(f64, f64, f64, f64),
     Named(&'static str),
 }
 
@@ -87,8 +90,10 @@ fn places() -> impl Strategy<Value = Place> {
         1 => Just(Place::Anywhere),
         3 => (points(), metres).prop_map(|(point, metres)| Place::Near(point, metres)),
         3 => (any::<Index>(), any::<Index>()).prop_map(|(center, edge)| Place::NearReaching(center, edge)),
-        3 => (lon.clone(), lat.clone(), lon, lat)
+        3 => (lon.clone(), lat.clone(), lon.clone(), lat.clone())
             .prop_map(|(west, south, east, north)| Place::Within(west, south.min(north), east, south.max(north))),
+        2 => (lon.clone(), lat.clone(), lon, lat)
+            .prop_map(|(west, south, east, north)| Place::Area(west, south.min(north), east, south.max(north))),
         2 => names().prop_map(Place::Named),
     ]
 }
@@ -121,6 +126,20 @@ impl End {
     }
 }
 
+/// The fields of one color of a chessboard, half a degree each, in a box.
+struct Chessboard(BBox);
+
+impl Shape for Chessboard {
+    fn cells(&self) -> Vec<Cell> {
+        cells_of(&LocationQuery::Within(self.0)).unwrap()
+    }
+
+    fn contains(&self, point: Point) -> bool {
+        let fields = (point.lat() * 2.0).floor() + (point.lon() * 2.0).floor();
+        self.0.contains(point) && fields.rem_euclid(2.0) < 0.5
+    }
+}
+
 impl Place {
     fn pattern(&self, rows: &[EventRow]) -> LocationQuery {
         let origin = Point::new(0.0, 0.0).unwrap();
@@ -134,6 +153,10 @@ impl Place {
             }
             Self::Within(west, south, east, north) => {
                 LocationQuery::Within(BBox::new(*west, *south, *east, *north).unwrap())
+            }
+            Self::Area(west, south, east, north) => {
+                let shape = Chessboard(BBox::new(*west, *south, *east, *north).unwrap());
+                LocationQuery::Area(Area::new("chessboard", Arc::new(shape)))
             }
             Self::Named(name) => LocationQuery::Named((*name).to_owned()),
         }
