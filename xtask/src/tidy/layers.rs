@@ -10,7 +10,7 @@ struct Layer {
     instead: &'static str,
 }
 
-const LAYERS: [Layer; 5] = [
+const LAYERS: [Layer; 6] = [
     Layer {
         manifest: "crates/timenav-core/Cargo.toml",
         forbidden: &[
@@ -33,8 +33,28 @@ const LAYERS: [Layer; 5] = [
         instead: "core is pure: wire types live beside their handler, row types beside their query",
     },
     Layer {
+        manifest: "crates/timenav-places/Cargo.toml",
+        forbidden: &[
+            "timenav-engine",
+            "timenav-store",
+            "timenav-import",
+            "timenav-http",
+            "timenav",
+            "serde",
+            "serde_json",
+            "tokio",
+            "axum",
+            "http",
+            "rusqlite",
+            "reqwest",
+            "tracing",
+        ],
+        instead: "a gazetteer answers from its own tables, and does not know who asks",
+    },
+    Layer {
         manifest: "crates/timenav-engine/Cargo.toml",
         forbidden: &[
+            "timenav-places",
             "timenav-store",
             "timenav-http",
             "timenav-import",
@@ -56,17 +76,36 @@ const LAYERS: [Layer; 5] = [
     },
     Layer {
         manifest: "crates/timenav-import/Cargo.toml",
-        forbidden: &["timenav-engine", "timenav-store", "timenav-http", "timenav", "tokio", "axum", "rusqlite"],
+        forbidden: &[
+            "timenav-engine",
+            "timenav-store",
+            "timenav-http",
+            "timenav-places",
+            "timenav",
+            "tokio",
+            "axum",
+            "rusqlite",
+        ],
         instead: "importers turn bytes into drafts, and do not know who asks",
     },
     Layer {
         manifest: "crates/timenav-store/Cargo.toml",
-        forbidden: &["timenav-http", "timenav-import", "timenav", "axum", "http", "hyper", "tower", "utoipa"],
+        forbidden: &[
+            "timenav-http",
+            "timenav-import",
+            "timenav-places",
+            "timenav",
+            "axum",
+            "http",
+            "hyper",
+            "tower",
+            "utoipa",
+        ],
         instead: "a store speaks the engine's language only",
     },
     Layer {
         manifest: "crates/timenav-http/Cargo.toml",
-        forbidden: &["timenav-store", "timenav", "rusqlite", "tokio-postgres", "sqlx"],
+        forbidden: &["timenav-store", "timenav-places", "timenav", "rusqlite", "tokio-postgres", "sqlx"],
         instead: "handlers ask the engine, never a store",
     },
 ];

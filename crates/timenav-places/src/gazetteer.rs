@@ -1,0 +1,286 @@
+//! What the rest of timenav asks the gazetteer.
+
+use std::fmt;
+use std::sync::Arc;
+
+use timenav_core::place::{Area, LocationQuery, Point};
+
+use crate::areas::NamedShape;
+use crate::layout::{Meaning, Strength, Target};
+use crate::lookup::Ranked;
+use crate::tables::{CONTINENTS, TABLES, Tables};
+
+/// Most meanings of a name that are told. The rest have fewer people.
+const MATCHES_MAX: usize = 32;
+/// A name is ambiguous where another meaning has at least one person for so many of the first one's.
+const AMBIGUOUS_RATIO: u64 = 10;
+
+/// Radius of a city of one person, in metres; it grows with the root of the population.
+const RADIUS_METRES_PER_ROOT: f64 = 12.0;
+/// Radius of the smallest and of the largest city, in metres.
+const RADIUS_METRES: (f64, f64) = (5_000.0, 50_000.0);
+
+/// The gazetteer: a copy costs nothing, they all read the same tables.
+#[derive(Clone, Copy)]
+pub struct Gazetteer(&'static Tables);
+
+/// A place that a name may mean.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Match {
+    /// What it is, by its number in these tables. The numbers change with the tables.
+    pub target: Target,
+    /// Its own name.
+    pub name: &'static str,
+    /// The region it is in, where it is in a known one.
+    pub region: Option<&'static str>,
+    /// The country it is in, or that it is.
+    pub country: Option<&'static str>,
+    /// The code of that country (ISO 3166-1 alpha-2).
+    pub country_code: Option<&'static str>,
+    /// A point of it: a city's middle, a region's largest city, a country's capital.
+    pub point: Option<Point>,
+    /// People who live there.
+    pub population: u64,
+    /// The IANA time zone at that point.
+    pub zone: Option<&'static str>,
+    /// How far it reaches around the point, in metres, if it is a city.
+    pub radius_m: Option<f64>,
+    /// How well the name is its name.
+    pub strength: Strength,
+}
+
+/// What a name means, and what else it may mean.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The likeliest meaning.
+    pub best: Match,
+    /// The other ones, the likeliest first.
+    pub others: Vec<Match>,
+    /// Whether one of the others is likely too, and is no part and no whole of the best one.
+    pub is_ambiguous: bool,
+}
+
+/// The nearest city to a point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NearestCity {
+    /// The city.
+    pub city: Match,
+    /// How far its middle is from the point, in metres.
+    pub distance_m: f64,
+}
+
+impl Gazetteer {
+    /// Returns the gazetteer that is part of the program.
+    ///
+    /// The tables are opened by the first one; that takes about a millisecond.
+    #[must_use]
+    pub fn baked() -> Self {
+        Self(&TABLES)
+    }
+
+    /// Returns the places that a text may mean, the likeliest first.
+    ///
+    /// A text is a name in any script, or a name and what the place is in: `Paris, TX`, `Paris, France`,
+    /// `Springfield, Illinois, USA`. Codes of countries and regions count as such in capital
+    /// letters, and otherwise where nothing else is meant.
+    #[must_use]
+    pub fn find(self, text: &str) -> Vec<Match> {
+        self.0
+            .look_up(text)
+            .into_iter()
+            .take(MATCHES_MAX)
+            .map(|Ranked { meaning, .. }| self.describe(meaning))
+            .collect()
+    }
+
+    /// Returns the likeliest place that a text means, and whether it may mean another one.
+    #[must_use]
+    pub fn look_up(self, text: &str) -> Option<Found> {
+        let mut matches = self.find(text).into_iter();
+        let best = matches.next()?;
+        let others: Vec<Match> = matches.collect();
+        let is_ambiguous = others.iter().any(|other| self.rivals(&best, other));
+        Some(Found { best, others, is_ambiguous })
+    }
+
+    fn rivals(self, best: &Match, other: &Match) -> bool {
+        let is_apart = !self.0.is_within(best.target, other.target) && !self.0.is_within(other.target, best.target);
+        let is_as_well_named = other.strength <= best.strength;
+        is_apart && is_as_well_named && other.population.saturating_mul(AMBIGUOUS_RATIO) >= best.population
+    }
+
+    /// Returns at most `count` places whose names differ from a text by a letter or two.
+    #[must_use]
+    pub fn near_spellings(self, text: &str, count: usize) -> Vec<Match> {
+        self.0.near_spellings(text, count).into_iter().map(|meaning| self.describe(meaning)).collect()
+    }
+
+    /// Returns the nearest city to a point, by its middle.
+    #[must_use]
+    pub fn nearest(self, point: Point) -> Option<NearestCity> {
+        let (number, _) = crate::tree::nearest(self.0, crate::layout::vector(point), i64::MAX - 1, |_| true)?;
+        let city = self.describe(Meaning { target: Target::City(number), strength: Strength::Primary });
+        let distance_m = city.point?.distance_m(point);
+        Some(NearestCity { city, distance_m })
+    }
+
+    /// Returns the country that a point is in.
+    ///
+    /// Outlines are those of a map 1:50 000 000, a few kilometres coarse. A point outside all of them
+    /// is in the country of the nearest city, if that is within 20 km.
+    #[must_use]
+    pub fn country_at(self, point: Point) -> Option<Match> {
+        let country = self.0.country_at(point)?;
+        Some(self.describe(Meaning { target: Target::Country(country), strength: Strength::Primary }))
+    }
+
+    /// Returns the region that a point is in: that of the nearest city of its country, if that is in a known one.
+    #[must_use]
+    pub fn region_at(self, point: Point) -> Option<Match> {
+        let region = self.0.region_at(point)?;
+        let is_known = !self.0.regions[usize::from(region)].code.is_empty();
+        is_known.then(|| self.describe(Meaning { target: Target::Region(region), strength: Strength::Primary }))
+    }
+
+    /// Returns all cities, towns and villages that the gazetteer has.
+    #[must_use]
+    pub fn cities(self) -> impl ExactSizeIterator<Item = Match> {
+        (0..self.0.cities_count()).map(move |number| {
+            let target = Target::City(u32::try_from(number).unwrap_or_default());
+            self.describe(Meaning { target, strength: Strength::Primary })
+        })
+    }
+
+    /// Returns all countries and territories that the gazetteer has, by their codes.
+    #[must_use]
+    pub fn countries(self) -> impl ExactSizeIterator<Item = Match> {
+        (0..self.0.countries.len()).map(move |number| {
+            let target = Target::Country(u8::try_from(number).unwrap_or_default());
+            self.describe(Meaning { target, strength: Strength::Primary })
+        })
+    }
+
+    /// Returns the IANA time zone at a point: that of the nearest city of the country that it is in.
+    ///
+    /// Where zones meet within a country, that can be the other one, up to about half the way
+    /// between two cities. On the high seas, and where a country has no cities, it is the nautical
+    /// zone of the meridian, such as `Etc/GMT+3`.
+    #[must_use]
+    pub fn zone_at(self, point: Point) -> &'static str {
+        self.0.city_for(point).map_or_else(|| nautical_zone(point.lon()), |city| self.0.city_zone(city))
+    }
+
+    /// Returns the points that a place means: a circle for a city, else an area.
+    #[must_use]
+    pub fn location(self, place: &Match) -> LocationQuery {
+        if let (Some(radius_m), Some(center)) = (place.radius_m, place.point) {
+            return LocationQuery::Near { center, radius_m };
+        }
+        let shape = NamedShape { tables: self.0, target: place.target };
+        LocationQuery::Area(Area::new(&self.id(place.target), Arc::new(shape)))
+    }
+
+    /// Returns what tells an area from others, whatever the tables: `country:FR`, `region:US.CA`, `continent:EU`.
+    fn id(self, target: Target) -> String {
+        match target {
+            Target::City(number) => format!("city:{number}"),
+            Target::Region(number) => {
+                let region = &self.0.regions[usize::from(number)];
+                format!("region:{}.{}", self.0.countries[usize::from(region.country)].code, region.code)
+            }
+            Target::Country(number) => format!("country:{}", self.0.countries[usize::from(number)].code),
+            Target::Continent(number) => format!("continent:{}", CONTINENTS[usize::from(number)].0),
+        }
+    }
+
+    fn describe(self, meaning: Meaning) -> Match {
+        let tables = self.0;
+        let target = meaning.target;
+        let (name, region, country, city) = match target {
+            Target::City(number) => {
+                let region = tables.region_of(number);
+                let named = Some(region.name).filter(|_| !region.code.is_empty());
+                (tables.city_name(number), named, Some(region.country), Some(number))
+            }
+            Target::Region(number) => {
+                let region = &tables.regions[usize::from(number)];
+                (region.name, None, Some(region.country), region.largest_city)
+            }
+            Target::Country(number) => {
+                let country = &tables.countries[usize::from(number)];
+                (country.name, None, Some(number), country.capital)
+            }
+            Target::Continent(number) => (CONTINENTS[usize::from(number)].1, None, None, None),
+        };
+        let country = country.map(|country| &tables.countries[usize::from(country)]);
+        let population = tables.population(target);
+        Match {
+            target,
+            name,
+            region,
+            country: country.map(|country| country.name),
+            country_code: country.map(|country| country.code),
+            point: city.and_then(|city| tables.city_point(city)),
+            population,
+            zone: city.map(|city| tables.city_zone(city)),
+            radius_m: matches!(target, Target::City(_)).then(|| radius_m(population)),
+            strength: meaning.strength,
+        }
+    }
+}
+
+impl fmt::Debug for Gazetteer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gazetteer").field("cities", &self.0.cities_count()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for Match {
+    /// Writes the place and what it is in: `Paris, Île-de-France, France`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)?;
+        let wholes = [self.region, self.country].into_iter().flatten().filter(|&whole| whole != self.name);
+        wholes.into_iter().try_for_each(|whole| write!(f, ", {whole}"))
+    }
+}
+
+/// Returns how far a city reaches around its middle: as if 2 200 people lived on each square kilometre.
+#[expect(clippy::cast_precision_loss, reason = "a city has fewer than 2^52 people")]
+fn radius_m(population: u64) -> f64 {
+    let (least, most) = RADIUS_METRES;
+    (RADIUS_METRES_PER_ROOT * (population as f64).sqrt()).clamp(least, most)
+}
+
+/// Returns the zone of ships at a meridian. The sign of such a name is that of what is added to get UTC.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 24 by then")]
+fn nautical_zone(lon: f64) -> &'static str {
+    const ZONES: [&str; 25] = [
+        "Etc/GMT+12",
+        "Etc/GMT+11",
+        "Etc/GMT+10",
+        "Etc/GMT+9",
+        "Etc/GMT+8",
+        "Etc/GMT+7",
+        "Etc/GMT+6",
+        "Etc/GMT+5",
+        "Etc/GMT+4",
+        "Etc/GMT+3",
+        "Etc/GMT+2",
+        "Etc/GMT+1",
+        "Etc/GMT",
+        "Etc/GMT-1",
+        "Etc/GMT-2",
+        "Etc/GMT-3",
+        "Etc/GMT-4",
+        "Etc/GMT-5",
+        "Etc/GMT-6",
+        "Etc/GMT-7",
+        "Etc/GMT-8",
+        "Etc/GMT-9",
+        "Etc/GMT-10",
+        "Etc/GMT-11",
+        "Etc/GMT-12",
+    ];
+    let hours_east = (lon / 15.0).round().clamp(-12.0, 12.0);
+    ZONES[(hours_east + 12.0) as usize]
+}

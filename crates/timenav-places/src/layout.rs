@@ -1,0 +1,190 @@
+//! How the baked tables are laid out, for what reads them here and for `examples/bake`, which
+//! writes them.
+//!
+//! All numbers are little-endian. Nothing is unpacked at the start that can be read in place.
+
+use timenav_core::place::Point;
+
+/// Bytes of the record of one city.
+pub const CITY_BYTES: usize = 3 * 3 + 6 + 3;
+
+/// Bits of the population of a city, and of the number of its region.
+const POPULATION_BITS: u32 = 25;
+const REGION_BITS: u32 = 13;
+
+/// Length of a unit vector in the records.
+const UNIT: f64 = ((1_u32 << 23) - 1) as f64;
+
+/// Mean radius of the earth, in metres.
+const EARTH_METRES: f64 = 6_371_008.8;
+
+/// A point as a vector from the middle of the earth, `2^23 - 1` long: a step is less than a metre.
+pub type Vector = [i32; 3];
+
+/// A city, a town or a village.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct City {
+    /// Where its middle is.
+    pub vector: Vector,
+    /// People who live there, up to 33 million.
+    pub population: u32,
+    /// The number of the region it is in.
+    pub region: u16,
+    /// The number of its time zone.
+    pub zone: u16,
+    /// Where its name begins among the names.
+    pub name_at: u32,
+}
+
+impl City {
+    /// Returns the record of the city.
+    #[must_use]
+    pub fn packed(self) -> [u8; CITY_BYTES] {
+        let mut record = [0; CITY_BYTES];
+        for (place, part) in record.chunks_exact_mut(3).zip(self.vector) {
+            place.copy_from_slice(&part.to_le_bytes()[..3]);
+        }
+        let region = u64::from(self.region) << POPULATION_BITS;
+        let numbers = u64::from(self.population) | region | u64::from(self.zone) << (POPULATION_BITS + REGION_BITS);
+        record[9..15].copy_from_slice(&numbers.to_le_bytes()[..6]);
+        record[15..].copy_from_slice(&self.name_at.to_le_bytes()[..3]);
+        record
+    }
+
+    /// Reads a record.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "the numbers are cut out by their bits")]
+    pub const fn unpacked(record: &[u8; CITY_BYTES]) -> Self {
+        let r = record;
+        // The sign of a part is that of its highest byte.
+        let vector = [
+            i32::from_le_bytes([0, r[0], r[1], r[2]]) >> 8,
+            i32::from_le_bytes([0, r[3], r[4], r[5]]) >> 8,
+            i32::from_le_bytes([0, r[6], r[7], r[8]]) >> 8,
+        ];
+        let numbers = u64::from_le_bytes([r[9], r[10], r[11], r[12], r[13], r[14], 0, 0]);
+        Self {
+            vector,
+            population: (numbers & ((1 << POPULATION_BITS) - 1)) as u32,
+            region: (numbers >> POPULATION_BITS & ((1 << REGION_BITS) - 1)) as u16,
+            zone: (numbers >> (POPULATION_BITS + REGION_BITS)) as u16,
+            name_at: u32::from_le_bytes([r[15], r[16], r[17], 0]),
+        }
+    }
+}
+
+/// What a name can mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Target {
+    /// The city of a number.
+    City(u32),
+    /// The region of a number.
+    Region(u16),
+    /// The country of a number.
+    Country(u8),
+    /// The continent of a number.
+    Continent(u8),
+}
+
+/// How well a name is the name of what it means, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strength {
+    /// Its own name.
+    Primary,
+    /// A name in another language, or of another time.
+    Alternate,
+    /// An abbreviation in capital letters: a country, a region, an airport.
+    Code,
+}
+
+/// A meaning of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Meaning {
+    /// What it means.
+    pub target: Target,
+    /// How well it is its name.
+    pub strength: Strength,
+}
+
+impl Meaning {
+    /// Returns the meaning as it is in the tables.
+    #[must_use]
+    pub const fn packed(self) -> u32 {
+        let (kind, number) = match self.target {
+            Target::City(number) => (0, number),
+            Target::Region(number) => (1, number as u32),
+            Target::Country(number) => (2, number as u32),
+            Target::Continent(number) => (3, number as u32),
+        };
+        let strength = match self.strength {
+            Strength::Primary => 0,
+            Strength::Alternate => 1,
+            Strength::Code => 2,
+        };
+        number << 4 | kind << 2 | strength
+    }
+
+    /// Reads a meaning from the tables.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "the tables hold what `packed` made")]
+    pub const fn unpacked(packed: u32) -> Self {
+        let number = packed >> 4;
+        let target = match packed >> 2 & 3 {
+            0 => Target::City(number),
+            1 => Target::Region(number as u16),
+            2 => Target::Country(number as u8),
+            _ => Target::Continent(number as u8),
+        };
+        let strength = match packed & 3 {
+            0 => Strength::Primary,
+            1 => Strength::Alternate,
+            _ => Strength::Code,
+        };
+        Self { target, strength }
+    }
+}
+
+/// Returns the vector of a point.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, reason = "a unit vector has no part longer than the unit")]
+pub fn vector(point: Point) -> Vector {
+    let (lat, lon) = (point.lat().to_radians(), point.lon().to_radians());
+    [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()].map(|part| (part * UNIT).round() as i32)
+}
+
+/// Returns the point of a vector, to five decimals of a degree.
+#[must_use]
+pub fn point(vector: Vector) -> Option<Point> {
+    let [x, y, z] = vector.map(|part| f64::from(part) / UNIT);
+    let rounded = |radians: f64| (radians.to_degrees() * 1e5).round() / 1e5;
+    Point::new(rounded(z.atan2(x.hypot(y))), rounded(y.atan2(x)))
+}
+
+/// Returns the square of the straight distance between two vectors.
+#[must_use]
+pub fn chord_squared(a: Vector, b: Vector) -> i64 {
+    let part = |axis: usize| i64::from(a[axis]) - i64::from(b[axis]);
+    (0..3).map(|axis| part(axis) * part(axis)).sum()
+}
+
+/// Returns the chord, squared, of a distance over the ground in metres.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, reason = "no chord is longer than two units")]
+pub fn chord_squared_of_metres(metres: f64) -> i64 {
+    let half = (metres / EARTH_METRES / 2.0).min(std::f64::consts::FRAC_PI_2);
+    (2.0 * half.sin() * UNIT).powi(2) as i64
+}
+
+/// Returns the distance over the ground, on a sphere, of a chord that was squared, in metres.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "the loss is less than a millimetre")]
+pub fn metres_of_chord_squared(chord: i64) -> f64 {
+    2.0 * ((chord as f64).sqrt() / UNIT / 2.0).min(1.0).asin() * EARTH_METRES
+}
+
+/// Returns where the middle of a stretch of the tree is: what lies before it in the stretch is not
+/// greater along the axis of its depth, what lies behind is not less.
+#[must_use]
+pub const fn tree_middle(from: usize, until: usize) -> usize {
+    from.midpoint(until)
+}

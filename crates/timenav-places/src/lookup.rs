@@ -1,0 +1,120 @@
+//! From a text to what it may mean, the likeliest first.
+
+use crate::layout::{Meaning, Strength, Target};
+use crate::spelled::normalized;
+use crate::tables::Tables;
+
+/// By how much an alternate name counts less than a place's own: a village loses its name to a city
+/// that is so many times as large.
+const ALTERNATE_DIVISOR: u64 = 50;
+/// By how much an abbreviation counts less.
+const CODE_DIVISOR: u64 = 1_000;
+/// By how much a region counts less than a city of as many people: São Paulo is the city,
+/// California is not one of the villages.
+const REGION_DIVISOR: u64 = 20;
+/// More than any population. A country's own name, or its code in capital letters, is the country.
+const COUNTRY_SCORE: u64 = 1 << 40;
+
+/// A meaning and how likely it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ranked {
+    pub(crate) meaning: Meaning,
+    pub(crate) score: u64,
+}
+
+impl Tables {
+    /// Returns what a text may mean, the likeliest first, each target once.
+    pub(crate) fn look_up(&self, text: &str) -> Vec<Ranked> {
+        let whole = self.named(text, &[]);
+        let Some((name, qualifiers)) = text.split_once(',').filter(|_| whole.is_empty()) else { return whole };
+        // A qualifier that means nothing qualifies nothing: `Paris, Xyz` is not known.
+        self.qualifiers(qualifiers).map_or_else(Vec::new, |qualifiers| self.named(name, &qualifiers))
+    }
+
+    /// Returns what each of the qualifiers, with commas between them, may mean, or `None` if one means nothing.
+    pub(crate) fn qualifiers(&self, text: &str) -> Option<Vec<Vec<Target>>> {
+        text.split(',').map(|text| Some(self.wholes(text)).filter(|wholes| !wholes.is_empty())).collect()
+    }
+
+    /// Returns what a name may mean within all of the qualifiers.
+    fn named(&self, name: &str, qualifiers: &[Vec<Target>]) -> Vec<Ranked> {
+        let Some(entry) = self.names.get(normalized(name)) else { return Vec::new() };
+        let is_code = is_code(name);
+        let mut ranked: Vec<Ranked> = Self::meanings(entry)
+            .filter(|meaning| self.is_within_all(meaning.target, qualifiers))
+            .map(|meaning| Ranked { meaning, score: self.score(meaning, is_code) })
+            .collect();
+        ranked.sort_by_key(|ranked| (std::cmp::Reverse(ranked.score), ranked.meaning));
+        ranked
+    }
+
+    /// Returns the regions, countries and continents that a qualifier may mean.
+    fn wholes(&self, text: &str) -> Vec<Target> {
+        let entry = self.names.get(normalized(text));
+        let targets = entry.into_iter().flat_map(Self::meanings).map(|meaning| meaning.target);
+        targets.filter(|target| !matches!(target, Target::City(_))).collect()
+    }
+
+    /// Returns whether a place is a part of one meaning of each qualifier.
+    pub(crate) fn is_within_all(&self, part: Target, qualifiers: &[Vec<Target>]) -> bool {
+        qualifiers.iter().all(|wholes| wholes.iter().any(|&whole| self.is_within(part, whole)))
+    }
+
+    /// Returns whether a place is a part of another one.
+    pub(crate) fn is_within(&self, part: Target, whole: Target) -> bool {
+        let region = match part {
+            Target::City(city) => Some(self.city(city).region),
+            Target::Region(region) => Some(region),
+            Target::Country(_) | Target::Continent(_) => None,
+        };
+        let country = match part {
+            Target::Country(country) => Some(country),
+            _ => region.map(|region| self.regions[usize::from(region)].country),
+        };
+        match whole {
+            Target::City(_) => false,
+            Target::Region(whole) => matches!(part, Target::City(_)) && region == Some(whole),
+            Target::Country(whole) => !matches!(part, Target::Country(_)) && country == Some(whole),
+            Target::Continent(whole) => {
+                country.is_some_and(|country| self.countries[usize::from(country)].continent == whole)
+            }
+        }
+    }
+
+    /// Returns how many people live in a place.
+    pub(crate) fn population(&self, target: Target) -> u64 {
+        match target {
+            Target::City(city) => u64::from(self.city(city).population),
+            Target::Region(region) => self.regions[usize::from(region)].population,
+            Target::Country(country) => self.countries[usize::from(country)].population,
+            Target::Continent(continent) => {
+                let of_it = self.countries.iter().filter(|country| country.continent == continent);
+                of_it.map(|country| country.population).sum()
+            }
+        }
+    }
+
+    fn score(&self, meaning: Meaning, is_code: bool) -> u64 {
+        let population = self.population(meaning.target) + 1;
+        let is_whole_country = matches!(meaning.target, Target::Country(_) | Target::Continent(_));
+        let population = match meaning.target {
+            Target::Region(_) => population.div_ceil(REGION_DIVISOR),
+            Target::City(_) | Target::Country(_) | Target::Continent(_) => population,
+        };
+        match meaning.strength {
+            Strength::Primary if is_whole_country => COUNTRY_SCORE + population,
+            Strength::Code if is_whole_country && is_code => COUNTRY_SCORE + population,
+            Strength::Primary => population,
+            Strength::Alternate => population.div_ceil(ALTERNATE_DIVISOR),
+            // In small letters it may be a word: `in`, `us`, `ca`.
+            Strength::Code if is_code => population.div_ceil(ALTERNATE_DIVISOR),
+            Strength::Code => population.div_ceil(CODE_DIVISOR * CODE_DIVISOR),
+        }
+    }
+}
+
+/// Returns whether a text is written as a code is: two or three capital letters.
+fn is_code(text: &str) -> bool {
+    let text = text.trim();
+    matches!(text.len(), 2 | 3) && text.bytes().all(|byte| byte.is_ascii_uppercase())
+}

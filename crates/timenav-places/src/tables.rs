@@ -1,0 +1,155 @@
+//! The baked tables, and how they are opened.
+
+use std::sync::{LazyLock, OnceLock};
+
+use fst::Map;
+use timenav_core::place::{Cell, Point};
+
+use crate::grid::Grid;
+use crate::layout::{CITY_BYTES, City, Meaning, point};
+use crate::outlines::Outlines;
+
+/// The tables, opened by whoever asks first.
+pub(crate) static TABLES: LazyLock<Tables> = LazyLock::new(Tables::open);
+
+const CITIES: &[u8] = include_bytes!("../data/cities.bin");
+const CITY_NAMES: &str = include_str!("../data/cities.txt");
+const REGIONS: &str = include_str!("../data/regions.tsv");
+const COUNTRIES: &str = include_str!("../data/countries.tsv");
+const ZONES: &str = include_str!("../data/zones.txt");
+const NAMES: &[u8] = include_bytes!("../data/names.fst");
+const MEANINGS: &[u8] = include_bytes!("../data/meanings.bin");
+const OUTLINES: &[u8] = include_bytes!("../data/outlines.bin");
+const CELLS: &[u8] = include_bytes!("../data/cells.bin");
+
+/// Continents by their numbers: their codes and names.
+pub(crate) const CONTINENTS: [(&str, &str); 7] = [
+    ("AF", "Africa"),
+    ("AN", "Antarctica"),
+    ("AS", "Asia"),
+    ("EU", "Europe"),
+    ("NA", "North America"),
+    ("OC", "Oceania"),
+    ("SA", "South America"),
+];
+
+/// All that is known about places.
+pub(crate) struct Tables {
+    cities: &'static [[u8; CITY_BYTES]],
+    pub(crate) regions: Vec<Region>,
+    pub(crate) countries: Vec<Country>,
+    zones: Vec<&'static str>,
+    /// From each name, normalized, to its meaning or to where its meanings begin.
+    pub(crate) names: Map<&'static [u8]>,
+    pub(crate) outlines: Outlines<'static>,
+    pub(crate) grid: Grid<'static>,
+}
+
+/// The first level of what a country is divided into: a state, a province.
+#[derive(Debug)]
+pub(crate) struct Region {
+    pub(crate) country: u8,
+    /// The code of GeoNames within the country. Empty for what is in a country and in no known region.
+    pub(crate) code: &'static str,
+    pub(crate) name: &'static str,
+    /// People in its cities.
+    pub(crate) population: u64,
+    pub(crate) largest_city: Option<u32>,
+    /// The cells in which it may have points, once somebody asked.
+    pub(crate) cells: OnceLock<Vec<Cell>>,
+}
+
+/// A country or a territory, as ISO 3166-1 has them, and Kosovo.
+#[derive(Debug)]
+pub(crate) struct Country {
+    pub(crate) code: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) continent: u8,
+    pub(crate) population: u64,
+    pub(crate) capital: Option<u32>,
+    pub(crate) has_cities: bool,
+}
+
+impl Tables {
+    fn open() -> Self {
+        let regions = REGIONS.lines().filter_map(Region::read).collect();
+        let countries = COUNTRIES.lines().filter_map(Country::read).collect();
+        let zones = ZONES.lines().collect();
+        let names = Map::new(NAMES).expect("the baked names are whole, or no test of this crate passes");
+        let outlines = Outlines::decode(OUTLINES);
+        Self { cities: CITIES.as_chunks().0, regions, countries, zones, names, outlines, grid: Grid::new(CELLS) }
+    }
+
+    pub(crate) fn cities_count(&self) -> usize {
+        self.cities.len()
+    }
+
+    /// Returns the city of a number.
+    pub(crate) fn city(&self, number: u32) -> City {
+        City::unpacked(self.cities.get(number as usize).unwrap_or(&[0; CITY_BYTES]))
+    }
+}
+
+impl Tables {
+    /// Returns the name of a city.
+    pub(crate) fn city_name(&self, number: u32) -> &'static str {
+        let from = self.city(number).name_at as usize;
+        let until = if (number as usize + 1) < self.cities_count() {
+            self.city(number + 1).name_at as usize
+        } else {
+            CITY_NAMES.len()
+        };
+        CITY_NAMES.get(from..until).unwrap_or_default()
+    }
+
+    /// Returns the IANA name of the time zone of a city.
+    pub(crate) fn city_zone(&self, number: u32) -> &'static str {
+        self.zones.get(usize::from(self.city(number).zone)).copied().unwrap_or("Etc/UTC")
+    }
+
+    /// Returns where a city is.
+    pub(crate) fn city_point(&self, number: u32) -> Option<Point> {
+        point(self.city(number).vector)
+    }
+
+    /// Returns the region that a city is in.
+    pub(crate) fn region_of(&self, city: u32) -> &Region {
+        &self.regions[usize::from(self.city(city).region)]
+    }
+
+    /// Returns the meanings that an entry of `names` stands for.
+    pub(crate) fn meanings(entry: u64) -> impl Iterator<Item = Meaning> {
+        // An odd entry is its one meaning, an even one tells where the list of several begins.
+        let only = (entry & 1 == 1).then(|| Meaning::unpacked(u32::try_from(entry >> 1).unwrap_or_default()));
+        let list = usize::try_from(entry >> 1).ok().filter(|_| only.is_none());
+        let words = list.into_iter().flat_map(|at| {
+            let mut words = MEANINGS.get(at..).unwrap_or_default().chunks_exact(4);
+            let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+            let count = words.next().map_or(0, word) as usize;
+            words.take(count).map(word)
+        });
+        only.into_iter().chain(words.map(Meaning::unpacked))
+    }
+}
+
+impl Region {
+    fn read(line: &'static str) -> Option<Self> {
+        let mut fields = line.split('\t');
+        let country = fields.next()?.parse().ok()?;
+        let (code, name) = (fields.next()?, fields.next()?);
+        let population = fields.next()?.parse().ok()?;
+        let largest_city = fields.next()?.parse().ok();
+        Some(Self { country, code, name, population, largest_city, cells: OnceLock::new() })
+    }
+}
+
+impl Country {
+    fn read(line: &'static str) -> Option<Self> {
+        let mut fields = line.split('\t');
+        let (code, name) = (fields.next()?, fields.next()?);
+        let continent = fields.next()?.parse().ok()?;
+        let population = fields.next()?.parse().ok()?;
+        let capital = fields.next()?.parse().ok();
+        Some(Self { code, name, continent, population, capital, has_cities: fields.next()? == "1" })
+    }
+}

@@ -1,0 +1,42 @@
+//! What the gazetteer knows, asked as the service asks it.
+
+mod names;
+mod near_spellings;
+mod points;
+mod areas;
+
+use timenav_core::place::Point;
+use timenav_places::Gazetteer;
+
+fn point(lat: f64, lon: f64) -> Point {
+    Point::new(lat, lon).expect("the tests stay on the earth")
+}
+
+/// Returns every city with its country and zone, as its record has them.
+fn cities() -> impl Iterator<Item = timenav_places::Match> {
+    Gazetteer::baked().cities()
+}
+
+#[test]
+fn no_file_of_tests_is_forgotten() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it");
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let is_named = include_str!("main.rs").contains(&format!("\nmod {name};\n"));
+        assert!(is_named || name == "main", "{name} is no module of main.rs");
+    }
+}
+
+#[test]
+fn the_tables_are_small_and_whole() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/data");
+    let sizes = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
+    assert!(sizes.sum::<u64>() < 5_000_000);
+    assert!(cities().count() > 69_000);
+    for city in cities() {
+        assert!(!city.name.is_empty() && city.country.is_some() && city.point.is_some(), "{city:?}");
+        let zone = city.zone.unwrap();
+        assert!(jiff::tz::TimeZoneDatabase::bundled().get(zone).is_ok(), "{zone} of {city}");
+    }
+}
