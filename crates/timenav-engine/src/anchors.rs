@@ -99,7 +99,7 @@ impl Engine {
             let command = Command::ReturnToAnchor { anchor, history };
             match self.submit(caller, timeline.clone(), command, idempotency).await {
                 Err(Refusal::ChangedMeanwhile) => {}
-                other => return other.and_then(ClockStep::of),
+                other => return other.and_then(|answer| self.clock_step(answer)),
             }
         }
         Err(Refusal::ChangedMeanwhile)

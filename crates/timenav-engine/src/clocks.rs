@@ -3,11 +3,13 @@
 use timenav_core::access::Demand;
 use timenav_core::clock::{Clock, ClockCommand};
 use timenav_core::ids::TimelineId;
+use timenav_core::place::{LocationQuery, parse_location};
 use timenav_core::time::{Instant, Virtual, Wall, Zone};
 
 use crate::caller::Caller;
 use crate::command::{Answer, Change, Command, LedgerPosition};
-use crate::engine::Engine;
+use crate::engine::{Doors, Engine};
+use crate::gazetteer::Gazetteer;
 use crate::idempotency::Idempotency;
 use crate::live::ClockStream;
 use crate::refusal::Refusal;
@@ -38,26 +40,51 @@ pub struct ClockStep {
     pub replayed: bool,
 }
 
-impl ClockView {
-    /// Returns the view of a clock at a host instant.
-    pub(crate) fn at(timeline_id: TimelineId, clock: Clock, host: Instant<Wall>) -> Self {
-        let current_time = clock.now(host);
-        Self::reading(timeline_id, clock, current_time)
+/// Returns the zone of the calendar that holds at a location, or `None` where that is not known.
+///
+/// An IANA zone name is that zone, whatever else is called so; coordinates, and the name of a known
+/// place, are where they are.
+fn known_zone(gazetteer: Option<&dyn Gazetteer>, location: &str) -> Option<Zone> {
+    if let Some(zone) = Zone::named(location) {
+        return Some(zone);
     }
-
-    fn reading(timeline_id: TimelineId, clock: Clock, current_time: Instant<Virtual>) -> Self {
-        let zone = clock.location.as_deref().and_then(Zone::named);
-        let local_time = zone.map(|zone| zone.local_time(current_time));
-        Self { timeline_id, clock, current_time, local_time }
-    }
+    let gazetteer = gazetteer?;
+    let name = match parse_location(location).ok()? {
+        LocationQuery::Near { center, .. } => Some(gazetteer.zone_at(center)),
+        LocationQuery::Named(name) => gazetteer.zone_of(&name),
+        LocationQuery::Anywhere | LocationQuery::Within(_) | LocationQuery::Area(_) => None,
+    };
+    name.and_then(Zone::named)
 }
 
-/// Returns the zone whose calendar a clock at a location uses: that of an IANA zone name, else UTC.
-pub(crate) fn zone_of(location: Option<&str>) -> Zone {
-    location.and_then(Zone::named).unwrap_or_else(Zone::utc)
+/// Returns the zone whose calendar a clock at a location uses; UTC where none is known.
+pub(crate) fn zone_of(doors: &Doors, location: Option<&str>) -> Zone {
+    location.and_then(|location| known_zone(doors.gazetteer.as_deref(), location)).unwrap_or_else(Zone::utc)
 }
 
 impl Engine {
+    /// Returns the view of a clock at a host instant.
+    pub(crate) fn view_clock(&self, timeline_id: TimelineId, clock: Clock, host: Instant<Wall>) -> ClockView {
+        let current_time = clock.now(host);
+        self.clock_reading(timeline_id, clock, current_time)
+    }
+
+    fn clock_reading(&self, timeline_id: TimelineId, clock: Clock, current_time: Instant<Virtual>) -> ClockView {
+        let gazetteer = self.doors().gazetteer.as_deref();
+        let zone = clock.location.as_deref().and_then(|location| known_zone(gazetteer, location));
+        let local_time = zone.map(|zone| zone.local_time(current_time));
+        ClockView { timeline_id, clock, current_time, local_time }
+    }
+
+    /// Returns what an operation on a clock is answered with.
+    pub(crate) fn clock_step(&self, answer: Answer) -> Result<ClockStep, Refusal> {
+        let Change::Clock { clock, current_time, changed } = answer.change else {
+            return Err(Refusal::Damaged("a clock operation was answered with something else".to_owned()));
+        };
+        let view = self.clock_reading(answer.timeline_id, clock, current_time);
+        Ok(ClockStep { view, changed, ledger: answer.ledger, replayed: answer.replayed })
+    }
+
     /// Changes a clock: travel, pause, resume, fast-forward, rewind, rate.
     ///
     /// # Errors
@@ -71,7 +98,7 @@ impl Engine {
     ) -> Result<ClockStep, Refusal> {
         let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
         let command = Command::Clock { action: action_of(&change), change };
-        self.submit(caller, timeline, command, idempotency).await.and_then(ClockStep::of)
+        self.submit(caller, timeline, command, idempotency).await.and_then(|answer| self.clock_step(answer))
     }
 
     /// Reads a clock.
@@ -84,7 +111,7 @@ impl Engine {
         self.log_read(caller, &timeline, "clock", "{}".to_owned()).await?;
         // Read after the entry is durable, so that the answer is as fresh as can be.
         let state = self.state(&timeline).unwrap_or(state);
-        Ok(ClockView::at(timeline, state.head.clock.clone(), self.host(&state)))
+        Ok(self.view_clock(timeline, state.head.clock.clone(), self.host(&state)))
     }
 
     /// Watches a clock from now on, or from the generation after `seen`.
@@ -108,23 +135,13 @@ impl Engine {
     #[must_use]
     pub fn watched(&self, timeline: &TimelineId, clock: Clock) -> ClockView {
         let host = self.state(timeline).map_or_else(|| self.now(), |state| self.host(&state));
-        ClockView::at(timeline.clone(), clock, host)
+        self.view_clock(timeline.clone(), clock, host)
     }
 
     /// Returns whether a caller may still watch a timeline's clock.
     #[must_use]
     pub fn may_watch(&self, caller: &Caller, timeline: &TimelineId) -> bool {
         self.is_live(caller) && self.decide(caller, timeline, Demand::Look).is_ok()
-    }
-}
-
-impl ClockStep {
-    pub(crate) fn of(answer: Answer) -> Result<Self, Refusal> {
-        let Change::Clock { clock, current_time, changed } = answer.change else {
-            return Err(Refusal::Damaged("a clock operation was answered with something else".to_owned()));
-        };
-        let view = ClockView::reading(answer.timeline_id, clock, current_time);
-        Ok(Self { view, changed, ledger: answer.ledger, replayed: answer.replayed })
     }
 }
 

@@ -18,6 +18,7 @@ use crate::caller::Caller;
 use crate::command::{Actor, Answer, Command, Submission};
 use crate::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
 use crate::entropy::Entropy;
+use crate::gazetteer::Gazetteer;
 use crate::group::denial_code;
 use crate::idempotency::Idempotency;
 use crate::live::Live;
@@ -43,6 +44,8 @@ pub struct Doors {
     pub outside: Arc<dyn Outside>,
     /// Seals and opens data; `None` where the operator switched that off.
     pub vault: Option<Arc<dyn Vault>>,
+    /// Knows places by their names; `None` where none is known.
+    pub gazetteer: Option<Arc<dyn Gazetteer>>,
 }
 
 /// When the entry of a successful read is durable.

@@ -3,7 +3,7 @@
 //! One method of [`Engine`] is one use case: it takes the [`Caller`] first, asks core whether the
 //! caller may, lets core decide what happens, and returns when the outcome is durable and its
 //! ledger entry is signed. The doors to the world outside are the traits [`Store`], [`Outside`],
-//! [`WallClock`], [`Entropy`], [`Signer`] and [`Vault`].
+//! [`WallClock`], [`Entropy`], [`Signer`], [`Vault`] and [`Gazetteer`].
 
 mod engine;
 mod opening;
@@ -33,6 +33,7 @@ mod state;
 mod live;
 
 mod entropy;
+mod gazetteer;
 mod outside;
 mod signer;
 mod store;
@@ -50,6 +51,7 @@ pub use data::{Encrypted, Erased, ErasureRequest};
 pub use engine::{Doors, Engine, EngineStats, Options, ReadLog};
 pub use entropy::Entropy;
 pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
+pub use gazetteer::{Gazetteer, KnownPlace};
 pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionRequest};
 pub use idempotency::Idempotency;
 pub use identity::{ApiKeyRequest, NewApiKey};

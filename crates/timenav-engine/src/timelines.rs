@@ -154,7 +154,7 @@ impl Engine {
     }
 
     fn view(&self, caller: &Caller, state: Arc<TimelineState>) -> TimelineView {
-        let clock = ClockView::at(state.head.id.clone(), state.head.clock.clone(), self.host(&state));
+        let clock = self.view_clock(state.head.id.clone(), state.head.clock.clone(), self.host(&state));
         let shown = !state.head.id.is_system() && self.decide(caller, &state.head.id, Demand::Look).is_ok();
         let clock = shown.then_some(clock);
         let role = self.directory().standing(caller, Some(&state)).role;

@@ -103,6 +103,13 @@ impl Gazetteer {
         Some(Found { best, others, is_ambiguous })
     }
 
+    /// Returns the IANA time zone of the likeliest place that a text means: at its point, if it has one.
+    #[must_use]
+    pub fn zone_of(self, text: &str) -> Option<&'static str> {
+        let best = self.0.look_up(text).into_iter().next()?;
+        self.describe(best.meaning).zone
+    }
+
     fn rivals(self, best: &Match, other: &Match) -> bool {
         let is_apart = !self.0.is_within(best.target, other.target) && !self.0.is_within(other.target, best.target);
         let is_as_well_named = other.strength <= best.strength;

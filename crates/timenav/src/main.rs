@@ -13,6 +13,7 @@ mod doors;
 mod exit;
 mod key_files;
 mod output;
+mod places;
 mod telemetry;
 mod vault;
 mod wiring;

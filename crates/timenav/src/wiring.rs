@@ -10,6 +10,7 @@ use crate::config::Settings;
 use crate::data_folder::{CheckpointPlace, DataFolder, make_private};
 use crate::doors::{HostClock, OsEntropy};
 use crate::key_files::{keep_first_key, service_key};
+use crate::places::Places;
 use crate::vault::AesVault;
 
 /// An open engine, and the lock that keeps others from its checkpoints.
@@ -42,6 +43,7 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
         signer: Arc::new(key.signer),
         outside: Arc::new(outside),
         vault: vault.map(|vault| Arc::new(vault) as _),
+        gazetteer: Some(Arc::new(Places::open())),
     };
     let options = Options {
         service_name: key.service_name,

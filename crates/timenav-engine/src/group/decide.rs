@@ -191,7 +191,7 @@ impl Group<'_> {
     ) -> Result<Outcome, Refusal> {
         let host = self.host(timeline);
         let before = self.clock(timeline)?;
-        let moved = clock::decide(&before, command, &zone_of(before.location.as_deref()), host)?;
+        let moved = clock::decide(&before, command, &zone_of(self.doors, before.location.as_deref()), host)?;
         if let Some(moved) = &moved {
             let same_rate = moved.moment.rate == before.rate();
             self.admit_moment(actor, moved.moment.at, host, same_rate)?;

@@ -81,7 +81,8 @@ pub(crate) struct TravelRequest {
     /// The moment to go to, past or future: an ISO 8601 timestamp with a zone.
     #[schema(value_type = String, format = "timestamp", example = "2005-08-29T11:10:00Z")]
     destination_time: Text<Instant<Virtual>>,
-    /// The place to arrive at. The clock stays where it is if it is left out.
+    /// The place to arrive at: any text. An IANA zone name, coordinates, or the name of a known place also
+    /// set the calendar and the local time. The clock stays where it is if it is left out.
     #[schema(min_length = 1, max_length = 512, example = "New Orleans")]
     location: Option<String>,
     /// The timeline; that of the API key if it is left out.

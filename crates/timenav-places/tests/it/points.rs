@@ -19,6 +19,14 @@ fn a_name_brings_its_time_zone() {
     ] {
         let found = Gazetteer::baked().look_up(text).unwrap();
         assert_eq!(found.best.zone, Some(expected), "{text}");
+        assert_eq!(Gazetteer::baked().zone_of(text), Some(expected), "{text}");
+    }
+}
+
+#[test]
+fn what_has_no_one_place_has_no_time_zone() {
+    for text in ["Europe", "Pariss", ""] {
+        assert_eq!(Gazetteer::baked().zone_of(text), None, "{text}");
     }
 }
 

@@ -80,6 +80,7 @@ impl House {
             signer: Arc::clone(&self.signer) as _,
             outside: Arc::clone(&self.outside) as _,
             vault: self.vault.clone(),
+            gazetteer: None,
         }
     }
 

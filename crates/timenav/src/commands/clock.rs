@@ -27,7 +27,7 @@ enum Action {
         /// The moment: RFC 3339 with a zone, such as 2005-08-29T11:10:00Z or -000043-03-15T12:00:00Z.
         #[arg(allow_hyphen_values = true)]
         time: String,
-        /// Where to be then; a zone such as America/Chicago sets the local time. Stays, unless given.
+        /// Where to be then; a known place, or a zone such as America/Chicago, sets the local time. Stays, unless given.
         #[arg(long)]
         location: Option<String>,
     },

@@ -32,7 +32,7 @@ pub(crate) struct ClockBody {
     /// The place last travelled to.
     #[schema(required)]
     location: Option<String>,
-    /// What the clock shows in the zone of its location, where that has one.
+    /// What the clock shows in the zone of its location, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     local_time: Option<String>,
     /// Counts changes of this clock.

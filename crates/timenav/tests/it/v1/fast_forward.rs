@@ -75,6 +75,9 @@ fn months_and_years_are_those_of_the_calendar() {
         // Summer time begins between the two: the same hour there is another one in UTC.
         ("2024-03-15T12:00:00Z", "fast-forward", "P1M", Some("Europe/Paris"), "2024-04-15T11:00:00Z"),
         ("2024-04-15T11:00:00Z", "rewind", "P1M", Some("Europe/Paris"), "2024-03-15T12:00:00Z"),
+        // A known place has the calendar of its zone.
+        ("2024-03-15T12:00:00Z", "fast-forward", "P1M", Some("Paris"), "2024-04-15T11:00:00Z"),
+        ("2024-04-15T11:00:00Z", "rewind", "P1M", Some("48.85,2.35"), "2024-03-15T12:00:00Z"),
         // A day is 86 400 seconds wherever the clock is.
         ("2024-03-30T12:00:00Z", "fast-forward", "1d", Some("Europe/Paris"), "2024-03-31T12:00:00Z"),
         // The first of the month there is still the last of the month before in UTC.

@@ -134,7 +134,16 @@ fn the_local_time_is_that_of_the_place() {
         ("2005-08-29T11:10:00Z", "America/Chicago", json!("2005-08-29T06:10:00-05:00")),
         ("2005-01-29T11:10:00Z", "America/Chicago", json!("2005-01-29T05:10:00-06:00")),
         ("2005-08-29T11:10:00Z", "Asia/Kathmandu", json!("2005-08-29T16:55:00+05:45")),
-        ("2005-08-29T11:10:00Z", "New Orleans", json!(null)),
+        ("2005-08-29T11:10:00Z", "New Orleans", json!("2005-08-29T06:10:00-05:00")),
+        ("2005-08-29T11:10:00Z", "paris, tx", json!("2005-08-29T06:10:00-05:00")),
+        ("2005-08-29T11:10:00Z", "Saigon", json!("2005-08-29T18:10:00+07:00")),
+        ("2005-08-29T11:10:00Z", "27.7,85.32", json!("2005-08-29T16:55:00+05:45")),
+        ("2005-08-29T11:10:00Z", "geo:0,-150;u=10", json!("2005-08-29T01:10:00-10:00")),
+        // The name of a zone is that zone, whatever else is called so.
+        ("2005-08-29T11:10:00Z", "EST", json!("2005-08-29T06:10:00-05:00")),
+        ("2005-08-29T11:10:00Z", "Narnia", json!(null)),
+        ("2005-08-29T11:10:00Z", "bbox:2,48,3,49", json!(null)),
+        ("2005-08-29T11:10:00Z", "*", json!(null)),
     ] {
         let answer = send(&service, "/v1/travel", &json!({ "destination_time": at, "location": place })).expect(200);
         assert_eq!(answer["local_time"], local, "{place}");
