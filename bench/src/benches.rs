@@ -7,3 +7,4 @@ pub(crate) mod writes;
 pub(crate) mod monitor;
 pub(crate) mod import;
 pub(crate) mod start;
+pub(crate) mod scan;

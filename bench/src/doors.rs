@@ -11,6 +11,7 @@ use timenav_engine::{Caller, Doors, Engine, Entropy, Options, ReadLog, Signer};
 use timenav_store::{CheckpointFile, SqliteStore};
 
 use crate::history::History;
+use crate::setting::Setting;
 use crate::wall_clock::HostClock;
 
 /// Events in one step of an import.
@@ -71,6 +72,15 @@ pub(crate) async fn open(folder: &Path) -> anyhow::Result<(Engine, Caller, Arc<S
     let key = std::fs::read_to_string(&key_file).context("the folder has no key")?;
     let caller = engine.authenticate(key.trim())?;
     Ok((engine, caller, store))
+}
+
+/// Returns the folder with a history of so many events, made by this run or an earlier one.
+pub(crate) fn kept_history(setting: &Setting, events_count: u64) -> anyhow::Result<PathBuf> {
+    let make = |folder: &Path| {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        runtime.block_on(make_history(folder, events_count))
+    };
+    setting.kept_folder(&format!("history-{events_count}-v1"), make)
 }
 
 /// Makes a history of so many events in an empty folder.

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use serde_json::json;
 
-use crate::benches::{clock, import, monitor, reads, start, travel, writes};
+use crate::benches::{clock, import, monitor, reads, scan, start, travel, writes};
 use crate::interrupt;
 use crate::report::Finding;
 use crate::setting::Setting;
@@ -19,13 +19,18 @@ struct Bench {
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
 
-const BENCHES: [Bench; 7] = [
+const BENCHES: [Bench; 8] = [
     Bench { name: "clock", about: "GET /v1/clock against a bare handler with the same answer", run: clock::run },
     Bench { name: "reads", about: "reads whose entry is durable first, against a buffered log", run: reads::run },
     Bench { name: "travel", about: "POST /v1/travel, one client, against one SQLite commit", run: travel::run },
     Bench { name: "writes", about: "durable writes of many clients, against raw group commits", run: writes::run },
     Bench { name: "monitor", about: "events by place and time, against the bare SQL statement", run: monitor::run },
     Bench { name: "import", about: "importing NDJSON, against raw batched inserts", run: import::run },
+    Bench {
+        name: "scan",
+        about: "a full scan for tampering, against a Merkle tree over the same bytes",
+        run: scan::run,
+    },
     Bench { name: "start", about: "start with a long history, against start with none", run: start::run },
 ];
 

@@ -25,6 +25,12 @@ pub(crate) enum Unit {
     /// Rows a second.
     #[serde(rename = "rows/s")]
     RowsPerSecond,
+    /// Entries of a ledger a second.
+    #[serde(rename = "entries/s")]
+    EntriesPerSecond,
+    /// Millions of bytes a second.
+    #[serde(rename = "MB/s")]
+    MegabytesPerSecond,
     /// Microseconds.
     #[serde(rename = "µs")]
     Micros,
@@ -73,6 +79,8 @@ impl fmt::Display for Unit {
         f.write_str(match self {
             Self::RequestsPerSecond => "req/s",
             Self::RowsPerSecond => "rows/s",
+            Self::EntriesPerSecond => "entries/s",
+            Self::MegabytesPerSecond => "MB/s",
             Self::Micros => "µs",
             Self::Millis => "ms",
         })

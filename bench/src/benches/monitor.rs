@@ -1,7 +1,6 @@
 //! A hundred events of one place from one moment on, inside the process, against the bare SQL
 //! statement on the same file (goal 5); and the same with ten times as many events (goal 6).
 
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -86,8 +85,7 @@ fn questions(count: u64) -> anyhow::Result<Vec<Question>> {
 impl Subject {
     fn open(setting: &Setting, events_count: u64) -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let make = |folder: &Path| runtime.block_on(doors::make_history(folder, events_count));
-        let folder = setting.kept_folder(&format!("monitor-{events_count}-v1"), make)?;
+        let folder = doors::kept_history(setting, events_count)?;
         let (engine, caller, store) = runtime.block_on(doors::open(&folder))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let bare = Connection::open_with_flags(doors::database_of(&folder), flags)?;

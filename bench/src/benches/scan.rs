@@ -1,0 +1,133 @@
+//! A full scan for tampering on all cores, against hashing the same bytes in memory into a Merkle
+//! tree on one core (goal 8).
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, ensure};
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Frontier, Salt, leaf_hash, payload_hash};
+use timenav_core::scan::Depth;
+use timenav_engine::{Caller, Engine, EntryRow, ScanSource};
+use timenav_store::SqliteStore;
+use tokio::runtime::Runtime;
+
+use crate::doors;
+use crate::load::count;
+use crate::report::{Finding, Goal, Unit};
+use crate::rounds::Rounds;
+use crate::setting::Setting;
+use crate::wall_clock::Stopwatch;
+
+/// Most entries that the floor keeps in memory: half a gigabyte would measure the memory.
+const FLOOR_ENTRIES_MAX: u64 = 100_000;
+/// Entries after which a making asks whether it is still wanted.
+const LOOK_EVERY_ENTRIES: u64 = 10_000;
+const FLOOR: &str = "the same bytes in memory, hashed into a Merkle tree on one core";
+
+/// A ledger to be scanned, and its first entries in memory.
+struct Subject {
+    runtime: Runtime,
+    engine: Engine,
+    caller: Caller,
+    timeline: TimelineId,
+    rows: Vec<EntryRow>,
+    /// Length of what is hashed of an entry, on average.
+    entry_bytes: f64,
+}
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
+    let entries_count = setting.history_events();
+    // Of events also their rows are compared; of reads there is nothing but the ledger.
+    let events = doors::kept_history(setting, entries_count)?;
+    let make = |folder: &Path| runtime()?.block_on(make_reads(folder, entries_count));
+    let reads = setting.kept_folder(&format!("scan-reads-{entries_count}-v1"), make)?;
+    Ok([measure(setting, "events", &events)?, measure(setting, "reads", &reads)?].concat())
+}
+
+fn measure(setting: &Setting, name: &str, folder: &Path) -> anyhow::Result<[Finding; 2]> {
+    let subject = Subject::open(folder)?;
+    let floor = || setting.cores.measured(|| subject.hash());
+    let rounds = Rounds::measure(setting, floor, || subject.scan())?;
+    let megabytes = |figures: &[f64]| figures.iter().map(|rate| rate * subject.entry_bytes / 1e6).collect();
+    let in_bytes = Rounds { floor: megabytes(&rounds.floor), subject: megabytes(&rounds.subject) };
+    subject.runtime.block_on(subject.engine.close());
+    let finding = |unit, rounds| Finding {
+        name: format!("scan-full-{name}"),
+        unit,
+        rounds,
+        ratio_goal: Goal::AtLeast(1.0),
+        own_goal: None,
+        floor: FLOOR,
+    };
+    Ok([finding(Unit::EntriesPerSecond, rounds), finding(Unit::MegabytesPerSecond, in_bytes)])
+}
+
+/// Makes a ledger of entries that are reads.
+async fn make_reads(folder: &Path, entries_count: u64) -> anyhow::Result<()> {
+    let (engine, caller, store) = doors::open(folder).await?;
+    for number in 0..entries_count {
+        if number % LOOK_EVERY_ENTRIES == 0 {
+            crate::interrupt::check()?;
+        }
+        engine.read_clock(&caller, None).await?;
+    }
+    engine.close().await;
+    drop((engine, store));
+    Ok(())
+}
+
+impl Subject {
+    fn open(folder: &Path) -> anyhow::Result<Self> {
+        let runtime = runtime()?;
+        let (engine, caller, store) = runtime.block_on(doors::open(folder))?;
+        let timeline = TimelineId::new(TimelineId::MAIN)?;
+        let rows = runtime.block_on(first_rows(&store, &timeline))?;
+        ensure!(!rows.is_empty(), "there is nothing to scan in {}", folder.display());
+        let bytes: usize = rows.iter().map(|row| row.leaf.len() + row.salt.len() + row.payload.len()).sum();
+        let entry_bytes = count(bytes) / count(rows.len());
+        warm(&doors::database_of(folder))?;
+        Ok(Self { runtime, engine, caller, timeline, rows, entry_bytes })
+    }
+
+    /// Returns how many entries a second are hashed, payload and leaf, and put under a tree.
+    fn hash(&self) -> anyhow::Result<f64> {
+        let watch = Stopwatch::start();
+        let mut tree = Frontier::default();
+        for row in &self.rows {
+            let salt = Salt::from_bytes(row.salt.as_slice().try_into().context("an entry has no salt")?);
+            std::hint::black_box(payload_hash(&salt, &row.payload));
+            tree.push(leaf_hash(&row.leaf));
+        }
+        std::hint::black_box(tree.root());
+        Ok(count(self.rows.len()) / watch.elapsed().as_secs_f64())
+    }
+
+    /// Returns how many entries a second are scanned.
+    fn scan(&self) -> anyhow::Result<f64> {
+        let watch = Stopwatch::start();
+        let mut nobody_asks = |_| ();
+        let detecting = self.engine.detect_tampering(&self.caller, &self.timeline, Depth::Full, &mut nobody_asks);
+        let scan = self.runtime.block_on(detecting)?.scan;
+        let seconds = watch.elapsed().as_secs_f64();
+        ensure!(!scan.tampering_detected(), "{}", scan.details);
+        Ok(count(usize::try_from(scan.size)?) / seconds)
+    }
+}
+
+/// As many workers as there are cores: a scan may use them all.
+fn runtime() -> anyhow::Result<Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+}
+
+async fn first_rows(store: &Arc<SqliteStore>, timeline: &TimelineId) -> anyhow::Result<Vec<EntryRow>> {
+    let snapshot = store.snapshot(timeline).await?.context("there is no such timeline")?;
+    let end = snapshot.head.frontier.size().min(FLOOR_ENTRIES_MAX);
+    Ok(store.entry_rows(snapshot.head.key, 0, end).await?)
+}
+
+/// Reads the whole file once, so that the first round is like the others.
+fn warm(database: &Path) -> anyhow::Result<()> {
+    std::io::copy(&mut std::fs::File::open(database)?, &mut std::io::sink())?;
+    Ok(())
+}
