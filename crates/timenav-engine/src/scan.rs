@@ -12,6 +12,7 @@ use crate::entropy::Entropy;
 use crate::store::StoreError;
 
 mod detection;
+mod events;
 mod payloads;
 mod places;
 mod replay;

@@ -2,7 +2,7 @@
 
 use super::{FindingKind, Findings};
 use crate::ledger::{
-    Checkpoint, Frontier, Hash, LeafError, LeafRecord, Salt, TILE_WIDTH, TileId, leaf_hash, payload_hash, tree_root,
+    Checkpoint, Frontier, Hash, LeafError, LeafRecord, Salt, TILE_HEIGHT, TILE_WIDTH, TileId, leaf_hash, payload_hash,
 };
 use crate::time::{Instant, Virtual, Wall, parse_timestamp};
 
@@ -184,26 +184,28 @@ impl LedgerScan {
     }
 
     fn push(&mut self, leaf: Hash) {
-        self.frontier.push(leaf);
-        let size = self.frontier.size();
-        for mark in self.marks.iter_mut().filter(|mark| mark.size == size) {
-            mark.found = Some(self.frontier.root());
-        }
-        let Some(tiles) = &mut self.tiles else { return };
-        let (mut hash, mut index) = (leaf, size - 1);
-        for level in 0_u8.. {
+        let Self { frontier, tiles, filled, .. } = self;
+        frontier.push_visiting(leaf, |subtree, hash| {
+            let Some(tiles) = tiles else { return };
+            // Of the subtrees that the leaf completes, tiles hold every eighth level.
+            if !subtree.height.is_multiple_of(TILE_HEIGHT) {
+                return;
+            }
+            let level = subtree.height / TILE_HEIGHT;
             let at = usize::from(level);
             if tiles.len() == at {
                 tiles.push(Vec::with_capacity(usize::from(TILE_WIDTH)));
             }
             tiles[at].push(hash);
-            if tiles[at].len() < usize::from(TILE_WIDTH) {
-                break;
+            if tiles[at].len() == usize::from(TILE_WIDTH) {
+                let hashes = std::mem::replace(&mut tiles[at], Vec::with_capacity(usize::from(TILE_WIDTH)));
+                let index = subtree.index / u64::from(TILE_WIDTH);
+                filled.push(FilledTile { tile: TileId { level, index }, hashes });
             }
-            let hashes = std::mem::take(&mut tiles[at]);
-            hash = tree_root(&hashes);
-            index /= u64::from(TILE_WIDTH);
-            self.filled.push(FilledTile { tile: TileId { level, index }, hashes });
+        });
+        let size = self.frontier.size();
+        for mark in self.marks.iter_mut().filter(|mark| mark.size == size) {
+            mark.found = Some(self.frontier.root());
         }
     }
 

@@ -3,16 +3,18 @@
 use timenav_core::ledger::{Checkpoint, LeafRecord, inclusion_nodes, leaf_hash, verify_inclusion};
 use timenav_core::scan::{Depth, EntryBytes, FilledTile, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
 
+use super::events::Compared;
 use super::replay::{Recorded, RecordedData, RecordedEvent, Replay};
 use super::report::{self, Checked, Scan};
 use super::source::{EntryRow, Orphan, Snapshot};
-use super::{Outcome, Progress, ScanRequest, ScanStage, rows, tree};
+use super::{Outcome, Progress, ScanRequest, ScanStage, events, rows, tree};
 use crate::state::Anchor;
 use crate::store::StoreError;
 
 mod fork;
 
-/// Entries read at a time: all that a scan holds in memory of a ledger.
+/// Entries read at a time. A scan holds three such blocks in memory, and no more of a ledger: one
+/// is read, one is hashed, and the events of one are compared.
 const BLOCK_ENTRIES: u64 = 1_024;
 /// Events without a row that are remembered to be told one by one.
 const MISSING_MAX: usize = 1_000;
@@ -160,45 +162,46 @@ impl Way<'_, '_> {
         let mut carried = Carried { ledger, replay: Replay::new(timeline, first) };
         self.enter(ScanStage::Entries, size - first);
         let mut at = first;
+        let mut events = Vec::new();
         let mut next = source.entry_rows(key, at, size.min(at + BLOCK_ENTRIES)).await?;
         while at < size {
             let end = size.min(at + BLOCK_ENTRIES);
             let rows = std::mem::take(&mut next);
             let bytes = rows.iter().map(EntryRow::bytes_count).sum();
-            // The next block is read while this one is hashed, off the threads that answer requests.
+            // The next block is read while this one is hashed and the events of the last one are
+            // compared, off the threads that answer requests.
             let working = tokio::task::spawn_blocking(move || carried.take(&rows, end));
-            let (worked, read) = tokio::join!(working, source.entry_rows(key, end, size.min(end + BLOCK_ENTRIES)));
+            let reading = source.entry_rows(key, end, size.min(end + BLOCK_ENTRIES));
+            let (worked, read, compared) = tokio::join!(working, reading, events::compare(source, key, events));
             let (back, block) = worked.map_err(|error| StoreError::Unavailable(error.to_string()))?;
             carried = back;
             next = read?;
-            self.compare_block(&mut carried, block).await?;
+            self.keep(compared)?;
+            events = self.compare_block(&mut carried, block).await?;
             at = end;
             self.advance(at - first, bytes);
         }
+        self.keep(events::compare(source, key, events).await)?;
         self.end(carried).await
     }
 
-    /// Compares the tiles, events and sealed records of a block with what is kept.
-    async fn compare_block(&mut self, carried: &mut Carried, block: Block) -> Result<(), StoreError> {
+    /// Compares the tiles and sealed records of a block with what is kept. Returns its events,
+    /// which take longer.
+    async fn compare_block(&mut self, carried: &mut Carried, block: Block) -> Result<Vec<RecordedEvent>, StoreError> {
         self.compare_tiles(carried, block.filled).await?;
-        if !block.events.is_empty() {
-            self.compare_events(block.events).await?;
-        }
         if !block.data.is_empty() {
             self.compare_data(&mut carried.replay, &block.data).await?;
         }
-        Ok(())
+        Ok(block.events)
     }
 
-    async fn compare_events(&mut self, events: Vec<RecordedEvent>) -> Result<(), StoreError> {
-        let event_ids = events.iter().map(|event| event.event_id.clone()).collect();
-        match self.request.source.event_rows(self.snapshot.head.key, event_ids).await {
-            Ok(kept) => {
-                for (event, kept) in events.into_iter().zip(kept) {
-                    if rows::is_missing(&mut self.findings, &event, &kept) && self.missing.len() < MISSING_MAX {
-                        self.missing.push(event);
-                    }
-                }
+    /// Keeps what comparing events gave.
+    fn keep(&mut self, compared: Result<Compared, StoreError>) -> Result<(), StoreError> {
+        match compared {
+            Ok(Compared { findings, missing }) => {
+                self.findings.append(findings);
+                let room = MISSING_MAX.saturating_sub(self.missing.len());
+                self.missing.extend(missing.into_iter().take(room));
                 Ok(())
             }
             Err(error) => self.damage(error, "events"),

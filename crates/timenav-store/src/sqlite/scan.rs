@@ -1,7 +1,7 @@
 //! What a scan reads: rows as they are.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -28,7 +28,15 @@ const SELECT_INTERVENTIONS: &str = "SELECT position, intervention_id FROM interv
     WHERE timeline = ?1 AND event_id = ?2";
 
 /// A database that is only looked at: by `timenav verify`, also while nothing runs.
-pub struct SqliteArchive(Arc<Mutex<Connection>>);
+pub struct SqliteArchive(Arc<Archive>);
+
+struct Archive {
+    /// A path or, for a file that nobody has open, an address.
+    address: PathBuf,
+    flags: OpenFlags,
+    /// As many as were ever in use at the same time.
+    idle: Mutex<Vec<Connection>>,
+}
 
 impl SqliteArchive {
     /// Opens the file for reading.
@@ -37,15 +45,15 @@ impl SqliteArchive {
     /// There is none, or it cannot be read.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = if has_log(path) {
-            Connection::open_with_flags(path, flags)
+        let (address, flags) = if has_log(path) {
+            (path.to_owned(), flags)
         } else {
             // Nobody has it open, so it is read without the files that SQLite would leave beside it.
-            Connection::open_with_flags(immutable(path), flags | OpenFlags::SQLITE_OPEN_URI)
+            (immutable(path).into(), flags | OpenFlags::SQLITE_OPEN_URI)
         };
-        let connection = connection.map_err(failed)?;
-        configure(&connection, READER_CACHE_KIB).map_err(failed)?;
-        Ok(Self(Arc::new(Mutex::new(connection))))
+        let archive = Archive { address, flags, idle: Mutex::default() };
+        archive.read(|_| Ok(()))?;
+        Ok(Self(Arc::new(archive)))
     }
 
     /// Returns the timelines there are, by name.
@@ -53,16 +61,36 @@ impl SqliteArchive {
     /// # Errors
     /// They cannot be read.
     pub fn timelines(&self) -> Result<Vec<TimelineId>, StoreError> {
-        timelines(&self.0.lock())
+        self.0.read(timelines)
     }
 
     async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let connection = Arc::clone(&self.0);
-        let done = tokio::task::spawn_blocking(move || work(&connection.lock()));
+        let archive = Arc::clone(&self.0);
+        let done = tokio::task::spawn_blocking(move || archive.read(work));
         done.await.map_err(|error| StoreError::Unavailable(error.to_string()))?
+    }
+}
+
+impl Archive {
+    /// Reads on a connection that nobody else uses.
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let idle = self.idle.lock().pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => self.connect().map_err(failed)?,
+        };
+        let result = work(&connection);
+        self.idle.lock().push(connection);
+        result
+    }
+
+    fn connect(&self) -> rusqlite::Result<Connection> {
+        let connection = Connection::open_with_flags(&self.address, self.flags)?;
+        configure(&connection, READER_CACHE_KIB)?;
+        Ok(connection)
     }
 }
 
@@ -212,7 +240,8 @@ fn blob(row: &Row<'_>, at: usize) -> Result<Vec<u8>, StoreError> {
 }
 
 fn tile_bytes(connection: &Connection, key: TimelineKey, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
-    let mut select = connection.prepare_cached(SELECT_TILE).map_err(failed)?;
+    let moment = connection.unchecked_transaction().map_err(failed)?;
+    let mut select = moment.prepare_cached(SELECT_TILE).map_err(failed)?;
     let mut one = |tile: &TileId| {
         select.query_row(params![key.0, tile.level, sql(tile.index)], |row| row.get(0)).optional().map_err(failed)
     };
@@ -220,8 +249,10 @@ fn tile_bytes(connection: &Connection, key: TimelineKey, tiles: &[TileId]) -> Re
 }
 
 fn event_rows(connection: &Connection, key: TimelineKey, event_ids: &[String]) -> Result<Vec<KeptRows>, StoreError> {
-    let mut select = connection.prepare_cached(SELECT_EVENT).map_err(failed)?;
-    let mut select_interventions = connection.prepare_cached(SELECT_INTERVENTIONS).map_err(failed)?;
+    // In one transaction, since each statement by itself would lock and unlock the file.
+    let moment = connection.unchecked_transaction().map_err(failed)?;
+    let mut select = moment.prepare_cached(SELECT_EVENT).map_err(failed)?;
+    let mut select_interventions = moment.prepare_cached(SELECT_INTERVENTIONS).map_err(failed)?;
     let mut all = Vec::with_capacity(event_ids.len());
     for event_id in event_ids {
         let mut rows = select.query(params![key.0, event_id]).map_err(failed)?;
