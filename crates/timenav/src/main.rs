@@ -15,7 +15,6 @@ mod key_files;
 mod output;
 mod places;
 mod telemetry;
-mod vault;
 mod wiring;
 
 use std::process::ExitCode;

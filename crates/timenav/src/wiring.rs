@@ -5,13 +5,13 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use timenav_engine::{Doors, Engine, Options};
 use timenav_store::{CheckpointFile, SqliteStore};
+use timenav_vault::AesVault;
 
 use crate::config::Settings;
 use crate::data_folder::{CheckpointPlace, DataFolder, make_private};
 use crate::doors::{HostClock, OsEntropy};
 use crate::key_files::{keep_first_key, service_key};
 use crate::places::Places;
-use crate::vault::AesVault;
 
 /// An open engine, and the lock that keeps others from its checkpoints.
 pub(crate) struct Wired {

@@ -104,6 +104,22 @@ const LAYERS: [Layer; 6] = [
         instead: "a store speaks the engine's language only",
     },
     Layer {
+        manifest: "crates/timenav-vault/Cargo.toml",
+        forbidden: &[
+            "timenav-store",
+            "timenav-http",
+            "timenav-import",
+            "timenav",
+            "tracing",
+            "serde",
+            "serde_json",
+            "axum",
+            "http",
+            "rusqlite",
+        ],
+        instead: "keys and plaintext pass through here: nothing that could write them down",
+    },
+    Layer {
         manifest: "crates/timenav-http/Cargo.toml",
         forbidden: &["timenav-store", "timenav-places", "timenav", "rusqlite", "tokio-postgres", "sqlx"],
         instead: "handlers ask the engine, never a store",

@@ -3,7 +3,15 @@ use serde_json::Value;
 use timenav_core::ids::{DataId, TimelineId};
 
 use super::*;
-use crate::doors::OsEntropy;
+
+struct Randomness;
+
+impl Entropy for Randomness {
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    fn fill(&self, buffer: &mut [u8]) {
+        aws_lc_rs::rand::fill(buffer).unwrap();
+    }
+}
 
 fn key(text: &str) -> EncryptionKey {
     EncryptionKey::new(Zeroizing::new(text.to_owned())).unwrap()
@@ -100,7 +108,7 @@ fn a_record_is_committed_to_its_key() {
 
 #[tokio::test]
 async fn two_records_of_the_same_share_nothing() {
-    let vault = AesVault::new(Arc::new(OsEntropy::new()));
+    let vault = AesVault::new(Arc::new(Randomness));
     let here = place("main", "data_a");
     let one = vault.seal(here.clone(), text("{}"), key(RANDOM)).await.unwrap();
     let two = vault.seal(here.clone(), text("{}"), key(RANDOM)).await.unwrap();
@@ -112,11 +120,17 @@ async fn two_records_of_the_same_share_nothing() {
 
 #[tokio::test]
 async fn so_many_wait_and_no_more() {
-    let vault = AesVault::new(Arc::new(OsEntropy::new()));
+    let vault = AesVault::new(Arc::new(Randomness));
     let everybody = u32::try_from(KEY_DERIVATIONS_MAX + KEY_DERIVATIONS_WAITING_MAX).unwrap();
     let held = vault.places.acquire_many(everybody).await.unwrap();
-    let refused = vault.seal(place("main", "data_a"), text("{}"), key(RANDOM)).await;
-    assert_eq!(refused.err(), Some(VaultError::Busy));
+    let long = "x".repeat(QUICK_BYTES_MAX + 1);
+    for (data, with) in [("{}", "a passphrase"), (long.as_str(), RANDOM)] {
+        let refused = vault.seal(place("main", "data_a"), text(data), key(with)).await;
+        assert_eq!(refused.err(), Some(VaultError::Busy), "{with}");
+    }
+    // What takes a moment waits for nobody.
+    let quick = vault.seal(place("main", "data_a"), text(&long[..QUICK_BYTES_MAX - 16]), key(RANDOM)).await.unwrap();
+    vault.open(place("main", "data_a"), quick, key(RANDOM)).await.unwrap();
     drop(held);
-    vault.seal(place("main", "data_a"), text("{}"), key(RANDOM)).await.unwrap();
+    vault.seal(place("main", "data_a"), text("{}"), key("a passphrase")).await.unwrap();
 }

@@ -20,7 +20,7 @@ use timenav_core::data::{
 };
 use timenav_core::limits::{KEY_DERIVATIONS_MAX, KEY_DERIVATIONS_WAITING_MAX};
 use timenav_engine::{Entropy, RecordPlace, Vault, VaultError};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 use zeroize::{Zeroize as _, Zeroizing};
 
 #[cfg(test)]
@@ -34,12 +34,17 @@ const ARGON2_MEMORY_KIB: u32 = 19 * 1_024;
 const ARGON2_PASSES: u32 = 2;
 /// Lanes of Argon2id.
 const ARGON2_LANES: u32 = 1;
+/// Data that is sealed and opened where it is asked for, if its key is random: some 10 µs.
+const QUICK_BYTES_MAX: usize = 64 * 1_024;
+/// The most that a thread can step back by (nice(2)).
+#[cfg(target_os = "linux")]
+const NICE_MOST: i32 = 19;
 /// What the key of the cipher and the commitment are made for.
 const CIPHER_KEY_LABEL: &[u8] = b"timenav data cipher key";
 const COMMITMENT_LABEL: &[u8] = b"timenav data commitment";
 
-/// Seals and opens on threads that may be busy for a while, so many at a time.
-pub(crate) struct AesVault {
+/// Seals and opens: at once what is quick, and the rest on threads of its own, so many at a time.
+pub struct AesVault {
     entropy: Arc<dyn Entropy>,
     /// Who may work.
     turns: Arc<Semaphore>,
@@ -48,7 +53,9 @@ pub(crate) struct AesVault {
 }
 
 impl AesVault {
-    pub(crate) fn new(entropy: Arc<dyn Entropy>) -> Self {
+    /// Returns a vault that takes its salts and nonces from there.
+    #[must_use]
+    pub fn new(entropy: Arc<dyn Entropy>) -> Self {
         Self {
             entropy,
             turns: Arc::new(Semaphore::new(KEY_DERIVATIONS_MAX)),
@@ -56,18 +63,22 @@ impl AesVault {
         }
     }
 
-    /// Does the work in its turn, on a thread that may be busy.
+    /// Does the work in its turn, on a thread of its own that gives way to all others: an answer
+    /// that takes nothing but a moment must not wait for somebody's passphrase.
     async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, VaultError> + Send + 'static,
     ) -> Result<T, VaultError> {
         let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| VaultError::Busy)?;
         let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| VaultError::Failed)?;
-        let done = tokio::task::spawn_blocking(move || {
+        let (answer, done) = oneshot::channel();
+        let working = std::thread::Builder::new().name("sealing".to_owned()).spawn(move || {
             // Held until the work is done, even if nobody waits for it any more.
             let _held = (place, turn);
-            work()
+            give_way();
+            let _ = answer.send(work());
         });
+        working.map_err(|_| VaultError::Failed)?;
         done.await.map_err(|_| VaultError::Failed)?
     }
 }
@@ -78,12 +89,30 @@ impl Vault for AesVault {
         let (mut salt, mut nonce) = ([0; SALT_BYTES], [0; NONCE_BYTES]);
         self.entropy.fill(&mut salt);
         self.entropy.fill(&mut nonce);
+        if is_quick(&key, data.as_str().len()) {
+            return seal(&place, &data, &key, salt, nonce);
+        }
         self.work(move || seal(&place, &data, &key, salt, nonce)).await
     }
 
     async fn open(&self, place: RecordPlace, sealed: SealedData, key: EncryptionKey) -> Result<Plaintext, VaultError> {
+        if is_quick(&key, sealed.ciphertext.len()) {
+            return open(&place, sealed, &key);
+        }
         self.work(move || open(&place, sealed, &key)).await
     }
+}
+
+/// Returns whether the work takes less time than waking another thread for it.
+fn is_quick(key: &EncryptionKey, length: usize) -> bool {
+    length <= QUICK_BYTES_MAX && key.kind() == KeyKind::Random
+}
+
+/// Lets every other thread go first from now on. Only Linux can do that for one thread.
+fn give_way() {
+    // Refused or not known here, the work takes the time it takes.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(NICE_MOST);
 }
 
 fn seal(
