@@ -21,7 +21,7 @@ struct Case {
     own_goal: Option<Goal>,
 }
 
-const CASES: [Case; 4] = [
+const CASES: [Case; 6] = [
     Case { name: "travel-1", plan: Plan::Travel, write: Write::Entry, clients: 1, own_goal: None },
     Case { name: "travel-16", plan: Plan::Travel, write: Write::Entry, clients: 16, own_goal: None },
     Case {
@@ -31,6 +31,8 @@ const CASES: [Case; 4] = [
         clients: 64,
         own_goal: Some(Goal::AtLeast(RATE_MIN)),
     },
+    Case { name: "events-1", plan: Plan::Event, write: Write::Event, clients: 1, own_goal: None },
+    Case { name: "events-16", plan: Plan::Event, write: Write::Event, clients: 16, own_goal: None },
     Case {
         name: "events-64",
         plan: Plan::Event,
