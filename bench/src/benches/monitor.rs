@@ -59,12 +59,12 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
         finding("store", Rounds::measure(setting, bare, || subject.ask_store(&questions))?),
         finding("engine", Rounds::measure(setting, bare, || subject.ask_engine(&questions))?),
     ];
-    if setting.large {
+    if setting.quick || setting.large {
         let large = Subject::open(setting, 10 * events_count)?;
         let rounds = Rounds::measure(setting, || subject.ask_store(&questions), || large.ask_store(&questions))?;
         large.close();
         findings.push(Finding {
-            name: "monitor-ten-times-events".to_owned(),
+            name: format!("monitor-store-{}", 10 * events_count),
             unit: Unit::Micros,
             rounds,
             ratio_goal: Goal::AtMost(1.3),
