@@ -8,3 +8,4 @@ pub(crate) mod monitor;
 pub(crate) mod import;
 pub(crate) mod start;
 pub(crate) mod scan;
+pub(crate) mod growth;

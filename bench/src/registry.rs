@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use serde_json::json;
 
-use crate::benches::{clock, import, monitor, reads, scan, start, travel, writes};
+use crate::benches::{clock, growth, import, monitor, reads, scan, start, travel, writes};
 use crate::interrupt;
 use crate::report::Finding;
 use crate::setting::Setting;
@@ -19,7 +19,7 @@ struct Bench {
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
 
-const BENCHES: [Bench; 8] = [
+const BENCHES: [Bench; 9] = [
     Bench { name: "clock", about: "GET /v1/clock against a bare handler with the same answer", run: clock::run },
     Bench { name: "reads", about: "reads whose entry is durable first, against a buffered log", run: reads::run },
     Bench { name: "travel", about: "POST /v1/travel, one client, against one SQLite commit", run: travel::run },
@@ -31,13 +31,14 @@ const BENCHES: [Bench; 8] = [
         about: "a full scan for tampering, against a Merkle tree over the same bytes",
         run: scan::run,
     },
+    Bench { name: "growth", about: "a write with a long history, against one with a short history", run: growth::run },
     Bench { name: "start", about: "start with a long history, against start with none", run: start::run },
 ];
 
 /// Prints what there is.
 pub(crate) fn list() {
     for bench in &BENCHES {
-        println!("{:<10}{}", bench.name, bench.about);
+        println!("{:<13}{}", bench.name, bench.about);
     }
 }
 

@@ -132,7 +132,7 @@ impl fmt::Display for Finding {
 }
 
 fn row([name, subject, floor, ratio, goal, verdict]: [&str; 6]) -> String {
-    format!("{name:<28}{subject:>18}{floor:>18}  {ratio:<22}{goal:<24}{verdict}").trim_end().to_owned()
+    format!("{name:<28}{subject:>20}{floor:>20}  {ratio:<22}{goal:<24}{verdict}").trim_end().to_owned()
 }
 
 /// Writes a figure so that it can be read: thousands apart, and decimals only where they matter.

@@ -1,0 +1,122 @@
+//! What a write costs on a ledger with a long history, against one with a short history (goal 21).
+//!
+//! The write is an event with an id that the service makes: it goes into the most tables, each
+//! time to another place in them.
+
+use std::path::Path;
+
+use timenav_engine::{Caller, Engine};
+use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
+
+use crate::doors;
+use crate::history::History;
+use crate::load::count;
+use crate::report::{Finding, Goal, Unit};
+use crate::rounds::{Rounds, Spread};
+use crate::setting::Setting;
+use crate::wall_clock::Stopwatch;
+
+/// Events of the short history.
+const FEW: u64 = 10_000;
+/// Writers at once, for what is left of the cost when they share the disk's.
+const WRITERS: u64 = 64;
+/// Writes before those that count.
+const WARM_WRITES: u64 = 512;
+
+/// How a write's cost is found.
+#[derive(Clone, Copy)]
+enum Cost {
+    /// One writer; the median of all writes, in microseconds.
+    Alone,
+    /// Many writers; the time of all writes by their number, in microseconds.
+    Together,
+}
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
+    let mut sizes = vec![if setting.quick { 200_000 } else { 1_000_000 }];
+    if setting.large {
+        sizes.push(10_000_000);
+    }
+    let mut findings = Vec::new();
+    for events_count in sizes {
+        let long = doors::kept_history(setting, events_count)?;
+        for (name, cost) in [("alone", Cost::Alone), ("together", Cost::Together)] {
+            let short = || {
+                let folder = setting.empty_folder("growth-short")?;
+                runtime()?.block_on(doors::make_history(&folder, FEW))?;
+                setting.cores.measured(|| measure(setting, &folder, FEW, cost))
+            };
+            let rounds = Rounds::measure(setting, short, || {
+                setting.cores.measured(|| measure(setting, &long, events_count, cost))
+            })?;
+            findings.push(Finding {
+                name: format!("write-growth-{name}-{events_count}"),
+                unit: Unit::Micros,
+                rounds,
+                ratio_goal: Goal::AtMost(1.1),
+                own_goal: None,
+                floor: "the same write with a history of 10 000 events",
+            });
+        }
+    }
+    Ok(findings)
+}
+
+/// Opens a folder anew, so that both sides begin with the same caches, and writes.
+fn measure(setting: &Setting, folder: &Path, events_count: u64, cost: Cost) -> anyhow::Result<f64> {
+    let runtime = runtime()?;
+    let (engine, caller, store) = runtime.block_on(doors::open(folder))?;
+    let writes = if setting.quick { 1_024 } else { 4_096 };
+    let micros = match cost {
+        Cost::Alone => alone(&runtime, &engine, &caller, events_count, writes),
+        Cost::Together => together(&runtime, &engine, &caller, events_count, WRITERS * writes / 8),
+    };
+    runtime.block_on(engine.close());
+    drop((engine, store));
+    micros
+}
+
+fn alone(runtime: &Runtime, engine: &Engine, caller: &Caller, first: u64, writes: u64) -> anyhow::Result<f64> {
+    let mut micros = Vec::new();
+    for number in 0..WARM_WRITES + writes {
+        let watch = Stopwatch::start();
+        runtime.block_on(write(engine, caller, first + number))?;
+        if number >= WARM_WRITES {
+            micros.push(watch.micros());
+        }
+    }
+    Ok(Spread::of(&micros).median)
+}
+
+fn together(runtime: &Runtime, engine: &Engine, caller: &Caller, first: u64, writes: u64) -> anyhow::Result<f64> {
+    let begin = |first: u64, writes: u64| async move {
+        let mut writers = JoinSet::new();
+        for writer in 0..WRITERS {
+            let (engine, caller) = (engine.clone(), caller.clone());
+            writers.spawn(async move {
+                for number in (0..writes).filter(|number| number % WRITERS == writer) {
+                    write(&engine, &caller, first + number).await?;
+                }
+                anyhow::Ok(())
+            });
+        }
+        while let Some(ended) = writers.join_next().await {
+            ended??;
+        }
+        anyhow::Ok(())
+    };
+    runtime.block_on(begin(first, WARM_WRITES))?;
+    let watch = Stopwatch::start();
+    runtime.block_on(begin(first + WARM_WRITES, writes))?;
+    Ok(watch.micros() / count(usize::try_from(writes)?))
+}
+
+async fn write(engine: &Engine, caller: &Caller, number: u64) -> anyhow::Result<()> {
+    engine.record_events(caller, None, vec![History { named: false }.draft(number)], None).await?;
+    Ok(())
+}
+
+fn runtime() -> anyhow::Result<Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?)
+}
