@@ -9,3 +9,5 @@ pub(crate) mod import;
 pub(crate) mod start;
 pub(crate) mod scan;
 pub(crate) mod growth;
+pub(crate) mod sealing;
+pub(crate) mod passphrases;

@@ -17,7 +17,8 @@ use crate::wall_clock::HostClock;
 /// Events in one step of an import.
 const BATCH_EVENTS: u64 = 2_048;
 
-struct SystemEntropy;
+/// Randomness from the system.
+pub(crate) struct SystemEntropy;
 
 impl Entropy for SystemEntropy {
     #[expect(clippy::disallowed_methods, reason = "this is the door")]

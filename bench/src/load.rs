@@ -37,6 +37,8 @@ pub(crate) enum Plan {
     Travel,
     /// `POST /v1/events`, one event each.
     Event,
+    /// `POST /v1/encrypt-data`, with a passphrase.
+    Passphrase,
     /// `GET /v1/monitor-events`, ten events of one place.
     Monitor,
 }
@@ -198,6 +200,12 @@ impl Plan {
             Self::Event => {
                 let event = History { named: false }.json(number);
                 request("POST", "/v1/events", key, Some(&event))
+            }
+            Self::Passphrase => {
+                let data = format!(r#"{{"number":{number}}}"#);
+                let key_text = "correct horse battery staple";
+                let body = format!(r#"{{"timeline_id":"main","data":{data},"encryption_key":"{key_text}"}}"#);
+                request("POST", "/v1/encrypt-data", key, Some(&body))
             }
             Self::Monitor => {
                 let place = History::default().box_of_place(number);

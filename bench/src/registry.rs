@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use serde_json::json;
 
-use crate::benches::{clock, growth, import, monitor, reads, scan, start, travel, writes};
+use crate::benches::{clock, growth, import, monitor, passphrases, reads, scan, sealing, start, travel, writes};
 use crate::interrupt;
 use crate::report::Finding;
 use crate::setting::Setting;
@@ -19,7 +19,7 @@ struct Bench {
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
 
-const BENCHES: [Bench; 9] = [
+const BENCHES: [Bench; 11] = [
     Bench { name: "clock", about: "GET /v1/clock against a bare handler with the same answer", run: clock::run },
     Bench { name: "reads", about: "reads whose entry is durable first, against a buffered log", run: reads::run },
     Bench { name: "travel", about: "POST /v1/travel, one client, against one SQLite commit", run: travel::run },
@@ -32,6 +32,12 @@ const BENCHES: [Bench; 9] = [
         run: scan::run,
     },
     Bench { name: "growth", about: "a write with a long history, against one with a short history", run: growth::run },
+    Bench { name: "sealing", about: "sealing and opening 1 KiB, against the bare ciphers", run: sealing::run },
+    Bench {
+        name: "passphrases",
+        about: "GET /v1/clock beside passphrases, against itself alone",
+        run: passphrases::run,
+    },
     Bench { name: "start", about: "start with a long history, against start with none", run: start::run },
 ];
 

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 
@@ -46,6 +47,17 @@ impl<'a> Service<'a> {
     /// Sends requests for as long as the setting says, and returns what came of it.
     pub(crate) fn load(&self, plan: Plan, connections: usize) -> anyhow::Result<Outcome> {
         send(self.setting, self.address, &self.data, plan, connections)
+    }
+
+    /// Returns something that sends requests for so long, from any thread, and returns what came of it.
+    pub(crate) fn loading_for(
+        &self,
+        plan: Plan,
+        connections: usize,
+        time: Duration,
+    ) -> impl FnOnce() -> anyhow::Result<Outcome> + Send + use<'_, 'a> {
+        let (setting, address, data) = (self.setting, self.address, self.data.as_path());
+        move || send_for(setting, address, data, plan, connections, time)
     }
 
     /// Imports a file of NDJSON and returns what came of it.
@@ -107,15 +119,27 @@ pub(crate) fn send(
     plan: Plan,
     connections: usize,
 ) -> anyhow::Result<Outcome> {
+    send_for(setting, address, data, plan, connections, setting.measure_time)
+}
+
+fn send_for(
+    setting: &Setting,
+    address: SocketAddr,
+    data: &Path,
+    plan: Plan,
+    connections: usize,
+    time: Duration,
+) -> anyhow::Result<Outcome> {
     let plan = match plan {
         Plan::Clock => "clock",
         Plan::Travel => "travel",
         Plan::Event => "event",
+        Plan::Passphrase => "passphrase",
         Plan::Monitor => "monitor",
     };
     let (address, connections) = (address.to_string(), connections.to_string());
     let key = data.join("admin.key").display().to_string();
-    let millis = setting.measure_time.as_millis().to_string();
+    let millis = time.as_millis().to_string();
     let arguments = ["load", "--address", &address, "--key-file", &key, "--plan", plan];
     load::generate(setting, &[&arguments[..], &["--connections", &connections, "--millis", &millis]].concat())
 }
