@@ -91,17 +91,17 @@ fn alone(runtime: &Runtime, engine: &Engine, caller: &Caller, first: u64, writes
 
 fn together(runtime: &Runtime, engine: &Engine, caller: &Caller, first: u64, writes: u64) -> anyhow::Result<f64> {
     let begin = |first: u64, writes: u64| async move {
-        let mut writers = JoinSet::new();
+        let mut tasks = JoinSet::new();
         for writer in 0..WRITERS {
             let (engine, caller) = (engine.clone(), caller.clone());
-            writers.spawn(async move {
+            tasks.spawn(async move {
                 for number in (0..writes).filter(|number| number % WRITERS == writer) {
                     write(&engine, &caller, first + number).await?;
                 }
                 anyhow::Ok(())
             });
         }
-        while let Some(ended) = writers.join_next().await {
+        while let Some(ended) = tasks.join_next().await {
             ended??;
         }
         anyhow::Ok(())

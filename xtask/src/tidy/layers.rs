@@ -10,7 +10,7 @@ struct Layer {
     instead: &'static str,
 }
 
-const LAYERS: [Layer; 6] = [
+const LAYERS: [Layer; 7] = [
     Layer {
         manifest: "crates/timenav-core/Cargo.toml",
         forbidden: &[
