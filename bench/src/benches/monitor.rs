@@ -7,7 +7,7 @@ use anyhow::Context;
 use rusqlite::{Connection, OpenFlags, params};
 use timenav_core::place::{BBox, Cell, LocationQuery, Point};
 use timenav_core::time::{Instant, TimeRange, Virtual};
-use timenav_engine::{Caller, Engine, EventQuery, Layer, MonitorEvents, Store, TimelineKey};
+use timenav_engine::{Caller, Engine, EventQuery, Layer, MonitorEvents, Pattern, Store, TimelineKey};
 use timenav_store::SqliteStore;
 use tokio::runtime::Runtime;
 
@@ -117,7 +117,7 @@ impl Subject {
         median_micros(questions, |question| {
             let query = EventQuery {
                 layers: [Layer { timeline: self.timeline, as_of: u64::from(u32::MAX), overrides: false }].into(),
-                pattern: LocationQuery::Within(question.bbox),
+                patterns: vec![Pattern::Location(LocationQuery::Within(question.bbox))],
                 range: TimeRange::new(Some(question.from), None)?,
                 after: None,
                 items_max: ITEMS,

@@ -10,6 +10,7 @@ use timenav_core::event::{Cause, EventDraft};
 use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, KeyId, TimelineId, UserId};
 use timenav_core::intervention::Effect;
 use timenav_core::ledger::{Hash, Salt};
+use timenav_core::place::Point;
 use timenav_core::time::{Instant, Virtual, Wall};
 use tokio::sync::oneshot;
 
@@ -175,6 +176,8 @@ impl Command {
 pub(crate) struct PreparedEvent {
     pub(crate) event_id: EventId,
     pub(crate) draft: Arc<EventDraft>,
+    /// The point that it is found by.
+    pub(crate) point: Option<Point>,
     pub(crate) content: Arc<str>,
     pub(crate) salt: Salt,
     pub(crate) payload_hash: Hash,

@@ -16,6 +16,7 @@ use crate::command::{Answer, Change, Command, LedgerPosition, PreparedEvent};
 use crate::engine::Engine;
 use crate::event_content::event_content;
 use crate::idempotency::Idempotency;
+use crate::places::{Understood, point_of};
 use crate::refusal::Refusal;
 use crate::store::{EventQuery, StoredEvent};
 
@@ -65,7 +66,7 @@ pub struct MonitorEvents {
     pub timeline: Option<TimelineId>,
     /// Where, as the caller wrote it.
     pub location_text: String,
-    /// Where, as it was understood.
+    /// Where, as its form says.
     pub location: LocationQuery,
     /// When, both ends included.
     pub range: TimeRange<Virtual>,
@@ -89,6 +90,8 @@ pub struct EventPage {
     pub as_of: Option<u64>,
     /// The timelines that the events are recorded on, by layer: the timeline itself is the last.
     pub layers: Vec<TimelineId>,
+    /// How the location was understood.
+    pub understood: Understood,
     /// Asks for the next page.
     pub next_cursor: Option<String>,
 }
@@ -172,9 +175,10 @@ impl Engine {
             parameters["as_of"] = as_of_text.into();
         }
         self.log_read(caller, &timeline, "monitor_events", parameters.to_string()).await?;
+        let understood = self.understand(&layers, request.location).await?;
         let query = EventQuery {
             layers: Arc::clone(&layers),
-            pattern: request.location,
+            patterns: understood.patterns(),
             range: request.range,
             after,
             items_max: request.items_max + 1,
@@ -189,7 +193,8 @@ impl Engine {
             self.cursor(caller, &asked, size, last.time.micros(), place)
         });
         let names = if layers.len() > 1 { self.names_of(&layers) } else { vec![timeline.clone()] };
-        Ok(EventPage { timeline_id: timeline, events, as_of: size.checked_sub(1), layers: names, next_cursor })
+        let as_of = size.checked_sub(1);
+        Ok(EventPage { timeline_id: timeline, events, as_of, layers: names, understood, next_cursor })
     }
 
     fn prepare_all(&self, drafts: Vec<EventDraft>) -> Result<Vec<PreparedEvent>, Refusal> {
@@ -212,6 +217,7 @@ impl Engine {
         self.doors().entropy.fill(&mut salt);
         let salt = Salt::from_bytes(salt);
         let payload_hash = payload_hash(&salt, content.as_bytes());
-        Ok(PreparedEvent { event_id, draft: Arc::new(draft), content, salt, payload_hash })
+        let point = point_of(self.doors(), &draft);
+        Ok(PreparedEvent { event_id, draft: Arc::new(draft), point, content, salt, payload_hash })
     }
 }

@@ -14,6 +14,7 @@ mod access_logs;
 mod anchors;
 mod events;
 mod history;
+mod places;
 mod data;
 mod attempts;
 mod identity;
@@ -58,6 +59,7 @@ pub use identity::{ApiKeyRequest, NewApiKey};
 pub use live::{ClockStream, KEPT_CHANGES_MAX};
 pub use opening::OpenError;
 pub use outside::{Outside, OutsideError};
+pub use places::{Understood, name_key};
 pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, TileRequest};
 pub use refusal::Refusal;
 pub use scan::{

@@ -9,7 +9,7 @@ use timenav_core::data::SealedData;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, Salt, TileId};
-use timenav_core::place::LocationQuery;
+use timenav_core::place::{LocationQuery, Point};
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
 
 use crate::scan::ScanSource;
@@ -193,6 +193,8 @@ pub struct EventRow {
     pub event_id: EventId,
     /// What can be asked for.
     pub draft: Arc<EventDraft>,
+    /// The point that it is found by: its own, or that of the place it names.
+    pub point: Option<Point>,
     /// The whole event as JSON, in the shape in which it is answered.
     pub content: Arc<str>,
 }
@@ -305,8 +307,8 @@ impl KnownEvent {
 pub struct EventQuery {
     /// On which timeline, as of when: its layers, the oldest first.
     pub layers: Arc<[Layer]>,
-    /// Where.
-    pub pattern: Pattern,
+    /// Which: those that fit any of them.
+    pub patterns: Vec<Pattern>,
     /// When.
     pub range: TimeRange<Virtual>,
     /// Only events after this time, layer and position.
@@ -315,8 +317,14 @@ pub struct EventQuery {
     pub items_max: usize,
 }
 
-/// Where events are asked for.
-pub type Pattern = LocationQuery;
+/// Which events are asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pattern {
+    /// Those of a place.
+    Location(LocationQuery),
+    /// That one.
+    Event(EventId),
+}
 
 /// One event found by a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -358,6 +366,15 @@ pub trait Store: ScanSource + Send + Sync + 'static {
         layers: Arc<[Layer]>,
         event_ids: Vec<EventId>,
     ) -> Result<HashMap<EventId, KnownEvent>, StoreError>;
+
+    /// Returns the ids of at most `items_max` standing events of a name, the earliest first. `key` is
+    /// what [`crate::name_key`] makes of the name.
+    async fn events_named(
+        &self,
+        layers: Arc<[Layer]>,
+        key: String,
+        items_max: usize,
+    ) -> Result<Vec<EventId>, StoreError>;
 
     /// Returns the outcomes kept under these keys.
     async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError>;

@@ -11,6 +11,7 @@ use super::{Group, Outcome};
 use crate::command::{Actor, Change, Compensation, Host, Intervention, PreparedEvent};
 use crate::event_content::{cause_content, event_content, event_draft};
 use crate::payload::{Corrected, EffectRecord, Intervened, action, json, raw};
+use crate::places::point_of;
 use crate::refusal::Refusal;
 use crate::state::Anchor;
 use crate::store::{EventEnd, EventRow, EventVersion, InterventionRow, KnownEvent, TimelineKey};
@@ -200,7 +201,8 @@ impl Group<'_> {
         let Some((draft, content)) = row else { return Ok(()) };
         let until = is_tombstone.then_some(position);
         known.versions.push(EventVersion { layer, position, until, content: Arc::clone(&content) });
-        touched.events.push(EventRow { position, is_tombstone, event_id: event_id.clone(), draft, content });
+        let point = point_of(self.doors, &draft);
+        touched.events.push(EventRow { position, is_tombstone, event_id: event_id.clone(), draft, point, content });
         Ok(())
     }
 

@@ -87,7 +87,7 @@ impl Group<'_> {
         event: PreparedEvent,
         host: crate::command::Host,
     ) -> u64 {
-        let PreparedEvent { event_id, draft, content, salt, payload_hash } = event;
+        let PreparedEvent { event_id, draft, point, content, salt, payload_hash } = event;
         let who = (actor.name(), action::RECORD_EVENT, event_id.as_str());
         let payload = content.as_bytes().to_vec();
         if let Some(state) = self.change(timeline) {
@@ -99,7 +99,7 @@ impl Group<'_> {
         let version = EventVersion { layer, position, until: None, content: Arc::clone(&content) };
         self.known.events.entry((key, event_id.clone())).or_default().versions.push(version);
         if let Some(touched) = self.touched.get_mut(timeline) {
-            touched.events.push(EventRow { position, is_tombstone: false, event_id, draft, content });
+            touched.events.push(EventRow { position, is_tombstone: false, event_id, draft, point, content });
         }
         position
     }

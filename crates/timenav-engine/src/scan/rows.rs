@@ -131,6 +131,8 @@ fn wrong_column(row: &KeptEvent, content: &[u8]) -> Option<&'static str> {
     let near = |a: f64, b: f64| (a - b).abs() < ROUNDING_DEGREES;
     let same_point = match (columns.geo, row.point) {
         (None, None) => true,
+        // An event without coordinates is found by those of the place it names, which no entry tells.
+        (None, Some(_)) if row.place.is_some() => true,
         (Some(geo), Some((lat, lon))) => near(geo.lat, lat) && near(geo.lon, lon),
         (Some(_), None) | (None, Some(_)) => false,
     };

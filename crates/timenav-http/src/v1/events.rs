@@ -12,7 +12,6 @@ use serde_json::value::RawValue;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
 use timenav_core::limits::EVENTS_PER_REQUEST_MAX;
-use timenav_core::place::LocationQuery;
 use timenav_core::time::{TimeRange, Virtual};
 use timenav_engine::{EventPage, MonitorEvents};
 use timenav_import::EventRecord;
@@ -21,6 +20,7 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::clock::timeline;
+use super::resolved::ResolvedBody;
 use crate::answer::{Changed, LedgerBody};
 use crate::app::App;
 use crate::auth::Authenticated;
@@ -185,29 +185,6 @@ pub(crate) struct EventBody {
     timeline_id: Option<String>,
 }
 
-/// How a location was understood.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ResolvedBody {
-    /// `anywhere`, `near`, `box`, `area` or `text`.
-    #[schema(value_type = String)]
-    kind: &'static str,
-    /// The middle, for `near`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lat: Option<f64>,
-    /// The middle, for `near`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lon: Option<f64>,
-    /// The radius in metres, for `near`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    radius_m: Option<f64>,
-    /// West, south, east, north in degrees, for `box`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bbox: Option<[f64; 4]>,
-    /// The text that the events' own location is, for `text`; the area, such as `country:FR`, for `area`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-}
-
 /// Records one event or several on a timeline.
 async fn record_events(
     State(app): State<App>,
@@ -243,7 +220,6 @@ async fn monitor_events(
     Params(request): Params<MonitorRequest>,
 ) -> Result<Response, Failure> {
     let Location { text: location_text, query: location } = request.location.0;
-    let resolved = ResolvedBody::from(&location);
     let page = app
         .engine
         .monitor_events(
@@ -263,6 +239,7 @@ async fn monitor_events(
     let link = page.next_cursor.as_deref().filter(|_| linked).and_then(|cursor| next_link(&uri, cursor));
     let mut headers = HeaderMap::new();
     headers.extend(link.map(|link| (header::LINK, link)));
+    let resolved = ResolvedBody::of(&app, &page);
     Ok((headers, json(page, resolved)?).into_response())
 }
 
@@ -358,23 +335,4 @@ pub(crate) fn draft(json: &[u8], prefix: &str) -> Result<EventDraft, Failure> {
         let path = [prefix, &field].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("/");
         Failure::Parameter(ParameterFault { kind, path, detail: error.detail })
     })
-}
-
-impl From<&LocationQuery> for ResolvedBody {
-    fn from(query: &LocationQuery) -> Self {
-        let nothing = Self { kind: "anywhere", lat: None, lon: None, radius_m: None, bbox: None, text: None };
-        match query {
-            LocationQuery::Anywhere => nothing,
-            LocationQuery::Near { center, radius_m } => Self {
-                kind: "near",
-                lat: Some(center.lat()),
-                lon: Some(center.lon()),
-                radius_m: Some(*radius_m),
-                ..nothing
-            },
-            LocationQuery::Within(bbox) => Self { kind: "box", bbox: Some(bbox.edges()), ..nothing },
-            LocationQuery::Area(area) => Self { kind: "area", text: Some(area.id().to_owned()), ..nothing },
-            LocationQuery::Named(text) => Self { kind: "text", text: Some(text.clone()), ..nothing },
-        }
-    }
 }

@@ -11,6 +11,7 @@ pub(crate) mod events;
 pub(crate) mod import;
 pub(crate) mod limits;
 pub(crate) mod proofs;
+pub(crate) mod resolved;
 pub(crate) mod restrictions;
 pub(crate) mod tiles;
 pub(crate) mod tampering;

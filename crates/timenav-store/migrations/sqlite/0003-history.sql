@@ -42,3 +42,8 @@ CREATE TABLE interventions (
     intervention_id TEXT    NOT NULL,
     PRIMARY KEY (timeline, event_id, position)
 ) STRICT, WITHOUT ROWID;
+
+-- The name of an event in the form by which it is found: in small letters.
+ALTER TABLE events ADD COLUMN name_key TEXT;
+UPDATE events SET name_key = lower(json_extract(content, '$.name')) WHERE content <> '';
+CREATE INDEX events_by_name ON events (timeline, name_key, time, position) WHERE name_key IS NOT NULL;

@@ -6,7 +6,7 @@ use timenav_core::ids::UserId;
 use timenav_core::place::Cell;
 use timenav_engine::{
     Anchor, ApiKey, Commit, DirectoryChange, EventRow, Head, IdempotencyRecord, InterventionRow, StoreError,
-    TimelineCommit, TimelineKey,
+    TimelineCommit, TimelineKey, name_key,
 };
 
 use super::values::{entry_key, failed, sql};
@@ -24,7 +24,7 @@ const UPDATE_TIMELINE: &str = "UPDATE timelines SET size = ?1, frontier = ?2, ch
 const INSERT_ENTRY: &str = "INSERT INTO entries (entry, leaf, salt, payload, events_count, clock_entry)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const INSERT_EVENT: &str = "INSERT INTO events (timeline, cell, time, position, lat, lon, event_id, place, content,
-    until) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    until, name_key) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 const END_EVENT: &str = "UPDATE events INDEXED BY events_by_id SET until = ?1
     WHERE timeline = ?2 AND event_id = ?3 AND position = ?4";
 const INSERT_INTERVENTION: &str = "INSERT INTO interventions (timeline, event_id, position, intervention_id)
@@ -185,7 +185,7 @@ fn put_permissions(
 }
 
 fn insert_event(transaction: &Transaction<'_>, timeline: TimelineKey, event: &EventRow) -> rusqlite::Result<()> {
-    let point = event.draft.geo.map(|geo| geo.point);
+    let point = event.point;
     let mut insert = transaction.prepare_cached(INSERT_EVENT)?;
     insert.execute(params![
         timeline.0,
@@ -198,6 +198,7 @@ fn insert_event(transaction: &Transaction<'_>, timeline: TimelineKey, event: &Ev
         event.draft.location,
         &*event.content,
         event.is_tombstone.then_some(sql(event.position)),
+        event.draft.name.as_deref().map(name_key),
     ])?;
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use rusqlite::{Connection, Row, params};
 use timenav_core::place::{LocationQuery, Point, cells_of};
 use timenav_core::time::{Instant, Virtual};
-use timenav_engine::{EventQuery, StoreError, StoredEvent};
+use timenav_engine::{EventQuery, Pattern, StoreError, StoredEvent};
 
 use super::values::{failed, instant, sql};
 
@@ -33,6 +33,10 @@ const BY_PLACE: &str = "SELECT time, position, lat, lon, content FROM events IND
     WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
     AND position < ?5 AND (until IS NULL OR until >= ?5) AND place = ?7 ORDER BY time, position LIMIT ?6";
 
+const BY_ID: &str = "SELECT time, position, lat, lon, content FROM events INDEXED BY events_by_id
+    WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
+    AND position < ?5 AND (until IS NULL OR until >= ?5) AND event_id = ?7 ORDER BY time, position LIMIT ?6";
+
 const HAS_VERSION: &str = "SELECT 1 FROM events INDEXED BY events_by_id
     WHERE timeline = ?1 AND event_id = ?2 AND position < ?3 LIMIT 1";
 
@@ -41,6 +45,7 @@ enum Source<'a> {
     Time,
     Cell(u32),
     Place(&'a str),
+    Id(&'a str),
 }
 
 /// What events are ordered by: time, layer, position.
@@ -53,6 +58,7 @@ struct Found {
 
 struct Run<'a> {
     layer: usize,
+    pattern: &'a Pattern,
     source: Source<'a>,
     block: VecDeque<Found>,
     block_rows: usize,
@@ -82,9 +88,13 @@ pub(super) fn find(
         }
     }
     let mut page = Vec::with_capacity(query.items_max.min(BLOCK_ROWS_MAX));
-    while let Some(Reverse((_, number))) = first.pop() {
+    let mut shown = None;
+    while let Some(Reverse((key, number))) = first.pop() {
         let run = &mut runs[number];
-        page.extend(run.block.pop_front().map(|found| found.event));
+        let found = run.block.pop_front().map(|found| found.event);
+        // What fits two patterns stands in two runs.
+        page.extend(found.filter(|_| shown != Some(key)));
+        shown = Some(key);
         // A full page asks no run for more: that would read a block for nothing.
         if page.len() >= query.items_max {
             break;
@@ -104,15 +114,18 @@ fn runs(query: &EventQuery) -> Vec<Run<'_>> {
     let mut runs: Vec<Run<'_>> = Vec::new();
     for layer in 0..query.layers.len() {
         let after = after(query, layer);
-        let of_layer = sources(&query.pattern).into_iter();
-        runs.extend(of_layer.map(|source| Run {
-            layer,
-            source,
-            block: VecDeque::new(),
-            block_rows: 0,
-            after,
-            ended: false,
-        }));
+        for pattern in &query.patterns {
+            let of_layer = sources(pattern).into_iter();
+            runs.extend(of_layer.map(|source| Run {
+                layer,
+                pattern,
+                source,
+                block: VecDeque::new(),
+                block_rows: 0,
+                after,
+                ended: false,
+            }));
+        }
     }
     // One run alone gives nearly all that is asked for; of many each gives a little.
     let block_rows = if runs.len() == 1 { query.items_max } else { BLOCK_ROWS_FIRST }.clamp(1, BLOCK_ROWS_MAX);
@@ -138,11 +151,13 @@ fn after(query: &EventQuery, layer: usize) -> (i64, i64) {
     }
 }
 
-fn sources(pattern: &LocationQuery) -> Vec<Source<'_>> {
-    if let LocationQuery::Named(place) = pattern {
-        return vec![Source::Place(place)];
-    }
-    match cells_of(pattern) {
+fn sources(pattern: &Pattern) -> Vec<Source<'_>> {
+    let location = match pattern {
+        Pattern::Event(event_id) => return vec![Source::Id(event_id.as_str())],
+        Pattern::Location(LocationQuery::Named(place)) => return vec![Source::Place(place)],
+        Pattern::Location(location) => location,
+    };
+    match cells_of(location) {
         Some(cells) if cells.len() <= CELLS_MERGED_MAX => {
             cells.into_iter().map(|cell| Source::Cell(cell.number())).collect()
         }
@@ -175,12 +190,15 @@ impl Run<'_> {
             Source::Time => BY_TIME,
             Source::Cell(_) => BY_CELL,
             Source::Place(_) => BY_PLACE,
+            Source::Id(_) => BY_ID,
         };
         let mut select = connection.prepare_cached(statement).map_err(failed)?;
         let mut rows = match self.source {
             Source::Time => select.query(params![timeline, time, position, last, as_of, rows_max]),
             Source::Cell(cell) => select.query(params![timeline, time, position, last, as_of, rows_max, cell]),
-            Source::Place(place) => select.query(params![timeline, time, position, last, as_of, rows_max, place]),
+            Source::Place(text) | Source::Id(text) => {
+                select.query(params![timeline, time, position, last, as_of, rows_max, text])
+            }
         }
         .map_err(failed)?;
         let mut rows_count = 0;
@@ -188,7 +206,7 @@ impl Run<'_> {
             rows_count += 1;
             let found = read_row(row, self.layer)?;
             self.after = (found.event.time.micros(), sql(found.event.position));
-            if is_meant(&query.pattern, &found) && !is_overridden(connection, query, &found.event)? {
+            if is_meant(self.pattern, &found) && !is_overridden(connection, query, &found.event)? {
                 self.block.push_back(found);
             }
         }
@@ -199,12 +217,12 @@ impl Run<'_> {
 }
 
 /// A cell holds a little more than the place that was asked for.
-fn is_meant(pattern: &LocationQuery, found: &Found) -> bool {
+fn is_meant(pattern: &Pattern, found: &Found) -> bool {
     match pattern {
-        LocationQuery::Anywhere | LocationQuery::Named(_) => true,
-        LocationQuery::Near { .. } | LocationQuery::Within(_) | LocationQuery::Area(_) => {
-            pattern.matches(found.point, None)
-        }
+        Pattern::Event(_) | Pattern::Location(LocationQuery::Anywhere | LocationQuery::Named(_)) => true,
+        Pattern::Location(
+            location @ (LocationQuery::Near { .. } | LocationQuery::Within(_) | LocationQuery::Area(_)),
+        ) => location.matches(found.point, None),
     }
 }
 

@@ -62,6 +62,15 @@ impl Store for SqliteStore {
         self.read(move |connection| versions::known(connection, &layers, &event_ids)).await
     }
 
+    async fn events_named(
+        &self,
+        layers: Arc<[Layer]>,
+        key: String,
+        items_max: usize,
+    ) -> Result<Vec<EventId>, StoreError> {
+        self.read(move |connection| versions::named(connection, &layers, &key, items_max)).await
+    }
+
     async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError> {
         outcomes(&self.shared.writer.lock(), keys)
     }

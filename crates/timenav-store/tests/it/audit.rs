@@ -12,7 +12,7 @@ use timenav_core::ledger::{Checkpoint, Hash, LeafRecord, Salt, VerifierKey, orig
 use timenav_core::place::LocationQuery;
 use timenav_core::scan::{Depth, Finding};
 use timenav_core::time::{Instant, TimeRange, Wall, parse_timestamp};
-use timenav_engine::{EventQuery, Head, KeptCheckpoint, ScanRequest, Signer as _, Store, StoredEntry, scan};
+use timenav_engine::{EventQuery, Head, KeptCheckpoint, Pattern, ScanRequest, Signer as _, Store, StoredEntry, scan};
 
 use crate::doors::CountingEntropy;
 use crate::house::House;
@@ -194,7 +194,7 @@ async fn check_projections(store: &dyn Store, head: &Head, entries: &[StoredEntr
 
     let query = EventQuery {
         layers: layer(head.key, head.frontier.size()),
-        pattern: LocationQuery::Anywhere,
+        patterns: vec![Pattern::Location(LocationQuery::Anywhere)],
         range: TimeRange::everything(),
         after: None,
         items_max: entries.len() + 1,

@@ -143,6 +143,15 @@ impl Store for FaultyStore {
         self.reading()?.known_events(layers, event_ids).await
     }
 
+    async fn events_named(
+        &self,
+        layers: Arc<[Layer]>,
+        key: String,
+        items_max: usize,
+    ) -> Result<Vec<EventId>, StoreError> {
+        self.reading()?.events_named(layers, key, items_max).await
+    }
+
     async fn event_versions(
         &self,
         layers: Arc<[Layer]>,

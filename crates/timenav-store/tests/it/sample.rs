@@ -86,6 +86,7 @@ pub(crate) fn event(name: &str, position: u64, draft: EventDraft) -> EventRow {
         is_tombstone: false,
         event_id: event_id(name),
         content: format!("{{\"event_id\":\"{name}\"}}").into(),
+        point: draft.geo.map(|geo| geo.point),
         draft: Arc::new(draft),
     }
 }

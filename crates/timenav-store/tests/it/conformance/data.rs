@@ -6,7 +6,7 @@ use timenav_core::ids::DataId;
 use timenav_core::ledger::Salt;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
-use timenav_engine::{DataRecord, ErasedContent, Erasure, EventQuery, Store, StoreError};
+use timenav_engine::{DataRecord, ErasedContent, Erasure, EventQuery, Pattern, Store, StoreError};
 
 use crate::backend::{Backend, on_each_backend};
 use crate::sample::{Ledger, commit_of, event, event_id, layer, moment, timeline_id};
@@ -90,7 +90,7 @@ async fn check_an_erased_record_keeps_its_place(backend: &dyn Backend) {
 async fn positions(store: &dyn Store, ledger: &Ledger, as_of: u64) -> Vec<u64> {
     let query = EventQuery {
         layers: layer(ledger.head.key, as_of),
-        pattern: LocationQuery::Anywhere,
+        patterns: vec![Pattern::Location(LocationQuery::Anywhere)],
         range: TimeRange::everything(),
         after: None,
         items_max: 10,

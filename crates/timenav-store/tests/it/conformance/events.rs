@@ -8,7 +8,7 @@ use proptest::sample::{Index, select};
 use timenav_core::event::EventDraft;
 use timenav_core::place::{Area, BBox, Cell, Geo, LocationQuery, Point, Shape, cells_of};
 use timenav_core::time::{Instant, TimeRange, Virtual};
-use timenav_engine::{EventQuery, EventRow, Store, StoredEvent, TimelineKey};
+use timenav_engine::{EventQuery, EventRow, Pattern, Store, StoredEvent, TimelineKey};
 
 use crate::backend::{Backend, on_each_backend};
 use crate::cases::check_cases;
@@ -169,7 +169,7 @@ impl Asked {
         let range = TimeRange::new(start, end).or_else(|_| TimeRange::new(end, start)).unwrap();
         EventQuery {
             layers: layer(timeline, self.as_of.index(usize::try_from(size).unwrap() + 2) as u64),
-            pattern: self.place.pattern(rows),
+            patterns: vec![Pattern::Location(self.place.pattern(rows))],
             range,
             after: self.after.map(|(end, at)| {
                 let time = end.instant(rows).unwrap_or(Instant::MIN);
@@ -180,12 +180,19 @@ impl Asked {
     }
 }
 
+fn fits(row: &EventRow, query: &EventQuery) -> bool {
+    query.patterns.iter().any(|pattern| match pattern {
+        Pattern::Location(location) => location.matches(row.point, row.draft.location.as_deref()),
+        Pattern::Event(event_id) => row.event_id == *event_id,
+    })
+}
+
 /// What a query must answer: looks at every event.
 fn expected(rows: &[EventRow], query: &EventQuery) -> Vec<StoredEvent> {
     let mut found: Vec<StoredEvent> = rows
         .iter()
         .filter(|row| row.position < query.layers[0].as_of && query.range.contains(row.draft.time))
-        .filter(|row| query.pattern.matches(row.draft.geo.map(|geo| geo.point), row.draft.location.as_deref()))
+        .filter(|row| fits(row, query))
         .filter(|row| query.after.is_none_or(|after| (row.draft.time, 0, row.position) > after))
         .map(|row| StoredEvent {
             time: row.draft.time,
@@ -303,7 +310,7 @@ async fn check_runs_longer_than_any_block(backend: &dyn Backend) {
         for items_max in [1, 1_000, 1_024, 1_025, 10_000] {
             let query = EventQuery {
                 layers: layer(ledger.head.key, ledger.size() - 100),
-                pattern: pattern.clone(),
+                patterns: vec![Pattern::Location(pattern.clone())],
                 range: TimeRange::new(Some(moment(3)), Some(moment(97))).unwrap(),
                 after: Some((moment(3), 0, 17)),
                 items_max,

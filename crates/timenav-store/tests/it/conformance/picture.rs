@@ -6,7 +6,7 @@ use timenav_core::ids::EventId;
 use timenav_core::ledger::TileId;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
-use timenav_engine::{EventQuery, Store};
+use timenav_engine::{EventQuery, Pattern, Store};
 
 use crate::sample::layer;
 
@@ -33,7 +33,7 @@ pub(super) async fn picture(store: &dyn Store, event_ids: &[EventId], outcome_ke
         }
         let query = EventQuery {
             layers: layer(head.key, size + 100),
-            pattern: LocationQuery::Anywhere,
+            patterns: vec![Pattern::Location(LocationQuery::Anywhere)],
             range: TimeRange::everything(),
             after: None,
             items_max: 10_000,

@@ -1,0 +1,141 @@
+//! What a caller means by a location, as far as the events of a timeline and the gazetteer know.
+
+use std::sync::Arc;
+
+use timenav_core::event::EventDraft;
+use timenav_core::ids::EventId;
+use timenav_core::limits::RADIUS_METRES_DEFAULT;
+use timenav_core::place::{LocationQuery, Point};
+
+use crate::engine::{Doors, Engine};
+use crate::event_content::event_draft;
+use crate::gazetteer::KnownPlace;
+use crate::refusal::Refusal;
+use crate::store::{KnownEvent, Layer, Pattern};
+
+/// Places with near spellings that are told.
+const NEAR_SPELLINGS_MAX: usize = 5;
+
+/// How a location was understood.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Understood {
+    /// By its form: anywhere, coordinates, a box.
+    Form(LocationQuery),
+    /// As an event, by its id or its name: what happened there.
+    Event {
+        /// Which.
+        event_id: EventId,
+        /// Where it happened, if it says so.
+        location: Option<LocationQuery>,
+    },
+    /// As a place that the gazetteer knows, and as the text of the events' own location.
+    Place {
+        /// The text.
+        text: String,
+        /// The place.
+        place: KnownPlace,
+    },
+    /// As the text of the events' own location.
+    Text(String),
+}
+
+impl Understood {
+    /// Returns what is looked for: events that fit any of them.
+    pub(crate) fn patterns(&self) -> Vec<Pattern> {
+        match self {
+            Self::Form(query) => vec![Pattern::Location(query.clone())],
+            Self::Event { event_id, location } => {
+                let place = location.clone().map(Pattern::Location);
+                std::iter::once(Pattern::Event(event_id.clone())).chain(place).collect()
+            }
+            Self::Place { text, place } => {
+                vec![Pattern::Location(place.location.clone()), Pattern::Location(LocationQuery::Named(text.clone()))]
+            }
+            Self::Text(text) => vec![Pattern::Location(LocationQuery::Named(text.clone()))],
+        }
+    }
+}
+
+impl Engine {
+    /// Finds out what a location means: what its form says, else an event by its id or its name,
+    /// else a known place, else the text of the events' own location.
+    pub(crate) async fn understand(&self, layers: &Arc<[Layer]>, query: LocationQuery) -> Result<Understood, Refusal> {
+        let LocationQuery::Named(text) = query else { return Ok(Understood::Form(query)) };
+        if let Some((event_id, known)) = self.event_called(layers, &text).await? {
+            let standing = known.standing().and_then(|version| event_draft(&version.content));
+            let location = standing.as_ref().and_then(|draft| self.place_of(draft));
+            return Ok(Understood::Event { event_id, location });
+        }
+        let place = self.doors().gazetteer.as_ref().and_then(|gazetteer| gazetteer.find(&text));
+        Ok(match place {
+            Some(place) => Understood::Place { text, place },
+            None => Understood::Text(text),
+        })
+    }
+
+    /// Returns places that are spelled nearly like a text that nothing was found for.
+    #[must_use]
+    pub fn near_spellings(&self, understood: &Understood) -> Vec<String> {
+        let Understood::Text(text) = understood else { return Vec::new() };
+        let gazetteer = self.doors().gazetteer.as_ref();
+        gazetteer.map_or_else(Vec::new, |gazetteer| gazetteer.near_spellings(text, NEAR_SPELLINGS_MAX))
+    }
+
+    /// Finds the standing event of an id, or else the earliest of a name.
+    pub(crate) async fn event_called(
+        &self,
+        layers: &Arc<[Layer]>,
+        text: &str,
+    ) -> Result<Option<(EventId, KnownEvent)>, Refusal> {
+        if let Ok(event_id) = EventId::new(text)
+            && let Some(known) = self.versions_of(layers, &event_id).await?
+        {
+            return Ok(Some((event_id, known)));
+        }
+        let named = self.store().events_named(Arc::clone(layers), name_key(text), 1).await?;
+        let Some(event_id) = named.into_iter().next() else { return Ok(None) };
+        let known = self.versions_of(layers, &event_id).await?;
+        Ok(known.map(|known| (event_id, known)))
+    }
+
+    pub(crate) async fn versions_of(
+        &self,
+        layers: &Arc<[Layer]>,
+        event_id: &EventId,
+    ) -> Result<Option<KnownEvent>, Refusal> {
+        let mut known = self.store().event_versions(Arc::clone(layers), vec![event_id.clone()]).await?;
+        Ok(known.remove(event_id))
+    }
+
+    /// Returns where an event happened, as a question for others there.
+    fn place_of(&self, draft: &EventDraft) -> Option<LocationQuery> {
+        let near = |center| LocationQuery::Near { center, radius_m: RADIUS_METRES_DEFAULT };
+        if let Some(geo) = draft.geo {
+            let radius_m = geo.radius_m.unwrap_or(0.0).max(RADIUS_METRES_DEFAULT);
+            return Some(LocationQuery::Near { center: geo.point, radius_m });
+        }
+        let text = draft.location.as_ref()?;
+        let point = point_of(self.doors(), draft);
+        Some(point.map_or_else(|| LocationQuery::Named(text.clone()), near))
+    }
+}
+
+/// Returns the point that an event is found by: its own, or the middle of the place that its location
+/// names, if that is a city.
+pub(crate) fn point_of(doors: &Doors, draft: &EventDraft) -> Option<Point> {
+    if let Some(geo) = draft.geo {
+        return Some(geo.point);
+    }
+    let place = doors.gazetteer.as_ref()?.find(draft.location.as_ref()?)?;
+    match place.location {
+        LocationQuery::Near { center, .. } => Some(center),
+        // An area has no middle that would be true.
+        LocationQuery::Area(_) | LocationQuery::Anywhere | LocationQuery::Within(_) | LocationQuery::Named(_) => None,
+    }
+}
+
+/// Returns the form of a name by which events are found: case does not count.
+#[must_use]
+pub fn name_key(name: &str) -> String {
+    name.trim().to_lowercase()
+}

@@ -1,0 +1,92 @@
+//! How a location was understood, as answers tell it.
+
+use serde::Serialize;
+use timenav_core::place::LocationQuery;
+use timenav_engine::{EventPage, Understood};
+use utoipa::ToSchema;
+
+use crate::app::App;
+
+/// How a location was understood.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct ResolvedBody {
+    /// `anywhere`, `near`, `box`, `area` or `text`; `event` for an event and what happened there.
+    #[schema(value_type = String)]
+    kind: &'static str,
+    /// The event, for `event`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_id: Option<String>,
+    /// The known place, and what it is in. Events whose own location is the text are found too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<String>,
+    /// Whether the name may well mean another place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_ambiguous: Option<bool>,
+    /// Other places that the name may mean, the likeliest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    others: Vec<String>,
+    /// Known places that are spelled nearly so, where nothing was found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    near_spellings: Vec<String>,
+    /// The middle, for `near`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lat: Option<f64>,
+    /// The middle, for `near`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lon: Option<f64>,
+    /// The radius in metres, for `near`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    radius_m: Option<f64>,
+    /// West, south, east, north in degrees, for `box`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bbox: Option<[f64; 4]>,
+    /// The text that the events' own location is, for `text`; the area, such as `country:FR`, for `area`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+}
+
+impl ResolvedBody {
+    /// Tells how the location of a page was understood; places that are spelled nearly so, where
+    /// nothing is on it.
+    pub(crate) fn of(app: &App, page: &EventPage) -> Self {
+        let near_spellings =
+            if page.events.is_empty() { app.engine.near_spellings(&page.understood) } else { Vec::new() };
+        let understood = match &page.understood {
+            Understood::Form(query) => Self::of_query(query),
+            Understood::Text(text) => Self { kind: "text", text: Some(text.clone()), ..Self::default() },
+            Understood::Event { event_id, location } => Self {
+                kind: "event",
+                event_id: Some(event_id.to_string()),
+                ..location.as_ref().map(Self::of_query).unwrap_or_default()
+            },
+            Understood::Place { text, place } => {
+                let of_place = Self::of_query(&place.location);
+                Self {
+                    text: of_place.text.or_else(|| Some(text.clone())),
+                    place: Some(place.name.clone()),
+                    is_ambiguous: Some(place.is_ambiguous),
+                    others: place.others.clone(),
+                    ..of_place
+                }
+            }
+        };
+        Self { near_spellings, ..understood }
+    }
+
+    fn of_query(query: &LocationQuery) -> Self {
+        let nothing = Self { kind: "anywhere", ..Self::default() };
+        match query {
+            LocationQuery::Anywhere => nothing,
+            LocationQuery::Near { center, radius_m } => Self {
+                kind: "near",
+                lat: Some(center.lat()),
+                lon: Some(center.lon()),
+                radius_m: Some(*radius_m),
+                ..nothing
+            },
+            LocationQuery::Within(bbox) => Self { kind: "box", bbox: Some(bbox.edges()), ..nothing },
+            LocationQuery::Area(area) => Self { kind: "area", text: Some(area.id().to_owned()), ..nothing },
+            LocationQuery::Named(text) => Self { kind: "text", text: Some(text.clone()), ..nothing },
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Places by their names, and events as places.
+
+use serde_json::{Value, json};
+
+use crate::service::Service;
+
+const AT: &str = "2000-01-01T00:00:00Z";
+
+fn with_events() -> Service {
+    let service = Service::start();
+    let events = json!([
+        { "event_id": "louvre", "time": AT, "geo": { "lat": 48.8606, "lon": 2.3376 }, "name": "Robbery" },
+        { "event_id": "in-words", "time": AT, "location": "Lyon, France" },
+        { "event_id": "berlin", "time": AT, "geo": { "lat": 52.52, "lon": 13.405 }, "location": "Reichstag" },
+        { "event_id": "nowhere", "time": AT, "name": "Rumour" },
+        { "event_id": "country", "time": AT, "location": "France" },
+        { "event_id": "middle-earth", "time": AT, "location": "The Shire" },
+        { "event_id": "fiji", "time": AT, "geo": { "lat": -16.6, "lon": 179.98 } },
+    ]);
+    service.post("/v1/events", &events);
+    service
+}
+
+fn find(service: &Service, location: &str) -> Value {
+    service.get("/v1/monitor-events", &[("location", location), ("time_range", "../..")])
+}
+
+#[track_caller]
+fn check(service: &Service, location: &str, kind: &str, place: Option<&str>, expected: &[&str]) {
+    let page = find(service, location);
+    let mut ids: Vec<_> =
+        page["events"].as_array().unwrap().iter().map(|event| event["event_id"].as_str().unwrap()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, expected, "{location}: {page}");
+    let resolved = &page["location_resolved"];
+    assert_eq!(resolved["kind"], kind, "{location}: {resolved}");
+    assert_eq!(resolved["place"].as_str(), place, "{location}: {resolved}");
+}
+
+#[test]
+fn names_of_places_hold_what_is_in_them() {
+    let service = with_events();
+    let paris = Some("Paris, Île-de-France, France");
+    for name in ["Paris", "paris", "PARÍS", "Paris, FR", "Paris, France"] {
+        check(&service, name, "near", paris, &["louvre"]);
+    }
+    check(&service, "France", "area", Some("France"), &["country", "in-words", "louvre"]);
+    check(&service, "Deutschland", "area", Some("Germany"), &["berlin"]);
+    check(&service, "Reichstag", "text", None, &["berlin"]);
+    check(&service, "The Shire", "text", None, &["middle-earth"]);
+    check(&service, "Fiji", "area", Some("Fiji"), &["fiji"]);
+    check(&service, "45.76,4.84", "near", None, &["in-words"]);
+    check(&service, "Paris, TX", "near", Some("Paris, Texas, United States"), &[]);
+    let santa_cruz = find(&service, "Santa Cruz")["location_resolved"].clone();
+    assert_eq!(santa_cruz["is_ambiguous"], true, "{santa_cruz}");
+    assert!(!santa_cruz["others"].as_array().unwrap().is_empty(), "{santa_cruz}");
+    service.audit();
+}
+
+#[test]
+fn an_event_is_a_place_too() {
+    let service = with_events();
+    service.post("/v1/events", &json!({ "event_id": "opera", "time": AT, "geo": { "lat": 48.87, "lon": 2.33 } }));
+    for name in ["louvre", "Robbery", "ROBBERY"] {
+        check(&service, name, "event", None, &["louvre", "opera"]);
+    }
+    assert_eq!(find(&service, "Robbery")["location_resolved"]["event_id"], "louvre");
+    check(&service, "rumour", "event", None, &["nowhere"]);
+    check(&service, "in-words", "event", None, &["in-words"]);
+    let moved = json!({ "event_id": "louvre", "action": "relocate to Berlin", "time": AT });
+    service.post("/v1/manipulate-event", &moved);
+    check(&service, "Robbery", "event", None, &["berlin", "louvre"]);
+    check(&service, "Germany", "area", Some("Germany"), &["berlin", "louvre"]);
+    service.audit();
+}
+
+#[test]
+fn what_is_not_found_is_spelled_nearly_so() {
+    let service = with_events();
+    check(&service, "Narnia-on-Sea", "text", None, &[]);
+    let page = find(&service, "Berlln");
+    assert_eq!(page["events"], json!([]));
+    let near = page["location_resolved"]["near_spellings"].as_array().unwrap();
+    assert!(near.iter().any(|name| name.as_str().unwrap().starts_with("Berlin")), "{near:?}");
+    service.audit();
+}
