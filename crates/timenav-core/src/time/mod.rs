@@ -6,10 +6,12 @@ mod instant;
 mod leap_second;
 mod range;
 mod timestamp;
+mod unit;
 mod zone;
 
 pub use duration::{DURATION_BYTES_MAX, Duration, DurationError, parse_duration};
 pub use instant::{Instant, Span, TimeScale, Virtual, Wall};
 pub use range::{RangeError, RangePart, TIME_RANGE_BYTES_MAX, TimeRange, parse_time_range};
 pub use timestamp::{TIMESTAMP_BYTES_MAX, TimestampError, parse_timestamp};
+pub use unit::{Unit, unit_of};
 pub use zone::Zone;
