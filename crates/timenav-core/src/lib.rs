@@ -16,3 +16,4 @@ pub mod ledger;
 pub mod scan;
 pub mod data;
 pub mod as_of;
+pub mod paradox;

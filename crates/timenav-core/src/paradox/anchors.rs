@@ -1,0 +1,95 @@
+//! Fixed anchors, and what stood when they were set (P13).
+//!
+//! What an anchor stands for is broken as long as an event that stood when it was set, and lies
+//! before its moment, does not stand as it did then. Put back as it was, it is whole again.
+
+use super::graph::{Graph, Row};
+use super::kinds::Grade;
+use super::site::{Map, Site};
+use super::uncertain::{Uncertain, graded};
+use crate::ids::AnchorId;
+use crate::time::{Instant, Virtual};
+
+/// The fixed anchors of a timeline.
+#[derive(Debug, Default)]
+pub(super) struct Anchors {
+    set: Vec<Anchor>,
+    /// What stood of events that were changed since.
+    pins: Map<u32, Vec<Pin>>,
+}
+
+/// One fixed anchor.
+#[derive(Debug)]
+pub(super) struct Anchor {
+    pub(super) id: AnchorId,
+    pub(super) position: u64,
+    pub(super) timestamp: Instant<Virtual>,
+}
+
+/// What stood of an event when an anchor was set.
+#[derive(Clone, Copy, Debug)]
+struct Pin {
+    anchor: u32,
+    says: (u64, u32, Option<u64>),
+    grade: Grade,
+}
+
+/// Returns all that a row says, as far as two can be compared.
+fn says(row: &Row) -> (u64, u32, Option<u64>) {
+    (row.content, row.source, row.rare.sequence)
+}
+
+impl Anchors {
+    /// Sets an anchor. They are set in the order of the ledger.
+    pub(super) fn push(&mut self, anchor: Anchor) {
+        self.set.push(anchor);
+    }
+
+    /// Takes back the anchor set last.
+    pub(super) fn pop(&mut self) {
+        self.set.pop();
+    }
+
+    /// Returns an anchor by its number.
+    pub(super) fn get(&self, anchor: u32) -> Option<&Anchor> {
+        self.set.get(anchor as usize)
+    }
+
+    /// Takes note of what stood of an event that changes now, for the anchors set meanwhile.
+    /// Returns how many notes there were.
+    pub(super) fn pin(&mut self, graph: &Graph, event: u32, changes_at: u64) -> usize {
+        let before = self.pins.get(&event).map_or(0, Vec::len);
+        if self.set.is_empty() || !graph.is_live(event) {
+            return before;
+        }
+        let since = graph.position(event);
+        let first = self.set.partition_point(|anchor| anchor.position < since);
+        let start: Uncertain = graph.start(event);
+        let mut row = None;
+        for (number, anchor) in self.set.iter().enumerate().skip(first) {
+            if anchor.position >= changes_at {
+                break;
+            }
+            let Some(grade) = graded(start.max <= anchor.timestamp, start.min <= anchor.timestamp) else { continue };
+            let says = says(row.get_or_insert_with(|| graph.read(event)));
+            let pin = Pin { anchor: u32::try_from(number).unwrap_or(u32::MAX), says, grade };
+            self.pins.entry(event).or_default().push(pin);
+        }
+        before
+    }
+
+    /// Forgets all notes about an event but the first ones.
+    pub(super) fn unpin(&mut self, event: u32, count: usize) {
+        if let Some(pins) = self.pins.get_mut(&event) {
+            pins.truncate(count);
+        }
+    }
+
+    /// Adds the anchors that an event as it stands breaks.
+    pub(super) fn sites_of(&self, graph: &Graph, event: u32, sites: &mut Vec<Site>) {
+        let Some(pins) = self.pins.get(&event).filter(|pins| !pins.is_empty()) else { return };
+        let (is_live, now) = (graph.is_live(event), says(&graph.read(event)));
+        let broken = pins.iter().filter(|pin| !is_live || pin.says != now);
+        sites.extend(broken.map(|pin| Site::Broken { anchor: pin.anchor, event, grade: pin.grade }));
+    }
+}

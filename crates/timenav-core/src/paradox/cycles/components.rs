@@ -1,0 +1,308 @@
+//! The components with more than one node or an edge to itself, kept up to date change by change.
+
+use super::super::graph::Graph;
+use super::super::names::Names;
+use super::super::site::{Found, Map, NONE, Set, Site};
+use super::search::reaches;
+use super::{ranks, tarjan};
+
+/// Events that cause each other in circles.
+#[derive(Debug, Default)]
+pub(in super::super) struct Component {
+    /// Who they are, sorted.
+    pub(in super::super) members: Vec<u32>,
+    /// A sum over their ids.
+    digest: u64,
+    /// How many edges lead into it from events that stand.
+    entering: u64,
+    /// In which change it was made.
+    made_in: u64,
+}
+
+/// All components, and the edges that close cycles.
+#[derive(Debug, Default)]
+pub(in super::super) struct Cycles {
+    /// Edges along which the rank does not go up, cause first. Every cycle has one.
+    excess: Set<(u32, u32)>,
+    /// By the least of their members.
+    components: Map<u32, Component>,
+    component_of: Map<u32, u32>,
+    change: u64,
+}
+
+/// Edges of one node that are taken away or added: only to causes, or to effects too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Sides {
+    Causes,
+    Both,
+}
+
+impl Component {
+    fn sites(&self) -> [(Site, bool); 2] {
+        let (first, digest) = (self.members.first().copied().unwrap_or(NONE), self.digest);
+        // What causes only itself is a circle, and no loop through others.
+        let is_bootstrap = self.entering == 0 && self.members.len() > 1;
+        [(Site::Cycle { first, digest }, true), (Site::Bootstrap { first, digest }, is_bootstrap)]
+    }
+}
+
+impl Cycles {
+    /// Returns the component that a node belongs to.
+    pub(in super::super) fn of(&self, node: u32) -> Option<&Component> {
+        self.component_of.get(&node).and_then(|first| self.components.get(first))
+    }
+
+    /// Prepares to take away the live edges of a node, while they are still there. Returns the
+    /// members of the component that it belonged to, which are to be looked at again.
+    pub(in super::super) fn cut(&mut self, graph: &Graph, found: &mut Found, node: u32, sides: Sides) -> Vec<u32> {
+        if !self.excess.is_empty() {
+            graph.live_causes(node).for_each(|cause| _ = self.excess.remove(&(cause, node)));
+            if sides == Sides::Both {
+                graph.live_effects(node).for_each(|effect| _ = self.excess.remove(&(node, effect)));
+            }
+        }
+        if self.components.is_empty() {
+            return Vec::new();
+        }
+        if sides == Sides::Both {
+            for effect in graph.live_effects(node).filter(|effect| *effect != node) {
+                if self.component_of.get(&effect) != self.component_of.get(&node) {
+                    self.enter(found, effect, -1);
+                }
+            }
+        }
+        if let Some(&first) = self.component_of.get(&node) {
+            return self.dissolve(found, first);
+        }
+        Vec::new()
+    }
+
+    fn enter(&mut self, found: &mut Found, node: u32, by: i64) {
+        let Some(component) = self.component_of.get(&node).and_then(|first| self.components.get_mut(first)) else {
+            return;
+        };
+        component.entering = component.entering.saturating_add_signed(by);
+        let [_, (bootstrap, is_there)] = component.sites();
+        found.toggle(bootstrap, is_there);
+    }
+
+    fn dissolve(&mut self, found: &mut Found, first: u32) -> Vec<u32> {
+        let Some(component) = self.components.remove(&first) else { return Vec::new() };
+        for (site, _) in component.sites() {
+            found.toggle(site, false);
+        }
+        for member in &component.members {
+            self.component_of.remove(member);
+        }
+        component.members
+    }
+
+    /// Takes in the live edges of a node after they were written, and looks again at the members
+    /// of the component that it belonged to.
+    pub(in super::super) fn tie(
+        &mut self,
+        graph: &mut Graph,
+        names: &Names,
+        found: &mut Found,
+        node: u32,
+        (sides, dissolved): (Sides, &[u32]),
+    ) {
+        self.change += 1;
+        let mut edges: Vec<(u32, u32)> = Vec::new();
+        if graph.is_live(node) {
+            if sides == Sides::Both {
+                ranks::place(graph, node);
+                edges.extend(graph.live_effects(node).filter(|&effect| effect != node).map(|effect| (node, effect)));
+            }
+            edges.extend(graph.live_causes(node).map(|cause| (cause, node)));
+        }
+        let goes_down = |&(cause, effect): &(u32, u32)| graph.rank(cause) >= graph.rank(effect);
+        let down: Vec<(u32, u32)> = edges.iter().copied().filter(goes_down).collect();
+        self.settle(graph, &down);
+        self.look_again(graph, names, found, dissolved);
+        if self.excess.is_empty() {
+            return;
+        }
+        let highest = self.excess.iter().map(|(cause, _)| graph.rank(*cause)).max().unwrap_or(i64::MIN);
+        let lowest = self.excess.iter().map(|(_, effect)| graph.rank(*effect)).min().unwrap_or(i64::MAX);
+        for edge in edges {
+            self.take_in(graph, names, found, edge, (lowest, highest));
+        }
+    }
+
+    /// Raises the effects of edges above their causes. What cannot be raised closes a cycle.
+    fn settle(&mut self, graph: &mut Graph, edges: &[(u32, u32)]) {
+        // Nothing is raised along an edge whose turn has not come.
+        self.excess.extend(edges);
+        for &(cause, effect) in edges {
+            self.excess.remove(&(cause, effect));
+            if !ranks::settle(graph, &self.excess, cause, effect) {
+                self.excess.insert((cause, effect));
+            }
+        }
+    }
+
+    /// Finds the cycles that a new edge closes. A way back from its effect to its cause uses an
+    /// edge along which ranks do not go up, so it never leaves the ranks between `lowest` and
+    /// `highest`, the ends of those edges, except for its own two ends.
+    fn take_in(
+        &mut self,
+        graph: &Graph,
+        names: &Names,
+        found: &mut Found,
+        (cause, effect): (u32, u32),
+        (lowest, highest): (i64, i64),
+    ) {
+        let (from, to) = (self.component_of.get(&cause), self.component_of.get(&effect));
+        if from.is_some() && from == to {
+            return;
+        }
+        let (highest, lowest) = (highest.max(graph.rank(cause)), lowest.min(graph.rank(effect)));
+        let forward = |node: u32, next: &mut Vec<u32>| {
+            next.extend(graph.live_effects(node).filter(|&next| graph.rank(next) <= highest));
+        };
+        let backward = |node: u32, next: &mut Vec<u32>| {
+            next.extend(graph.live_causes(node).filter(|&next| graph.rank(next) >= lowest));
+        };
+        if self.excess.contains(&(cause, effect)) || reaches(effect, cause, forward, backward) {
+            let ahead = all_from(effect, |node, next| next.extend(graph.live_effects(node)));
+            let within = |node: &u32| ahead.contains(node);
+            let both = all_from(cause, |node, next| next.extend(graph.live_causes(node).filter(within)));
+            self.make(graph, names, found, both.into_iter().collect());
+        } else if self.of(effect).is_some_and(|component| component.made_in != self.change) {
+            self.enter(found, effect, 1);
+        }
+    }
+
+    fn make(&mut self, graph: &Graph, names: &Names, found: &mut Found, mut members: Vec<u32>) {
+        members.sort_unstable();
+        for member in &members {
+            if let Some(&first) = self.component_of.get(member) {
+                self.dissolve(found, first);
+            }
+        }
+        let Some(&first) = members.first() else { return };
+        let digest = members.iter().fold(0_u64, |sum, member| sum.wrapping_add(names.hash_of(*member)));
+        for member in &members {
+            self.component_of.insert(*member, first);
+        }
+        let is_outside = |cause: &u32| self.component_of.get(cause) != Some(&first);
+        let entering = members.iter().map(|member| graph.live_causes(*member).filter(is_outside).count() as u64).sum();
+        let component = Component { members, digest, entering, made_in: self.change };
+        for (site, is_there) in component.sites() {
+            found.toggle(site, is_there);
+        }
+        self.components.insert(first, component);
+    }
+
+    /// Finds the components among nodes of which one lost edges.
+    fn look_again(&mut self, graph: &mut Graph, names: &Names, found: &mut Found, members: &[u32]) {
+        if members.is_empty() {
+            return;
+        }
+        let local: Map<u32, u32> = members.iter().copied().zip(0..).collect();
+        let next = |node: u32, number: u32| match graph.cause(members[node as usize], number) {
+            None => tarjan::Next::End,
+            Some(cause) => match local.get(&cause) {
+                Some(&at) if graph.is_live(cause) && graph.is_live(members[node as usize]) => tarjan::Next::Node(at),
+                _ => tarjan::Next::Skip,
+            },
+        };
+        let mut circles: Vec<Vec<u32>> = Vec::new();
+        tarjan::components(u32::try_from(members.len()).unwrap_or(NONE), next, |part| {
+            let part: Vec<u32> = part.iter().map(|&at| members[at as usize]).collect();
+            if is_circle(graph, &part) {
+                circles.push(part);
+            }
+        });
+        for circle in circles {
+            self.make(graph, names, found, circle);
+        }
+        // Edges that close no cycle any more count as all others.
+        let freed: Vec<(u32, u32)> = self
+            .excess
+            .iter()
+            .copied()
+            .filter(|(cause, effect)| local.contains_key(cause) && local.contains_key(effect))
+            .filter(|(cause, effect)| {
+                self.component_of.get(cause) != self.component_of.get(effect) || self.of(*cause).is_none()
+            })
+            .collect();
+        self.settle(graph, &freed);
+    }
+
+    /// Finds everything in a graph as it stands.
+    pub(in super::super) fn build(&mut self, graph: &mut Graph, names: &Names, found: &mut Found) {
+        *self = Self::default();
+        for node in 0..graph.count() {
+            graph.set_rank(node, graph.start_min(node));
+        }
+        let goes_up = |node: u32| graph.live_causes(node).all(|cause| graph.rank(cause) < graph.rank(node));
+        if (0..graph.count()).all(|node| !graph.is_live(node) || goes_up(node)) {
+            return;
+        }
+        let next = |node: u32, number: u32| match graph.cause(node, number) {
+            None => tarjan::Next::End,
+            Some(cause) if graph.is_live(cause) && graph.is_live(node) => tarjan::Next::Node(cause),
+            Some(_) => tarjan::Next::Skip,
+        };
+        let (mut circles, mut order): (Vec<Vec<u32>>, Vec<u32>) = (Vec::new(), Vec::new());
+        order.reserve_exact(graph.count() as usize);
+        tarjan::components(graph.count(), next, |part| {
+            part.sort_unstable_by_key(|&node| (graph.start_min(node), node));
+            order.extend_from_slice(part);
+            if is_circle(graph, part) {
+                circles.push(part.to_vec());
+            }
+        });
+        for circle in circles {
+            self.make(graph, names, found, circle);
+        }
+        self.rank_all(graph, &order);
+    }
+
+    /// Gives ranks to all, causes first; those of one circle in the order of time.
+    fn rank_all(&mut self, graph: &mut Graph, order: &[u32]) {
+        let key = |graph: &Graph, node: u32| (graph.start_min(node), node);
+        for &node in order {
+            if !graph.is_live(node) {
+                continue;
+            }
+            let circle = self.component_of.get(&node).copied();
+            let mut rank = graph.start_min(node);
+            for cause in graph.live_causes(node) {
+                let is_back = circle.is_some()
+                    && self.component_of.get(&cause).copied() == circle
+                    && key(graph, cause) >= key(graph, node);
+                if is_back {
+                    self.excess.insert((cause, node));
+                } else {
+                    rank = rank.max(graph.rank(cause) + 1);
+                }
+            }
+            graph.set_rank(node, rank);
+        }
+    }
+}
+
+fn is_circle(graph: &Graph, members: &[u32]) -> bool {
+    match members {
+        [one] => graph.is_live(*one) && graph.live_causes(*one).any(|cause| cause == *one),
+        _ => true,
+    }
+}
+
+fn all_from(start: u32, next: impl Fn(u32, &mut Vec<u32>)) -> Set<u32> {
+    let mut all = Set::default();
+    all.insert(start);
+    let (mut open, mut ahead) = (vec![start], Vec::new());
+    while let Some(node) = open.pop() {
+        next(node, &mut ahead);
+        for node in ahead.drain(..) {
+            if all.insert(node) {
+                open.push(node);
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,60 @@
+//! Ranks: numbers that go up along every edge that closes no cycle.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::super::graph::Graph;
+use super::super::site::{Map, Set};
+
+/// Gives a node that just came to stand the rank nearest to its time that suits its neighbors, or
+/// one above its causes if none suits its effects too.
+pub(super) fn place(graph: &mut Graph, node: u32) {
+    let own = graph.start_min(node);
+    let others = |other: &u32| *other != node;
+    let above = graph.live_causes(node).filter(others).map(|cause| graph.rank(cause) + 1).max();
+    let below = graph.live_effects(node).filter(others).map(|effect| graph.rank(effect) - 1).min();
+    let rank = above.map_or(own, |above| own.max(above));
+    let rank = below.map_or(rank, |below| rank.min(below));
+    let rank = above.map_or(rank, |above| rank.max(above));
+    graph.set_rank(node, rank);
+}
+
+/// Makes the rank go up along a new edge. Returns `false`, and changes nothing, if the edge closes
+/// a cycle of edges along which ranks go up.
+pub(super) fn settle(graph: &mut Graph, excess: &Set<(u32, u32)>, cause: u32, effect: u32) -> bool {
+    if cause == effect {
+        return false;
+    }
+    let least = graph.rank(cause) + 1;
+    if graph.rank(effect) >= least {
+        return true;
+    }
+    // Nodes are taken by their old ranks, so that each has all it must lie above when its turn
+    // comes, and each is taken once.
+    let mut raised: Map<u32, i64> = Map::default();
+    let mut waiting = BinaryHeap::new();
+    raised.insert(effect, least);
+    waiting.push(Reverse((graph.rank(effect), effect)));
+    while let Some(Reverse((_, node))) = waiting.pop() {
+        let least = raised.get(&node).map_or(i64::MIN, |rank| rank + 1);
+        for next in graph.live_effects(node) {
+            if graph.rank(next) >= least || (!excess.is_empty() && excess.contains(&(node, next))) {
+                continue;
+            }
+            if next == cause {
+                return false;
+            }
+            let known = raised.get(&next).copied();
+            if known.is_none() {
+                waiting.push(Reverse((graph.rank(next), next)));
+            }
+            if known.is_none_or(|known| known < least) {
+                raised.insert(next, least);
+            }
+        }
+    }
+    for (node, rank) in raised {
+        graph.set_rank(node, rank);
+    }
+    true
+}

@@ -1,0 +1,445 @@
+//! What stands, in compact arrays: a node for each id that was recorded or named, an edge for each
+//! cause.
+//!
+//! The causes of a node lie side by side; its effects are a chain through the edges. Both are found
+//! without searching, and a million nodes with three million edges take 120 MB.
+
+use super::site::{Map, NONE};
+use super::uncertain::{Stretch, Uncertain};
+use crate::event::Precision;
+use crate::time::{Instant, Virtual};
+
+/// What stands of one event or intervention.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of one record; the graph keeps them as bits")]
+pub(super) struct Row {
+    /// Whether it was ever recorded.
+    pub(super) is_known: bool,
+    /// Whether it stands.
+    pub(super) is_live: bool,
+    /// Whether it is an intervention.
+    pub(super) is_intervention: bool,
+    /// Whether its versions do not follow each other.
+    pub(super) is_unlinked: bool,
+    pub(super) time: Instant<Virtual>,
+    pub(super) end: Option<Instant<Virtual>>,
+    pub(super) precision: Option<Precision>,
+    /// Where the standing version is in the ledger.
+    pub(super) position: u64,
+    /// A hash of all that it says but who it is.
+    pub(super) content: u64,
+    pub(super) place: u32,
+    pub(super) source: u32,
+    /// What it happened because of, and whether it requires that.
+    pub(super) causes: Vec<(u32, bool)>,
+    pub(super) actors: Vec<u32>,
+    /// What it asserts: the thing and the value.
+    pub(super) asserts: Vec<[u32; 2]>,
+    /// The rest, which most events do not have.
+    pub(super) rare: Rare,
+}
+
+/// What few events have.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Rare {
+    /// A hash of who did what, if it can have probable duplicates.
+    pub(super) who: Option<u64>,
+    /// The number that its source gave it.
+    pub(super) sequence: Option<u64>,
+    /// What the clock showed when it was recorded, if that was before it happened.
+    pub(super) future: Option<Instant<Virtual>>,
+    /// When it was recorded by the host, if one of its causes was not recorded yet.
+    pub(super) waiting_since: Option<i64>,
+    /// Where it was cancelled, and by which intervention.
+    pub(super) cancelled: Option<(u64, u32)>,
+}
+
+impl Row {
+    /// Returns what stands of an id that was named and never recorded.
+    pub(super) fn unknown() -> Self {
+        Self {
+            is_known: false,
+            is_live: false,
+            is_intervention: false,
+            is_unlinked: false,
+            time: Instant::EPOCH,
+            end: None,
+            precision: None,
+            position: 0,
+            content: 0,
+            place: NONE,
+            source: NONE,
+            causes: Vec::new(),
+            actors: Vec::new(),
+            asserts: Vec::new(),
+            rare: Rare::default(),
+        }
+    }
+}
+
+const KNOWN: u8 = 1;
+const LIVE: u8 = 2;
+const INTERVENTION: u8 = 4;
+const UNLINKED: u8 = 8;
+const ENDS: u8 = 16;
+const IS_RARE: u8 = 32;
+
+#[derive(Clone, Debug)]
+struct Node {
+    time: Instant<Virtual>,
+    end: Instant<Virtual>,
+    /// Every live cause that closes no cycle has a smaller one.
+    rank: i64,
+    position: u64,
+    content: u64,
+    place: u32,
+    source: u32,
+    causes_at: u32,
+    /// The first edge to an effect.
+    effects: u32,
+    details_at: u32,
+    causes_count: u16,
+    flags: u8,
+    precision: Option<Precision>,
+}
+
+/// Says of an edge that the effect requires the cause. No more than 2³¹ nodes fit in memory.
+const REQUIRES: u32 = 1 << 31;
+
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    cause: u32,
+    effect: u32,
+    next: u32,
+    previous: u32,
+}
+
+/// All nodes and edges.
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    nodes: Vec<Node>,
+    edges: Vec<Edge>,
+    edges_unused: usize,
+    /// For each node with actors or assertions: how many of each, and then they.
+    details: Vec<u32>,
+    details_unused: usize,
+    rare: Map<u32, Rare>,
+}
+
+impl Graph {
+    /// Makes nodes for all ids up to this many.
+    pub(super) fn grow(&mut self, count: usize) {
+        if self.nodes.len() < count {
+            let node = Node {
+                time: Instant::EPOCH,
+                end: Instant::EPOCH,
+                rank: 0,
+                position: 0,
+                content: 0,
+                place: NONE,
+                source: NONE,
+                causes_at: 0,
+                effects: NONE,
+                details_at: NONE,
+                causes_count: 0,
+                flags: 0,
+                precision: None,
+            };
+            self.nodes.resize(count, node);
+        }
+    }
+
+    /// Forgets all nodes but the first ones. The others have no edges.
+    pub(super) fn truncate(&mut self, count: usize) {
+        self.nodes.truncate(count);
+    }
+
+    /// Makes room for that many nodes and edges.
+    pub(super) fn reserve(&mut self, nodes: usize, edges: usize) {
+        self.nodes.reserve_exact(nodes);
+        self.edges.reserve_exact(edges);
+    }
+
+    /// Returns how many nodes there are.
+    pub(super) fn count(&self) -> u32 {
+        u32::try_from(self.nodes.len()).unwrap_or(NONE)
+    }
+
+    pub(super) fn is_known(&self, node: u32) -> bool {
+        self.has(node, KNOWN)
+    }
+
+    pub(super) fn is_live(&self, node: u32) -> bool {
+        self.has(node, LIVE)
+    }
+
+    pub(super) fn is_intervention(&self, node: u32) -> bool {
+        self.has(node, INTERVENTION)
+    }
+
+    pub(super) fn is_unlinked(&self, node: u32) -> bool {
+        self.has(node, UNLINKED)
+    }
+
+    fn has(&self, node: u32, flag: u8) -> bool {
+        self.nodes[node as usize].flags & flag != 0
+    }
+
+    /// Returns time, end and precision as they were given.
+    pub(super) fn times(&self, node: u32) -> (Instant<Virtual>, Option<Instant<Virtual>>, Option<Precision>) {
+        let Node { time, end, precision, flags, .. } = &self.nodes[node as usize];
+        (*time, (flags & ENDS != 0).then_some(*end), *precision)
+    }
+
+    /// Returns when it may have begun and been over.
+    pub(super) fn stretch(&self, node: u32) -> Stretch {
+        let (time, end, precision) = self.times(node);
+        Stretch::new(time, end, precision)
+    }
+
+    /// Returns when it may have begun.
+    pub(super) fn start(&self, node: u32) -> Uncertain {
+        let Node { time, precision, .. } = self.nodes[node as usize];
+        Uncertain::new(time, precision)
+    }
+
+    /// Returns the earliest moment at which it may have begun, in microseconds.
+    pub(super) fn start_min(&self, node: u32) -> i64 {
+        self.start(node).min.micros()
+    }
+
+    pub(super) fn rank(&self, node: u32) -> i64 {
+        self.nodes[node as usize].rank
+    }
+
+    pub(super) fn set_rank(&mut self, node: u32, rank: i64) {
+        self.nodes[node as usize].rank = rank;
+    }
+
+    pub(super) fn position(&self, node: u32) -> u64 {
+        self.nodes[node as usize].position
+    }
+
+    pub(super) fn content(&self, node: u32) -> u64 {
+        self.nodes[node as usize].content
+    }
+
+    pub(super) fn place(&self, node: u32) -> u32 {
+        self.nodes[node as usize].place
+    }
+
+    pub(super) fn source(&self, node: u32) -> u32 {
+        self.nodes[node as usize].source
+    }
+
+    /// Returns what few events have.
+    pub(super) fn rare(&self, node: u32) -> Option<&Rare> {
+        if self.has(node, IS_RARE) { self.rare.get(&node) } else { None }
+    }
+
+    /// Returns what it happened because of, and whether it requires that.
+    pub(super) fn causes(&self, node: u32) -> impl Iterator<Item = (u32, bool)> {
+        let Node { causes_at, causes_count, .. } = &self.nodes[node as usize];
+        let at = *causes_at as usize;
+        self.edges[at..at + usize::from(*causes_count)].iter().map(|edge| (edge.cause & !REQUIRES, edge.requires()))
+    }
+
+    /// Returns one cause by its number, or `None` beyond the last.
+    pub(super) fn cause(&self, node: u32, number: u32) -> Option<u32> {
+        let Node { causes_at, causes_count, .. } = &self.nodes[node as usize];
+        (number < u32::from(*causes_count)).then(|| self.edges[(causes_at + number) as usize].cause & !REQUIRES)
+    }
+
+    /// Returns what happened because of it, and whether that requires it.
+    pub(super) fn effects(&self, node: u32) -> impl Iterator<Item = (u32, bool)> {
+        let mut at = self.nodes[node as usize].effects;
+        std::iter::from_fn(move || {
+            let edge = self.edges.get(at as usize)?;
+            at = edge.next;
+            Some((edge.effect, edge.requires()))
+        })
+    }
+
+    /// Returns its causes that stand.
+    pub(super) fn live_causes(&self, node: u32) -> impl Iterator<Item = u32> {
+        self.causes(node).map(|(cause, _)| cause).filter(|&cause| self.is_live(cause))
+    }
+
+    /// Returns its effects that stand.
+    pub(super) fn live_effects(&self, node: u32) -> impl Iterator<Item = u32> {
+        self.effects(node).map(|(effect, _)| effect).filter(|&effect| self.is_live(effect))
+    }
+
+    /// Returns whether the edge from a cause to its effect says `requires`.
+    pub(super) fn requires(&self, cause: u32, effect: u32) -> bool {
+        self.causes(effect).any(|(other, requires)| other == cause && requires)
+    }
+
+    /// Returns who took part.
+    pub(super) fn actors(&self, node: u32) -> &[u32] {
+        let Some((actors, _)) = self.details_of(node) else { return &[] };
+        actors
+    }
+
+    /// Returns what it asserts: the thing and the value.
+    pub(super) fn asserts(&self, node: u32) -> impl Iterator<Item = [u32; 2]> {
+        let flat = self.details_of(node).map_or(&[][..], |(_, asserts)| asserts);
+        flat.as_chunks().0.iter().copied()
+    }
+
+    fn details_of(&self, node: u32) -> Option<(&[u32], &[u32])> {
+        let rest = self.details.get(self.nodes[node as usize].details_at as usize..)?;
+        let [actors, asserts, rest @ ..] = rest else { return None };
+        let (actors, rest) = rest.split_at(*actors as usize);
+        Some((actors, &rest[..2 * *asserts as usize]))
+    }
+
+    /// Returns all that stands of a node.
+    pub(super) fn read(&self, node: u32) -> Row {
+        let (time, end, precision) = self.times(node);
+        Row {
+            is_known: self.is_known(node),
+            is_live: self.is_live(node),
+            is_intervention: self.is_intervention(node),
+            is_unlinked: self.is_unlinked(node),
+            time,
+            end,
+            precision,
+            position: self.position(node),
+            content: self.content(node),
+            place: self.place(node),
+            source: self.source(node),
+            causes: self.causes(node).collect(),
+            actors: self.actors(node).to_vec(),
+            asserts: self.asserts(node).collect(),
+            rare: self.rare(node).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// Lets a row stand for a node in place of what stood. Ranks stay as they are.
+    pub(super) fn write(&mut self, node: u32, row: Row) {
+        let has = |is: bool, flag: u8| if is { flag } else { 0 };
+        let flags = has(row.is_known, KNOWN)
+            | has(row.is_live, LIVE)
+            | has(row.is_intervention, INTERVENTION)
+            | has(row.is_unlinked, UNLINKED)
+            | has(row.end.is_some(), ENDS)
+            | has(row.rare != Rare::default(), IS_RARE);
+        if self.has(node, IS_RARE) {
+            self.rare.remove(&node);
+        }
+        self.write_causes(node, &row.causes);
+        self.write_details(node, &row.actors, &row.asserts);
+        let at = &mut self.nodes[node as usize];
+        at.flags = flags;
+        (at.time, at.end, at.precision) = (row.time, row.end.unwrap_or(Instant::EPOCH), row.precision);
+        (at.position, at.content) = (row.position, row.content);
+        (at.place, at.source) = (row.place, row.source);
+        if flags & IS_RARE != 0 {
+            self.rare.insert(node, row.rare);
+        }
+    }
+
+    fn write_causes(&mut self, node: u32, causes: &[(u32, bool)]) {
+        let before = usize::from(self.nodes[node as usize].causes_count);
+        let first = self.nodes[node as usize].causes_at as usize;
+        (first..first + before).for_each(|at| self.unlink(at));
+        let at = if causes.len() <= before { first } else { self.edges.len() };
+        self.edges_unused += if causes.len() <= before { before - causes.len() } else { before };
+        for (offset, (cause, requires)) in causes.iter().enumerate() {
+            let cause = cause | if *requires { REQUIRES } else { 0 };
+            let edge = Edge { cause, effect: node, next: NONE, previous: NONE };
+            if at + offset < self.edges.len() {
+                self.edges[at + offset] = edge;
+            } else {
+                self.edges.push(edge);
+            }
+            self.link(at + offset);
+        }
+        // No more edges fit in memory than a number of 32 bits counts, nor has an event more causes
+        // than 16 bits count.
+        self.nodes[node as usize].causes_at = u32::try_from(at).unwrap_or(NONE);
+        self.nodes[node as usize].causes_count = u16::try_from(causes.len()).unwrap_or(u16::MAX);
+        if self.edges_unused > self.edges.len() / 2 + 1_024 {
+            self.pack_edges();
+        }
+    }
+
+    fn link(&mut self, at: usize) {
+        let cause = (self.edges[at].cause & !REQUIRES) as usize;
+        let number = u32::try_from(at).unwrap_or(NONE);
+        let next = std::mem::replace(&mut self.nodes[cause].effects, number);
+        self.edges[at].next = next;
+        if let Some(next) = self.edges.get_mut(next as usize) {
+            next.previous = number;
+        }
+    }
+
+    fn unlink(&mut self, at: usize) {
+        let Edge { cause, next, previous, .. } = self.edges[at];
+        if let Some(next) = self.edges.get_mut(next as usize) {
+            next.previous = previous;
+        }
+        match self.edges.get_mut(previous as usize) {
+            Some(previous) => previous.next = next,
+            None => self.nodes[(cause & !REQUIRES) as usize].effects = next,
+        }
+    }
+
+    /// Leaves out the edges that no node has any more.
+    fn pack_edges(&mut self) {
+        let old = std::mem::take(&mut self.edges);
+        self.edges.reserve(old.len() - self.edges_unused);
+        self.edges_unused = 0;
+        for node in &mut self.nodes {
+            let at = node.causes_at as usize;
+            node.causes_at = u32::try_from(self.edges.len()).unwrap_or(NONE);
+            node.effects = NONE;
+            self.edges.extend_from_slice(&old[at..at + usize::from(node.causes_count)]);
+        }
+        for at in 0..self.edges.len() {
+            self.edges[at].previous = NONE;
+            self.link(at);
+        }
+    }
+
+    fn write_details(&mut self, node: u32, actors: &[u32], asserts: &[[u32; 2]]) {
+        let before = self.details_of(node).map_or(0, |(actors, asserts)| 2 + actors.len() + asserts.len());
+        let count = if actors.is_empty() && asserts.is_empty() { 0 } else { 2 + actors.len() + 2 * asserts.len() };
+        let fits = count > 0 && count <= before;
+        self.details_unused += if fits { before - count } else { before };
+        let count_of = |count: usize| u32::try_from(count).unwrap_or(NONE);
+        let written = [count_of(actors.len()), count_of(asserts.len())];
+        let written = written.iter().chain(actors).chain(asserts.as_flattened()).copied();
+        if count == 0 {
+            self.nodes[node as usize].details_at = NONE;
+        } else if fits {
+            let at = self.nodes[node as usize].details_at as usize;
+            self.details[at..at + count].iter_mut().zip(written).for_each(|(slot, value)| *slot = value);
+        } else {
+            self.nodes[node as usize].details_at = count_of(self.details.len());
+            self.details.extend(written);
+        }
+        if self.details_unused > self.details.len() / 2 + 1_024 {
+            self.pack_details();
+        }
+    }
+
+    /// Leaves out the details that no node has any more.
+    fn pack_details(&mut self) {
+        let old = std::mem::take(&mut self.details);
+        self.details_unused = 0;
+        for node in self.nodes.iter_mut().filter(|node| node.details_at != NONE) {
+            let rest = &old[node.details_at as usize..];
+            let count = 2 + rest[0] as usize + 2 * rest[1] as usize;
+            node.details_at = u32::try_from(self.details.len()).unwrap_or(NONE);
+            self.details.extend_from_slice(&rest[..count]);
+        }
+    }
+}
+
+impl Edge {
+    const fn requires(self) -> bool {
+        self.cause & REQUIRES != 0
+    }
+}

@@ -1,0 +1,189 @@
+//! Paradoxes in their one order.
+
+use std::cmp::Ordering;
+
+use super::kinds::{Grade, Kind};
+use super::site::Site;
+use super::told::Paradox;
+use super::view::View;
+use crate::ids::EventId;
+
+/// What a paradox is, before it is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// What kind.
+    pub kind: Kind,
+    /// How sure.
+    pub grade: Grade,
+    /// Whether it is only an observation about the data.
+    pub is_observation: bool,
+}
+
+/// Some of the paradoxes of a view: by the position of the first record that shows them, then by
+/// code, then by ids. Each is told when it is asked for.
+#[derive(Debug)]
+pub struct List<'a> {
+    view: &'a View,
+    sites: Vec<(u64, Kind, Site)>,
+}
+
+impl List<'_> {
+    /// Returns how many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// Returns whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.sites.is_empty()
+    }
+
+    /// Returns some of them, after the first `skip`.
+    #[must_use]
+    pub fn page(&self, skip: usize, items_max: usize) -> Vec<Paradox> {
+        self.sites.iter().skip(skip).take(items_max).map(|(.., site)| self.view.tell(*site)).collect()
+    }
+
+    /// Returns all of them.
+    #[must_use]
+    pub fn all(&self) -> Vec<Paradox> {
+        self.page(0, usize::MAX)
+    }
+}
+
+impl View {
+    /// Returns the paradoxes that are wanted, in their order.
+    #[must_use]
+    pub fn list(&self, wanted: impl Fn(Heading) -> bool) -> List<'_> {
+        self.sorted(self.found.iter().filter(|site| wanted(self.heading(*site))))
+    }
+
+    /// Returns the paradoxes that an event or intervention is part of, observations too.
+    #[must_use]
+    pub fn touching(&self, event_id: &EventId) -> List<'_> {
+        let Some(node) = self.ids.find(event_id.as_str().as_bytes()) else {
+            return List { view: self, sites: Vec::new() };
+        };
+        self.sorted(self.found.iter().filter(|site| self.touches(*site, node)))
+    }
+
+    /// Returns for each of these events which kinds of paradox it is part of, each once and by
+    /// code.
+    #[must_use]
+    pub fn marks(&self, event_ids: &[EventId], wanted: impl Fn(Heading) -> bool) -> Vec<Vec<Kind>> {
+        let nodes: Vec<Option<u32>> = event_ids.iter().map(|id| self.ids.find(id.as_str().as_bytes())).collect();
+        let mut marks = vec![Vec::new(); nodes.len()];
+        for site in self.found.iter().filter(|site| wanted(self.heading(*site))) {
+            for (node, marks) in nodes.iter().zip(&mut marks) {
+                if node.is_some_and(|node| self.touches(site, node)) {
+                    marks.push(site.kind().0);
+                }
+            }
+        }
+        for marks in &mut marks {
+            marks.sort_unstable();
+            marks.dedup();
+        }
+        marks
+    }
+
+    /// Returns how many paradoxes of a kind and grade there are.
+    #[must_use]
+    pub fn count(&self, kind: Kind, grade: Grade) -> u64 {
+        self.found.count(kind, grade)
+    }
+
+    /// Returns how many there are of every kind and grade of which there is one, by code.
+    #[must_use]
+    pub fn counts(&self) -> Vec<(Kind, Grade, u64)> {
+        let pairs = Kind::ALL.into_iter().flat_map(|kind| Grade::ALL.map(|grade| (kind, grade)));
+        let counted = pairs.map(|(kind, grade)| (kind, grade, self.count(kind, grade)));
+        counted.filter(|(.., count)| *count > 0).collect()
+    }
+
+    pub(super) fn tell_all(&self, sites: Vec<Site>) -> Vec<Paradox> {
+        if sites.is_empty() { Vec::new() } else { self.sorted(sites.into_iter()).all() }
+    }
+
+    fn sorted(&self, sites: impl Iterator<Item = Site>) -> List<'_> {
+        let mut sites: Vec<(u64, Kind, Site)> =
+            sites.map(|site| (self.positions(site).0, site.kind().0, site)).collect();
+        sites.sort_unstable_by(|(position, kind, site), (other_position, other_kind, other)| {
+            (position, kind).cmp(&(other_position, other_kind)).then_with(|| self.compare(*site, *other))
+        });
+        List { view: self, sites }
+    }
+
+    fn compare(&self, site: Site, other: Site) -> Ordering {
+        let ids = |site: Site| self.nodes_of(site).map(|node| node.map(|node| self.ids.text(node)));
+        ids(site).cmp(&ids(other)).then_with(|| site.cmp(&other))
+    }
+
+    fn touches(&self, site: Site, node: u32) -> bool {
+        match site {
+            Site::Cycle { first, .. } | Site::Bootstrap { first, .. } => {
+                self.cycles.of(node).is_some_and(|component| component.members.first() == Some(&first))
+            }
+            _ => self.nodes_of(site).contains(&Some(node)),
+        }
+    }
+
+    fn heading(&self, site: Site) -> Heading {
+        let (kind, grade) = site.kind();
+        Heading { kind, grade, is_observation: kind.is_observation() && !self.is_overdue(site) }
+    }
+
+    /// Returns the two nodes that a paradox is mostly about, if it has them.
+    fn nodes_of(&self, site: Site) -> [Option<u32>; 2] {
+        match site {
+            Site::Early { cause, effect, .. } | Site::Orphan { cause, effect } | Site::Dangling { cause, effect } => {
+                [Some(cause), Some(effect)]
+            }
+            Site::Cycle { first, .. } | Site::Bootstrap { first, .. } => [Some(first), None],
+            Site::Grandfather { intervention, event } => [Some(event), Some(intervention)],
+            Site::Apart { pair, .. }
+            | Site::Contradiction { pair, .. }
+            | Site::Duplicate { pair, .. }
+            | Site::Repeat { pair, .. } => pair.map(Some),
+            Site::Late { event, previous, .. } => [Some(previous), Some(event)],
+            Site::Broken { event, .. }
+            | Site::Future { event }
+            | Site::Inverted { event }
+            | Site::Unlinked { event } => [Some(event), None],
+            Site::Gap { source, after, before } => self.sequences.ends(source, after, before),
+            Site::Jump { .. } => [None; 2],
+        }
+    }
+
+    /// Returns the positions of the first and the last record that show a paradox.
+    pub(super) fn positions(&self, site: Site) -> (u64, u64) {
+        let mut span = (u64::MAX, 0);
+        let mut add = |position: u64| span = (span.0.min(position), span.1.max(position));
+        match site {
+            Site::Jump { number, .. } => {
+                self.jumps.get(number as usize).iter().for_each(|jump| jump.positions.into_iter().for_each(&mut add));
+            }
+            Site::Cycle { first, .. } | Site::Bootstrap { first, .. } => {
+                let members = self.cycles.of(first).map_or(&[][..], |component| &component.members);
+                for member in members {
+                    add(self.graph.position(*member));
+                }
+            }
+            Site::Grandfather { intervention, event } => {
+                self.path(event, intervention).into_iter().for_each(|node| add(self.graph.position(node)));
+            }
+            _ => {
+                for node in self.nodes_of(site).into_iter().flatten().filter(|node| self.graph.is_known(*node)) {
+                    add(self.graph.position(node));
+                    self.graph.rare(node).and_then(|rare| rare.cancelled).into_iter().for_each(|(at, _)| add(at));
+                }
+            }
+        }
+        if let Site::Broken { anchor, .. } = site {
+            self.anchors.get(anchor).into_iter().for_each(|anchor| add(anchor.position));
+        }
+        (span.0.min(span.1), span.1)
+    }
+}

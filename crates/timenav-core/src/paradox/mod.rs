@@ -1,0 +1,54 @@
+//! Paradoxes: what cannot be so, or not all of it, in the history that a timeline tells.
+//!
+//! A [`View`] is fed the records of one ledger and knows every paradox in what stands after them:
+//! what made it and what healed it, record by record. It decides nothing and changes no record.
+//!
+//! Fifteen kinds are told apart ([`Kind`]), with two grades of certainty where times are uncertain.
+//! Six of them are observations about data rather than paradoxes. What each means exactly is in
+//! `docs/paradoxes.md`.
+
+mod kinds;
+mod settings;
+mod uncertain;
+mod record;
+mod told;
+mod explain;
+
+mod names;
+mod site;
+mod graph;
+mod places;
+mod groups;
+mod content;
+
+mod cycles;
+mod pairs;
+mod sequences;
+mod anchors;
+mod stream;
+
+mod view;
+mod build;
+mod change;
+mod undo;
+mod list;
+mod witness;
+mod query;
+
+#[cfg(test)]
+mod tests;
+
+pub use build::{Builder, SizeHint};
+pub use change::Delta;
+pub use kinds::{Grade, Kind, Severity};
+pub use list::{Heading, List};
+pub use query::{Ancestor, Standing};
+pub use record::{AnchorSet, Came, Cancelled, Intervention, Record, Stamp, Version};
+pub use settings::{
+    CYCLE_SEARCH_EDGES_MAX, DUPLICATE_METRES_DEFAULT, DUPLICATE_MICROS_DEFAULT, IMPACT_EVENTS_MAX,
+    PARTNERS_PER_EVENT_MAX, PATH_EVENTS_MAX, SPEED_KMH_DEFAULT, SPEED_OF_LIGHT_KMH, Settings,
+};
+pub use stream::Jumped;
+pub use told::{Key, Paradox, Step, Witness};
+pub use uncertain::{Stretch, Uncertain, is_inverted};
+pub use view::View;

@@ -1,0 +1,156 @@
+//! What else can be asked of a view.
+
+use super::cycles::nearest_path;
+use super::site::{Set, Site};
+use super::view::View;
+use crate::event::CauseKind;
+use crate::ids::EventId;
+
+/// How a node stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It stands.
+    Stands,
+    /// It stood, and was taken away.
+    TakenAway,
+    /// It was named, and never recorded.
+    Unrecorded,
+}
+
+/// Something that an event happened because of, directly or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ancestor {
+    /// Which event or intervention.
+    pub event_id: EventId,
+    /// How it stands.
+    pub standing: Standing,
+    /// How many causes lie between: 1 for a cause of the event itself.
+    pub distance: usize,
+    /// Whether the event requires it, by causes that are all required.
+    pub is_required: bool,
+}
+
+impl View {
+    /// Returns how an event or intervention stands, or `None` if nobody ever named it.
+    #[must_use]
+    pub fn standing(&self, event_id: &EventId) -> Option<Standing> {
+        self.ids.find(event_id.as_str().as_bytes()).map(|node| self.standing_of(node))
+    }
+
+    /// Returns how many events and interventions were ever recorded or named.
+    #[must_use]
+    pub fn nodes_count(&self) -> usize {
+        self.ids.count()
+    }
+
+    fn standing_of(&self, node: u32) -> Standing {
+        match (self.graph.is_known(node), self.graph.is_live(node)) {
+            (false, _) => Standing::Unrecorded,
+            (true, false) => Standing::TakenAway,
+            (true, true) => Standing::Stands,
+        }
+    }
+
+    /// Returns what an event happened because of, nearest first and then by id: at most so many.
+    #[must_use]
+    pub fn ancestors(&self, event_id: &EventId, items_max: usize) -> Vec<Ancestor> {
+        let Some(start) = self.ids.find(event_id.as_str().as_bytes()) else { return Vec::new() };
+        let mut seen: Set<u32> = Set::default();
+        seen.insert(start);
+        let (mut found, mut level) = (Vec::new(), vec![start]);
+        let required = self.required_ancestors(start);
+        let mut distance = 0;
+        while !level.is_empty() && found.len() < items_max {
+            distance += 1;
+            let causes = level.iter().flat_map(|node| self.graph.causes(*node)).map(|(cause, _)| cause);
+            let mut next: Vec<u32> = causes.filter(|cause| seen.insert(*cause)).collect();
+            next.sort_unstable_by_key(|node| self.ids.text(*node));
+            found.extend(next.iter().map(|&node| Ancestor {
+                event_id: self.id(node),
+                standing: self.standing_of(node),
+                distance,
+                is_required: required.contains(&node),
+            }));
+            level = next;
+        }
+        found.truncate(items_max);
+        found
+    }
+
+    fn required_ancestors(&self, start: u32) -> Set<u32> {
+        let mut seen = Set::default();
+        let mut open = vec![start];
+        while let Some(node) = open.pop() {
+            let causes = self.graph.causes(node).filter_map(|(cause, requires)| requires.then_some(cause));
+            open.extend(causes.filter(|cause| seen.insert(*cause)));
+        }
+        seen
+    }
+
+    /// Returns how an effect hangs on its cause, or `None` if the one does not name the other.
+    #[must_use]
+    pub fn edge(&self, cause: &EventId, effect: &EventId) -> Option<CauseKind> {
+        let [cause, effect] = [cause, effect].map(|id| self.ids.find(id.as_str().as_bytes()));
+        let (cause, effect) = (cause?, effect?);
+        let (_, requires) = self.graph.causes(effect).find(|(other, _)| *other == cause)?;
+        Some(if requires { CauseKind::Requires } else { CauseKind::Contributes })
+    }
+
+    /// Returns how many events that stand hang on an event by what they require, directly or not:
+    /// what would be orphaned, or hang on an orphan, without it. Counts no further than
+    /// `count_max`.
+    #[must_use]
+    pub fn descendants_count(&self, event_id: &EventId, count_max: usize) -> usize {
+        let node = self.ids.find(event_id.as_str().as_bytes());
+        node.map_or(0, |node| self.count_descendants(node, count_max))
+    }
+
+    /// Returns the events that stand and hang on an event, nearest first: at most so many.
+    #[must_use]
+    pub fn descendants(&self, event_id: &EventId, items_max: usize) -> Vec<EventId> {
+        let Some(node) = self.ids.find(event_id.as_str().as_bytes()) else { return Vec::new() };
+        self.all_descendants(node, items_max).into_iter().map(|node| self.id(node)).collect()
+    }
+
+    pub(super) fn count_descendants(&self, node: u32, count_max: usize) -> usize {
+        self.all_descendants(node, count_max).len()
+    }
+
+    fn all_descendants(&self, start: u32, count_max: usize) -> Vec<u32> {
+        let mut seen: Set<u32> = Set::default();
+        seen.insert(start);
+        let mut found: Vec<u32> = Vec::new();
+        let (mut node, mut at) = (start, 0);
+        loop {
+            for (effect, requires) in self.graph.effects(node) {
+                if found.len() >= count_max {
+                    return found;
+                }
+                if requires && self.graph.is_live(effect) && seen.insert(effect) {
+                    found.push(effect);
+                }
+            }
+            let Some(next) = found.get(at) else { return found };
+            (node, at) = (*next, at + 1);
+        }
+    }
+
+    /// Returns a shortest way from an event to what it led to by what that requires.
+    pub(super) fn path(&self, from: u32, to: u32) -> Vec<u32> {
+        let back = nearest_path(to, from, usize::MAX, |node, next| {
+            next.extend(self.graph.causes(node).filter_map(|(cause, requires)| requires.then_some(cause)));
+            next.sort_unstable();
+        });
+        let mut path = back.0.unwrap_or_default();
+        path.reverse();
+        path
+    }
+
+    /// Returns whether an event waits for its cause for longer than the grace.
+    pub(super) fn is_overdue(&self, site: Site) -> bool {
+        let Site::Dangling { effect, .. } = site else { return false };
+        let since = self.graph.rare(effect).and_then(|rare| rare.waiting_since);
+        let waits = self.stream.newest.zip(since).map(|(newest, since)| newest.micros().saturating_sub(since));
+        self.settings.grace.zip(waits).is_some_and(|(grace, waits)| waits > grace.micros())
+    }
+}

@@ -1,0 +1,72 @@
+//! The numbers that sources give to their records: missing ones and repeated ones (P14).
+
+use std::collections::BTreeSet;
+
+use super::graph::Graph;
+use super::site::{Found, Site};
+
+/// Numbers by source, and the event that has each. An event that was taken away still was told.
+#[derive(Debug, Default)]
+pub(super) struct Sequences {
+    entries: BTreeSet<Entry>,
+}
+
+type Entry = (u32, u64, u32);
+
+fn entry(graph: &Graph, event: u32) -> Option<Entry> {
+    let sequence = graph.rare(event)?.sequence?;
+    Some((graph.source(event), sequence, event))
+}
+
+fn between((source, number, event): Entry, (other_source, other_number, other): Entry) -> Option<Site> {
+    if source != other_source {
+        None
+    } else if number == other_number {
+        Some(Site::Repeat { source, pair: super::site::pair(event, other) })
+    } else {
+        (other_number > number + 1).then_some(Site::Gap { source, after: number, before: other_number })
+    }
+}
+
+impl Sequences {
+    /// Takes in the number of an event, if it has one.
+    pub(super) fn insert(&mut self, graph: &Graph, found: &mut Found, event: u32) {
+        let Some(entry) = entry(graph, event) else { return };
+        self.toggle(found, entry, false);
+        self.entries.insert(entry);
+    }
+
+    /// Forgets the number of an event, if it has one.
+    pub(super) fn remove(&mut self, graph: &Graph, found: &mut Found, event: u32) {
+        let Some(entry) = entry(graph, event) else { return };
+        self.entries.remove(&entry);
+        self.toggle(found, entry, true);
+    }
+
+    /// Lets there be what is between the neighbors of a number without it, or between each of them
+    /// and it.
+    fn toggle(&self, found: &mut Found, entry: Entry, is_gone: bool) {
+        let before = self.entries.range(..entry).next_back().copied();
+        let after = self.entries.range(entry..).next().copied();
+        let across = before.zip(after).and_then(|(before, after)| between(before, after));
+        let beside = [before.and_then(|before| between(before, entry)), after.and_then(|after| between(entry, after))];
+        let (old, new) = if is_gone { (beside, [across, None]) } else { ([across, None], beside) };
+        old.into_iter().flatten().for_each(|site| found.toggle(site, false));
+        new.into_iter().flatten().for_each(|site| found.toggle(site, true));
+    }
+
+    /// Takes in the numbers of all events that were ever recorded.
+    pub(super) fn build(&mut self, graph: &Graph, found: &mut Found) {
+        self.entries = (0..graph.count()).filter_map(|event| entry(graph, event)).collect();
+        let after = self.entries.iter().skip(1);
+        for site in self.entries.iter().zip(after).filter_map(|(one, other)| between(*one, *other)) {
+            found.toggle(site, true);
+        }
+    }
+
+    /// Returns the events at both ends of a gap.
+    pub(super) fn ends(&self, source: u32, after: u64, before: u64) -> [Option<u32>; 2] {
+        let of = |number: u64| self.entries.range((source, number, 0)..=(source, number, u32::MAX));
+        [of(after).next_back(), of(before).next()].map(|entry| entry.map(|(.., event)| *event))
+    }
+}

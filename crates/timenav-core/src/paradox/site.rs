@@ -1,0 +1,142 @@
+//! Where a paradox is: the least that says which one it is, in numbers instead of names.
+
+use foldhash::fast::FixedState;
+
+use super::kinds::{Grade, Kind};
+
+/// A map that is the same in every run.
+pub(super) type Map<K, V> = hashbrown::HashMap<K, V, FixedState>;
+/// A set that is the same in every run.
+pub(super) type Set<K> = hashbrown::HashSet<K, FixedState>;
+
+/// Stands where there is no number.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// One paradox among those of a view. Two are the same one if and only if they are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Site {
+    /// P01.
+    Early { cause: u32, effect: u32, grade: Grade },
+    /// P02: the least of the members, and a sum over all.
+    Cycle { first: u32, digest: u64 },
+    /// P03.
+    Bootstrap { first: u32, digest: u64 },
+    /// P04.
+    Grandfather { intervention: u32, event: u32 },
+    /// P05.
+    Orphan { cause: u32, effect: u32 },
+    /// P06.
+    Dangling { cause: u32, effect: u32 },
+    /// P07.
+    Apart { actor: u32, pair: [u32; 2], grade: Grade },
+    /// P08.
+    Contradiction { thing: u32, pair: [u32; 2], grade: Grade },
+    /// P09.
+    Duplicate { pair: [u32; 2], grade: Grade },
+    /// P10.
+    Future { event: u32 },
+    /// P11.
+    Late { event: u32, previous: u32, micros: i64 },
+    /// P12: which of the jumps that are kept.
+    Jump { number: u32, grade: Grade },
+    /// P13.
+    Broken { anchor: u32, event: u32, grade: Grade },
+    /// P14: numbers are missing between these.
+    Gap { source: u32, after: u64, before: u64 },
+    /// P14: two events have one number.
+    Repeat { source: u32, pair: [u32; 2] },
+    /// P15: it ends before it begins.
+    Inverted { event: u32 },
+    /// P15: a version without one before it, or a second first one.
+    Unlinked { event: u32 },
+}
+
+impl Site {
+    /// Returns the kind and the grade.
+    pub(super) const fn kind(&self) -> (Kind, Grade) {
+        match *self {
+            Self::Early { grade, .. } => (Kind::EffectBeforeCause, grade),
+            Self::Cycle { .. } => (Kind::CausalCycle, Grade::Definite),
+            Self::Bootstrap { .. } => (Kind::Bootstrap, Grade::Definite),
+            Self::Grandfather { .. } => (Kind::Grandfather, Grade::Definite),
+            Self::Orphan { .. } => (Kind::OrphanedEffect, Grade::Definite),
+            Self::Dangling { .. } => (Kind::DanglingCause, Grade::Definite),
+            Self::Apart { grade, .. } => (Kind::TwoPlacesAtOnce, grade),
+            Self::Contradiction { grade, .. } => (Kind::ContradictoryState, grade),
+            Self::Duplicate { grade, .. } => (Kind::Duplicate, grade),
+            Self::Future { .. } => (Kind::FutureDated, Grade::Definite),
+            Self::Late { .. } => (Kind::OutOfOrderRecording, Grade::Definite),
+            Self::Jump { grade, .. } => (Kind::ClockDiscontinuity, grade),
+            Self::Broken { grade, .. } => (Kind::AnchorBroken, grade),
+            Self::Gap { .. } | Self::Repeat { .. } => (Kind::SequenceGap, Grade::Definite),
+            Self::Inverted { .. } | Self::Unlinked { .. } => (Kind::IntervalInverted, Grade::Definite),
+        }
+    }
+}
+
+/// Returns a pair in the one order in which pairs are kept.
+pub(super) const fn pair(one: u32, other: u32) -> [u32; 2] {
+    if one < other { [one, other] } else { [other, one] }
+}
+
+/// The paradoxes of a view, and how many there are of each kind and grade.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    sites: Set<Site>,
+    counts: Map<(Kind, Grade), u64>,
+    /// What the changes since the last [`Found::take_net`] came to: made or healed.
+    net: Map<Site, bool>,
+    is_noting: bool,
+}
+
+impl Found {
+    /// Puts a paradox among them, or takes it away. What is so already stays so.
+    pub(super) fn toggle(&mut self, site: Site, is_there: bool) {
+        let is_change = if is_there { self.sites.insert(site) } else { self.sites.remove(&site) };
+        if !is_change {
+            return;
+        }
+        let count = self.counts.entry(site.kind()).or_default();
+        if is_there {
+            *count += 1;
+        } else {
+            *count -= 1;
+        }
+        // What is made and healed in one change, or the other way round, did not change.
+        if self.is_noting && self.net.remove(&site).is_none() {
+            self.net.insert(site, is_there);
+        }
+    }
+
+    /// Puts all of these among them, or takes them away.
+    pub(super) fn toggle_all(&mut self, sites: &[Site], is_there: bool) {
+        for site in sites {
+            self.toggle(*site, is_there);
+        }
+    }
+
+    /// Begins to note what changes.
+    pub(super) fn note(&mut self) {
+        self.is_noting = true;
+    }
+
+    /// Returns what was made and what was healed since [`Found::note`], and notes no more.
+    pub(super) fn take_net(&mut self) -> (Vec<Site>, Vec<Site>) {
+        self.is_noting = false;
+        let (mut made, mut healed) = (Vec::new(), Vec::new());
+        for (site, is_there) in self.net.drain() {
+            if is_there { made.push(site) } else { healed.push(site) }
+        }
+        (made, healed)
+    }
+
+    /// Returns all of them, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Site> {
+        self.sites.iter().copied()
+    }
+
+    /// Returns how many there are of a kind and grade.
+    pub(super) fn count(&self, kind: Kind, grade: Grade) -> u64 {
+        self.counts.get(&(kind, grade)).copied().unwrap_or(0)
+    }
+}

@@ -1,0 +1,1 @@
+//! Kinds that the worked examples leave out.

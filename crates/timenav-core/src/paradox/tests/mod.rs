@@ -1,0 +1,7 @@
+mod story;
+mod histories;
+mod oracle;
+
+mod examples;
+mod kinds;
+mod properties;
