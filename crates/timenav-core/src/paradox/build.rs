@@ -1,8 +1,10 @@
 //! A view of all records at once.
 
+use super::graph::NEVER;
+use super::pairs::Facts;
 use super::record::Record;
 use super::settings::Settings;
-use super::site::Set;
+use super::site::{Found, Site};
 use super::view::View;
 
 /// About how much there will be, so that room is made once.
@@ -56,20 +58,47 @@ impl View {
         builder.finish()
     }
 
-    /// Finds everything in what stands.
-    pub(super) fn find_all(&mut self) {
+    /// Finds all paradoxes in what stands once more, all at once. Nothing changes by it, unless the
+    /// view is wrong.
+    pub fn find_again(&mut self) {
+        // What only the order of records showed was found as they came.
+        let streamed = |site: &Site| matches!(site, Site::Late { .. } | Site::Jump { .. });
+        let kept: Vec<Site> = self.found.iter().filter(streamed).collect();
+        self.found = Found::default();
+        self.found.toggle_all(&kept, true);
+        self.find_all();
+    }
+
+    fn find_all(&mut self) {
+        let starts = self.graph.starts();
+        let is_exact = (0..self.graph.count()).all(|node| self.graph.is_exact(node));
+        let can_be_plain = is_exact && !self.settings.requires_complete;
         let mut sites = Vec::new();
         for node in 0..self.graph.count() {
             self.sites_of_node(node, &mut sites);
+            if !can_be_plain || !self.is_plain(&starts, node) {
+                self.sites_of_causes(node, &mut sites);
+            }
             self.found.toggle_all(&sites, true);
             sites.clear();
         }
-        self.cycles.build(&mut self.graph, &self.ids, &mut self.found);
+        self.cycles.build(&mut self.graph, &self.ids, &mut self.found, &starts);
+        drop(starts);
         self.is_building = false;
-        let interventions: Set<u32> = self.negations.keys().copied().collect();
-        interventions.into_iter().for_each(|node| self.look_for_grandfather(node));
-        let facts = super::pairs::Facts { graph: &self.graph, places: &self.places, settings: &self.settings };
+        let interventions: Vec<u32> = self.negations.keys().copied().collect();
+        for node in interventions {
+            self.look_for_grandfather(node);
+        }
+        let facts = Facts { graph: &self.graph, places: &self.places, settings: &self.settings };
         self.pairs.build(facts, &mut self.found);
         self.sequences.build(&self.graph, &mut self.found);
+    }
+
+    /// Returns whether a node stands after all its causes, and they stand: most do, and are judged
+    /// by little memory. That needs times that are known exactly.
+    fn is_plain(&self, starts: &[i64], node: u32) -> bool {
+        let start = starts[node as usize];
+        let is_after = |cause: u32| starts[cause as usize] != NEVER && starts[cause as usize] <= start;
+        start != NEVER && self.graph.causes(node).all(|(cause, _)| is_after(cause))
     }
 }

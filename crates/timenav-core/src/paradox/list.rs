@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::kinds::{Grade, Kind};
-use super::site::Site;
+use super::site::{Map, Site};
 use super::told::Paradox;
 use super::view::View;
 use crate::ids::EventId;
@@ -73,13 +73,21 @@ impl View {
     /// code.
     #[must_use]
     pub fn marks(&self, event_ids: &[EventId], wanted: impl Fn(Heading) -> bool) -> Vec<Vec<Kind>> {
-        let nodes: Vec<Option<u32>> = event_ids.iter().map(|id| self.ids.find(id.as_str().as_bytes())).collect();
-        let mut marks = vec![Vec::new(); nodes.len()];
+        let numbered = event_ids.iter().enumerate();
+        let numbered = numbered.filter_map(|(at, id)| Some((self.ids.find(id.as_str().as_bytes())?, at)));
+        let places: Map<u32, usize> = numbered.collect();
+        let mut marks = vec![Vec::new(); event_ids.len()];
         for site in self.found.iter().filter(|site| wanted(self.heading(*site))) {
-            for (node, marks) in nodes.iter().zip(&mut marks) {
-                if node.is_some_and(|node| self.touches(site, node)) {
-                    marks.push(site.kind().0);
+            let mut mark = |node: &u32| {
+                if let Some(&at) = places.get(node) {
+                    marks[at].push(site.kind().0);
                 }
+            };
+            match site {
+                Site::Cycle { .. } | Site::Bootstrap { .. } => {
+                    places.keys().filter(|node| self.touches(site, **node)).for_each(mark);
+                }
+                _ => self.nodes_of(site).iter().flatten().for_each(&mut mark),
             }
         }
         for marks in &mut marks {

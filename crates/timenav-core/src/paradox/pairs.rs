@@ -241,9 +241,12 @@ impl Pairs {
             things.extend(graph.asserts(event).map(|[thing, _]| Groups::entry(graph, thing, event, false)));
             whos.extend(who(graph, event));
             let content = graph.content(event);
-            let equal = self.contents.iter_hash(content).filter(|other| graph.content(**other) == content);
-            let duplicate = |other: &u32| Site::Duplicate { pair: pair(event, *other), grade: Grade::Exact };
-            sites.extend(equal.take(PARTNERS_PER_EVENT_MAX).map(duplicate));
+            let is_equal = |other: &u32| graph.content(*other) == content;
+            if self.contents.find(content, is_equal).is_some() {
+                let equal = self.contents.iter_hash(content).copied().filter(is_equal);
+                let duplicate = |other: u32| Site::Duplicate { pair: pair(event, other), grade: Grade::Exact };
+                sites.extend(equal.take(PARTNERS_PER_EVENT_MAX).map(duplicate));
+            }
             self.contents.insert_unique(content, event, |&event| graph.content(event));
         }
         actors.sort_unstable();

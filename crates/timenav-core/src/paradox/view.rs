@@ -337,13 +337,18 @@ impl View {
     /// Adds all paradoxes that one node and its edges show.
     pub(super) fn sites_of(&self, node: u32, sites: &mut Vec<Site>) {
         self.sites_of_node(node, sites);
+        self.sites_of_causes(node, sites);
         sites.extend(self.graph.effects(node).filter_map(|(effect, requires)| self.edge_site(node, requires, effect)));
     }
 
-    /// Adds all paradoxes that one node and its causes show.
+    /// Adds all paradoxes that the causes of one node show.
+    pub(super) fn sites_of_causes(&self, node: u32, sites: &mut Vec<Site>) {
+        sites.extend(self.graph.causes(node).filter_map(|(cause, requires)| self.edge_site(cause, requires, node)));
+    }
+
+    /// Adds all paradoxes that one node shows by itself.
     pub(super) fn sites_of_node(&self, node: u32, sites: &mut Vec<Site>) {
         let graph = &self.graph;
-        sites.extend(graph.causes(node).filter_map(|(cause, requires)| self.edge_site(cause, requires, node)));
         if graph.is_live(node) {
             let (time, end, precision) = graph.times(node);
             let is_inverted = uncertain::is_inverted(time, end, precision);

@@ -1,8 +1,9 @@
 //! The components with more than one node or an edge to itself, kept up to date change by change.
 
-use super::super::graph::Graph;
+use super::super::graph::{Graph, NEVER};
 use super::super::names::Names;
 use super::super::site::{Found, Map, NONE, Set, Site};
+use super::ranks::Settled;
 use super::search::reaches;
 use super::{ranks, tarjan};
 
@@ -136,7 +137,7 @@ impl Cycles {
         self.excess.extend(edges);
         for &(cause, effect) in edges {
             self.excess.remove(&(cause, effect));
-            if !ranks::settle(graph, &self.excess, cause, effect) {
+            if ranks::settle(graph, &self.excess, (cause, effect), usize::MAX) == Settled::Closes {
                 self.excess.insert((cause, effect));
             }
         }
@@ -231,25 +232,34 @@ impl Cycles {
         self.settle(graph, &freed);
     }
 
-    /// Finds everything in a graph as it stands.
-    pub(in super::super) fn build(&mut self, graph: &mut Graph, names: &Names, found: &mut Found) {
+    /// Finds everything in a graph as it stands. `starts` is [`Graph::starts`].
+    pub(in super::super) fn build(&mut self, graph: &mut Graph, names: &Names, found: &mut Found, starts: &[i64]) {
         *self = Self::default();
-        for node in 0..graph.count() {
-            graph.set_rank(node, graph.start_min(node));
+        let start = |node: u32| starts[node as usize];
+        let mut down: Vec<(u32, u32)> = Vec::new();
+        for node in (0..graph.count()).filter(|node| start(*node) != NEVER) {
+            let causes = graph.causes(node).map(|(cause, _)| cause);
+            down.extend(causes.filter(|&cause| start(cause) >= start(node)).map(|cause| (cause, node)));
         }
-        let goes_up = |node: u32| graph.live_causes(node).all(|cause| graph.rank(cause) < graph.rank(node));
-        if (0..graph.count()).all(|node| !graph.is_live(node) || goes_up(node)) {
+        for (node, start) in (0..).zip(starts) {
+            graph.set_rank(node, *start);
+        }
+        if self.settle_few(graph, &down) {
             return;
         }
+        for (node, start) in (0..).zip(starts) {
+            graph.set_rank(node, *start);
+        }
         let next = |node: u32, number: u32| match graph.cause(node, number) {
+            _ if start(node) == NEVER => tarjan::Next::End,
             None => tarjan::Next::End,
-            Some(cause) if graph.is_live(cause) && graph.is_live(node) => tarjan::Next::Node(cause),
-            Some(_) => tarjan::Next::Skip,
+            Some(cause) if start(cause) == NEVER => tarjan::Next::Skip,
+            Some(cause) => tarjan::Next::Node(cause),
         };
         let (mut circles, mut order): (Vec<Vec<u32>>, Vec<u32>) = (Vec::new(), Vec::new());
         order.reserve_exact(graph.count() as usize);
         tarjan::components(graph.count(), next, |part| {
-            part.sort_unstable_by_key(|&node| (graph.start_min(node), node));
+            part.sort_unstable_by_key(|&node| (start(node), node));
             order.extend_from_slice(part);
             if is_circle(graph, part) {
                 circles.push(part.to_vec());
@@ -258,25 +268,42 @@ impl Cycles {
         for circle in circles {
             self.make(graph, names, found, circle);
         }
-        self.rank_all(graph, &order);
+        self.rank_all(graph, starts, &order);
+    }
+
+    /// Settles edges that go down, where that is soon done and they close no cycle. Returns whether
+    /// it was.
+    fn settle_few(&mut self, graph: &mut Graph, down: &[(u32, u32)]) -> bool {
+        let mut nodes_max = graph.count() as usize / 8 + 64;
+        if down.len() > nodes_max {
+            return false;
+        }
+        self.excess.extend(down);
+        for edge in down {
+            self.excess.remove(edge);
+            match ranks::settle(graph, &self.excess, *edge, nodes_max) {
+                Settled::Up(raised) => nodes_max = nodes_max.saturating_sub(raised),
+                Settled::Closes | Settled::TooMany => {
+                    self.excess.clear();
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Gives ranks to all, causes first; those of one circle in the order of time.
-    fn rank_all(&mut self, graph: &mut Graph, order: &[u32]) {
-        let key = |graph: &Graph, node: u32| (graph.start_min(node), node);
-        for &node in order {
-            if !graph.is_live(node) {
-                continue;
-            }
+    fn rank_all(&mut self, graph: &mut Graph, starts: &[i64], order: &[u32]) {
+        let key = |node: u32| (starts[node as usize], node);
+        for &node in order.iter().filter(|node| starts[**node as usize] != NEVER) {
             let circle = self.component_of.get(&node).copied();
-            let mut rank = graph.start_min(node);
-            for cause in graph.live_causes(node) {
-                let is_back = circle.is_some()
-                    && self.component_of.get(&cause).copied() == circle
-                    && key(graph, cause) >= key(graph, node);
+            let mut rank = starts[node as usize];
+            for (cause, _) in graph.causes(node) {
+                let is_back =
+                    circle.is_some() && self.component_of.get(&cause).copied() == circle && key(cause) >= key(node);
                 if is_back {
                     self.excess.insert((cause, node));
-                } else {
+                } else if starts[cause as usize] != NEVER {
                     rank = rank.max(graph.rank(cause) + 1);
                 }
             }

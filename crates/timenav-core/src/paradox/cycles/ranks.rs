@@ -19,15 +19,30 @@ pub(super) fn place(graph: &mut Graph, node: u32) {
     graph.set_rank(node, rank);
 }
 
-/// Makes the rank go up along a new edge. Returns `false`, and changes nothing, if the edge closes
-/// a cycle of edges along which ranks go up.
-pub(super) fn settle(graph: &mut Graph, excess: &Set<(u32, u32)>, cause: u32, effect: u32) -> bool {
+/// What came of an attempt to make the rank go up along an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Settled {
+    /// It goes up, and so many nodes were raised.
+    Up(usize),
+    /// It cannot: the edge closes a cycle of edges along which ranks go up.
+    Closes,
+    /// More nodes would have to be raised than may be.
+    TooMany,
+}
+
+/// Makes the rank go up along a new edge. Changes nothing where it does not.
+pub(super) fn settle(
+    graph: &mut Graph,
+    excess: &Set<(u32, u32)>,
+    (cause, effect): (u32, u32),
+    nodes_max: usize,
+) -> Settled {
     if cause == effect {
-        return false;
+        return Settled::Closes;
     }
     let least = graph.rank(cause) + 1;
     if graph.rank(effect) >= least {
-        return true;
+        return Settled::Up(0);
     }
     // Nodes are taken by their old ranks, so that each has all it must lie above when its turn
     // comes, and each is taken once.
@@ -42,7 +57,7 @@ pub(super) fn settle(graph: &mut Graph, excess: &Set<(u32, u32)>, cause: u32, ef
                 continue;
             }
             if next == cause {
-                return false;
+                return Settled::Closes;
             }
             let known = raised.get(&next).copied();
             if known.is_none() {
@@ -52,9 +67,13 @@ pub(super) fn settle(graph: &mut Graph, excess: &Set<(u32, u32)>, cause: u32, ef
                 raised.insert(next, least);
             }
         }
+        if raised.len() > nodes_max {
+            return Settled::TooMany;
+        }
     }
+    let count = raised.len();
     for (node, rank) in raised {
         graph.set_rank(node, rank);
     }
-    true
+    Settled::Up(count)
 }

@@ -168,8 +168,6 @@ fn arrivals(drafts: &[EventDraft], order: &[usize]) -> Vec<Told> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
-
     /// Record by record and all at once are the same, and both are what the definitions say.
     #[test]
     fn step_by_step_is_all_at_once(told in history(24), settings in settings()) {
@@ -190,6 +188,8 @@ proptest! {
         }
         check_with_oracle(&view, &told, settings);
         check_witnesses(&view);
+        view.find_again();
+        prop_assert_eq!(&keys(&view), &before);
     }
 
     /// A view that was built goes on as one that was fed.

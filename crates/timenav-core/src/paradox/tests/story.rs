@@ -128,7 +128,7 @@ impl Story {
         Self { told: Vec::new(), view: View::new(settings), settings, now, last: Delta::default() }
     }
 
-    fn stamp(&self) -> Stamp {
+    pub(super) fn stamp(&self) -> Stamp {
         let position = self.told.len() as u64;
         Stamp { position, recorded_at: self.host(), clock_at: self.now }
     }
