@@ -11,3 +11,4 @@ pub(crate) mod scan;
 pub(crate) mod growth;
 pub(crate) mod sealing;
 pub(crate) mod passphrases;
+pub(crate) mod paradox;

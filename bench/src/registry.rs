@@ -5,7 +5,9 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use serde_json::json;
 
-use crate::benches::{clock, growth, import, monitor, passphrases, reads, scan, sealing, start, travel, writes};
+use crate::benches::{
+    clock, growth, import, monitor, paradox, passphrases, reads, scan, sealing, start, travel, writes,
+};
 use crate::interrupt;
 use crate::report::Finding;
 use crate::setting::Setting;
@@ -19,7 +21,7 @@ struct Bench {
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
 
-const BENCHES: [Bench; 11] = [
+const BENCHES: [Bench; 13] = [
     Bench { name: "clock", about: "GET /v1/clock against a bare handler with the same answer", run: clock::run },
     Bench { name: "reads", about: "reads whose entry is durable first, against a buffered log", run: reads::run },
     Bench { name: "travel", about: "POST /v1/travel, one client, against one SQLite commit", run: travel::run },
@@ -39,12 +41,18 @@ const BENCHES: [Bench; 11] = [
         run: passphrases::run,
     },
     Bench { name: "start", about: "start with a long history, against start with none", run: start::run },
+    Bench {
+        name: "paradox-scan",
+        about: "paradoxes of a whole timeline, against Tarjan over plain arrays",
+        run: paradox::scan,
+    },
+    Bench { name: "paradox-write", about: "paradoxes record by record, against a map by id", run: paradox::write },
 ];
 
 /// Prints what there is.
 pub(crate) fn list() {
     for bench in &BENCHES {
-        println!("{:<13}{}", bench.name, bench.about);
+        println!("{:<15}{}", bench.name, bench.about);
     }
 }
 
