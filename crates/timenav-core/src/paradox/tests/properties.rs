@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::histories::{draft, history, stamp};
 use super::oracle::{Found, Oracle, stretch};
-use super::story::{Told, at, id};
+use super::story::{DraftExt, Told, at, id};
 use crate::event::{CauseKind, EventDraft, Precision};
 use crate::paradox::{Came, Key, Kind, Paradox, Record, Settings, View, Witness};
 use crate::place::{Geo, Point};
@@ -190,6 +190,33 @@ proptest! {
         check_witnesses(&view);
         view.find_again();
         prop_assert_eq!(&keys(&view), &before);
+    }
+
+    /// Circles grow, merge, fall apart and go, and ranks hold through all of it.
+    #[test]
+    fn circles_come_and_go(steps in prop::collection::vec(
+        (0..16_u8, prop::collection::btree_set(0..16_u8, 0..3), 0..10_i64, prop::bool::weighted(0.2)),
+        1..80,
+    )) {
+        let (mut view, mut told) = (View::new(Settings::default()), Vec::new());
+        let mut seen = BTreeSet::new();
+        for (node, causes, hours, is_cancelled) in steps {
+            let (id, stamp) = (id(&format!("e{node}")), stamp(told.len()));
+            if is_cancelled {
+                told.push(Told::Cancelled { id, stamp, by: None });
+            } else {
+                let time = Instant::from_micros(at("2026-01-01T00:00:00Z").micros() + hours * 3_600_000_000).unwrap();
+                let causes: Vec<String> = causes.into_iter().map(|cause| format!("e{cause}")).collect();
+                let causes: Vec<&str> = causes.iter().map(String::as_str).collect();
+                let draft = EventDraft::at(time, format!("{node}")).because_of(&causes);
+                let came = if seen.insert(node) { Came::Recorded } else { Came::Corrected };
+                told.push(Told::Version { id, stamp, draft, came });
+            }
+            view.apply(&told[told.len() - 1].record());
+            prop_assert_eq!(keys(&view), keys(&View::build(Settings::default(), records(&told))));
+        }
+        check_with_oracle(&view, &told, Settings::default());
+        check_witnesses(&view);
     }
 
     /// A view that was built goes on as one that was fed.
