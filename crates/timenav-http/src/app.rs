@@ -45,6 +45,7 @@ pub(crate) fn operations() -> Vec<Route> {
     routes.extend(v1::events::routes());
     routes.extend(v1::event_history::routes());
     routes.extend(v1::import::routes());
+    routes.extend(v1::export::routes());
     routes.extend(v1::data::routes());
     routes.extend(v1::timelines::routes());
     routes.extend(v1::proofs::routes());

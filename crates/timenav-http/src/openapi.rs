@@ -2,6 +2,7 @@
 
 use http::Method;
 use serde_json::{Map, Value, json};
+use timenav_import::Format;
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::app::operations;
@@ -119,10 +120,9 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
         Takes::File(params) => {
             add_parameters(&mut operation, query_parameters(&value(&params.schema)));
             let file = json!({ "schema": { "type": "string", "format": "binary" } });
-            operation["requestBody"] = json!({
-                "required": true,
-                "content": { "application/x-ndjson": file, "text/csv": file, "application/geo+json": file },
-            });
+            let kind = |format: Format| (format.content_type().to_owned(), file.clone());
+            let content: Map<String, Value> = Format::ALL.into_iter().map(kind).collect();
+            operation["requestBody"] = json!({ "required": true, "content": content });
         }
     }
     // Importing a file twice adds nothing, with a key or without.

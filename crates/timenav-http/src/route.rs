@@ -52,6 +52,8 @@ pub(crate) enum Gives {
     Text(&'static str, WireType),
     /// Bytes.
     Bytes,
+    /// A file of events in one of several formats.
+    File,
 }
 
 /// A field of a request's head.
@@ -176,6 +178,11 @@ impl Route {
 
     pub(crate) fn gives_bytes(mut self) -> Self {
         self.gives = Gives::Bytes;
+        self
+    }
+
+    pub(crate) fn gives_file(mut self) -> Self {
+        self.gives = Gives::File;
         self
     }
 

@@ -2,14 +2,17 @@
 
 use std::borrow::Cow;
 
-use timenav_core::event::{Cause, CauseKind, EventDraft, Precision};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use timenav_core::event::{Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::ids::EventId;
+use timenav_core::limits::EVENT_SEQUENCE_MAX;
 use timenav_core::place::Geo;
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
 
 use crate::content_id::content_id;
-use crate::event_record::point;
-use crate::field::Field;
+use crate::event_record::{CauseRecord, point, without_position};
+use crate::field::{self, Field};
 use crate::item::RecordError;
 use crate::mapping::Reading;
 use crate::unix_time::parse_unix;
@@ -47,11 +50,11 @@ pub(crate) fn draft(cells: Cells<'_, '_>) -> Result<EventDraft, RecordError> {
         geo: geo(cells)?,
         causes: cells(Field::Causes)?.map_or_else(|| Ok(Vec::new()), |cell| causes(&cell))?,
         actors: cells(Field::Actors)?.map_or_else(Vec::new, |cell| actors(&cell)),
-        kind: None,
+        kind: cells(Field::Kind)?.map(|cell| kind(&cell)).transpose()?,
         asserts: Vec::new(),
         attributes: None,
         source: text_of(Field::Source)?,
-        sequence: None,
+        sequence: cells(Field::Sequence)?.map(|cell| number_in_sequence(&cell)).transpose()?,
     })
 }
 
@@ -112,6 +115,25 @@ fn precision(cell: &Cell<'_>) -> Result<Precision, RecordError> {
     })
 }
 
+fn kind(cell: &Cell<'_>) -> Result<EventKind, RecordError> {
+    let named = EventKind::ALL.into_iter().find(|kind| kind.as_str() == cell.text);
+    named.ok_or_else(|| {
+        let words = EventKind::ALL.map(EventKind::as_str).join("`, `");
+        cell.invalid("kind", format!("a kind is one of `{words}`"))
+    })
+}
+
+fn number_in_sequence(cell: &Cell<'_>) -> Result<u64, RecordError> {
+    let number = field::sequence(&cell.text);
+    number.ok_or_else(|| cell.invalid("sequence", format!("a sequence number is from 0 to {EVENT_SEQUENCE_MAX}")))
+}
+
+/// Reads the attributes that a record has in one place, a JSON object.
+pub(crate) fn attributes(cell: &Cell<'_>) -> Result<Map<String, Value>, RecordError> {
+    let object = serde_json::from_str(&cell.text);
+    object.map_err(|_| cell.invalid("attributes", "attributes are a JSON object, such as `{\"a\": 1}`"))
+}
+
 fn geo(cells: Cells<'_, '_>) -> Result<Option<Geo>, RecordError> {
     let number_of = |field: Field, path| -> Result<Option<f64>, RecordError> {
         let Some(cell) = cells(field)? else { return Ok(None) };
@@ -140,6 +162,11 @@ fn number(text: &str) -> Option<f64> {
 }
 
 fn causes(cell: &Cell<'_>) -> Result<Vec<Cause>, RecordError> {
+    // No id begins so.
+    if is_json_list(cell) {
+        let records: Vec<CauseRecord> = json_list(cell, "causes")?;
+        return records.into_iter().enumerate().map(|(index, record)| record.into_cause(index)).collect();
+    }
     // No id has a blank, a semicolon or a comma in it.
     let pieces = pieces(cell, |c| c.is_whitespace() || c == ';');
     let cause = |(index, piece): (usize, &str)| {
@@ -150,8 +177,23 @@ fn causes(cell: &Cell<'_>) -> Result<Vec<Cause>, RecordError> {
 }
 
 fn actors(cell: &Cell<'_>) -> Vec<String> {
+    // A name may begin so too; it is one if the text is no list.
+    if is_json_list(cell)
+        && let Ok(names) = json_list(cell, "actors")
+    {
+        return names;
+    }
     // Names have blanks in them.
     pieces(cell, |c| c == ';').into_iter().map(str::to_owned).collect()
+}
+
+/// Returns whether a list that nobody said how to split is written in JSON.
+fn is_json_list(cell: &Cell<'_>) -> bool {
+    matches!(cell.reading, Reading::Default) && cell.text.starts_with('[')
+}
+
+fn json_list<T: DeserializeOwned>(cell: &Cell<'_>, field: &str) -> Result<Vec<T>, RecordError> {
+    serde_json::from_str(&cell.text).map_err(|error| cell.invalid(field, without_position(&error)))
 }
 
 /// Returns the pieces of a list, without blanks around them and without empty ones.

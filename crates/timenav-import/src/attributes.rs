@@ -43,6 +43,17 @@ pub(crate) fn canonical_value(value: &Value, field: &str) -> Result<String, Reco
     serde_json_canonicalizer::to_string(value).map_err(|error| RecordError::invalid(field, error.to_string()))
 }
 
+/// Makes every integer that canonical JSON would change the text of its digits.
+pub(crate) fn make_exact(value: &mut Value) {
+    match value {
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+        Value::Number(number) if is_exact(number) => {}
+        Value::Number(number) => *value = Value::String(number.to_string()),
+        Value::Array(items) => items.iter_mut().for_each(make_exact),
+        Value::Object(object) => object.values_mut().for_each(make_exact),
+    }
+}
+
 /// Returns how many lists and objects are nested in the value, itself included.
 fn depth(value: &Value) -> usize {
     match value {

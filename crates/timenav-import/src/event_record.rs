@@ -228,7 +228,7 @@ impl EventRecord {
     }
 }
 
-fn instant(field: &str, text: &str) -> Result<Instant<Virtual>, RecordError> {
+pub(crate) fn instant(field: &str, text: &str) -> Result<Instant<Virtual>, RecordError> {
     parse_timestamp(text).map_err(|error| match error {
         TimestampError::OutOfRange => RecordError::of(RecordError::OUT_OF_RANGE, field, error.to_string()),
         other => RecordError::invalid(field, other.to_string()),

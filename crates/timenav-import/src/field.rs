@@ -1,5 +1,9 @@
 //! The fields of an event that a column of CSV or a property of GeoJSON can fill.
 
+use serde_json::{Map, Value};
+use timenav_core::event::EventKind;
+use timenav_core::limits::EVENT_SEQUENCE_MAX;
+
 /// A field that can be mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Field {
@@ -16,13 +20,16 @@ pub(crate) enum Field {
     Causes,
     Actors,
     Source,
+    Kind,
+    Sequence,
+    Attributes,
 }
 
 /// How many fields there are.
 pub(crate) const FIELDS: usize = Field::ALL.len();
 
 impl Field {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::EventId,
         Self::Time,
         Self::EndTime,
@@ -36,6 +43,9 @@ impl Field {
         Self::Causes,
         Self::Actors,
         Self::Source,
+        Self::Kind,
+        Self::Sequence,
+        Self::Attributes,
     ];
 
     /// Returns the word for it in a mapping.
@@ -54,6 +64,9 @@ impl Field {
             Self::Causes => "causes",
             Self::Actors => "actors",
             Self::Source => "source",
+            Self::Kind => "kind",
+            Self::Sequence => "sequence",
+            Self::Attributes => "attributes",
         }
     }
 
@@ -84,6 +97,9 @@ impl Field {
             Self::Causes => &["causes"],
             Self::Actors => &["actors"],
             Self::Source => &["source"],
+            Self::Kind => &["kind"],
+            Self::Sequence => &["sequence"],
+            Self::Attributes => &["attributes"],
         }
     }
 
@@ -94,16 +110,54 @@ impl Field {
             Self::Time => &["time", "timestamp", "datetime", "date"],
             Self::Description => &["description", "title"],
             Self::Name => &["name", "title"],
-            Self::Lat | Self::Lon | Self::RadiusM => &[],
+            Self::Lat | Self::Lon => &[],
             Self::EventId
             | Self::EndTime
             | Self::Precision
             | Self::Location
+            | Self::RadiusM
             | Self::Causes
             | Self::Actors
-            | Self::Source => self.columns(),
+            | Self::Source
+            | Self::Kind
+            | Self::Sequence
+            | Self::Attributes => self.columns(),
         }
     }
+
+    /// Returns whether a text can be meant by a field whose name is also a usual word. Where nothing
+    /// is mapped, another text under that name is an attribute.
+    pub(crate) fn can_mean(self, text: &str) -> bool {
+        match self {
+            Self::Kind => EventKind::ALL.iter().any(|kind| kind.as_str() == text),
+            Self::Sequence => sequence(text).is_some(),
+            Self::Attributes => text.starts_with('{') && serde_json::from_str::<Map<String, Value>>(text).is_ok(),
+            Self::EventId
+            | Self::Time
+            | Self::EndTime
+            | Self::Precision
+            | Self::Description
+            | Self::Name
+            | Self::Location
+            | Self::Lat
+            | Self::Lon
+            | Self::RadiusM
+            | Self::Causes
+            | Self::Actors
+            | Self::Source => true,
+        }
+    }
+
+    /// Returns whether the name of the field is also a usual word.
+    pub(crate) const fn is_usual_word(self) -> bool {
+        matches!(self, Self::Kind | Self::Sequence | Self::Attributes)
+    }
+}
+
+/// Reads the number of an event in the sequence of its source.
+pub(crate) fn sequence(text: &str) -> Option<u64> {
+    let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_digits.then(|| text.parse().ok()).flatten().filter(|number| *number <= EVENT_SEQUENCE_MAX)
 }
 
 #[cfg(test)]

@@ -13,6 +13,18 @@ pub enum Format {
     Csv,
     /// A feature collection, or one feature (RFC 7946).
     GeoJson,
+    /// `CloudEvents` 1.0 in JSON: one, a batch, or one a line.
+    CloudEvents,
+    /// Calendars (RFC 5545).
+    ICalendar,
+    /// The spans of Zipkin, version 2 of its JSON.
+    Zipkin,
+    /// Traces as Jaeger's interface exports them.
+    Jaeger,
+    /// Traces of `OpenTelemetry` in OTLP/JSON.
+    Otlp,
+    /// The commits of a Git repository, as `git log -z` writes them in [`crate::GIT_LOG_FORMAT`].
+    Git,
 }
 
 /// The text names no format.
@@ -25,7 +37,17 @@ pub struct UnknownFormat {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Ndjson, Self::Csv, Self::GeoJson];
+    pub const ALL: [Self; 9] = [
+        Self::Ndjson,
+        Self::Csv,
+        Self::GeoJson,
+        Self::CloudEvents,
+        Self::ICalendar,
+        Self::Zipkin,
+        Self::Jaeger,
+        Self::Otlp,
+        Self::Git,
+    ];
 
     /// Returns the word for it on the wire.
     #[must_use]
@@ -34,6 +56,41 @@ impl Format {
             Self::Ndjson => "ndjson",
             Self::Csv => "csv",
             Self::GeoJson => "geojson",
+            Self::CloudEvents => "cloudevents",
+            Self::ICalendar => "icalendar",
+            Self::Zipkin => "zipkin",
+            Self::Jaeger => "jaeger",
+            Self::Otlp => "otlp",
+            Self::Git => "git",
+        }
+    }
+
+    /// Returns the content type that files of it are sent as.
+    #[must_use]
+    pub const fn content_type(self) -> &'static str {
+        match self {
+            Self::Ndjson => "application/x-ndjson",
+            Self::Csv => "text/csv",
+            Self::GeoJson => "application/geo+json",
+            Self::CloudEvents => "application/cloudevents-batch+json",
+            Self::ICalendar => "text/calendar",
+            Self::Zipkin | Self::Jaeger | Self::Otlp => "application/json",
+            Self::Git => "application/octet-stream",
+        }
+    }
+
+    /// Returns whether a mapping can say which part of a record is which field.
+    #[must_use]
+    pub const fn takes_mapping(self) -> bool {
+        match self {
+            Self::Csv | Self::GeoJson => true,
+            Self::Ndjson
+            | Self::CloudEvents
+            | Self::ICalendar
+            | Self::Zipkin
+            | Self::Jaeger
+            | Self::Otlp
+            | Self::Git => false,
         }
     }
 
@@ -46,6 +103,7 @@ impl Format {
             "ndjson" | "jsonl" => Some(Self::Ndjson),
             "csv" => Some(Self::Csv),
             "geojson" => Some(Self::GeoJson),
+            "ics" | "ical" | "ifb" | "icalendar" => Some(Self::ICalendar),
             _ => None,
         }
     }
@@ -60,6 +118,8 @@ impl Format {
             }
             "text/csv" | "application/csv" => Some(Self::Csv),
             "application/geo+json" => Some(Self::GeoJson),
+            "application/cloudevents+json" | "application/cloudevents-batch+json" => Some(Self::CloudEvents),
+            "text/calendar" => Some(Self::ICalendar),
             _ => None,
         }
     }
@@ -85,13 +145,20 @@ mod tests {
     fn formats_are_named() {
         for format in Format::ALL {
             assert_eq!(format.as_str().parse(), Ok(format));
-            assert_eq!(Format::from_extension(format.as_str()), Some(format));
+            // What traces and histories are sent as does not say what is inside.
+            let is_general = ["application/json", "application/octet-stream"].contains(&format.content_type());
+            let expected = (!is_general).then_some(format);
+            assert_eq!(Format::from_content_type(format.content_type()), expected);
         }
         let check = |text: &str, expected: &str| {
             assert_eq!(text.parse::<Format>().unwrap_err().to_string(), expected);
         };
         check("ndjsn", "`ndjsn` is no format that can be imported; did you mean `ndjson`?");
-        check("ical", "`ical` is no format that can be imported; the formats are `ndjson`, `csv`, `geojson`");
+        check(
+            "x",
+            "`x` is no format that can be imported; the formats are `ndjson`, `csv`, `geojson`, `cloudevents`, \
+             `icalendar`, `zipkin`, `jaeger`, `otlp`, `git`",
+        );
     }
 
     #[test]

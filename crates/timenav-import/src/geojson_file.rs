@@ -4,7 +4,6 @@ mod members;
 mod feature;
 mod properties;
 mod geometry;
-mod meter;
 #[cfg(test)]
 mod tests;
 
@@ -15,14 +14,15 @@ use serde_json::error::Category;
 
 use crate::event_record::without_position;
 use crate::item::clipped;
+use crate::limits::FEATURE_BYTES_MAX;
 use crate::mapping::Mapping;
+use crate::meter::Meter;
 use crate::{ImportError, Sink};
 use members::{Members, Progress};
-use meter::Meter;
 
 /// Reads a feature collection feature by feature, or a single feature.
 pub(crate) fn read(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportError> {
-    let meter = Meter::default();
+    let meter = Meter::new(FEATURE_BYTES_MAX);
     let mut reader = serde_json::Deserializer::from_reader(meter.input(input));
     let mut progress = Progress::new(mapping, &meter, sink);
     let outcome = Members(&mut progress).deserialize(&mut reader).and_then(|()| {
@@ -45,7 +45,7 @@ fn import_error(error: serde_json::Error, features: u64, is_too_large: bool) -> 
     let detail = clipped(without_position(&error));
     match error.classify() {
         Category::Io => ImportError::Io { line, source: error.into() },
-        Category::Syntax | Category::Eof => ImportError::MalformedJson { line, column, features, detail },
+        Category::Syntax | Category::Eof => ImportError::MalformedJson { line, column, records: features, detail },
         Category::Data => ImportError::NotGeoJson { line, detail },
     }
 }

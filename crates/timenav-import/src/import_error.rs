@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::limits::{CSV_COLUMNS_MAX, FEATURE_BYTES_MAX, RECORD_BYTES_MAX};
+use crate::limits::{CSV_COLUMNS_MAX, FEATURE_BYTES_MAX, RECORD_BYTES_MAX, TRACE_SPANS_MAX};
 
 /// Why a file cannot be read on, or not at all. The records before have been handed over.
 #[derive(Debug, thiserror::Error)]
@@ -16,7 +16,7 @@ pub enum ImportError {
         source: io::Error,
     },
     /// A mapping was given for a format whose records name their fields.
-    #[error("a mapping is for CSV and GeoJSON; the lines of NDJSON name their fields themselves")]
+    #[error("a mapping is for CSV and GeoJSON; records of other formats name their fields themselves")]
     MappingUnused,
     /// The CSV file has no first row.
     #[error("the file is empty; its first row names the columns")]
@@ -73,15 +73,41 @@ pub enum ImportError {
         features: u64,
     },
     /// The text is not JSON, or ends too early.
-    #[error("at line {line}, column {column}, after {features} features: {detail}")]
+    #[error("at line {line}, column {column}, after {records} records: {detail}")]
     MalformedJson {
         /// The line.
         line: u64,
         /// The column, in bytes, counted from 1.
         column: u64,
-        /// How many features were read before.
-        features: u64,
+        /// How many records were read before.
+        records: u64,
         /// What is wrong there.
+        detail: String,
+    },
+    /// Something that is read as a whole is longer than its limit.
+    #[error("{what} has more than {bytes_max} bytes; it was being read at line {line}")]
+    PartTooLarge {
+        /// What is too long: `a trace document`.
+        what: &'static str,
+        /// The line that was being read.
+        line: u64,
+        /// The limit.
+        bytes_max: usize,
+    },
+    /// A document has more than [`TRACE_SPANS_MAX`] spans.
+    #[error("a trace document has more than {TRACE_SPANS_MAX} spans; send its traces one by one")]
+    TooManySpans {
+        /// The line on which it ends.
+        line: u64,
+    },
+    /// The text is not of the format that was named.
+    #[error("this is not {format}: {detail}")]
+    NotOfFormat {
+        /// The format.
+        format: &'static str,
+        /// The line that was being read.
+        line: u64,
+        /// What would be right.
         detail: String,
     },
     /// The text is JSON and not GeoJSON.
@@ -109,6 +135,9 @@ impl ImportError {
             | Self::RowTooLarge { line }
             | Self::FeatureTooLarge { line, .. }
             | Self::MalformedJson { line, .. }
+            | Self::PartTooLarge { line, .. }
+            | Self::TooManySpans { line }
+            | Self::NotOfFormat { line, .. }
             | Self::NotGeoJson { line, .. } => *line,
         }
     }
@@ -120,9 +149,12 @@ impl ImportError {
             Self::Io { .. } => "input_failed",
             Self::MappingUnused => "conflicting_parameters",
             Self::HeaderMissing | Self::HeaderUnreadable { .. } | Self::TooManyColumns { .. } => "malformed_csv",
-            Self::ColumnUnknown { .. } | Self::NotGeoJson { .. } => "invalid_parameter",
+            Self::ColumnUnknown { .. } | Self::NotGeoJson { .. } | Self::NotOfFormat { .. } => "invalid_parameter",
             Self::TimeUnmapped { .. } => "missing_parameter",
-            Self::RowTooLarge { .. } | Self::FeatureTooLarge { .. } => "record_too_large",
+            Self::RowTooLarge { .. }
+            | Self::FeatureTooLarge { .. }
+            | Self::PartTooLarge { .. }
+            | Self::TooManySpans { .. } => "record_too_large",
             Self::MalformedJson { .. } => "malformed_json",
         }
     }

@@ -18,7 +18,7 @@ pub struct Item {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{detail}")]
 pub struct RecordError {
-    /// `malformed_json`, `malformed_csv`, `missing_parameter`, `invalid_parameter`,
+    /// `malformed_json`, `malformed_csv`, `malformed_calendar`, `missing_parameter`, `invalid_parameter`,
     /// `unknown_parameter`, `time_out_of_range` or `record_too_large`.
     pub code: &'static str,
     /// The field, as a path of names and numbers: `causes/3`. None if the record as a whole is
@@ -31,6 +31,7 @@ pub struct RecordError {
 impl RecordError {
     pub(crate) const MALFORMED_JSON: &'static str = "malformed_json";
     pub(crate) const MALFORMED_CSV: &'static str = "malformed_csv";
+    pub(crate) const MALFORMED_CALENDAR: &'static str = "malformed_calendar";
     pub(crate) const MISSING: &'static str = "missing_parameter";
     pub(crate) const INVALID: &'static str = "invalid_parameter";
     pub(crate) const UNKNOWN: &'static str = "unknown_parameter";

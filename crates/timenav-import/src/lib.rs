@@ -1,7 +1,7 @@
 //! The bytes of files in, drafts of events out.
 //!
-//! [`read`] takes a file in one of three formats, hands every record of it to a sink, one at a
-//! time, and keeps no more than one record in memory. A record that is wrong is handed over as a
+//! [`read`] takes a file in one of several formats, hands every record of it to a sink, one at a
+//! time, and keeps no more in memory than it needs to understand it: one record, or one trace. A record that is wrong is handed over as a
 //! [`RecordError`] and the next one is read; an [`ImportError`] means that the file cannot be read
 //! on. `docs/importing.md` tells the same to those who send files.
 //!
@@ -22,7 +22,18 @@ mod unix_time;
 mod ndjson_file;
 mod csv_file;
 mod geojson_file;
+mod cloud_event_file;
+mod trace_file;
+mod calendar_file;
+mod git_log;
+mod json_stream;
+mod json_object;
+mod object_of;
+mod meter;
 mod byte_order_mark;
+mod unpacking;
+mod spreadsheet;
+mod export;
 mod suggestion;
 
 #[cfg(test)]
@@ -30,14 +41,18 @@ mod documentation;
 #[cfg(test)]
 mod tests;
 
+pub use cloud_event_file::cloud_event_of_parts;
 pub use content_id::content_id;
 pub use event_record::{
     AssertionRecord, CauseKindWord, CauseObject, CauseRecord, EventKindWord, EventRecord, GeoRecord, PrecisionWord,
 };
+pub use export::{Export, ExportError, ExportFormat, UnknownExportFormat};
 pub use format::{Format, UnknownFormat};
+pub use git_log::GIT_LOG_FORMAT;
 pub use import_error::ImportError;
 pub use item::{Item, RecordError};
 pub use mapping::{Mapping, MappingError};
+pub use unpacking::unpacked;
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -59,10 +74,18 @@ pub fn read(
     sink: &mut dyn FnMut(Item) -> ControlFlow<()>,
 ) -> Result<(), ImportError> {
     let mut input = byte_order_mark::without(input).map_err(|source| ImportError::Io { line: 1, source })?;
+    if !mapping.is_automatic() && !format.takes_mapping() {
+        return Err(ImportError::MappingUnused);
+    }
     match format {
-        Format::Ndjson if !mapping.is_automatic() => Err(ImportError::MappingUnused),
         Format::Ndjson => ndjson_file::read(&mut input, sink),
         Format::Csv => csv_file::read(mapping, &mut input, sink),
         Format::GeoJson => geojson_file::read(mapping, &mut input, sink),
+        Format::CloudEvents => cloud_event_file::read(&mut input, sink),
+        Format::ICalendar => calendar_file::read(&mut input, sink),
+        Format::Git => git_log::read(&mut input, sink),
+        Format::Zipkin => trace_file::read_zipkin(&mut input, sink),
+        Format::Jaeger => trace_file::read_jaeger(&mut input, sink),
+        Format::Otlp => trace_file::read_otlp(&mut input, sink),
     }
 }

@@ -1,12 +1,31 @@
 //! Every limit of an import, by name. Those of the events themselves are in
 //! [`timenav_core::limits`].
 
-/// Longest record, in bytes: a line of NDJSON or a row of CSV without its line end, or the
-/// properties of a GeoJSON feature.
+/// Longest record, in bytes: a line of NDJSON or a row of CSV without its line end, the properties
+/// of a GeoJSON feature, a span, or a `CloudEvent`.
 pub const RECORD_BYTES_MAX: usize = 1024 * 1024;
 /// Longest GeoJSON feature, and longest other member of a feature collection, in bytes. Outlines
 /// of countries need more room than [`RECORD_BYTES_MAX`].
 pub const FEATURE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Longest trace document, in bytes. Which event a span hangs on is known only when the other spans
+/// of its trace are, so a document is read as a whole.
+pub const TRACE_DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Most spans in one trace document.
+pub const TRACE_SPANS_MAX: usize = 100_000;
+/// Longest resource, scope or process in a trace document, in bytes. It is copied to every span that
+/// it made.
+pub const TRACE_ORIGIN_BYTES_MAX: usize = 16 * 1024;
+/// Longest calendar, in bytes. What time an event names may be said after it, so a calendar is read
+/// as a whole.
+pub const CALENDAR_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Deepest nesting of the components of a calendar.
+pub const CALENDAR_DEPTH_MAX: usize = 16;
+/// Most changes of clocks that the definition of a time zone lists.
+pub const CALENDAR_ONSETS_MAX: usize = 1_000;
+/// How many times larger than itself a packed file may become.
+pub const UNPACKED_RATIO_MAX: u64 = 100;
+/// How many unpacked bytes are not asked what they were packed in.
+pub const UNPACKED_BYTES_FREE: u64 = 1024 * 1024;
 /// Deepest nesting of geometry collections, which RFC 7946 §3.1.8 advises against at all.
 pub const GEOMETRY_DEPTH_MAX: usize = 8;
 /// Deepest nesting of lists and objects in the attributes of an event, counting the object that

@@ -215,7 +215,10 @@ impl Reading {
             | Field::Lat
             | Field::Lon
             | Field::RadiusM
-            | Field::Source => Err(unknown("only times and lists take a suffix")),
+            | Field::Source
+            | Field::Kind
+            | Field::Sequence
+            | Field::Attributes => Err(unknown("only times and lists take a suffix")),
         }
     }
 }

@@ -10,7 +10,7 @@ use clap::Args;
 use data_encoding::HEXLOWER;
 use event_parser::EventParser;
 pub(crate) use event_parser::ServerEvent;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Body, Method, RequestBuilder, Response, Url};
 use serde_json::{Map, Value};
 use timenav_engine::Entropy as _;
@@ -206,11 +206,15 @@ impl Client {
         path: &[&str],
         query: &[(&str, String)],
         content_type: &str,
+        is_packed: bool,
         body: impl Read + Send + 'static,
     ) -> Result<Answer, Failure> {
         let url = self.url(path, query);
         let send = |body| {
-            let request = self.http.post(url.clone()).header(CONTENT_TYPE, content_type).body(body);
+            let mut request = self.http.post(url.clone()).header(CONTENT_TYPE, content_type).body(body);
+            if is_packed {
+                request = request.header(CONTENT_ENCODING, "gzip");
+            }
             self.send(request).and_then(|response| self.answer(response))
         };
         let answer = send(Body::wrap_stream(ReceiverStream::new(read_ahead(body))));
@@ -241,6 +245,26 @@ impl Client {
 
     fn events_of(&self, response: Response) -> EventStream<'_> {
         EventStream { client: self, response, parser: EventParser::default() }
+    }
+
+    /// Downloads a file of any length, handing over its bytes as they come.
+    ///
+    /// # Errors
+    /// The service does not answer, says no, or breaks off before the end.
+    pub(crate) fn download(
+        &self,
+        path: &[&str],
+        query: &[(&str, String)],
+        each: &mut dyn FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut response = self.send(self.http.get(self.url(path, query)))?;
+        if !response.status().is_success() {
+            return Err(self.answer(response).err().unwrap_or(Failure::OutputClosed));
+        }
+        while let Some(bytes) = self.runtime.block_on(response.chunk()).map_err(|error| self.unreachable(&error))? {
+            each(&bytes)?;
+        }
+        Ok(())
     }
 
     /// Shows an answer: as JSON where that was asked for, else as `human` tells it.

@@ -8,6 +8,8 @@ mod clock;
 mod anchor;
 mod events;
 mod import;
+mod import_git;
+mod export;
 mod timeline;
 mod key;
 mod user;
@@ -50,6 +52,8 @@ enum Command {
     Anchor(anchor::AnchorCommand),
     Events(events::EventsCommand),
     Import(import::ImportCommand),
+    ImportGit(import_git::ImportGitCommand),
+    Export(export::ExportCommand),
     Timeline(timeline::TimelineCommand),
     Key(key::KeyCommand),
     User(user::UserCommand),
@@ -72,6 +76,8 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Anchor(command) => anchor::run(command, surroundings),
         Command::Events(command) => events::run(command, surroundings),
         Command::Import(command) => import::run(command, surroundings),
+        Command::ImportGit(command) => import_git::run(command, surroundings),
+        Command::Export(command) => export::run(command, surroundings),
         Command::Timeline(command) => timeline::run(command, surroundings),
         Command::Key(command) => key::run(command, surroundings),
         Command::User(command) => user::run(command, surroundings),

@@ -20,8 +20,16 @@ const LAST_COLUMN_CHARS_MAX: usize = 100;
 /// # Errors
 /// It cannot be written. A reader that has gone is [`Failure::OutputClosed`].
 pub(crate) fn write(text: &str) -> Result<(), Failure> {
+    write_bytes(text.as_bytes())
+}
+
+/// Writes bytes to stdout at once.
+///
+/// # Errors
+/// They cannot be written. A reader that has gone is [`Failure::OutputClosed`].
+pub(crate) fn write_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
     written.map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::OutputClosed,
         _ => Failure::Other(anyhow::Error::new(error).context("stdout cannot be written")),

@@ -57,6 +57,17 @@ impl Zone {
         CivilText::new(Civil::from_micros(local)).with_offset(offset_seconds).as_str().to_owned()
     }
 
+    /// Returns the instant at which clocks in this zone show a local time, which is given as the
+    /// instant at which clocks in UTC show it. None outside −9999…9999.
+    ///
+    /// Of a time that clocks show twice the first one is meant, and one that they skip is read with
+    /// the offset before it, as in RFC 5545, section 3.3.5.
+    #[must_use]
+    pub fn instant_of_local<S>(&self, local: Instant<S>) -> Option<Instant<S>> {
+        let micros = local.micros().checked_sub(self.offset_seconds_of_local(local.micros()) * SECOND_MICROS)?;
+        Instant::from_micros(micros)
+    }
+
     /// Returns how far local time is ahead of UTC, in seconds, at an instant in microseconds.
     pub(super) fn offset_seconds(&self, micros: i64) -> i64 {
         self.rules.to_offset(nearest_timestamp(micros)).seconds().into()

@@ -2,6 +2,7 @@
 
 use http::Method;
 use serde_json::{Map, Value, json};
+use timenav_import::ExportFormat;
 
 use super::{Version, collect, reference};
 use crate::route::{Gives, Route};
@@ -88,6 +89,14 @@ fn content(gives: &Gives, version: Version, schemas: &mut Map<String, Value>) ->
         Gives::Bytes => {
             let bytes = json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } });
             (bytes, "The bytes")
+        }
+        Gives::File => {
+            let kind = |format: ExportFormat| {
+                let media_type = format.content_type().split(';').next().unwrap_or_default();
+                (media_type.to_owned(), json!({ "schema": { "type": "string" } }))
+            };
+            let content: Map<String, Value> = ExportFormat::ALL.into_iter().map(kind).collect();
+            (Value::Object(content), "A file of events, ordered by time, then position")
         }
         Gives::Text(what, body) => {
             collect(body, schemas);

@@ -3,39 +3,35 @@
 //! A thread reads records from the body and hands them over in batches; batches are recorded in
 //! order, a few of them at the same time. Whoever reads too fast waits for whoever records.
 
+mod source;
+
 use std::collections::VecDeque;
-use std::io::{self, Read};
-use std::ops::ControlFlow;
 
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use futures_util::stream::{FuturesOrdered, StreamExt};
-use http::{HeaderMap, header};
+use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
 use timenav_engine::{Caller, Engine, ImportBatch, LedgerPosition, Refusal};
-use timenav_import::{Format, ImportError, Item, Mapping};
+use timenav_import::{ImportError, Item};
 use tokio::sync::mpsc;
-use tokio_util::io::{StreamReader, SyncIoBridge};
 use utoipa::ToSchema;
 
 use super::clock::timeline;
 use crate::answer::LedgerBody;
 use crate::app::App;
-use crate::auth::{Authenticated, BODY_WAIT, DRAINED_BYTES_MAX, IMPORT_PATH, drain};
+use crate::auth::{Authenticated, IMPORT_PATH, drain};
 use crate::params::QueryParams;
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::Route;
 use crate::wire::Text;
+use source::{Handed, Source, batches, cloud_event_body};
 
-/// Records handed over at a time.
-const BATCH_RECORDS_MAX: usize = 500;
 /// Batches that may be on their way into the ledger at the same time.
 const BATCHES_RECORDING_MAX: usize = 4;
-/// Batches read ahead of those.
-const BATCHES_AHEAD_MAX: usize = 2;
 /// Refused records that are listed; the others are only counted.
 pub(crate) const REFUSALS_LISTED_MAX: usize = 100;
 
@@ -52,7 +48,8 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ImportRequest {
-    /// `ndjson`, `csv` or `geojson`; told by the `Content-Type` if it is left out.
+    /// `ndjson`, `csv`, `geojson`, `cloudevents`, `icalendar`, `zipkin`, `jaeger`, `otlp` or `git`; told by
+    /// the `Content-Type` if it is left out.
     #[schema(format = "file-format", example = "csv")]
     format: Option<String>,
     /// For CSV and `GeoJSON`: which column or property is which field, as `field=column` pairs or JSON.
@@ -104,79 +101,18 @@ async fn import_events(
     QueryParams(request): QueryParams<ImportRequest>,
     body: Body,
 ) -> Result<Json<ImportedBody>, Failure> {
-    let how =
-        format(request.format.as_deref(), &headers).and_then(|format| Ok((format, mapping(request.map.as_deref())?)));
-    let (format, mapping) = match how {
-        Ok(how) => how,
+    let source = match Source::new(request.format.as_deref(), request.map.as_deref(), &headers) {
+        Ok(source) => source,
         Err(failure) => {
             drain(body).await;
             return Err(failure);
         }
     };
+    let body = if source.is_binary_cloud_event { cloud_event_body(&headers, body).await? } else { body };
     let timeline_id = timeline(request.timeline_id).unwrap_or_else(|| caller.timeline_id.clone());
-    let batches = batches(format, mapping, body);
+    let batches = batches(source, body);
     let tally = record(&app.engine, &caller, &timeline_id, batches).await?;
     Ok(Json(tally.into_body(&timeline_id)))
-}
-
-fn format(named: Option<&str>, headers: &HeaderMap) -> Result<Format, Failure> {
-    if let Some(named) = named {
-        return named
-            .parse()
-            .map_err(|error: timenav_import::UnknownFormat| Failure::invalid("format", error.to_string()));
-    }
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    content_type.and_then(Format::from_content_type).ok_or_else(|| {
-        let all: Vec<&str> = Format::ALL.iter().map(|format| format.as_str()).collect();
-        let detail = format!("name the format of the file, as in `?format=csv`; there are {}", all.join(", "));
-        Failure::Parameter(ParameterFault { kind: FaultKind::Missing, path: "format".to_owned(), detail })
-    })
-}
-
-fn mapping(text: Option<&str>) -> Result<Mapping, Failure> {
-    let read = text.map_or_else(|| Ok(Mapping::default()), Mapping::parse);
-    read.map_err(|error| Failure::invalid("map", error.to_string()))
-}
-
-/// What the reading thread hands over.
-enum Handed {
-    Batch(Vec<Item>),
-    End(Result<(), ImportError>),
-}
-
-/// Starts the thread that reads records from a body as it arrives.
-fn batches(format: Format, mapping: Mapping, body: Body) -> mpsc::Receiver<Handed> {
-    let (sender, receiver) = mpsc::channel(BATCHES_AHEAD_MAX);
-    let frames = tokio_stream::StreamExt::timeout(body.into_data_stream(), BODY_WAIT);
-    let stream = frames.map(|frame| match frame {
-        Ok(frame) => frame.map_err(io::Error::other),
-        Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "nothing arrived for too long")),
-    });
-    let mut input = SyncIoBridge::new(StreamReader::new(Box::pin(stream)));
-    tokio::task::spawn_blocking(move || {
-        let mut batch = Vec::with_capacity(BATCH_RECORDS_MAX);
-        let mut hand_over = |item: Item| {
-            batch.push(item);
-            if batch.len() < BATCH_RECORDS_MAX {
-                return ControlFlow::Continue(());
-            }
-            let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH_RECORDS_MAX));
-            // Nobody receives any more when the ledger has refused a batch.
-            if sender.blocking_send(Handed::Batch(full)).is_ok() {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            }
-        };
-        let end = timenav_import::read(format, &mapping, &mut input, &mut hand_over);
-        let _ = sender.blocking_send(Handed::Batch(batch));
-        if end.is_err() {
-            // A client that still sends would not read the answer. What fails here fails again there.
-            let _ = io::copy(&mut input.take(DRAINED_BYTES_MAX), &mut io::sink());
-        }
-        let _ = sender.blocking_send(Handed::End(end));
-    });
-    receiver
 }
 
 /// Records batches in order, and counts.
@@ -295,6 +231,9 @@ impl Tally {
             | ImportError::TooManyColumns { .. }
             | ImportError::RowTooLarge { .. }
             | ImportError::NotGeoJson { .. }
+            | ImportError::NotOfFormat { .. }
+            | ImportError::PartTooLarge { .. }
+            | ImportError::TooManySpans { .. }
             | ImportError::FeatureTooLarge { .. }
             | ImportError::MalformedJson { .. } => Failure::MalformedFile {
                 detail: format!(

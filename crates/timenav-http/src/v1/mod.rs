@@ -8,6 +8,7 @@ pub(crate) mod clock;
 pub(crate) mod data;
 pub(crate) mod event_history;
 pub(crate) mod events;
+pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod limits;
 pub(crate) mod proofs;

@@ -4,13 +4,16 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use csv::StringRecord;
+use serde_json::Value;
 use timenav_core::event::EventDraft;
 
 use crate::assembly::{self, Cell};
+use crate::attributes;
 use crate::field::{FIELDS, Field};
 use crate::item::clipped;
 use crate::limits::{CSV_COLUMNS_MAX, TEMPLATE_TEXT_BYTES_MAX};
 use crate::mapping::{Mapping, Reading, Source, Template};
+use crate::spreadsheet::{plain, unguarded};
 use crate::suggestion;
 use crate::{ImportError, RecordError};
 
@@ -27,11 +30,25 @@ struct FieldColumns {
     reading: Reading,
     /// The name of the column, if it is a single one.
     name: Option<String>,
+    /// Whether it is only named like a field whose name is a usual word.
+    is_guessed: bool,
+}
+
+/// Whether a column is a field as a whole.
+#[derive(Clone, Copy)]
+enum Taken {
+    No,
+    Yes,
+    /// In the rows where its text can be meant by the field.
+    Perhaps(Field),
 }
 
 /// A column that becomes an attribute.
 struct Attribute {
     column: usize,
+    /// The field that it is instead, where its text can be meant by that.
+    unless: Option<Field>,
+    name: String,
     /// The name in JSON: `"wind":`.
     name_json: Vec<u8>,
 }
@@ -44,8 +61,9 @@ impl Columns {
         }
         let names: Vec<&str> = header.iter().map(str::trim).collect();
         let mut fields = [const { None }; FIELDS];
-        let mut taken = vec![false; names.len()];
+        let mut taken = vec![Taken::No; names.len()];
         for field in Field::ALL {
+            let is_guessed = field.is_usual_word() && mapping.source(field).is_none();
             let columns = match mapping.source(field) {
                 Some(Source::Nothing) => None,
                 Some(Source::Columns { template, reading }) => {
@@ -58,47 +76,69 @@ impl Columns {
                 // A template says again what its columns say; only a column as a whole is taken.
                 let whole = template.whole_column().copied();
                 let name = whole.map(|column| {
-                    taken[column] = true;
+                    taken[column] = if is_guessed { Taken::Perhaps(field) } else { Taken::Yes };
                     clipped(names[column].to_owned())
                 });
-                FieldColumns { template, reading, name }
+                FieldColumns { template, reading, name, is_guessed }
             });
         }
         if fields[Field::Time.index()].is_none() {
             return Err(ImportError::TimeUnmapped { hint: columns_hint(&names) });
         }
-        Ok(Self { fields, attributes: attributes(&names, &taken) })
+        Ok(Self { fields, attributes: attribute_columns(&names, &taken) })
     }
 
     /// Returns the event of a row.
     pub(super) fn draft(&self, row: &StringRecord) -> Result<EventDraft, RecordError> {
         let mut draft = assembly::draft(&|field| self.cell(row, field))?;
-        draft.attributes = self.attributes_of(row);
+        draft.attributes = match self.cell(row, Field::Attributes)? {
+            None => self.attributes_of(row),
+            Some(cell) => {
+                let mut object = assembly::attributes(&cell)?;
+                for (attribute, text) in self.attribute_cells(row) {
+                    object.entry(attribute.name.as_str()).or_insert_with(|| Value::from(&*text));
+                }
+                Some(attributes::canonical(&object)?)
+            }
+        };
         assembly::finish(draft)
     }
 
     fn cell<'a>(&'a self, row: &'a StringRecord, field: Field) -> Result<Option<Cell<'a>>, RecordError> {
         let Some(columns) = &self.fields[field.index()] else { return Ok(None) };
-        let text = columns.template.fill(|column| row.get(*column).map(Cow::Borrowed));
-        let text = text.map_err(|_| {
-            let detail = format!("the template makes more than {TEMPLATE_TEXT_BYTES_MAX} bytes");
-            RecordError::invalid(field.as_str(), detail)
-        })?;
+        let exact = columns.template.whole_column().and_then(|column| row.get(*column)).and_then(unguarded);
+        let text = if let Some(exact) = exact {
+            // What is guarded is exactly that, blanks and all.
+            Some(Cow::Borrowed(exact)).filter(|text| !text.is_empty())
+        } else {
+            let text = columns.template.fill(|column| row.get(*column).map(plain));
+            text.map_err(|_| {
+                let detail = format!("the template makes more than {TEMPLATE_TEXT_BYTES_MAX} bytes");
+                RecordError::invalid(field.as_str(), detail)
+            })?
+        };
+        let text = text.filter(|text| !columns.is_guessed || field.can_mean(text));
         let origin = ("column", columns.name.as_deref());
         Ok(text.map(|text| Cell { text, reading: &columns.reading, origin }))
+    }
+
+    /// Returns the texts that are no field.
+    fn attribute_cells<'a>(&'a self, row: &'a StringRecord) -> impl Iterator<Item = (&'a Attribute, Cow<'a, str>)> {
+        self.attributes.iter().filter_map(|attribute| {
+            let text = plain(row.get(attribute.column).unwrap_or(""));
+            let is_field = attribute.unless.is_some_and(|field| field.can_mean(text.trim()));
+            (!is_field && !text.trim().is_empty()).then_some((attribute, text))
+        })
     }
 
     /// Returns the columns that are no field in canonical JSON, each as the text that it is.
     fn attributes_of(&self, row: &StringRecord) -> Option<String> {
         let mut json = Vec::new();
-        for attribute in &self.attributes {
-            let text = row.get(attribute.column).unwrap_or("");
-            if !text.trim().is_empty() {
-                json.push(if json.is_empty() { b'{' } else { b',' });
-                json.extend_from_slice(&attribute.name_json);
-                // serde_json escapes as RFC 8785 §3.2.2.2 does.
-                serde_json::to_writer(&mut json, text).ok()?;
-            }
+        for (attribute, text) in self.attribute_cells(row) {
+            json.push(if json.is_empty() { b'{' } else { b',' });
+            json.extend_from_slice(&attribute.name_json);
+            // serde_json escapes as RFC 8785 §3.2.2.2 does.
+            serde_json::to_writer(&mut json, &*text).ok()?;
         }
         if json.is_empty() {
             return None;
@@ -135,11 +175,17 @@ fn named_like(names: &[&str], field: Field) -> Option<usize> {
     field.columns().iter().find_map(position)
 }
 
-fn attributes(names: &[&str], taken: &[bool]) -> Vec<Attribute> {
-    let mut free: Vec<(String, usize)> =
-        attribute_names(names).into_iter().zip(0..).filter(|(_, column): &(String, usize)| !taken[*column]).collect();
+fn attribute_columns(names: &[&str], taken: &[Taken]) -> Vec<Attribute> {
+    let is_free = |(_, column): &(String, usize)| !matches!(taken[*column], Taken::Yes);
+    let mut free: Vec<(String, usize)> = attribute_names(names).into_iter().zip(0..).filter(is_free).collect();
     free.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
-    let attribute = |(name, column): (String, usize)| Attribute { column, name_json: name_json(&name) };
+    let attribute = |(name, column): (String, usize)| {
+        let unless = match taken[column] {
+            Taken::Perhaps(field) => Some(field),
+            Taken::No | Taken::Yes => None,
+        };
+        Attribute { column, unless, name_json: name_json(&name), name }
+    };
     free.into_iter().map(attribute).collect()
 }
 

@@ -250,3 +250,66 @@ fn attributes_are_canonical_json() {
         assert_eq!(serde_json_canonicalizer::to_string(&value).unwrap(), attributes);
     }
 }
+
+#[test]
+fn usual_words_are_fields_where_they_can_be() {
+    let t = "2024-07-20T20:17:40Z";
+    let file = format!(
+        "time,kind,sequence,attributes,note\n{t},scheduled,7,\"{{\"\"b\"\": 1.0, \"\"note\"\": 2}}\",x\n{t},earthquake,last,none,x\n{t},,-1,[],\n"
+    );
+    crate::tests::check(
+        Format::Csv,
+        "",
+        &file,
+        &[
+            &format!(r#"2 - {{"attributes":{{"b":1,"note":2}},"kind":"scheduled","sequence":7,"time":"{t}"}}"#),
+            &format!(
+                r#"3 - {{"attributes":{{"attributes":"none","kind":"earthquake","note":"x","sequence":"last"}},"time":"{t}"}}"#
+            ),
+            &format!(r#"4 - {{"attributes":{{"attributes":"[]","sequence":"-1"}},"time":"{t}"}}"#),
+        ],
+    );
+    crate::tests::check(
+        Format::Csv,
+        "kind=kind,sequence=sequence",
+        &file,
+        &[
+            &format!(r#"2 - {{"attributes":{{"b":1,"note":2}},"kind":"scheduled","sequence":7,"time":"{t}"}}"#),
+            "3 invalid_parameter kind",
+            "4 invalid_parameter sequence",
+        ],
+    );
+    crate::tests::check(
+        Format::Csv,
+        "attributes=note",
+        &file,
+        &[
+            "2 invalid_parameter attributes",
+            "3 invalid_parameter attributes",
+            &format!(r#"4 - {{"attributes":{{"attributes":"[]","sequence":"-1"}},"time":"{t}"}}"#),
+        ],
+    );
+}
+
+#[test]
+fn lists_may_be_json_and_apostrophes_guard() {
+    let t = "2024-07-20T20:17:40Z";
+    let file = format!(
+        "time,causes,actors,name,a\n{t},\"[\"\"x\"\", {{\"\"event_id\"\": \"\"y\"\", \"\"kind\"\": \"\"contributes\"\"}}]\",\"[\"\"p; q\"\"]\",'=1,'-2\n\
+         {t},x;y,[p;q],' z ,'tis\n{t},[x],,,\n"
+    );
+    crate::tests::check(
+        Format::Csv,
+        "",
+        &file,
+        &[
+            &format!(
+                r#"2 - {{"actors":["p; q"],"attributes":{{"a":"-2"}},"causes":[{{"event_id":"x","kind":"requires"}},{{"event_id":"y","kind":"contributes"}}],"name":"=1","time":"{t}"}}"#
+            ),
+            &format!(
+                r#"3 - {{"actors":["[p","q]"],"attributes":{{"a":"'tis"}},"causes":[{{"event_id":"x","kind":"requires"}},{{"event_id":"y","kind":"requires"}}],"name":" z ","time":"{t}"}}"#
+            ),
+            "4 invalid_parameter causes",
+        ],
+    );
+}

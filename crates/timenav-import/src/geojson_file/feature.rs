@@ -1,8 +1,8 @@
 //! The event in a feature.
 
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::EventId;
 
@@ -64,6 +64,9 @@ impl Feature<'_> {
             draft.actors = actors;
         }
         let mut attributes = fields.left_over()?;
+        let given = fields.attributes()?;
+        let has_attributes = given.is_some();
+        attributes.extend(given.unwrap_or_default());
 
         let is_mapped = mapping.source(Field::EventId).is_some();
         let name = fields.event_id_text()?.or_else(|| feature_id.clone().filter(|_| !is_mapped));
@@ -74,19 +77,38 @@ impl Feature<'_> {
                 attributes.entry(FEATURE_ID).or_insert(Value::from(original));
             }
         }
-        if draft.geo.is_none()
-            && let Some(geometry) = self.geometry
-        {
+        if draft.geo.is_none() {
+            self.place(&fields, &mut draft, &mut attributes)?;
+        }
+        if has_attributes || !attributes.is_empty() {
+            draft.attributes = Some(attributes::canonical(&attributes)?);
+        }
+        assembly::finish(draft)
+    }
+
+    /// Says where the feature is, by its geometry.
+    fn place(
+        &self,
+        fields: &Fields<'_>,
+        draft: &mut EventDraft,
+        attributes: &mut Map<String, Value>,
+    ) -> Result<(), RecordError> {
+        if let Some(geometry) = self.geometry {
             let place = geometry::place(geometry)?;
             draft.geo = place.geo;
             if let Some(altitude) = place.altitude {
                 attributes.entry(ALTITUDE).or_insert(Value::from(altitude));
             }
         }
-        if !attributes.is_empty() {
-            draft.attributes = Some(attributes::canonical(&attributes)?);
+        match (&mut draft.geo, fields.radius_m()) {
+            (_, None) => {}
+            (Some(geo), Some(radius_m)) if geo.radius_m.is_none() => geo.radius_m = Some(radius_m),
+            // There is no point that it could be around.
+            (Some(_) | None, Some(radius_m)) => {
+                attributes.entry(Field::RadiusM.as_str()).or_insert(Value::from(radius_m));
+            }
         }
-        assembly::finish(draft)
+        Ok(())
     }
 
     /// Returns the `id` of the feature, a string or a number (RFC 7946 §3.2).

@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 use timenav_core::event::EventDraft;
 
 use super::feature::{self, Feature};
-use super::meter::Meter;
 use crate::limits::FEATURE_BYTES_MAX;
 use crate::mapping::Mapping;
+use crate::meter::Meter;
 use crate::{Item, RecordError, Sink};
 
 /// How far the reading is.

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::assembly::Cell;
+use crate::assembly::{self, Cell};
 use crate::attributes;
 use crate::event_record::without_position;
 use crate::field::{FIELDS, Field};
@@ -116,7 +116,9 @@ impl<'a> Fields<'a> {
     /// Returns what the properties say about a field. Ids and lists have their own functions.
     pub(super) fn cell(&self, field: Field) -> Result<Option<Cell<'a>>, RecordError> {
         match (field, self.chosen[field.index()]) {
-            (Field::EventId, _) => Ok(None),
+            (Field::EventId | Field::Attributes, _) => Ok(None),
+            // Without a point beside it, it says how far around the geometry.
+            (Field::RadiusM, Chosen::Property { reading: Reading::Default, .. }) if !self.has_point() => Ok(None),
             (Field::Causes | Field::Actors, Chosen::Property { value, .. }) if is_list(value) => Ok(None),
             (_, chosen) => self.text(field, chosen),
         }
@@ -126,6 +128,32 @@ impl<'a> Fields<'a> {
     pub(super) fn event_id_text(&self) -> Result<Option<String>, RecordError> {
         let cell = self.text(Field::EventId, self.chosen[Field::EventId.index()])?;
         Ok(cell.map(|cell| cell.text.into_owned()))
+    }
+
+    fn has_point(&self) -> bool {
+        let is_chosen = |field: Field| !matches!(self.chosen[field.index()], Chosen::Nothing);
+        is_chosen(Field::Lat) || is_chosen(Field::Lon)
+    }
+
+    /// Returns how far around its point the feature lies, where a property says so.
+    pub(super) fn radius_m(&self) -> Option<f64> {
+        match self.chosen[Field::RadiusM.index()] {
+            Chosen::Property { value, .. } => value.get().parse().ok(),
+            Chosen::Nothing | Chosen::Template { .. } => None,
+        }
+    }
+
+    /// Returns the attributes that a property has in one object, if one has.
+    pub(super) fn attributes(&self) -> Result<Option<Map<String, Value>>, RecordError> {
+        match self.chosen[Field::Attributes.index()] {
+            Chosen::Property { value, .. } if value.get().starts_with('{') => {
+                parsed("attributes", value.get()).map(Some)
+            }
+            chosen => {
+                let cell = self.text(Field::Attributes, chosen)?;
+                cell.map(|cell| assembly::attributes(&cell)).transpose()
+            }
+        }
     }
 
     /// Returns the items of a field that is a JSON array.
@@ -148,6 +176,7 @@ impl<'a> Fields<'a> {
                     && matches!((&scalar, reading), (Scalar::Number(_), Reading::Default));
                 let reading = if counts_millis { &MILLIS } else { reading };
                 let text = match scalar.into_text() {
+                    Cow::Owned(text) if is_prose(field) => Cow::Owned(text),
                     Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
                     Cow::Borrowed(text) => Cow::Borrowed(text),
                 };
@@ -186,6 +215,11 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// Returns whether blanks at the ends of a text mean something, as in any other text.
+fn is_prose(field: Field) -> bool {
+    matches!(field, Field::Description | Field::Name | Field::Location | Field::Source)
+}
+
 fn is_list(value: &RawValue) -> bool {
     value.get().starts_with('[')
 }
@@ -193,12 +227,16 @@ fn is_list(value: &RawValue) -> bool {
 /// Returns whether a value that happens to be named like a field can be meant by it.
 fn fits(field: Field, value: &RawValue) -> bool {
     match Scalar::of(value) {
-        Some(Scalar::Text(text)) => !text.trim().is_empty(),
+        Some(Scalar::Text(text)) if field.is_usual_word() => field.can_mean(&text),
+        Some(Scalar::Text(_)) if field == Field::RadiusM => false,
+        Some(Scalar::Text(text)) => !text.trim().is_empty() || (is_prose(field) && !text.is_empty()),
+        Some(Scalar::Number(digits)) if field.is_usual_word() => field.can_mean(digits),
         Some(Scalar::Number(_)) => field != Field::Precision,
         Some(Scalar::Truth(_)) => false,
         None => match field {
             Field::Causes => serde_json::from_str::<Vec<CauseRecord>>(value.get()).is_ok(),
             Field::Actors => serde_json::from_str::<Vec<String>>(value.get()).is_ok(),
+            Field::Attributes => field.can_mean(value.get()),
             Field::EventId
             | Field::Time
             | Field::EndTime
@@ -209,7 +247,9 @@ fn fits(field: Field, value: &RawValue) -> bool {
             | Field::Lat
             | Field::Lon
             | Field::RadiusM
-            | Field::Source => false,
+            | Field::Source
+            | Field::Kind
+            | Field::Sequence => false,
         },
     }
 }

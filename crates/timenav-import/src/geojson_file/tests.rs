@@ -309,7 +309,7 @@ fn damage_is_told_by_its_place() {
     );
     let (items, outcome) = read_all(&file);
     assert_eq!(items.len(), 1);
-    assert_eq!(outcome.unwrap_err().to_string(), "at line 3, column 4, after 1 features: EOF while parsing a string");
+    assert_eq!(outcome.unwrap_err().to_string(), "at line 3, column 4, after 1 records: EOF while parsing a string");
 }
 
 #[test]
@@ -373,4 +373,38 @@ proptest::proptest! {
             proptest::prop_assert!(distance_m <= geo.radius_m.unwrap_or(0.001), "{distance_m} {geo:?}");
         }
     }
+}
+
+#[test]
+fn radius_kind_sequence_and_attributes_are_properties() {
+    let of = |geometry: &str| {
+        format!(
+            r#"{{"type":"Feature","geometry":{geometry},"properties":{{"time":"2024-07-20T20:17:40Z","radius_m":5.5,"kind":"predicted","sequence":3,"attributes":{{"a":1}},"b":2}}}}"#
+        )
+    };
+    crate::tests::check(
+        Format::GeoJson,
+        "",
+        &of(r#"{"type":"Point","coordinates":[1,2]}"#),
+        &[
+            r#"1 - {"attributes":{"a":1,"b":2},"geo":{"lat":2,"lon":1,"radius_m":5.5},"kind":"predicted","sequence":3,"time":"2024-07-20T20:17:40Z"}"#,
+        ],
+    );
+    crate::tests::check(
+        Format::GeoJson,
+        "",
+        &of("null"),
+        &[
+            r#"1 - {"attributes":{"a":1,"b":2,"radius_m":5.5},"kind":"predicted","sequence":3,"time":"2024-07-20T20:17:40Z"}"#,
+        ],
+    );
+    let other = of("null").replace("\"predicted\"", "\"quake\"").replace(":3", ":-3").replace("{\"a\":1}", "[1]");
+    crate::tests::check(
+        Format::GeoJson,
+        "",
+        &other,
+        &[
+            r#"1 - {"attributes":{"attributes":[1],"b":2,"kind":"quake","radius_m":5.5,"sequence":-3},"time":"2024-07-20T20:17:40Z"}"#,
+        ],
+    );
 }

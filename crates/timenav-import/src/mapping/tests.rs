@@ -89,7 +89,7 @@ fn what_is_no_mapping_is_refused() {
         "xyz=a",
         "`xyz` is no field that can be mapped; the fields are `event_id`, `time`, `end_time`, \
          `precision`, `description`, `name`, `location`, `lat`, `lon`, `radius_m`, `causes`, \
-         `actors`, `source`",
+         `actors`, `source`, `kind`, `sequence`, `attributes`",
     );
     refused(
         "time=a,name",

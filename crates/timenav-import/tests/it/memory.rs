@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-use timenav_import::limits::{FEATURE_BYTES_MAX, RECORD_BYTES_MAX};
+use timenav_import::limits::{FEATURE_BYTES_MAX, RECORD_BYTES_MAX, TRACE_DOCUMENT_BYTES_MAX};
 use timenav_import::{Format, ImportError, Mapping, read};
 
 const FILE_BYTES: u64 = 200 * 1_000_000;
@@ -103,6 +103,26 @@ fn a_feature_without_end_ends_the_reading() {
     }
 }
 
+#[test]
+fn a_trace_or_a_cloud_event_without_end_ends_the_reading() {
+    for (format, bytes_max, start, again) in [
+        (Format::CloudEvents, RECORD_BYTES_MAX, "[{\"a\":\"", "x"),
+        (Format::CloudEvents, RECORD_BYTES_MAX, "{\"a\":\"", "x"),
+        (Format::CloudEvents, RECORD_BYTES_MAX, "", " "),
+        (Format::CloudEvents, RECORD_BYTES_MAX, "[", " "),
+        (Format::CloudEvents, RECORD_BYTES_MAX, "", "["),
+        (Format::Zipkin, TRACE_DOCUMENT_BYTES_MAX, "[", "{},"),
+        (Format::Otlp, TRACE_DOCUMENT_BYTES_MAX, "", " "),
+    ] {
+        let again = again.repeat((1 << 20) / again.len() + 1);
+        let (items, outcome, bytes) = read_endless(format, start, &again);
+        let error = outcome.unwrap_err();
+        assert!(matches!(error, ImportError::PartTooLarge { .. }), "{format:?} {start}: {error}");
+        assert_eq!(items, 0, "{format:?} {start}");
+        assert!(bytes < (bytes_max + (256 << 10)) as u64, "{format:?} {start}: {bytes}");
+    }
+}
+
 /// Reads a file of many records up to the thousandth, and returns how far the reading was ahead.
 fn bytes_ahead(format: Format, start: &str, record: &str) -> u64 {
     let again = record.repeat((1 << 20) / record.len() + 1);
@@ -121,10 +141,15 @@ fn bytes_ahead(format: Format, start: &str, record: &str) -> u64 {
 fn records_are_handed_over_as_they_are_read() {
     let time = "2024-07-20T20:17:40Z";
     let feature = format!("{{\"type\":\"Feature\",\"properties\":{{\"time\":\"{time}\"}}}},\n");
+    let cloud_event =
+        format!("{{\"specversion\":\"1.0\",\"id\":\"1\",\"source\":\"s\",\"type\":\"t\",\"time\":\"{time}\"}}");
     for (format, start, record) in [
         (Format::Ndjson, "", format!("{{\"time\":\"{time}\"}}\n")),
         (Format::Csv, "time,a,b\n", format!("{time},\"x\n\",y\r\n")),
         (Format::GeoJson, "{\"features\":[", feature),
+        (Format::CloudEvents, "[", format!("{cloud_event},\n")),
+        (Format::CloudEvents, "", format!("{cloud_event}\n")),
+        (Format::Zipkin, "", "[{\"traceId\":\"a\",\"id\":\"1\",\"timestamp\":1}]\n".to_owned()),
     ] {
         let ahead = bytes_ahead(format, start, &record);
         assert!(ahead <= 128 << 10, "{format:?}: {ahead} bytes");

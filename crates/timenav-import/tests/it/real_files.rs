@@ -139,6 +139,69 @@ fn commits_have_their_parents_as_causes() {
     }
 }
 
+/// Reads a trace, and returns its drafts by id, and what was refused.
+fn spans(format: Format, name: &str) -> Option<(HashMap<String, EventDraft>, Vec<String>)> {
+    let file = file(&format!("traces/{name}"))?;
+    let (items, outcome) = items(format, "", file.as_slice());
+    outcome.unwrap();
+    let mut spans = HashMap::new();
+    let mut refused = Vec::new();
+    for item in items {
+        match item.event {
+            Ok(draft) => {
+                let id = draft.event_id.as_ref().unwrap().to_string();
+                assert!(spans.insert(id.clone(), draft).is_none(), "{name}: {id} comes twice");
+            }
+            Err(error) => refused.push(format!("{} {}", error.code, error.field.unwrap_or_default())),
+        }
+    }
+    Some((spans, refused))
+}
+
+#[test]
+fn the_clocks_of_a_trace_stay_as_they_were() {
+    let Some((spans, refused)) = spans(Format::Zipkin, "zipkin_skew.json") else { return };
+    assert_eq!((spans.len(), refused.len()), (4, 0));
+    let span = |id: &str| &spans[&format!("1e223ff1f80f1c69:{id}")];
+    let (client, server) = (span("74280ae0c10d8062"), span("74280ae0c10d8062:server"));
+    assert_eq!(client.time.micros(), 1_470_150_004_074_202);
+    assert_eq!(client.end_time.unwrap().micros() - client.time.micros(), 94_539);
+    assert_eq!(server.time.micros(), 1_470_150_004_008_761);
+    assert_eq!(server.end_time.unwrap().micros() - server.time.micros(), 93_577);
+    assert_eq!(client.time.micros() - server.time.micros(), 65_441);
+    assert_eq!(server.causes[0].event_id.as_str(), "1e223ff1f80f1c69:74280ae0c10d8062");
+    assert_eq!(client.causes[0].event_id.as_str(), "1e223ff1f80f1c69:bf396325699c84bf");
+    // What the server did hangs on what the server saw, whose clock it shares.
+    let child = span("43210ae0c10d1234");
+    assert_eq!(child.causes[0].event_id.as_str(), "1e223ff1f80f1c69:74280ae0c10d8062:server");
+    assert!(child.time > server.time);
+    assert_eq!((&client.actors[0], &server.actors[0]), (&"servicea".to_owned(), &"serviceb".to_owned()));
+}
+
+#[test]
+fn traces_come_with_what_they_lack() {
+    for (format, name, count, causes_missing, refused_count) in [
+        (Format::Zipkin, "zipkin_ascend.json", 8, 0, 0),
+        (Format::Zipkin, "zipkin_envoy.json", 1, 1, 0),
+        (Format::Zipkin, "zipkin_messaging.json", 4, 0, 0),
+        (Format::Zipkin, "zipkin_messaging-kafka.json", 28, 0, 0),
+        // Six parents, and what the sender of a message saw.
+        (Format::Zipkin, "zipkin_messaging2.json", 11, 7, 0),
+        (Format::Zipkin, "zipkin_simple-db-p6.json", 5, 0, 0),
+        (Format::Zipkin, "zipkin_smartthings-mobile-web-install.json", 957, 0, 84),
+        (Format::Zipkin, "zipkin_smartthings-oauth-authorization.json", 175, 0, 0),
+        (Format::Zipkin, "zipkin_yelp.json", 16, 1, 0),
+        (Format::Otlp, "jaeger_example_trace.json", 5, 0, 0),
+        (Format::Otlp, "jaeger_otlp_traces_01.json", 4, 8, 0),
+    ] {
+        let Some((spans, refused)) = spans(format, name) else { return };
+        let causes = spans.values().flat_map(|draft| &draft.causes);
+        let missing = causes.filter(|cause| !spans.contains_key(cause.event_id.as_str())).count();
+        assert!(refused.iter().all(|error| error == "missing_parameter timestamp"), "{name}: {refused:?}");
+        assert_eq!((spans.len(), missing, refused.len()), (count, causes_missing, refused_count), "{name}");
+    }
+}
+
 #[test]
 fn flights_come_with_a_mapping() {
     let Some(file) = unpacked(&["unzip", "-p"], "flights/flights.csv.zip") else { return };
@@ -153,4 +216,99 @@ fn flights_come_with_a_mapping() {
     assert_eq!(drafts.iter().filter(from_jfk).count(), 309);
     assert!(drafts.iter().any(|draft| draft.actors == ["N14228"]));
     assert!(drafts.iter().all(|draft| draft.name.is_some()));
+}
+
+/// What each calendar gives: how many events, how many refusals, and whether it ends early.
+const CALENDARS: [(&str, usize, usize, bool); 58] = [
+    ("alarm_etar_future", 1, 0, false),
+    ("alarm_etar_notification_clicked", 1, 0, false),
+    ("alarm_google_future", 1, 0, false),
+    ("alarm_thunderbird_2_notification_5_min_postponed", 1, 0, false),
+    ("alarm_thunderbird_2_notification_5_min_postponed_and_popped_up", 1, 0, false),
+    ("alarm_thunderbird_closed", 1, 0, false),
+    ("alarm_thunderbird_snoozed_until_1457", 1, 0, false),
+    ("america_new_york_forward_reference", 0, 1, false),
+    ("bom_calendar", 0, 0, false),
+    ("broken_ical", 0, 1, false),
+    ("created_calendar_with_unicode_fields", 2, 1, false),
+    ("empty_RDATE", 0, 0, false),
+    ("fuzz_testcase_0_char_in_component_name", 0, 0, true),
+    ("fuzz_testcase_vtimezone_lone_cr", 0, 0, false),
+    ("issue_104_broken_calendar", 1, 1, false),
+    ("issue_1050_calendar_with_events_and_todos", 2, 0, false),
+    ("issue_1050_forward_timezone_reference", 1, 0, false),
+    ("issue_1050_simple_calendar", 1, 0, false),
+    ("issue_1050_uid_in_description", 0, 2, false),
+    ("issue_1081_event_with_rrule", 1, 0, false),
+    ("issue_1081_invalid_rrule_freq", 1, 0, false),
+    ("issue_1081_invalid_start_valid_end", 0, 1, false),
+    ("issue_1081_tzid_param", 1, 0, false),
+    ("issue_1231_recurrence", 1, 0, false),
+    ("issue_127_categories_with_commas", 1, 0, false),
+    ("issue_1426_value_parameters", 1, 0, false),
+    ("issue_1561_image_value", 0, 4, false),
+    ("issue_156_RDATE_with_PERIOD_TZID_khal_2", 1, 0, false),
+    ("issue_1633_rdate_with_dates", 1, 0, false),
+    ("issue_165_missing_event", 1, 0, false),
+    ("issue_168_input", 0, 1, false),
+    ("issue_178_custom_component_contains_other", 1, 0, false),
+    ("issue_218_bad_tzid", 1, 0, false),
+    ("issue_27_multiple_periods_in_freebusy_multiple_freebusies", 0, 0, false),
+    ("issue_313_globally_unique_tzid", 3, 0, false),
+    ("issue_322_expected_calendar", 0, 1, false),
+    ("issue_350", 1, 1, false),
+    ("issue_466_convert_tzid_with_slash", 1, 0, false),
+    ("issue_526_calendar_with_different_events", 0, 2, false),
+    ("issue_526_calendar_with_events", 0, 2, false),
+    ("issue_722_missing_VTIMEZONE_custom", 0, 1, false),
+    ("issue_722_timezone_transition_ambiguity", 4, 0, false),
+    ("issue_798_related_to", 0, 2, false),
+    ("issue_836_do_not_quote_tzid", 1, 0, false),
+    ("multiple_timezones", 3, 0, false),
+    ("parsing_error", 2, 0, false),
+    ("period_with_timezone", 1, 0, false),
+    ("property_params", 1, 0, false),
+    ("rfc_6868", 0, 1, false),
+    ("rfc_7265_appendix_example_1_ical", 1, 0, false),
+    ("rfc_7265_example_1", 0, 0, false),
+    ("rfc_7953_3", 0, 0, false),
+    ("rfc_7986_image", 0, 2, false),
+    ("rfc_9253_examples", 2, 0, false),
+    ("rfc_9253_related_to", 0, 1, false),
+    ("time", 0, 0, false),
+    ("timezone_same_start", 1, 0, false),
+    ("timezoned", 1, 0, false),
+];
+
+#[test]
+fn calendars_of_real_programs_and_hostile_ones() {
+    for (name, events, refused, ends_early) in CALENDARS {
+        let Some(file) = file(&format!("icalendar/{name}.ics")) else { return };
+        let (items, outcome) = items(Format::ICalendar, "", file.as_slice());
+        let found = items.iter().filter(|item| item.event.is_ok()).count();
+        assert_eq!(
+            (found, items.len() - found, outcome.is_err()),
+            (events, refused, ends_early),
+            "{name}: {items:#?} {outcome:?}"
+        );
+    }
+}
+
+#[test]
+fn the_zones_of_a_calendar_say_when() {
+    let starts = |name: &str| -> Option<Vec<String>> {
+        let file = file(&format!("icalendar/{name}.ics"))?;
+        let (items, _) = items(Format::ICalendar, "", file.as_slice());
+        Some(items.iter().map(|item| item.event.as_ref().unwrap().time.to_string()).collect())
+    };
+    let Some(vienna) = starts("timezoned") else { return };
+    assert_eq!(vienna, ["2012-02-13T09:00:00Z"]);
+    let ambiguous = ["2024-03-02T20:00:00Z", "2024-08-02T22:00:00Z", "2024-05-04T22:00:01Z", "2024-05-04T19:00:01Z"];
+    assert_eq!(starts("issue_722_timezone_transition_ambiguity").unwrap(), ambiguous);
+    assert_eq!(starts("timezone_same_start").unwrap(), ["2017-02-24T20:00:00Z"]);
+    assert_eq!(starts("issue_218_bad_tzid").unwrap(), ["2017-02-28T12:00:00Z"]);
+    assert_eq!(starts("period_with_timezone").unwrap(), ["2023-09-20T19:00:00Z"]);
+    let unique = ["2020-04-26T12:00:00Z", "2020-04-26T18:00:00Z", "2020-04-26T17:00:00Z"];
+    assert_eq!(starts("issue_313_globally_unique_tzid").unwrap(), unique);
+    assert_eq!(starts("issue_466_convert_tzid_with_slash").unwrap(), ["2022-10-21T18:00:00Z"]);
 }

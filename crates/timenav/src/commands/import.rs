@@ -26,7 +26,7 @@ pub(crate) struct ImportCommand {
     /// The files; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// What the files are; told by their extension unless given.
+    /// What the files are; told by their extension unless given, that before `.gz` if they are packed.
     #[arg(long, value_parser = PossibleValuesParser::new(Format::ALL.map(Format::as_str)))]
     format: Option<String>,
     /// Which column or property fills which field: time=when,description=what.
@@ -53,7 +53,7 @@ pub(crate) fn run(command: ImportCommand, surroundings: &Surroundings) -> Result
         query.push(("format", format.as_str().to_owned()));
         query.extend(command.map.iter().map(|map| ("map", map.clone())));
         let (body, progress) = open(path)?;
-        let answer = client.upload(&["v1", "import-events"], &query, content_type(format), body);
+        let answer = client.upload(&["v1", "import-events"], &query, format.content_type(), is_packed(path), body);
         progress.finish_and_clear();
         let answer = answer?;
         client.show(&answer, |answer| counts_text(path, answer))?;
@@ -66,19 +66,17 @@ fn format_of(path: &Path, given: Option<&str>) -> anyhow::Result<Format> {
     if let Some(given) = given {
         return Ok(given.parse()?);
     }
-    let extension = path.extension().and_then(|extension| extension.to_str());
+    let unpacked = if is_packed(path) { path.with_extension("") } else { path.to_owned() };
+    let extension = unpacked.extension().and_then(|extension| extension.to_str());
     extension.and_then(Format::from_extension).with_context(|| {
         let formats = Format::ALL.map(Format::as_str).join(", ");
         format!("the name {} does not tell what it is; give --format, one of {formats}", path.display())
     })
 }
 
-const fn content_type(format: Format) -> &'static str {
-    match format {
-        Format::Ndjson => "application/x-ndjson",
-        Format::Csv => "text/csv",
-        Format::GeoJson => "application/geo+json",
-    }
+/// Returns whether the name says that the file is packed. The service unpacks it.
+fn is_packed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
 /// Opens a file for sending. The progress bar shows itself only on a terminal.
@@ -98,7 +96,7 @@ fn open(path: &Path) -> anyhow::Result<(Box<dyn Read + Send>, ProgressBar)> {
 }
 
 /// Returns what became of a file.
-fn counts_text(path: &Path, answer: &Value) -> String {
+pub(super) fn counts_text(path: &Path, answer: &Value) -> String {
     let count = |name: &str| answer[name].as_u64().unwrap_or(0);
     let (taken, unchanged, refused) = (count("taken"), count("unchanged"), count("refused"));
     let name = printable(&path.to_string_lossy());
@@ -133,13 +131,10 @@ mod tests {
         check("-", Some("csv"), Some(Format::Csv));
         check("-", None, None);
         check("x.json", None, None);
-    }
-
-    #[test]
-    fn the_service_knows_the_content_types() {
-        for format in Format::ALL {
-            assert_eq!(Format::from_content_type(content_type(format)), Some(format));
-        }
+        check("a/b.csv.gz", None, Some(Format::Csv));
+        check("x.GEOJSON.GZ", None, Some(Format::GeoJson));
+        check("x.gz", None, None);
+        check("x.gz", Some("otlp"), Some(Format::Otlp));
     }
 
     #[test]

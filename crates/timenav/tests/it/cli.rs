@@ -171,6 +171,92 @@ fn imports() {
 }
 
 #[test]
+fn exports() {
+    let service = Service::start();
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let lines = path("moon.ndjson");
+    std::fs::write(&lines, "{\"event_id\":\"eagle\",\"time\":\"1969-07-20T20:17:40Z\",\"name\":\"Landing\"}\n")
+        .unwrap();
+    done(&service, &["import", &lines]);
+    let text = done(&service, &["export"]);
+    assert_eq!(
+        text,
+        "{\"event_id\":\"eagle\",\"time\":\"1969-07-20T20:17:40Z\",\"description\":\"\",\"name\":\"Landing\"}\n"
+    );
+    let table = path("moon.csv");
+    assert_eq!(done(&service, &["export", "--output", &table, "--range", "1969-01-01T00:00:00Z/.."]), "");
+    assert!(std::fs::read_to_string(&table).unwrap().ends_with("eagle,1969-07-20T20:17:40Z,,,Landing,,,,,,,,,,,\r\n"));
+    let again = done(&service, &["import", &table]);
+    assert_eq!(again, format!("{table}: 0 taken, 1 unchanged, 0 refused\n"));
+    let (code, _, stderr) = run(&mut command(&service, &["export", "-o", &path("moon.txt")]), "");
+    assert_eq!(code, Some(1), "{stderr}");
+    let (code, _, stderr) = run(&mut command(&service, &["export", "--timeline", "nowhere", "-o", &table]), "");
+    assert_eq!(code, Some(5), "{stderr}");
+    // What was there stays.
+    assert!(std::fs::read_to_string(&table).unwrap().contains("eagle"));
+    service.audit();
+}
+
+/// Makes a repository with a merge, or says that there is no Git.
+fn repository(folder: &std::path::Path) -> Option<()> {
+    let git = |arguments: &[&str], date: &str| {
+        let mut git = std::process::Command::new("git");
+        git.arg("-C").arg(folder).args(["-c", "user.name=Ann", "-c", "user.email=ann@example.com"]).args(arguments);
+        git.env("GIT_AUTHOR_DATE", "1721506600 +0200").env("GIT_COMMITTER_DATE", date);
+        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").output().ok()
+    };
+    let Some(made) = git(&["init", "--quiet", "--initial-branch=main"], "") else {
+        println!("skipped: there is no git");
+        return None;
+    };
+    assert!(made.status.success(), "{made:?}");
+    let commit = |message: &str, date: &str| {
+        let made = git(&["commit", "--quiet", "--allow-empty", "-m", message], date).unwrap();
+        assert!(made.status.success(), "{made:?}");
+    };
+    commit("Begin", "1721506610 +0200");
+    assert!(git(&["checkout", "--quiet", "-b", "side"], "").unwrap().status.success());
+    commit("Aside\n\nA body that is left out.", "1721506620 +0200");
+    assert!(git(&["checkout", "--quiet", "main"], "").unwrap().status.success());
+    // Its clock was behind.
+    commit("Go on", "1721506605 +0200");
+    assert!(git(&["merge", "--quiet", "--no-ff", "-m", "Merge", "side"], "1721506640 +0200").unwrap().status.success());
+    Some(())
+}
+
+#[test]
+fn histories_of_git() {
+    let folder = tempfile::tempdir().unwrap();
+    if repository(folder.path()).is_none() {
+        return;
+    }
+    let service = Service::start();
+    let path = folder.path().to_str().unwrap();
+    assert_eq!(done(&service, &["import-git", path]), format!("{path}: 4 taken, 0 unchanged, 0 refused\n"));
+    assert_eq!(done(&service, &["import-git", path]), format!("{path}: 0 taken, 4 unchanged, 0 refused\n"));
+    let events = service.find_all("main", "*", "../..", "100");
+    let names: Vec<&Value> = events.iter().map(|event| &event["name"]).collect();
+    assert_eq!(names, ["Go on", "Begin", "Aside", "Merge"]);
+    let merge = &events[3];
+    let parents: Vec<&Value> = merge["causes"].as_array().unwrap().iter().map(|cause| &cause["event_id"]).collect();
+    assert_eq!(parents, [&events[0]["event_id"], &events[2]["event_id"]]);
+    assert_eq!((&merge["time"], &merge["actors"]), (&json!("2024-07-20T20:17:20Z"), &json!(["Ann"])));
+    assert_eq!(merge["attributes"]["author_time"], "2024-07-20T20:16:40Z");
+    let newest = ["import-git", path, "--limit", "1", "--revision", "side", "--timeline", "side"];
+    assert_eq!(done(&service, &newest), format!("{path}: 1 taken, 0 unchanged, 0 refused\n"));
+    let nowhere = tempfile::tempdir().unwrap();
+    for arguments in
+        [["import-git", nowhere.path().to_str().unwrap(), "--limit=9"], ["import-git", path, "--revision=--all"]]
+    {
+        let (code, _, stderr) = run(&mut command(&service, &arguments), "");
+        assert_eq!(code, Some(1), "{stderr}");
+        assert!(stderr.contains("the history of") && stderr.contains("cannot be read"), "{stderr}");
+    }
+    service.audit();
+}
+
+#[test]
 fn timelines_users_and_keys() {
     let service = Service::start();
     shown(&service, "cli-timeline-create", &["timeline", "create", "billing"]);
@@ -218,7 +304,19 @@ fn what_needs_no_service() {
     assert_eq!((code, version), (Some(0), format!("timenav {}\n", env!("CARGO_PKG_VERSION"))));
     let (code, help, _) = run(timenav().arg("--help"), "");
     assert_eq!(code, Some(0));
-    for subcommand in ["serve", "clock", "anchor", "events", "import", "timeline", "key", "user", "completions"] {
+    for subcommand in [
+        "serve",
+        "clock",
+        "anchor",
+        "events",
+        "import",
+        "import-git",
+        "export",
+        "timeline",
+        "key",
+        "user",
+        "completions",
+    ] {
         assert!(help.contains(&format!("\n  {subcommand}")), "{subcommand}");
         let (code, help, _) = run(timenav().args([subcommand, "--help"]), "");
         assert_eq!(code, Some(0));

@@ -11,6 +11,7 @@ mod manipulate_event;
 mod monitor_events;
 mod detect_tampering;
 mod import_events;
+mod export_events;
 mod encrypt_data;
 mod decrypt_data;
 mod erase_data;

@@ -53,6 +53,7 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("anchors", of_hers("/v1/anchors")),
         ("monitor_events", get(&target("/v1/monitor-events", &[hers[0], ("location", "*"), ("time_range", "../..")]))),
         ("event", of_hers(&format!("/v1/events/{event_id}"))),
+        ("export_events", of_hers("/v1/export-events")),
         ("timeline", get("/timeline/hers")),
         ("checkpoint", get("/timeline/hers/checkpoint")),
         ("proof", get("/timeline/hers/proof?position=0")),

@@ -1,0 +1,105 @@
+//! Events as they are handed out in a file: all of a place and time, on one consistent snapshot.
+
+use timenav_core::access::Demand;
+use timenav_core::as_of::AsOf;
+use timenav_core::ids::TimelineId;
+use timenav_core::place::LocationQuery;
+use timenav_core::time::{TimeRange, Virtual, Wall};
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::refusal::Refusal;
+use crate::store::{EventQuery, StoredEvent};
+
+/// Events that are taken from the store at a time: few enough that the largest ones fit into memory.
+const PART_ITEMS_MAX: usize = 200;
+
+/// Which events are to be exported.
+#[derive(Clone, Debug)]
+pub struct ExportEvents {
+    /// On which timeline; the key's own where there is none.
+    pub timeline: Option<TimelineId>,
+    /// Where, as the caller wrote it.
+    pub location_text: String,
+    /// Where, as it was understood.
+    pub location: LocationQuery,
+    /// When, both ends included.
+    pub range: TimeRange<Virtual>,
+    /// As the ledger told it at that moment, instead of now; also as the caller wrote it.
+    pub as_of: Option<(String, AsOf)>,
+    /// What they are written as.
+    pub format: &'static str,
+}
+
+/// An export that was admitted and logged. Its events come part by part.
+pub struct EventExport {
+    engine: Engine,
+    caller: Caller,
+    timeline_id: TimelineId,
+    query: EventQuery,
+    is_over: bool,
+}
+
+impl Engine {
+    /// Begins to hand out events. The export as a whole is one entry of the ledger.
+    ///
+    /// # Errors
+    /// The caller may not, or the ledger cannot be written.
+    pub async fn export_events(&self, caller: &Caller, request: ExportEvents) -> Result<EventExport, Refusal> {
+        let timeline = request.timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let state = self.admit(caller, &timeline, Demand::Look, "export_events").await?;
+        let layers = self.layers_at(&state, request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
+        let parameters = serde_json::json!({
+            "location": request.location_text,
+            "time_range": request.range.to_string(),
+            "as_of": request.as_of.as_ref().map(|(text, _)| text),
+            "format": request.format,
+        });
+        self.log_read(caller, &timeline, "export_events", parameters.to_string()).await?;
+        let understood = self.understand(&layers, request.location).await?;
+        let query = EventQuery {
+            layers,
+            patterns: understood.patterns(),
+            range: request.range,
+            after: None,
+            items_max: PART_ITEMS_MAX,
+        };
+        Ok(EventExport { engine: self.clone(), caller: caller.clone(), timeline_id: timeline, query, is_over: false })
+    }
+}
+
+impl EventExport {
+    /// Returns the timeline whose events these are.
+    #[must_use]
+    pub const fn timeline_id(&self) -> &TimelineId {
+        &self.timeline_id
+    }
+
+    /// Returns the ledger's size that all parts show.
+    #[must_use]
+    pub fn as_of(&self) -> u64 {
+        self.query.layers.last().map_or(0, |layer| layer.as_of)
+    }
+
+    /// Returns host time.
+    #[must_use]
+    pub fn now(&self) -> timenav_core::time::Instant<Wall> {
+        self.engine.now()
+    }
+
+    /// Returns the next events, ordered by time, then position; none when there are no more.
+    ///
+    /// # Errors
+    /// The caller may not look any more, or the store does not answer.
+    pub async fn next_part(&mut self) -> Result<Vec<StoredEvent>, Refusal> {
+        if self.is_over {
+            return Ok(Vec::new());
+        }
+        // A permission that was taken back ends what it allowed.
+        self.engine.decide(&self.caller, &self.timeline_id, Demand::Look)?;
+        let events = self.engine.store().events(self.query.clone()).await?;
+        self.query.after = events.last().map(|last| (last.time, last.layer, last.position));
+        self.is_over = events.len() < self.query.items_max;
+        Ok(events)
+    }
+}

@@ -1,0 +1,154 @@
+//! Export: the events of a place and time as a file, written as it is sent.
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::stream;
+use http::{HeaderMap, header};
+use serde::Deserialize;
+use timenav_core::ids::TimelineId;
+use timenav_core::place::LocationQuery;
+use timenav_core::time::{TimeRange, Virtual};
+use timenav_engine::{EventExport, ExportEvents};
+use timenav_import::{Export, ExportFormat};
+use utoipa::ToSchema;
+
+use super::clock::timeline;
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::wire::{self, Location, MomentText, Text};
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::lookup(
+            "/export-events",
+            "export_events",
+            "Writes the events of a place and time as a file",
+            export_events,
+        )
+        .takes::<ExportRequest>()
+        .gives_file()
+        .tag("events"),
+    ]
+}
+
+/// Which events to write, and how.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExportRequest {
+    /// Where, as `monitor-events` understands it; anywhere if it is left out.
+    #[schema(value_type = Option<String>, example = "bbox:-98,18,-81,31")]
+    location: Option<Text<Location>>,
+    /// `<start>/<end>`, both ends included, as `monitor-events` understands it; always if it is left out.
+    #[schema(value_type = Option<String>, example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
+    time_range: Option<Text<TimeRange<Virtual>>>,
+    /// `ndjson`, `csv`, `geojson` or `icalendar`; what `Accept` asks for if it is left out, else `ndjson`.
+    #[schema(example = "csv")]
+    format: Option<String>,
+    /// As the ledger told it then: a position, the id of an anchor, or a host time. Now if it is left out.
+    #[schema(schema_with = wire::moment_schema, required = false)]
+    #[serde(default, deserialize_with = "wire::moment")]
+    as_of: Option<MomentText>,
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// Writes the events of a place and time.
+async fn export_events(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    headers: HeaderMap,
+    Params(request): Params<ExportRequest>,
+) -> Result<Response, Failure> {
+    let format = format(request.format.as_deref(), &headers)?;
+    let (location_text, location) = match request.location {
+        None => ("*".to_owned(), LocationQuery::Anywhere),
+        Some(Text(Location { text, query })) => (text, query),
+    };
+    let export = app
+        .engine
+        .export_events(
+            &caller,
+            ExportEvents {
+                timeline: timeline(request.timeline_id),
+                location_text,
+                location,
+                range: request.time_range.map_or_else(TimeRange::everything, |range| range.0),
+                as_of: request.as_of.map(|moment| (moment.text, moment.as_of)),
+                format: format.as_str(),
+            },
+        )
+        .await?;
+    let name = format!("attachment; filename=\"{}.{}\"", export.timeline_id(), format.extension());
+    let headers = [(header::CONTENT_TYPE, format.content_type().to_owned()), (header::CONTENT_DISPOSITION, name)];
+    Ok((headers, written(export, format)).into_response())
+}
+
+/// Returns the format that was named, else the one that is accepted with the most weight.
+fn format(named: Option<&str>, headers: &HeaderMap) -> Result<ExportFormat, Failure> {
+    if let Some(named) = named {
+        let parsed = named.parse();
+        return parsed
+            .map_err(|error: timenav_import::UnknownExportFormat| Failure::invalid("format", error.to_string()));
+    }
+    let ranges = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let mut best = (ExportFormat::Ndjson, 0.0_f32);
+    for range in ranges.flat_map(|text| text.split(',')) {
+        let mut parts = range.split(';').map(str::trim);
+        let Some(format) = parts.next().and_then(ExportFormat::from_media_type) else { continue };
+        let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+        let weight = weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0));
+        if weight > best.1 {
+            best = (format, weight);
+        }
+    }
+    Ok(best.0)
+}
+
+/// What is left to be written.
+enum Left {
+    All,
+    Events,
+    Nothing,
+}
+
+/// Writes the file part by part, as fast as it is read. Where a part fails the body ends without its
+/// end, which clients see: what was sent is no whole file.
+fn written(export: EventExport, format: ExportFormat) -> Body {
+    let writer = Export::new(format, export.now());
+    let parts = stream::try_unfold((export, writer, Left::All), |(mut export, mut writer, mut left)| async move {
+        let mut text = String::new();
+        // A part without a text would look like the end.
+        while text.is_empty() {
+            match left {
+                Left::Nothing => return Ok(None),
+                Left::All => {
+                    writer.begin(&mut text);
+                    left = Left::Events;
+                }
+                Left::Events => {
+                    let events = export.next_part().await.map_err(|refusal| broken(&refusal))?;
+                    if events.is_empty() {
+                        writer.end(&mut text);
+                        left = Left::Nothing;
+                    }
+                    for event in &events {
+                        writer.event(&event.content, &mut text).map_err(|error| broken(&error))?;
+                    }
+                }
+            }
+        }
+        Ok::<_, std::io::Error>(Some((Bytes::from(text), (export, writer, left))))
+    });
+    Body::from_stream(parts)
+}
+
+fn broken(why: &dyn std::fmt::Display) -> std::io::Error {
+    tracing::warn!("an export broke off: {why}");
+    std::io::Error::other(why.to_string())
+}

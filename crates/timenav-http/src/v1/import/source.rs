@@ -1,0 +1,145 @@
+//! What is sent, and the records in it.
+
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+
+use axum::body::{Body, to_bytes};
+use futures_util::stream::StreamExt;
+use http::{HeaderMap, header};
+use timenav_import::{Format, ImportError, Item, Mapping, RecordError, cloud_event_of_parts};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_util::io::{StreamReader, SyncIoBridge};
+
+use crate::auth::{BODY_WAIT, DRAINED_BYTES_MAX};
+use crate::problem::{Failure, FaultKind, ParameterFault};
+
+/// Records handed over at a time.
+const BATCH_RECORDS_MAX: usize = 500;
+/// Batches read ahead of those that are on their way into the ledger.
+const BATCHES_AHEAD_MAX: usize = 2;
+/// What the headers of a `CloudEvent` in binary mode begin with.
+const CLOUD_EVENT_PREFIX: &str = "ce-";
+const CLOUD_EVENT_VERSION: &str = "ce-specversion";
+
+/// How to read what is sent.
+pub(super) struct Source {
+    format: Format,
+    mapping: Mapping,
+    is_packed: bool,
+    /// Whether the headers are the event and the body is its data.
+    pub(super) is_binary_cloud_event: bool,
+}
+
+impl Source {
+    /// Understands the request.
+    pub(super) fn new(named: Option<&str>, map: Option<&str>, headers: &HeaderMap) -> Result<Self, Failure> {
+        let is_packed = is_packed(headers)?;
+        let mapping = mapping(map)?;
+        // A body that is events says so itself; then other headers say nothing.
+        let tells_events = content_type(headers).and_then(Format::from_content_type).is_some();
+        let is_binary_cloud_event = headers.contains_key(CLOUD_EVENT_VERSION)
+            && named.is_none_or(|named| named == Format::CloudEvents.as_str())
+            && !tells_events;
+        if is_binary_cloud_event && is_packed {
+            return Err(Failure::invalid("Content-Encoding", "the data of a CloudEvent in binary mode is not packed"));
+        }
+        let format = if is_binary_cloud_event { Format::CloudEvents } else { format(named, headers)? };
+        Ok(Self { format, mapping, is_packed, is_binary_cloud_event })
+    }
+}
+
+fn content_type(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok())
+}
+
+/// Returns whether the body is packed in the one way that is known here.
+fn is_packed(headers: &HeaderMap) -> Result<bool, Failure> {
+    let mut given = headers.get_all(header::CONTENT_ENCODING).iter();
+    match (given.next(), given.next()) {
+        (None, _) => Ok(false),
+        (Some(one), None) if one.as_bytes().eq_ignore_ascii_case(b"gzip") => Ok(true),
+        (Some(one), None) if one.as_bytes().eq_ignore_ascii_case(b"identity") => Ok(false),
+        (Some(_), _) => Err(Failure::invalid("Content-Encoding", "files are unpacked from `gzip`, and nothing else")),
+    }
+}
+
+/// Returns the body that an event in binary mode has in structured mode.
+pub(super) async fn cloud_event_body(headers: &HeaderMap, body: Body) -> Result<Body, Failure> {
+    let bytes_max = timenav_import::limits::RECORD_BYTES_MAX;
+    let whole = timeout(BODY_WAIT, to_bytes(body, bytes_max)).await.map_err(|_| Failure::BodyLost)?;
+    let data = whole.map_err(|_| Failure::TooLarge { bytes_max })?;
+    let attributes = headers
+        .iter()
+        .filter_map(|(name, value)| Some((name.as_str().strip_prefix(CLOUD_EVENT_PREFIX)?, value.as_bytes())));
+    let event = cloud_event_of_parts(attributes, content_type(headers), &data).map_err(|error: RecordError| {
+        let name = error.field.as_deref().unwrap_or_default();
+        Failure::invalid(format!("{CLOUD_EVENT_PREFIX}{name}"), error.detail)
+    })?;
+    Ok(Body::from(event))
+}
+
+fn format(named: Option<&str>, headers: &HeaderMap) -> Result<Format, Failure> {
+    if let Some(named) = named {
+        return named
+            .parse()
+            .map_err(|error: timenav_import::UnknownFormat| Failure::invalid("format", error.to_string()));
+    }
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    content_type.and_then(Format::from_content_type).ok_or_else(|| {
+        let all = Format::ALL.map(Format::as_str).join(", ");
+        let detail = format!("name the format of the file, as in `?format=csv`; there are {all}");
+        Failure::Parameter(ParameterFault { kind: FaultKind::Missing, path: "format".to_owned(), detail })
+    })
+}
+
+fn mapping(text: Option<&str>) -> Result<Mapping, Failure> {
+    let read = text.map_or_else(|| Ok(Mapping::default()), Mapping::parse);
+    read.map_err(|error| Failure::invalid("map", error.to_string()))
+}
+
+/// What the reading thread hands over.
+pub(super) enum Handed {
+    Batch(Vec<Item>),
+    End(Result<(), ImportError>),
+}
+
+/// Starts the thread that reads records from a body as it arrives.
+pub(super) fn batches(source: Source, body: Body) -> mpsc::Receiver<Handed> {
+    let (sender, receiver) = mpsc::channel(BATCHES_AHEAD_MAX);
+    let frames = tokio_stream::StreamExt::timeout(body.into_data_stream(), BODY_WAIT);
+    let stream = frames.map(|frame| match frame {
+        Ok(frame) => frame.map_err(io::Error::other),
+        Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "nothing arrived for too long")),
+    });
+    let mut input = SyncIoBridge::new(StreamReader::new(Box::pin(stream)));
+    let Source { format, mapping, is_packed, .. } = source;
+    tokio::task::spawn_blocking(move || {
+        let mut batch = Vec::with_capacity(BATCH_RECORDS_MAX);
+        let mut hand_over = |item: Item| {
+            batch.push(item);
+            if batch.len() < BATCH_RECORDS_MAX {
+                return ControlFlow::Continue(());
+            }
+            let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH_RECORDS_MAX));
+            // Nobody receives any more when the ledger has refused a batch.
+            if sender.blocking_send(Handed::Batch(full)).is_ok() {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        };
+        let end = if is_packed {
+            timenav_import::read(format, &mapping, timenav_import::unpacked(&mut input), &mut hand_over)
+        } else {
+            timenav_import::read(format, &mapping, &mut input, &mut hand_over)
+        };
+        let _ = sender.blocking_send(Handed::Batch(batch));
+        if end.is_err() {
+            // A client that still sends would not read the answer. What fails here fails again there.
+            let _ = io::copy(&mut input.take(DRAINED_BYTES_MAX), &mut io::sink());
+        }
+        let _ = sender.blocking_send(Handed::End(end));
+    });
+    receiver
+}

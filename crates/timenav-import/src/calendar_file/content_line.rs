@@ -1,0 +1,157 @@
+//! The parts of a line: `NAME;PARAMETER=value:value` (RFC 5545 §3.1).
+
+use crate::RecordError;
+
+/// One property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ContentLine {
+    /// The name, in capitals.
+    pub(super) name: String,
+    /// The parameters, their names in capitals.
+    pub(super) parameters: Vec<(String, String)>,
+    /// The value as it stands there.
+    pub(super) value: String,
+}
+
+impl ContentLine {
+    pub(super) fn parse(line: &str) -> Result<Self, RecordError> {
+        let end = line.find([';', ':']).ok_or_else(|| super::malformed("a line is a name, a colon and a value"))?;
+        let (name, mut rest) = line.split_at(end);
+        if !is_name(name) {
+            return Err(super::malformed("the name of a property is made of letters, digits and `-`"));
+        }
+        let mut parameters = Vec::new();
+        while let Some(after) = rest.strip_prefix(';') {
+            let (parameter, left) = parameter(after)?;
+            parameters.push(parameter);
+            rest = left;
+        }
+        let value = rest.strip_prefix(':').ok_or_else(|| super::malformed("a colon stands before the value"))?;
+        Ok(Self { name: name.to_ascii_uppercase(), parameters, value: value.to_owned() })
+    }
+
+    /// Returns the first parameter of that name.
+    pub(super) fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the value with what is escaped in it undone.
+    pub(super) fn text(&self) -> String {
+        unescaped(&self.value)
+    }
+}
+
+/// Returns whether a property, a parameter or a component can be called so.
+pub(super) fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.'))
+}
+
+/// Reads `NAME=value,"value"` and returns it and what is after it.
+fn parameter(text: &str) -> Result<((String, String), &str), RecordError> {
+    let wrong = || super::malformed("a parameter is a name, `=` and a value");
+    let (name, mut rest) = text.split_once('=').ok_or_else(wrong)?;
+    if !is_name(name) {
+        return Err(wrong());
+    }
+    let mut value = String::new();
+    loop {
+        let piece;
+        if let Some(quoted) = rest.strip_prefix('"') {
+            (piece, rest) = quoted.split_once('"').ok_or_else(|| super::malformed("a quotation mark is left open"))?;
+        } else {
+            let end = rest.find([';', ':', ',']).unwrap_or(rest.len());
+            (piece, rest) = rest.split_at(end);
+        }
+        value.push_str(&decoded(piece));
+        match rest.strip_prefix(',') {
+            Some(after) => {
+                value.push(',');
+                rest = after;
+            }
+            None => return Ok(((name.to_ascii_uppercase(), value), rest)),
+        }
+    }
+}
+
+/// Undoes what RFC 6868 writes with `^`.
+fn decoded(text: &str) -> String {
+    let mut decoded = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(character) = chars.next() {
+        let meant = match (character, chars.peek()) {
+            ('^', Some('n')) => '\n',
+            ('^', Some('\'')) => '"',
+            ('^', Some('^')) => '^',
+            (other, _) => {
+                decoded.push(other);
+                continue;
+            }
+        };
+        decoded.push(meant);
+        chars.next();
+    }
+    decoded
+}
+
+/// Undoes what is escaped in a text (§3.3.11).
+fn unescaped(text: &str) -> String {
+    let mut unescaped = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(character) = chars.next() {
+        match character {
+            '\\' => match chars.next() {
+                Some('n' | 'N') => unescaped.push('\n'),
+                Some(meant @ ('\\' | ';' | ',' | ':' | '"')) => unescaped.push(meant),
+                Some(other) => unescaped.extend(['\\', other]),
+                None => unescaped.push('\\'),
+            },
+            other => unescaped.push(other),
+        }
+    }
+    unescaped
+}
+
+/// Returns the items of a list of texts.
+pub(super) fn items(value: &str) -> Vec<String> {
+    let mut items = Vec::new();
+    let mut start = 0;
+    let mut is_escaped = false;
+    for (at, byte) in value.bytes().enumerate() {
+        if byte == b',' && !is_escaped {
+            items.push(unescaped(&value[start..at]));
+            start = at + 1;
+        }
+        is_escaped = byte == b'\\' && !is_escaped;
+    }
+    items.push(unescaped(&value[start..]));
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_names_parameters_and_values() {
+        let check = |line: &str, name: &str, parameters: &[(&str, &str)], value: &str| {
+            let parsed = ContentLine::parse(line).unwrap();
+            let given: Vec<(&str, &str)> = parsed.parameters.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+            assert_eq!((parsed.name.as_str(), given.as_slice(), parsed.value.as_str()), (name, parameters, value));
+        };
+        check("summary:a:b;c", "SUMMARY", &[], "a:b;c");
+        check("X-A:", "X-A", &[], "");
+        check("A;tzid=x/Y:1", "A", &[("TZID", "x/Y")], "1");
+        check("A;B=\"x;:,y\",z;C=:1", "A", &[("B", "x;:,y,z"), ("C", "")], "1");
+        check("A;CN=^'x^'^n^^^a:1", "A", &[("CN", "\"x\"\n^^a")], "1");
+        for wrong in ["", "A", "A;B", "A;B=1", "A;B=\"1:2", ";B=1:2", "A B:1", "A;;B=1:2", ":1"] {
+            assert!(ContentLine::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn texts_are_unescaped() {
+        assert_eq!(unescaped(r"a\nb\Nc\\d\;e\,f\xg\"), "a\nb\nc\\d;e,f\\xg\\");
+        assert_eq!(items(r"a,b\,c,d\\,e"), ["a", "b,c", "d\\", "e"]);
+        assert_eq!(items(""), [""]);
+    }
+}

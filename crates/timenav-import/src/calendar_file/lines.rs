@@ -1,0 +1,92 @@
+//! Lines, put together again where they were folded (RFC 5545 §3.1).
+
+use std::io::{BufRead, BufReader, Read};
+
+use crate::limits::{BUFFER_BYTES, RECORD_BYTES_MAX};
+use crate::{ImportError, RecordError};
+
+/// An unfolded line.
+pub(super) struct Line {
+    /// Where it begins, counted from 1.
+    pub(super) number: u64,
+    /// The line without its end.
+    pub(super) text: Result<String, RecordError>,
+}
+
+pub(super) struct Lines<R> {
+    input: BufReader<R>,
+    /// The number of the line that is read next.
+    next: u64,
+}
+
+impl<R: Read> Lines<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self { input: BufReader::with_capacity(BUFFER_BYTES, input), next: 1 }
+    }
+
+    /// Returns the next line that is not blank.
+    pub(super) fn next_line(&mut self) -> Result<Option<Line>, ImportError> {
+        loop {
+            let number = self.next;
+            let mut bytes = Vec::new();
+            if !self.physical_line(&mut bytes)? {
+                return Ok(None);
+            }
+            while self.is_folded()? {
+                let mut more = Vec::new();
+                self.physical_line(&mut more)?;
+                bytes.extend_from_slice(&more[1..]);
+                if bytes.len() > RECORD_BYTES_MAX {
+                    return Err(too_large(number));
+                }
+            }
+            if !bytes.trim_ascii().is_empty() {
+                return Ok(Some(Line { number, text: text(bytes) }));
+            }
+        }
+    }
+
+    /// Reads to the end of a line, which is left out, and returns whether there was one.
+    fn physical_line(&mut self, line: &mut Vec<u8>) -> Result<bool, ImportError> {
+        let number = self.next;
+        let at = |source| ImportError::Io { line: number, source };
+        // Room for the longest line and its end, `\r\n`.
+        let bytes_max = u64::try_from(RECORD_BYTES_MAX + 2).unwrap_or(u64::MAX);
+        let bytes = self.input.by_ref().take(bytes_max).read_until(b'\n', line).map_err(at)?;
+        if bytes == 0 {
+            return Ok(false);
+        }
+        if line.last() == Some(&b'\n') {
+            line.pop();
+        }
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+        if line.len() > RECORD_BYTES_MAX {
+            return Err(too_large(number));
+        }
+        self.next += 1;
+        Ok(true)
+    }
+
+    /// Returns whether the line that comes now belongs to the one before.
+    fn is_folded(&mut self) -> Result<bool, ImportError> {
+        let number = self.next;
+        loop {
+            match self.input.fill_buf() {
+                Ok(available) => return Ok(matches!(available.first(), Some(b' ' | b'\t'))),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(ImportError::Io { line: number, source }),
+            }
+        }
+    }
+}
+
+fn too_large(line: u64) -> ImportError {
+    ImportError::PartTooLarge { what: "a line", line, bytes_max: RECORD_BYTES_MAX }
+}
+
+/// Returns the text of a line. It may have been folded within a character, so it is looked at here.
+fn text(bytes: Vec<u8>) -> Result<String, RecordError> {
+    String::from_utf8(bytes).map_err(|_| super::malformed("a line is not UTF-8; save the file in that encoding"))
+}

@@ -1,0 +1,203 @@
+use crate::limits::{CALENDAR_BYTES_MAX, CALENDAR_DEPTH_MAX, RECORD_BYTES_MAX};
+use crate::tests::{check, check_detail, items, shown};
+use crate::{Format, ImportError};
+
+/// Returns a calendar of events, each a few lines.
+fn calendar(events: &[&str]) -> String {
+    let event = |lines: &&str| format!("BEGIN:VEVENT\n{lines}\nEND:VEVENT\n");
+    let events: Vec<String> = events.iter().map(event).collect();
+    format!("BEGIN:VCALENDAR\nVERSION:2.0\n{}END:VCALENDAR\n", events.concat())
+}
+
+/// Checks the content of a single event, which begins in line 3.
+#[track_caller]
+fn check_event(lines: &str, expected: &str) {
+    check(Format::ICalendar, "", &calendar(&[lines]), &[&format!("3 {expected}")]);
+}
+
+#[test]
+fn an_event_has_what_its_lines_say() {
+    let least = r#"a@b {"kind":"scheduled","time":"2024-07-20T20:17:40Z"}"#;
+    check_event("UID:a@b\nDTSTART:20240720T201740Z", least);
+    let lines = concat!(
+        "UID:1\nDTSTAMP:20240101T000000Z\nDTSTART:20240720T100000Z\nDTEND:20240720T110000Z\nSUMMARY:Lunch\\, late\n",
+        "DESCRIPTION:Line 1\\nLine\n  2\nLOCATION:Rome\nGEO:41.9;12.5\nSTATUS:CONFIRMED\nCATEGORIES:A\\,B,C\n",
+        "ORGANIZER;CN=Ann:mailto:ann@example.com\nATTENDEE:MAILTO:bob@example.com\nATTENDEE;CN=\"Cy\":invalid:nomail\n",
+        "RELATED-TO;RELTYPE=DEPENDS-ON:0\nRELATED-TO:x y\nRELATED-TO;RELTYPE=SIBLING:s\nX-TIMENAV-KIND:predicted\n",
+        "RRULE:FREQ=DAILY;COUNT=3\nSEQUENCE:2\nBEGIN:VALARM\nDESCRIPTION:no\nEND:VALARM",
+    );
+    check_event(lines, {
+        concat!(
+            r#"1 {"actors":["Ann","bob@example.com","Cy"],"attributes":{"attendee":"MAILTO:bob@example.com","#,
+            r#""categories":["A,B","C"],"dtstamp":"20240101T000000Z","#,
+            r#""organizer":{"parameters":{"cn":"Ann"},"value":"mailto:ann@example.com"},"#,
+            r#""related-to":{"parameters":{"reltype":"SIBLING"},"value":"s"},"rrule":"FREQ=DAILY;COUNT=3","#,
+            r#""sequence":"2","status":"CONFIRMED"},"causes":[{"event_id":"0","kind":"requires"},"#,
+            r#"{"event_id":"sha256-887fcea6a80333c6c02ae7e79735f0ed","kind":"contributes"}],"#,
+            r#""description":"Line 1\nLine 2","end_time":"2024-07-20T11:00:00Z","geo":{"lat":41.9,"lon":12.5},"#,
+            r#""kind":"predicted","location":"Rome","name":"Lunch, late","time":"2024-07-20T10:00:00Z"}"#,
+        )
+    });
+}
+
+#[test]
+fn times_are_read_as_they_are_meant() {
+    check_event("DTSTART;VALUE=DATE:20240720\nDTEND;VALUE=DATE:20240722", {
+        r#"- {"end_time":"2024-07-22T00:00:00Z","kind":"scheduled","precision":"day","time":"2024-07-20T00:00:00Z"}"#
+    });
+    check_event("DTSTART:20240720T100000", {
+        r#"- {"attributes":{"time_is_floating":true},"kind":"scheduled","time":"2024-07-20T10:00:00Z"}"#
+    });
+    check_event("DTSTART;TZID=Europe/Vienna:20240720T100000\nDURATION:PT1H30M", {
+        concat!(
+            r#"- {"attributes":{"time_zone":"Europe/Vienna"},"end_time":"2024-07-20T09:30:00Z","kind":"scheduled","#,
+            r#""time":"2024-07-20T08:00:00Z"}"#,
+        )
+    });
+    // A day is 23 hours long when clocks go forward; 24 hours are 24 hours.
+    for (duration, end) in [("P1D", "2024-03-31T10:00:00Z"), ("PT24H", "2024-03-31T11:00:00Z")] {
+        let expected = format!(
+            r#"- {{"attributes":{{"time_zone":"Europe/Vienna"}},"end_time":"{end}","kind":"scheduled","time":"2024-03-30T11:00:00Z"}}"#
+        );
+        check_event(&format!("DTSTART;TZID=Europe/Vienna:20240330T120000\nDURATION:{duration}"), &expected);
+    }
+}
+
+#[test]
+fn a_zone_may_be_defined_after_the_event() {
+    let zone = "BEGIN:VTIMEZONE\r\nTZID:Moon\r\nBEGIN:STANDARD\r\nDTSTART:19700101T000000\r\nTZOFFSETFROM:+0200\r\n\
+        TZOFFSETTO:+0200\r\nEND:STANDARD\r\nEND:VTIMEZONE\r\n";
+    let event = "BEGIN:VEVENT\r\nUID:a\r\nDTSTART;TZID=Moon:20240720T100000\r\nEND:VEVENT\r\n";
+    let expected = r#"a {"attributes":{"time_zone":"Moon"},"kind":"scheduled","time":"2024-07-20T08:00:00Z"}"#;
+    let file = format!("BEGIN:VCALENDAR\r\n{event}{zone}END:VCALENDAR\r\n");
+    check(Format::ICalendar, "", &file, &[&format!("2 {expected}")]);
+    let file = format!("BEGIN:VCALENDAR\r\n{zone}{event}END:VCALENDAR\r\n");
+    check(Format::ICalendar, "", &file, &[&format!("10 {expected}")]);
+    // Another calendar knows nothing of it.
+    let other = format!("BEGIN:VCALENDAR\r\n{event}END:VCALENDAR\r\n");
+    check(
+        Format::ICalendar,
+        "",
+        &format!("{file}{other}"),
+        &[&format!("10 {expected}"), "16 invalid_parameter dtstart"],
+    );
+    // Nor does an event that stands alone.
+    check(
+        Format::ICalendar,
+        "",
+        &event.replace("Moon", "Europe/Rome"),
+        &[r#"1 a {"attributes":{"time_zone":"Europe/Rome"},"kind":"scheduled","time":"2024-07-20T08:00:00Z"}"#],
+    );
+}
+
+#[test]
+fn changed_occurrences_are_events_of_their_own() {
+    let uid = "UID:meeting\nDTSTART:20240720T100000Z";
+    let changed = format!("{uid}\nRECURRENCE-ID:20240727T100000Z");
+    let (items, outcome) =
+        items(Format::ICalendar, "", calendar(&[uid, &changed, "UID:a b\nDTSTART:20240720"]).as_bytes());
+    outcome.unwrap();
+    let ids: Vec<&str> =
+        items.iter().map(|item| item.event.as_ref().unwrap().event_id.as_ref().unwrap().as_str()).collect();
+    assert_eq!(ids[..2], ["meeting", "meeting:2024-07-27T10:00:00Z"]);
+    assert!(ids[2].starts_with("sha256-"));
+    let attributes = |index: usize| items[index].event.as_ref().unwrap().attributes.clone();
+    assert_eq!(attributes(1).unwrap(), r#"{"recurrence-id":"2024-07-27T10:00:00Z","uid":"meeting"}"#);
+    assert_eq!(attributes(2).unwrap(), r#"{"uid":"a b"}"#);
+}
+
+#[test]
+fn a_wrong_event_is_refused_alone() {
+    let right = "UID:right\nDTSTART:20240720";
+    for (wrong, expected) in [
+        ("UID:a", "missing_parameter dtstart"),
+        ("DTSTART:tomorrow", "invalid_parameter dtstart"),
+        ("DTSTART:20240720\nDTSTART:20240720", "invalid_parameter dtstart"),
+        ("DTSTART:20240720\nDTEND:x", "invalid_parameter dtend"),
+        ("DTSTART:20240720\nDURATION:1h", "invalid_parameter duration"),
+        ("DTSTART:20240720\nDURATION:P9999999D", "time_out_of_range duration"),
+        ("DTSTART:20240720\nDTEND:20240721\nDURATION:P1D", "invalid_parameter duration"),
+        ("DTSTART;TZID=Middle Earth:20240720T100000", "invalid_parameter dtstart"),
+        ("DTSTART:20240720\nGEO:1,2", "invalid_parameter geo"),
+        ("DTSTART:20240720\nGEO:91;2", "invalid_parameter geo"),
+        ("DTSTART:20240720\nGEO:nan;2", "invalid_parameter geo"),
+        ("UID:a\nDTSTART:20240720\nRECURRENCE-ID:x", "invalid_parameter recurrence-id"),
+        ("DTSTART:20240720\nno colon", "malformed_calendar"),
+        ("DTSTART;;VALUE=DATE:20240720", "malformed_calendar"),
+        ("DTSTART:20240720\nBEGIN:VALARM", "malformed_calendar"),
+    ] {
+        let (items, outcome) = items(Format::ICalendar, "", calendar(&[wrong, right]).as_bytes());
+        outcome.unwrap();
+        let found = shown(&items[0]);
+        assert_eq!(found.trim_end_matches(" -"), format!("3 {expected}"), "{wrong}");
+        assert!(items[1].event.is_ok(), "{wrong}");
+    }
+    check_detail(Format::ICalendar, "", &calendar(&["DTSTART:20240720\nno colon"]), {
+        "line 5: a line is a name, a colon and a value"
+    });
+    let (items, outcome) = items(Format::ICalendar, "", b"BEGIN:VEVENT\nDTSTART:20240720\nSUMMARY:\xFF\nEND:VEVENT\n");
+    outcome.unwrap();
+    assert_eq!(shown(&items[0]), "1 malformed_calendar -");
+}
+
+#[test]
+fn what_is_not_nested_right_is_told() {
+    // An event without its end is ended by its calendar.
+    let open = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20240720\nEND:VCALENDAR\n";
+    check(Format::ICalendar, "", open, &["2 malformed_calendar -"]);
+    check_detail(Format::ICalendar, "", open, "`BEGIN:VEVENT` in line 2 is never ended");
+    let stray = "BEGIN:VCALENDAR\nEND:VEVENT\nBEGIN:VEVENT\nUID:a\nDTSTART:20240720T000000Z\nEND:VEVENT\nX\nEND:VCALENDAR\nEND:X\nA:b\n";
+    check(
+        Format::ICalendar,
+        "",
+        stray,
+        &[
+            "2 malformed_calendar -",
+            r#"3 a {"kind":"scheduled","time":"2024-07-20T00:00:00Z"}"#,
+            "7 malformed_calendar -",
+            "9 malformed_calendar -",
+            "10 malformed_calendar -",
+        ],
+    );
+    let ends = |file: &str| {
+        let (items, outcome) = items(Format::ICalendar, "", file.as_bytes());
+        assert!(items.is_empty(), "{file}");
+        let error = outcome.unwrap_err();
+        (error.line(), error.to_string())
+    };
+    assert_eq!(ends("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20240720\nEND:VEVENT\n"), {
+        (1, "this is not icalendar: `BEGIN:VCALENDAR` is never ended".to_owned())
+    });
+    assert_eq!(ends("\n<html>\n"), (2, "this is not icalendar: a calendar begins with `BEGIN:VCALENDAR`".to_owned()));
+    assert_eq!(ends("BEGIN: \n"), (1, "this is not icalendar: `BEGIN` names a component".to_owned()));
+    assert_eq!(ends("BEGIN:A B\n").0, 1);
+    assert_eq!(ends("END:VCALENDAR\n").0, 1);
+    let deep = |depth: usize| format!("{}{}", "BEGIN:X\n".repeat(depth), "END:X\n".repeat(depth));
+    check(Format::ICalendar, "", &deep(CALENDAR_DEPTH_MAX), &[]);
+    assert_eq!(ends(&deep(CALENDAR_DEPTH_MAX + 1)).0, CALENDAR_DEPTH_MAX as u64 + 1);
+    check(Format::ICalendar, "", "", &[]);
+    check(Format::ICalendar, "", "\r\n \r\n", &[]);
+}
+
+#[test]
+fn lines_events_and_calendars_have_longest_lengths() {
+    let line = |bytes: usize| format!("BEGIN:X\nA:{}\nEND:X\n", "x".repeat(bytes - 2));
+    check(Format::ICalendar, "", &line(RECORD_BYTES_MAX), &[]);
+    let folded = line(RECORD_BYTES_MAX + 1).replace("xxxxEND", "\n xxxxEND");
+    for file in [line(RECORD_BYTES_MAX + 1), folded] {
+        let (_, outcome) = items(Format::ICalendar, "", file.as_bytes());
+        assert!(matches!(outcome, Err(ImportError::PartTooLarge { what: "a line", line: 2, .. })));
+    }
+    let event = calendar(&[&"A:b\n".repeat(RECORD_BYTES_MAX / 4 + 1)]);
+    check(Format::ICalendar, "", &event, &["3 record_too_large -"]);
+    let large = format!(
+        "BEGIN:X\n{}END:X\n",
+        format!("A:{}\n", "x".repeat(1_000_000)).repeat(CALENDAR_BYTES_MAX / 1_000_000 + 1)
+    );
+    let (_, outcome) = items(Format::ICalendar, "", large.as_bytes());
+    assert!(matches!(outcome, Err(ImportError::PartTooLarge { what: "a calendar", .. })));
+    // So are many reasons to refuse.
+    let wrong = format!("BEGIN:X\n{}", "x\n".repeat(CALENDAR_BYTES_MAX / 200));
+    let (_, outcome) = items(Format::ICalendar, "", wrong.as_bytes());
+    assert!(matches!(outcome, Err(ImportError::PartTooLarge { what: "a calendar", .. })));
+}

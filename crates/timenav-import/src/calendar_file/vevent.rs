@@ -1,0 +1,272 @@
+//! The event in a VEVENT.
+
+use serde_json::{Map, Value, json};
+use timenav_core::event::{Cause, CauseKind, EventDraft, EventKind, Precision};
+use timenav_core::ids::EventId;
+use timenav_core::limits::{EVENT_NAME_BYTES_MAX, ID_BYTES_MAX, LOCATION_BYTES_MAX};
+use timenav_core::place::Geo;
+use timenav_core::time::{Instant, Virtual};
+
+use super::content_line::{ContentLine, items};
+use super::local_time::{DAY_MICROS, Duration, Form, duration, written};
+use super::vtimezone::Zones;
+use crate::RecordError;
+use crate::content_id::id_of_name;
+use crate::event_record::point;
+use crate::json_object::Members;
+use crate::object_of::object_of;
+
+/// What an actor without an address has instead of one.
+const NO_ADDRESS: &str = "invalid:nomail";
+
+/// What a VEVENT says, line by line.
+#[derive(Default)]
+struct Event {
+    uid: Option<String>,
+    recurrence: Option<ContentLine>,
+    start: Option<ContentLine>,
+    end: Option<ContentLine>,
+    duration: Option<String>,
+    summary: Option<String>,
+    description: Option<String>,
+    location: Option<String>,
+    geo: Option<String>,
+    kind: Option<EventKind>,
+    causes: Vec<Cause>,
+    actors: Vec<String>,
+    attributes: Vec<(String, Value)>,
+}
+
+/// Returns the event of the lines of a VEVENT.
+pub(super) fn draft(text: &str, zones: &Zones) -> Result<EventDraft, RecordError> {
+    let mut event = Event::default();
+    for line in text.lines() {
+        event.add(ContentLine::parse(line)?)?;
+    }
+    event.into_draft(zones)
+}
+
+impl Event {
+    fn add(&mut self, line: ContentLine) -> Result<(), RecordError> {
+        match line.name.as_str() {
+            "UID" => once("uid", &mut self.uid, line.text().trim().to_owned()),
+            "DTSTART" => once("dtstart", &mut self.start, line),
+            "DTEND" => once("dtend", &mut self.end, line),
+            "DURATION" => once("duration", &mut self.duration, line.value),
+            "RECURRENCE-ID" => once("recurrence-id", &mut self.recurrence, line),
+            "SUMMARY" => once("summary", &mut self.summary, line.text()),
+            "DESCRIPTION" => once("description", &mut self.description, line.text()),
+            "LOCATION" => once("location", &mut self.location, line.text()),
+            "GEO" => once("geo", &mut self.geo, line.value),
+            "ATTENDEE" | "ORGANIZER" => {
+                self.add_actor(&line);
+                Ok(())
+            }
+            "RELATED-TO" => {
+                self.add_cause(&line);
+                Ok(())
+            }
+            "X-TIMENAV-KIND" => {
+                self.kind = EventKind::ALL.into_iter().find(|kind| kind.as_str() == line.value);
+                Ok(())
+            }
+            _ => {
+                self.attributes.push(attribute(&line));
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes who takes part. Whatever more there is to say about them stays an attribute.
+    fn add_actor(&mut self, line: &ContentLine) {
+        let address = line.value.trim();
+        let bare =
+            address.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("mailto:")).map_or(address, |_| &address[7..]);
+        let name = line.parameter("CN").map(str::trim).filter(|name| !name.is_empty()).unwrap_or(bare);
+        if (1..=ID_BYTES_MAX).contains(&name.len()) && !self.actors.iter().any(|known| known == name) {
+            self.actors.push(name.to_owned());
+        }
+        if address != NO_ADDRESS || line.parameters.len() > 1 {
+            self.attributes.push(attribute(line));
+        }
+    }
+
+    /// Takes what the event depends on (RFC 9253 §5), and what it is a part of. Other relations say
+    /// nothing of a reason, and stay attributes.
+    fn add_cause(&mut self, line: &ContentLine) {
+        let relation = line.parameter("RELTYPE").unwrap_or("PARENT").to_ascii_uppercase();
+        let kind = match relation.as_str() {
+            "DEPENDS-ON" => CauseKind::Requires,
+            "PARENT" | "X-CONTRIBUTES" => CauseKind::Contributes,
+            _ => {
+                self.attributes.push(attribute(line));
+                return;
+            }
+        };
+        let event_id = id_of(line.text().trim());
+        if self.causes.iter().all(|known| known.event_id != event_id) {
+            self.causes.push(Cause { event_id, kind });
+        }
+    }
+
+    fn into_draft(mut self, zones: &Zones) -> Result<EventDraft, RecordError> {
+        let start = self
+            .start
+            .take()
+            .ok_or_else(|| RecordError::of(RecordError::MISSING, "dtstart", "the event does not say when it begins"))?;
+        let begins = When::of("dtstart", &start, zones)?;
+        let end = self.end(&begins, zones)?;
+        let mut draft = EventDraft::at(begins.at, self.description.take().unwrap_or_default());
+        draft.end_time = end;
+        draft.precision = (begins.form == Form::Date).then_some(Precision::Day);
+        draft.kind = Some(self.kind.unwrap_or(EventKind::Scheduled));
+        if begins.is_floating() {
+            self.attributes.push(("time_is_floating".to_owned(), Value::Bool(true)));
+        } else if let Some(zone) = &begins.zone {
+            self.attributes.push(("time_zone".to_owned(), Value::from(zone.as_str())));
+        }
+        draft.event_id = self.event_id(zones)?;
+        draft.geo = self.geo.as_deref().map(geo).transpose()?;
+        draft.name = self.short("summary", |event| event.summary.take(), EVENT_NAME_BYTES_MAX);
+        draft.location = self.short("location", |event| event.location.take(), LOCATION_BYTES_MAX);
+        draft.causes = self.causes;
+        draft.actors = self.actors;
+        let attributes: Map<String, Value> = object_of(self.attributes);
+        draft.attributes = Members::of(attributes).into_attributes()?;
+        Ok(draft)
+    }
+
+    /// Takes a text that has a field. One that is too long for it becomes an attribute.
+    fn short(&mut self, name: &str, take: fn(&mut Self) -> Option<String>, bytes_max: usize) -> Option<String> {
+        let text = take(self).filter(|text| !text.is_empty())?;
+        if text.len() <= bytes_max {
+            return Some(text);
+        }
+        self.attributes.push((name.to_owned(), Value::from(text)));
+        None
+    }
+
+    fn end(&mut self, begins: &When, zones: &Zones) -> Result<Option<Instant<Virtual>>, RecordError> {
+        match (self.end.take(), self.duration.take()) {
+            (None, None) => Ok(None),
+            (Some(end), None) => Ok(Some(When::of("dtend", &end, zones)?.at)),
+            (None, Some(text)) => {
+                let duration = duration(&text)
+                    .ok_or_else(|| RecordError::invalid("duration", "a duration is written like `P1DT2H30M`"))?;
+                let end = begins.later(duration, zones).ok_or_else(|| {
+                    RecordError::of(
+                        RecordError::OUT_OF_RANGE,
+                        "duration",
+                        "the event ends outside the years -9999 to 9999",
+                    )
+                })?;
+                Ok(Some(end))
+            }
+            (Some(_), Some(_)) => Err(RecordError::invalid("duration", "an event has an end or a duration, not both")),
+        }
+    }
+
+    /// Returns the id: that of the calendar, and of the occurrence where one of several is changed.
+    fn event_id(&mut self, zones: &Zones) -> Result<Option<EventId>, RecordError> {
+        let Some(uid) = self.uid.take().filter(|uid| !uid.is_empty()) else {
+            if let Some(line) = self.recurrence.take() {
+                self.attributes.push(attribute(&line));
+            }
+            return Ok(None);
+        };
+        let Some(line) = self.recurrence.take() else {
+            let event_id = id_of(&uid);
+            if event_id.as_str() != uid {
+                self.attributes.push(("uid".to_owned(), Value::from(uid)));
+            }
+            return Ok(Some(event_id));
+        };
+        let original = When::of("recurrence-id", &line, zones)?.at;
+        let event_id = id_of(&format!("{uid}:{original}"));
+        self.attributes.push(("uid".to_owned(), Value::from(uid)));
+        self.attributes.push(("recurrence-id".to_owned(), Value::from(original.to_string())));
+        Ok(Some(event_id))
+    }
+}
+
+/// Returns the id of that name, or the one that stands for it.
+fn id_of(name: &str) -> EventId {
+    EventId::new(name).unwrap_or_else(|_| id_of_name(name))
+}
+
+fn once<T>(field: &str, place: &mut Option<T>, value: T) -> Result<(), RecordError> {
+    match place.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(RecordError::invalid(field, "this stands there twice")),
+    }
+}
+
+/// When an event begins or ends.
+struct When {
+    at: Instant<Virtual>,
+    local: Instant<Virtual>,
+    form: Form,
+    zone: Option<String>,
+}
+
+impl When {
+    fn of(field: &str, line: &ContentLine, zones: &Zones) -> Result<Self, RecordError> {
+        let found = written(&line.value).ok_or_else(|| {
+            let detail = "a time is written like `20240720T201740Z`, a date like `20240720`";
+            RecordError::invalid(field, detail)
+        })?;
+        let zone = line.parameter("TZID").filter(|_| found.form == Form::Local);
+        let at = match zone {
+            // A date is that day in UTC; a time without a zone is one in UTC.
+            None => found.local,
+            Some(zone) => zones.instant(zone, found.local).ok_or_else(|| {
+                let zone = crate::item::clipped(zone.to_owned());
+                let detail = format!(
+                    "`{zone}` is neither defined by a VTIMEZONE that can be understood nor a name of the IANA database"
+                );
+                RecordError::invalid(field, detail)
+            })?,
+        };
+        Ok(Self { at, local: found.local, form: found.form, zone: zone.map(str::to_owned) })
+    }
+
+    fn is_floating(&self) -> bool {
+        self.form == Form::Local && self.zone.is_none()
+    }
+
+    /// Returns the time that much later: days by the calendar, the rest exactly (RFC 5545 §3.3.6).
+    fn later(&self, duration: Duration, zones: &Zones) -> Option<Instant<Virtual>> {
+        let days = duration.days.checked_mul(DAY_MICROS)?;
+        let local = Instant::from_micros(self.local.micros().checked_add(days)?)?;
+        let day = match &self.zone {
+            // Without a day in between, the second of two equal local times stays the second.
+            Some(_) if days == 0 => self.at,
+            Some(zone) => zones.instant(zone, local)?,
+            None => local,
+        };
+        Instant::from_micros(day.micros().checked_add(duration.micros)?)
+    }
+}
+
+fn geo(text: &str) -> Result<Geo, RecordError> {
+    let wrong = || RecordError::invalid("geo", "a place is written as degrees north, `;`, degrees east");
+    let (lat, lon) = text.split_once(';').ok_or_else(wrong)?;
+    let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(wrong);
+    Ok(Geo { point: point("geo", "geo", number(lat)?, number(lon)?)?, radius_m: None })
+}
+
+/// Returns a property as an attribute: its text, or an object where it has parameters.
+fn attribute(line: &ContentLine) -> (String, Value) {
+    let name = line.name.to_ascii_lowercase();
+    let value = match line.name.as_str() {
+        "CATEGORIES" | "RESOURCES" => Value::from(items(&line.value)),
+        _ => Value::from(line.text()),
+    };
+    if line.parameters.is_empty() {
+        return (name, value);
+    }
+    let parameters =
+        line.parameters.iter().map(|(name, value)| (name.to_ascii_lowercase(), Value::from(value.as_str())));
+    let parameters = object_of(parameters);
+    (name, json!({ "value": value, "parameters": parameters }))
+}

@@ -1,0 +1,367 @@
+//! Time zones: those that a calendar defines, and those of the IANA database.
+
+use std::collections::HashMap;
+
+use timenav_core::time::{Instant, Virtual, Zone};
+
+use super::content_line::ContentLine;
+use super::local_time::{DAY_MICROS, Form, SECOND_MICROS, offset, written};
+use crate::limits::CALENDAR_ONSETS_MAX;
+
+/// The zones that a calendar defines, by the names that it gives them.
+#[derive(Default)]
+pub(super) struct Zones {
+    defined: HashMap<String, Rules>,
+}
+
+/// When the clocks of a zone change.
+#[derive(Default)]
+struct Rules {
+    observances: Vec<Observance>,
+    /// Whether something in the definition is not understood.
+    is_unclear: bool,
+}
+
+/// One of the offsets of a zone, and when it begins to hold.
+#[derive(Default)]
+struct Observance {
+    from: i64,
+    to: i64,
+    /// Local times, as they are shown before the change.
+    onsets: Vec<i64>,
+    yearly: Option<Yearly>,
+}
+
+/// A change on a day of each year.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Yearly {
+    month: i64,
+    day: Day,
+    /// The last onset, in UTC, if there is one.
+    until: Option<i64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Day {
+    /// This one of the month.
+    Number(i64),
+    /// The weekday, 0 for Sunday, that comes so many times from the start of the month, or from its
+    /// end if negative.
+    Weekday { count: i64, weekday: i64 },
+    /// The first such weekday on or after that day of the month.
+    WeekdayFrom { first: i64, weekday: i64 },
+}
+
+impl Zones {
+    /// Takes a definition. The first of several with one name counts.
+    pub(super) fn add(&mut self, text: &str) {
+        let mut name = None;
+        let mut rules = Rules::default();
+        let mut inner: Option<Vec<ContentLine>> = None;
+        for line in text.lines().filter_map(|line| ContentLine::parse(line).ok()) {
+            match line.name.as_str() {
+                "BEGIN" => inner = Some(Vec::new()),
+                "END" => {
+                    if let Some(lines) = inner.take() {
+                        rules.add(&lines);
+                    }
+                }
+                _ => match &mut inner {
+                    Some(lines) => lines.push(line),
+                    None if line.name == "TZID" => name = Some(line.text()),
+                    None => {}
+                },
+            }
+        }
+        if let Some(name) = name {
+            self.defined.entry(name).or_insert(rules);
+        }
+    }
+
+    /// Returns the instant at which clocks in the zone of that name show a local time, or none if
+    /// the zone is not known.
+    pub(super) fn instant(&self, name: &str, local: Instant<Virtual>) -> Option<Instant<Virtual>> {
+        let defined = self.defined.get(name).filter(|rules| !rules.is_unclear);
+        if let Some(offset) = defined.and_then(|rules| rules.offset(local.micros())) {
+            return Instant::from_micros(local.micros() - offset * SECOND_MICROS);
+        }
+        // A definition that is not understood names a zone of the database more often than not.
+        let names = std::iter::successors(Some(name.trim()), |name| name.split_once('/').map(|(_, rest)| rest));
+        names.filter(|name| !name.is_empty()).find_map(Zone::named)?.instant_of_local(local)
+    }
+}
+
+impl Rules {
+    fn add(&mut self, lines: &[ContentLine]) {
+        match Observance::of(lines) {
+            Some(observance) if self.observances.len() < CALENDAR_ONSETS_MAX => self.observances.push(observance),
+            Some(_) | None => self.is_unclear = true,
+        }
+    }
+
+    /// Returns how far a local time is ahead of UTC, in seconds. Of a time that clocks show twice the
+    /// first is meant, and one that they skip is read with the offset before (RFC 5545 §3.3.5).
+    fn offset(&self, local: i64) -> Option<i64> {
+        let latest =
+            self.observances.iter().filter_map(|observance| Some((observance.latest_onset(local)?, observance)));
+        if let Some((_, observance)) = latest.max_by_key(|(onset, _)| *onset) {
+            return Some(observance.to);
+        }
+        // Before all changes.
+        let first = self.observances.iter().min_by_key(|observance| observance.onsets.iter().min().copied());
+        first.map(|observance| observance.from)
+    }
+}
+
+impl Observance {
+    fn of(lines: &[ContentLine]) -> Option<Self> {
+        let mut observance = Self::default();
+        let (mut from, mut to, mut start, mut rule) = (None, None, None, None);
+        for line in lines {
+            match line.name.as_str() {
+                "TZOFFSETFROM" => from = Some(offset(&line.value)?),
+                "TZOFFSETTO" => to = Some(offset(&line.value)?),
+                "DTSTART" => start = Some(written(&line.value)?.local.micros()),
+                "RRULE" => rule = Some(line.value.as_str()),
+                "RDATE" => {
+                    for text in line.value.split(',') {
+                        observance.onsets.push(written(text.split('/').next().unwrap_or_default())?.local.micros());
+                    }
+                }
+                _ => {}
+            }
+        }
+        let start = start?;
+        observance.onsets.push(start);
+        (observance.from, observance.to) = (from?, to?);
+        observance.yearly = match rule {
+            Some(rule) => Some(Yearly::parse(rule, start)?),
+            None => None,
+        };
+        (observance.onsets.len() <= CALENDAR_ONSETS_MAX).then_some(observance)
+    }
+
+    /// Returns the last time before or at a local one that this offset began to hold.
+    fn latest_onset(&self, local: i64) -> Option<i64> {
+        // What clocks skip comes before the change.
+        let skipped = (self.to - self.from).max(0) * SECOND_MICROS;
+        let has_begun = |onset: &i64| onset.saturating_add(skipped) <= local;
+        let listed = self.onsets.iter().copied().filter(has_begun).max();
+        let start = self.onsets.last().copied()?;
+        let repeated = self.yearly.and_then(|yearly| {
+            let last_year = yearly.until.map_or(i64::MAX, |until| year_of(until) + 1).min(year_of(local));
+            let is_meant = |onset: &i64| {
+                let utc = onset - self.from * SECOND_MICROS;
+                *onset >= start && has_begun(onset) && yearly.until.is_none_or(|until| utc <= until)
+            };
+            let time_of_day = start.rem_euclid(DAY_MICROS);
+            let onset_in = |year: i64| Some(yearly.day_in(year)? * DAY_MICROS + time_of_day);
+            (0..3).filter_map(|back| onset_in(last_year - back)).filter(is_meant).max()
+        });
+        listed.max(repeated)
+    }
+}
+
+impl Yearly {
+    /// Reads the rules that calendars have for changes of clocks.
+    fn parse(rule: &str, start: i64) -> Option<Self> {
+        let (_, start_month, start_day) = civil(start.div_euclid(DAY_MICROS));
+        let mut yearly = Self { month: start_month, day: Day::Number(start_day), until: None };
+        let (mut weekday, mut number, mut is_yearly) = (None, None, false);
+        for part in rule.split(';').filter(|part| !part.is_empty()) {
+            let (name, value) = part.split_once('=')?;
+            match name.to_ascii_uppercase().as_str() {
+                "FREQ" => is_yearly = value.eq_ignore_ascii_case("YEARLY"),
+                "INTERVAL" if value == "1" => {}
+                "WKST" => {}
+                // Said again: the time of day is that of the start.
+                "BYHOUR" if value.parse() == Ok(start.rem_euclid(DAY_MICROS) / (3_600 * SECOND_MICROS)) => {}
+                "BYMINUTE" if value.parse() == Ok(start.rem_euclid(3_600 * SECOND_MICROS) / (60 * SECOND_MICROS)) => {}
+                "BYSECOND" if value.parse() == Ok(start.rem_euclid(60 * SECOND_MICROS) / SECOND_MICROS) => {}
+                "BYMONTH" => yearly.month = value.parse().ok().filter(|month| (1..=12).contains(month))?,
+                "BYDAY" => weekday = Some(weekday_of(value)?),
+                "BYMONTHDAY" => number = Some(month_days(value)?),
+                "UNTIL" => yearly.until = Some(until(value)?),
+                // COUNT, SETPOS and the like.
+                _ => return None,
+            }
+        }
+        yearly.day = match (weekday, number) {
+            (None, None) => yearly.day,
+            (None, Some((day, 1))) => Day::Number(day),
+            (Some((Some(count), weekday)), None) => Day::Weekday { count, weekday },
+            // A week of days: the weekday that is one of them.
+            (Some((None, weekday)), Some((first, 7))) => Day::WeekdayFrom { first, weekday },
+            (Some(_), _) | (None, Some(_)) => return None,
+        };
+        is_yearly.then_some(yearly)
+    }
+
+    /// Returns the day of a year, counted from 1970.
+    fn day_in(self, year: i64) -> Option<i64> {
+        let first = days_from_civil(year, self.month, 1);
+        let days = days_from_civil(year + self.month / 12, self.month % 12 + 1, 1) - first;
+        // 1970-01-01 was a Thursday.
+        let weekday_of = |day: i64| (day + 4).rem_euclid(7);
+        let number = match self.day {
+            Day::Number(number) => number,
+            Day::WeekdayFrom { first: from, weekday } => from + (weekday - weekday_of(first + from - 1)).rem_euclid(7),
+            Day::Weekday { count, weekday } if count > 0 => {
+                1 + (weekday - weekday_of(first)).rem_euclid(7) + (count - 1) * 7
+            }
+            Day::Weekday { count, weekday } => {
+                days - (weekday_of(first + days - 1) - weekday).rem_euclid(7) + (count + 1) * 7
+            }
+        };
+        (1..=days).contains(&number).then(|| first + number - 1)
+    }
+}
+
+/// Reads `-1SU` or `SU`.
+fn weekday_of(text: &str) -> Option<(Option<i64>, i64)> {
+    let at = text.len().checked_sub(2).filter(|at| text.is_char_boundary(*at))?;
+    let (count, name) = text.split_at(at);
+    let weekday =
+        ["SU", "MO", "TU", "WE", "TH", "FR", "SA"].iter().position(|known| name.eq_ignore_ascii_case(known))?;
+    let count = match count {
+        "" => None,
+        count => Some(count.parse().ok().filter(|count: &i64| *count != 0 && count.abs() <= 5)?),
+    };
+    Some((count, i64::try_from(weekday).ok()?))
+}
+
+/// Reads days of the month that follow one another, and returns the first and how many.
+fn month_days(text: &str) -> Option<(i64, i64)> {
+    let days: Vec<i64> = text.split(',').map(|day| day.parse().ok()).collect::<Option<_>>()?;
+    let (first, last) = (*days.first()?, *days.last()?);
+    let follow = days.windows(2).all(|pair| pair[1] == pair[0] + 1);
+    (follow && first >= 1 && last <= 31).then(|| (first, last - first + 1))
+}
+
+/// Returns the last onset in UTC. A local time is a day wide: no two changes are that near.
+fn until(text: &str) -> Option<i64> {
+    let written = written(text)?;
+    let slack = if written.form == Form::Utc { 0 } else { DAY_MICROS };
+    Some(written.local.micros() + slack)
+}
+
+fn year_of(micros: i64) -> i64 {
+    civil(micros.div_euclid(DAY_MICROS)).0
+}
+
+/// Returns the days from 1970-01-01 to a date of the proleptic Gregorian calendar.
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    // Years that begin in March, so that leap days end them.
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+/// Returns the date that lies so many days after 1970-01-01: year, month, day.
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use timenav_core::time::parse_timestamp;
+
+    use super::*;
+
+    const VIENNA: &str = "TZID:Wien\nBEGIN:DAYLIGHT\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0200\nDTSTART:19700329T020000\n\
+        RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU\nEND:DAYLIGHT\nBEGIN:STANDARD\nTZOFFSETFROM:+0200\nTZOFFSETTO:+0100\n\
+        DTSTART:19701025T030000\nRRULE:FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU\nEND:STANDARD\n";
+    const ONCE: &str = "TZID:Once\nBEGIN:STANDARD\nTZOFFSETFROM:+1000\nTZOFFSETTO:+1200\nDTSTART:20240101T000000\n\
+        END:STANDARD\nBEGIN:DAYLIGHT\nTZOFFSETFROM:+1200\nTZOFFSETTO:+1000\nDTSTART:20240505T080000\nEND:DAYLIGHT\n";
+    const UNTIL: &str = "TZID:Until\nBEGIN:DAYLIGHT\nTZOFFSETFROM:-0500\nTZOFFSETTO:-0400\nDTSTART:19870405T020000\n\
+        RRULE:FREQ=YEARLY;BYMONTHDAY=1,2,3,4,5,6,7;BYDAY=SU;BYMONTH=4;UNTIL=20060402T070000Z\nEND:DAYLIGHT\n\
+        BEGIN:STANDARD\nTZOFFSETFROM:-0400\nTZOFFSETTO:-0500\nDTSTART:19861026T020000\nRDATE:19871025T020000,19881030T020000\n\
+        END:STANDARD\n";
+
+    fn check(zone: &str, local: &str, expected: Option<&str>) {
+        let mut zones = Zones::default();
+        for text in [VIENNA, ONCE, UNTIL, "TZID:Europe/Berlin\nBEGIN:STANDARD\nEND:STANDARD\n"] {
+            zones.add(text);
+        }
+        let instant = zones.instant(zone, parse_timestamp(local).unwrap());
+        assert_eq!(instant.map(|at| at.to_string()).as_deref(), expected, "{zone} {local}");
+    }
+
+    #[test]
+    fn clocks_change_as_the_calendar_says() {
+        check("Wien", "2024-07-20T12:00:00Z", Some("2024-07-20T10:00:00Z"));
+        check("Wien", "2024-01-20T12:00:00Z", Some("2024-01-20T11:00:00Z"));
+        check("Wien", "2024-03-31T01:59:59Z", Some("2024-03-31T00:59:59Z"));
+        // Skipped: read with the offset before.
+        check("Wien", "2024-03-31T02:30:00Z", Some("2024-03-31T01:30:00Z"));
+        check("Wien", "2024-03-31T03:00:00Z", Some("2024-03-31T01:00:00Z"));
+        // Shown twice: the first is meant.
+        check("Wien", "2024-10-27T02:30:00Z", Some("2024-10-27T00:30:00Z"));
+        check("Wien", "2024-10-27T03:00:00Z", Some("2024-10-27T02:00:00Z"));
+        check("Wien", "1960-07-01T12:00:00Z", Some("1960-07-01T11:00:00Z"));
+        check("Once", "2024-05-05T07:00:01Z", Some("2024-05-04T19:00:01Z"));
+        check("Once", "2024-05-05T08:00:01Z", Some("2024-05-04T22:00:01Z"));
+        check("Once", "2023-05-05T08:00:00Z", Some("2023-05-04T22:00:00Z"));
+        check("Until", "1988-07-01T12:00:00Z", Some("1988-07-01T16:00:00Z"));
+        check("Until", "1988-12-01T12:00:00Z", Some("1988-12-01T17:00:00Z"));
+        // The last change that is told of was to summer time.
+        check("Until", "2030-12-01T12:00:00Z", Some("2030-12-01T16:00:00Z"));
+    }
+
+    #[test]
+    fn names_of_the_database_are_known() {
+        check("America/New_York", "2024-07-20T12:00:00Z", Some("2024-07-20T16:00:00Z"));
+        check("/Europe/Stockholm", "2024-07-20T12:00:00Z", Some("2024-07-20T10:00:00Z"));
+        check("/mozilla.org/20070129_1/America/New_York", "2024-07-20T12:00:00Z", Some("2024-07-20T16:00:00Z"));
+        // A definition that says nothing.
+        check("Europe/Berlin", "2024-07-20T12:00:00Z", Some("2024-07-20T10:00:00Z"));
+        check("Middle Earth", "2024-07-20T12:00:00Z", None);
+        check("", "2024-07-20T12:00:00Z", None);
+    }
+
+    #[test]
+    fn rules_that_are_not_understood_are_not_guessed() {
+        for rule in [
+            "FREQ=MONTHLY",
+            "FREQ=YEARLY;COUNT=3",
+            "FREQ=YEARLY;BYDAY=SU",
+            "FREQ=YEARLY;BYMONTH=13",
+            "x",
+            "FREQ=YEARLY;BYDAY=9SU",
+            "FREQ=YEARLY;INTERVAL=2",
+        ] {
+            assert_eq!(Yearly::parse(rule, 0), None, "{rule}");
+        }
+        assert!(Yearly::parse("FREQ=YEARLY;INTERVAL=1;BYDAY=1SU;BYMONTH=11;WKST=MO", 0).is_some());
+        let two = 2 * 3_600 * SECOND_MICROS;
+        assert!(Yearly::parse("FREQ=YEARLY;BYHOUR=2;BYMINUTE=0;BYSECOND=0", two).is_some());
+        assert!(Yearly::parse("FREQ=YEARLY;BYHOUR=3", two).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn days_are_counted_both_ways(days in -4_000_000_i64..4_000_000) {
+            let (year, month, day) = civil(days);
+            prop_assert_eq!(days_from_civil(year, month, day), days);
+        }
+
+        #[test]
+        fn a_definition_agrees_with_the_database(micros in 1_600_000_000_000_000_i64..2_500_000_000_000_000) {
+            let mut zones = Zones::default();
+            zones.add(VIENNA);
+            let local = Instant::from_micros(micros).unwrap();
+            prop_assert_eq!(zones.instant("Wien", local), zones.instant("Europe/Vienna", local));
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Events out, as files: what reading them is the other half of.
+//!
+//! Writers are pure: an event goes in as the JSON in which it is kept and answered, text comes out. What
+//! a format can carry is read back as it was; `docs/exporting.md` says what it cannot.
+
+mod calendar;
+mod features;
+mod stored;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::str::FromStr;
+
+use timenav_core::time::{Instant, Wall};
+
+use crate::suggestion;
+use stored::Stored;
+
+/// A format that events are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ExportFormat {
+    /// One JSON object a line.
+    Ndjson,
+    /// Comma-separated values with a header (RFC 4180).
+    Csv,
+    /// A feature collection (RFC 7946).
+    GeoJson,
+    /// A calendar (RFC 5545).
+    ICalendar,
+}
+
+/// The text names no format that is written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{given}` is no format that can be exported; {hint}")]
+pub struct UnknownExportFormat {
+    given: String,
+    hint: String,
+}
+
+/// The text is not an event as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an event cannot be read to be exported: {detail}")]
+pub struct ExportError {
+    detail: String,
+}
+
+impl ExportError {
+    fn new(detail: impl std::fmt::Display) -> Self {
+        Self { detail: detail.to_string() }
+    }
+}
+
+impl ExportFormat {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Ndjson, Self::Csv, Self::GeoJson, Self::ICalendar];
+
+    /// Returns the word for it on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ndjson => "ndjson",
+            Self::Csv => "csv",
+            Self::GeoJson => "geojson",
+            Self::ICalendar => "icalendar",
+        }
+    }
+
+    /// Returns the content type of what is written.
+    #[must_use]
+    pub const fn content_type(self) -> &'static str {
+        match self {
+            Self::Ndjson => "application/x-ndjson",
+            Self::Csv => "text/csv; charset=utf-8; header=present",
+            Self::GeoJson => "application/geo+json",
+            Self::ICalendar => "text/calendar; charset=utf-8",
+        }
+    }
+
+    /// Returns the usual extension of files, without its dot.
+    #[must_use]
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Ndjson => "ndjson",
+            Self::Csv => "csv",
+            Self::GeoJson => "geojson",
+            Self::ICalendar => "ics",
+        }
+    }
+
+    /// Returns the format of files with that extension, given without its dot.
+    #[must_use]
+    pub fn from_extension(extension: &str) -> Option<Self> {
+        if extension.eq_ignore_ascii_case("jsonl") {
+            return Some(Self::Ndjson);
+        }
+        Self::ALL.into_iter().find(|format| format.extension().eq_ignore_ascii_case(extension))
+    }
+
+    /// Returns the format of a media type without parameters, as in `Accept`.
+    #[must_use]
+    pub fn from_media_type(media_type: &str) -> Option<Self> {
+        let is_it = |format: &Self| {
+            let own = format.content_type().split(';').next().unwrap_or_default();
+            own.eq_ignore_ascii_case(media_type)
+        };
+        Self::ALL.into_iter().find(is_it)
+    }
+}
+
+impl FromStr for ExportFormat {
+    type Err = UnknownExportFormat;
+
+    fn from_str(text: &str) -> Result<Self, UnknownExportFormat> {
+        let named = Self::ALL.into_iter().find(|format| format.as_str() == text);
+        named.ok_or_else(|| UnknownExportFormat {
+            given: crate::item::clipped(text.to_owned()),
+            hint: suggestion::hint("the formats", text, Self::ALL.map(Self::as_str)),
+        })
+    }
+}
+
+/// Writes one file, event after event: [`Export::begin`], [`Export::event`] for each, [`Export::end`].
+///
+/// Each appends to a text that the caller empties as it likes, so a file of any size is written in as
+/// much memory as one event takes.
+#[derive(Clone, Debug)]
+pub struct Export {
+    format: ExportFormat,
+    stamp: Instant<Wall>,
+    written: u64,
+    left_out: u64,
+}
+
+impl Export {
+    /// Returns a writer of nothing yet. `stamp` is when the file is made, which calendars tell.
+    #[must_use]
+    pub const fn new(format: ExportFormat, stamp: Instant<Wall>) -> Self {
+        Self { format, stamp, written: 0, left_out: 0 }
+    }
+
+    /// Writes what comes before the first event.
+    pub fn begin(&self, out: &mut String) {
+        match self.format {
+            ExportFormat::Ndjson => {}
+            ExportFormat::Csv => table::header(out),
+            ExportFormat::GeoJson => out.push_str("{\"type\":\"FeatureCollection\",\"features\":["),
+            ExportFormat::ICalendar => calendar::begin(out),
+        }
+    }
+
+    /// Writes one event, given as the JSON in which it is kept or answered.
+    ///
+    /// # Errors
+    /// The text is not that of an event. Nothing is written of it.
+    pub fn event(&mut self, json: &str, out: &mut String) -> Result<(), ExportError> {
+        let event = Stored::parse(json)?;
+        let is_first = self.written == 0;
+        let whole = out.len();
+        let outcome = match self.format {
+            ExportFormat::Ndjson => {
+                event.line(out);
+                Ok(true)
+            }
+            ExportFormat::Csv => table::row(&event, out).map(|()| true),
+            ExportFormat::GeoJson => {
+                out.push_str(if is_first { "\n" } else { ",\n" });
+                features::feature(&event, out).map(|()| true)
+            }
+            ExportFormat::ICalendar => calendar::event(&event, self.stamp, out),
+        };
+        match outcome {
+            Ok(true) => self.written += 1,
+            Ok(false) => self.left_out += 1,
+            Err(_) => out.truncate(whole),
+        }
+        outcome.map(|_| ())
+    }
+
+    /// Writes what comes after the last event.
+    pub fn end(&self, out: &mut String) {
+        match self.format {
+            ExportFormat::Ndjson | ExportFormat::Csv => {}
+            ExportFormat::GeoJson => out.push_str("\n]}\n"),
+            ExportFormat::ICalendar => calendar::end(self.left_out, out),
+        }
+    }
+
+    /// Returns how many events were written.
+    #[must_use]
+    pub const fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Returns how many events the format has no form for.
+    #[must_use]
+    pub const fn left_out(&self) -> u64 {
+        self.left_out
+    }
+}

@@ -1,0 +1,142 @@
+//! Calendars (RFC 5545).
+
+use timenav_core::time::{Instant, Wall};
+
+use super::ExportError;
+use super::stored::{Stored, text_of};
+
+/// Longest line, in bytes, without its end (§3.1).
+const LINE_BYTES_MAX: usize = 75;
+
+/// Writes what comes before the first event.
+pub(super) fn begin(out: &mut String) {
+    for line in ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//timenav//timenav//EN", "CALSCALE:GREGORIAN"] {
+        fold(line, out);
+    }
+}
+
+/// Writes what comes after the last event. How many events have no form here is told too.
+pub(super) fn end(left_out: u64, out: &mut String) {
+    if left_out > 0 {
+        fold(&format!("X-TIMENAV-LEFT-OUT:{left_out}"), out);
+    }
+    fold("END:VCALENDAR", out);
+}
+
+/// Writes an event, and returns whether it was written: calendars have the years 0 to 9999 only.
+pub(super) fn event(event: &Stored<'_>, stamp: Instant<Wall>, out: &mut String) -> Result<bool, ExportError> {
+    let (time, end_time) = (text_of(event.time)?, text_of(event.end_time)?);
+    let Some(start) = date_time(&time) else { return Ok(false) };
+    let stamp = date_time(&stamp.to_string()).unwrap_or_else(|| "19700101T000000Z".to_owned());
+    fold("BEGIN:VEVENT", out);
+    property("UID", &text_of(event.event_id)?, out);
+    fold(&format!("DTSTAMP:{stamp}"), out);
+    let is_day = text_of(event.precision)? == "day" && is_midnight(&time);
+    // An end is later than the beginning (§3.6.1); another one cannot be told.
+    let end = date_time(&end_time).filter(|end| *end > start);
+    match (is_day, end) {
+        (true, end) if end.is_none() || is_midnight(&end_time) => {
+            fold(&format!("DTSTART;VALUE=DATE:{}", &start[..8]), out);
+            if let Some(end) = end {
+                fold(&format!("DTEND;VALUE=DATE:{}", &end[..8]), out);
+            }
+        }
+        (_, end) => {
+            fold(&format!("DTSTART:{start}"), out);
+            if let Some(end) = end {
+                fold(&format!("DTEND:{end}"), out);
+            }
+        }
+    }
+    for (name, member) in [("SUMMARY", event.name), ("DESCRIPTION", event.description), ("LOCATION", event.location)] {
+        property(name, &text_of(member)?, out);
+    }
+    if let Some(place) = event.place()? {
+        // Latitude first, unlike in GeoJSON (§3.8.1.6).
+        fold(&format!("GEO:{};{}", place.lat.get(), place.lon.get()), out);
+    }
+    related(event, out)?;
+    for actor in event.people()? {
+        fold(&format!("ATTENDEE;CN=\"{}\":invalid:nomail", parameter(&actor)), out);
+    }
+    match text_of(event.kind)?.as_str() {
+        "scheduled" => fold("STATUS:CONFIRMED", out),
+        "predicted" => fold("X-TIMENAV-KIND:predicted", out),
+        // What is said of no kind was seen.
+        _ => fold("X-TIMENAV-KIND:observed", out),
+    }
+    fold("END:VEVENT", out);
+    Ok(true)
+}
+
+/// Writes what the event depends on (RFC 9253 §5).
+fn related(event: &Stored<'_>, out: &mut String) -> Result<(), ExportError> {
+    for reason in event.reasons()? {
+        let relation = if reason.kind == "requires" { "DEPENDS-ON" } else { "X-CONTRIBUTES" };
+        fold(&format!("RELATED-TO;RELTYPE={relation}:{}", escaped(&reason.event_id)), out);
+    }
+    Ok(())
+}
+
+fn property(name: &str, text: &str, out: &mut String) {
+    if !text.is_empty() {
+        fold(&format!("{name}:{}", escaped(text)), out);
+    }
+}
+
+/// Returns `20240720T201740Z` for a timestamp in UTC as timenav writes it, or none if its year has a
+/// sign. A fraction of a second is cut off.
+fn date_time(timestamp: &str) -> Option<String> {
+    let seconds = timestamp.get(..19).filter(|text| text.as_bytes()[0].is_ascii_digit())?;
+    Some(format!("{}Z", seconds.replace(['-', ':'], "")))
+}
+
+fn is_midnight(timestamp: &str) -> bool {
+    timestamp.ends_with("T00:00:00Z")
+}
+
+/// Escapes a text (§3.3.11). Control characters have no place in it; they become blanks.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.replace("\r\n", "\n").chars() {
+        match character {
+            '\\' | ';' | ',' => escaped.extend(['\\', character]),
+            '\n' | '\r' => escaped.push_str("\\n"),
+            '\t' => escaped.push('\t'),
+            control if control.is_ascii_control() => escaped.push(' '),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// Escapes what stands between quotation marks (RFC 6868).
+fn parameter(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.replace("\r\n", "\n").chars() {
+        match character {
+            '^' => escaped.push_str("^^"),
+            '"' => escaped.push_str("^'"),
+            '\n' | '\r' => escaped.push_str("^n"),
+            control if control.is_ascii_control() => escaped.push(' '),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// Writes a line, in pieces that are no longer than lines may be, none of them ending within a character.
+fn fold(line: &str, out: &mut String) {
+    let mut rest = line;
+    let mut room = LINE_BYTES_MAX;
+    while rest.len() > room {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(room));
+        out.push_str(piece);
+        out.push_str("\r\n ");
+        rest = after;
+        // The blank is part of the line.
+        room = LINE_BYTES_MAX - 1;
+    }
+    out.push_str(rest);
+    out.push_str("\r\n");
+}

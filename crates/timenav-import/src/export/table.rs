@@ -1,0 +1,98 @@
+//! CSV (RFC 4180), safe to open in programs that calculate.
+
+use serde_json::value::RawValue;
+
+use super::ExportError;
+use super::stored::{Place, Stored, text_of};
+use crate::field::Field;
+use crate::spreadsheet::guarded;
+
+/// The columns, named as reading finds them.
+const COLUMNS: [Field; 16] = [
+    Field::EventId,
+    Field::Time,
+    Field::EndTime,
+    Field::Precision,
+    Field::Name,
+    Field::Description,
+    Field::Location,
+    Field::Lat,
+    Field::Lon,
+    Field::RadiusM,
+    Field::Causes,
+    Field::Actors,
+    Field::Kind,
+    Field::Attributes,
+    Field::Source,
+    Field::Sequence,
+];
+
+/// Writes the row that names the columns.
+pub(super) fn header(out: &mut String) {
+    out.push_str(&COLUMNS.map(Field::as_str).join(","));
+    out.push_str("\r\n");
+}
+
+/// Writes the row of an event.
+pub(super) fn row(event: &Stored<'_>, out: &mut String) -> Result<(), ExportError> {
+    let place = event.place()?;
+    for (number, column) in COLUMNS.into_iter().enumerate() {
+        if number > 0 {
+            out.push(',');
+        }
+        let number_of = |member: fn(&Place<'_>) -> Option<String>| place.as_ref().and_then(member).unwrap_or_default();
+        match column {
+            // A number is no formula, and a program may calculate with it.
+            Field::Lat => out.push_str(&number_of(|place| Some(place.lat.get().to_owned()))),
+            Field::Lon => out.push_str(&number_of(|place| Some(place.lon.get().to_owned()))),
+            Field::RadiusM => out.push_str(&number_of(|place| Some(place.radius_m?.get().to_owned()))),
+            Field::Sequence => out.push_str(event.sequence.map(RawValue::get).unwrap_or_default()),
+            Field::EventId => cell(&text_of(event.event_id)?, out),
+            Field::Time => cell(&text_of(event.time)?, out),
+            Field::EndTime => cell(&text_of(event.end_time)?, out),
+            Field::Precision => cell(&text_of(event.precision)?, out),
+            Field::Name => cell(&text_of(event.name)?, out),
+            Field::Description => cell(&text_of(event.description)?, out),
+            Field::Location => cell(&text_of(event.location)?, out),
+            Field::Causes => cell(&causes(event)?, out),
+            Field::Actors => cell(&actors(event)?, out),
+            Field::Kind => cell(&text_of(event.kind)?, out),
+            Field::Attributes => cell(event.attributes.map(RawValue::get).unwrap_or_default(), out),
+            Field::Source => cell(&text_of(event.source)?, out),
+        }
+    }
+    out.push_str("\r\n");
+    Ok(())
+}
+
+/// Returns the ids of the causes, or JSON where that would not say what kind they are.
+fn causes(event: &Stored<'_>) -> Result<String, ExportError> {
+    let reasons = event.reasons()?;
+    if reasons.iter().all(|reason| reason.kind == "requires") {
+        let ids: Vec<&str> = reasons.iter().map(|reason| &*reason.event_id).collect();
+        return Ok(ids.join(" "));
+    }
+    Ok(event.causes.map(RawValue::get).unwrap_or_default().to_owned())
+}
+
+/// Returns the names of the actors, or JSON where a name could be taken for two, or for JSON.
+fn actors(event: &Stored<'_>) -> Result<String, ExportError> {
+    let people = event.people()?;
+    let is_plain = |name: &String| !name.contains(';') && name.trim() == name && !name.is_empty();
+    let begins_as_list = people.first().is_some_and(|name| name.starts_with('['));
+    if people.iter().all(is_plain) && !begins_as_list {
+        return Ok(people.join(";"));
+    }
+    Ok(event.actors.map(RawValue::get).unwrap_or_default().to_owned())
+}
+
+fn cell(text: &str, out: &mut String) {
+    let text = guarded(text);
+    if !text.contains([',', '"', '\r', '\n']) {
+        out.push_str(&text);
+        return;
+    }
+    out.push('"');
+    out.push_str(&text.replace('"', "\"\""));
+    out.push('"');
+}

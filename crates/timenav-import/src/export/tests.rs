@@ -1,0 +1,329 @@
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
+use timenav_core::ids::EventId;
+use timenav_core::limits::EVENT_SEQUENCE_MAX;
+use timenav_core::place::{Geo, Point};
+
+use super::*;
+use crate::{Format, Mapping, read};
+
+const STAMP: Instant<Wall> = Instant::from_micros(1_721_506_660_000_000).unwrap();
+
+/// Returns an event as the engine keeps it.
+fn stored(draft: &EventDraft) -> String {
+    let mut event = serde_json::Map::new();
+    let mut put = |name: &str, value: serde_json::Value| {
+        if !value.is_null() {
+            event.insert(name.to_owned(), value);
+        }
+    };
+    let causes: Vec<_> = draft
+        .causes
+        .iter()
+        .map(|cause| serde_json::json!({"event_id": cause.event_id.as_str(), "kind": cause.kind.as_str()}))
+        .collect();
+    let asserts: Vec<_> = draft
+        .asserts
+        .iter()
+        .map(|one| {
+            let value: serde_json::Value = serde_json::from_str(&one.value).unwrap();
+            serde_json::json!({"subject": one.subject, "predicate": one.predicate, "value": value})
+        })
+        .collect();
+    put("event_id", draft.event_id.as_ref().unwrap().as_str().into());
+    put("time", draft.time.to_string().into());
+    put("end_time", draft.end_time.map(|at| at.to_string()).into());
+    put("precision", draft.precision.map(Precision::as_str).into());
+    put("description", draft.description.clone().into());
+    put("name", draft.name.clone().into());
+    put("location", draft.location.clone().into());
+    if let Some(geo) = draft.geo {
+        let mut place = serde_json::json!({"lat": geo.point.lat(), "lon": geo.point.lon()});
+        if let Some(radius_m) = geo.radius_m {
+            place["radius_m"] = radius_m.into();
+        }
+        put("geo", place);
+    }
+    if !causes.is_empty() {
+        put("causes", causes.into());
+    }
+    if !draft.actors.is_empty() {
+        put("actors", draft.actors.clone().into());
+    }
+    put("kind", draft.kind.map(EventKind::as_str).into());
+    if !asserts.is_empty() {
+        put("asserts", asserts.into());
+    }
+    if let Some(attributes) = &draft.attributes {
+        put("attributes", serde_json::from_str(attributes).unwrap());
+    }
+    put("source", draft.source.clone().into());
+    put("sequence", draft.sequence.into());
+    put("position", 7.into());
+    serde_json::Value::Object(event).to_string()
+}
+
+fn written(format: ExportFormat, drafts: &[EventDraft]) -> String {
+    let mut export = Export::new(format, STAMP);
+    let mut text = String::new();
+    export.begin(&mut text);
+    for draft in drafts {
+        export.event(&stored(draft), &mut text).unwrap();
+    }
+    export.end(&mut text);
+    assert_eq!(export.written() + export.left_out(), drafts.len() as u64);
+    text
+}
+
+fn read_back(format: Format, text: &str) -> Vec<EventDraft> {
+    let mut drafts = Vec::new();
+    read(format, &Mapping::default(), text.as_bytes(), &mut |item| {
+        drafts.push(item.event.unwrap_or_else(|error| panic!("{error:?} in {text}")));
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    drafts
+}
+
+fn full() -> EventDraft {
+    EventDraft {
+        event_id: Some(EventId::new("launch").unwrap()),
+        end_time: Instant::from_micros(3_600_500_000),
+        precision: Some(Precision::Second),
+        name: Some("=1+1".to_owned()),
+        location: Some("Cape Kennedy, Florida".to_owned()),
+        geo: Some(Geo { point: Point::new(28.57, -80.65).unwrap(), radius_m: Some(500.0) }),
+        causes: vec![
+            Cause { event_id: EventId::new("a").unwrap(), kind: CauseKind::Requires },
+            Cause { event_id: EventId::new("b").unwrap(), kind: CauseKind::Contributes },
+        ],
+        actors: vec!["Armstrong".to_owned(), "Aldrin; \"Buzz\"".to_owned()],
+        kind: Some(EventKind::Observed),
+        asserts: vec![Assertion { subject: "s".to_owned(), predicate: "p".to_owned(), value: "1".to_owned() }],
+        attributes: Some(r#"{"a":[1,"x"],"b":-2}"#.to_owned()),
+        source: Some("NASA".to_owned()),
+        sequence: Some(3),
+        ..EventDraft::at(Instant::EPOCH, "A rocket\nstarts, \"slowly\".")
+    }
+}
+
+fn least() -> EventDraft {
+    EventDraft { event_id: Some(EventId::new("x").unwrap()), ..EventDraft::at(Instant::EPOCH, "") }
+}
+
+#[test]
+fn each_format_is_written_so() {
+    let drafts = [full(), least()];
+    assert_eq!(
+        written(ExportFormat::Ndjson, &drafts),
+        concat!(
+            r#"{"event_id":"launch","time":"1970-01-01T00:00:00Z","end_time":"1970-01-01T01:00:00.5Z","precision":"second","#,
+            r#""description":"A rocket\nstarts, \"slowly\".","name":"=1+1","location":"Cape Kennedy, Florida","#,
+            r#""geo":{"lat":28.57,"lon":-80.65,"radius_m":500.0},"causes":[{"event_id":"a","kind":"requires"},"#,
+            r#"{"event_id":"b","kind":"contributes"}],"actors":["Armstrong","Aldrin; \"Buzz\""],"kind":"observed","#,
+            r#""asserts":[{"predicate":"p","subject":"s","value":1}],"attributes":{"a":[1,"x"],"b":-2},"source":"NASA","#,
+            r#""sequence":3}"#,
+            "\n",
+            r#"{"event_id":"x","time":"1970-01-01T00:00:00Z","description":""}"#,
+            "\n",
+        )
+    );
+    assert_eq!(
+        written(ExportFormat::Csv, &drafts),
+        concat!(
+            "event_id,time,end_time,precision,name,description,location,lat,lon,radius_m,causes,actors,kind,attributes,source,sequence\r\n",
+            "launch,1970-01-01T00:00:00Z,1970-01-01T01:00:00.5Z,second,'=1+1,\"A rocket\nstarts, \"\"slowly\"\".\",",
+            "\"Cape Kennedy, Florida\",28.57,-80.65,500.0,",
+            r#""[{""event_id"":""a"",""kind"":""requires""},{""event_id"":""b"",""kind"":""contributes""}]","#,
+            r#""[""Armstrong"",""Aldrin; \""Buzz\""""]",observed,"{""a"":[1,""x""],""b"":-2}",NASA,3"#,
+            "\r\n",
+            "x,1970-01-01T00:00:00Z,,,,,,,,,,,,,,\r\n",
+        )
+    );
+    assert_eq!(
+        written(ExportFormat::GeoJson, &drafts),
+        concat!(
+            r#"{"type":"FeatureCollection","features":["#,
+            "\n",
+            r#"{"type":"Feature","id":"launch","geometry":{"type":"Point","coordinates":[-80.65,28.57]},"properties":{"#,
+            r#""time":"1970-01-01T00:00:00Z","end_time":"1970-01-01T01:00:00.5Z","precision":"second","#,
+            r#""description":"A rocket\nstarts, \"slowly\".","name":"=1+1","location":"Cape Kennedy, Florida","#,
+            r#""causes":[{"event_id":"a","kind":"requires"},{"event_id":"b","kind":"contributes"}],"#,
+            r#""actors":["Armstrong","Aldrin; \"Buzz\""],"kind":"observed","attributes":{"a":[1,"x"],"b":-2},"#,
+            r#""source":"NASA","sequence":3,"radius_m":500.0}},"#,
+            "\n",
+            r#"{"type":"Feature","id":"x","geometry":null,"properties":{"time":"1970-01-01T00:00:00Z"}}"#,
+            "\n]}\n",
+        )
+    );
+    assert_eq!(
+        written(ExportFormat::ICalendar, &drafts),
+        concat!(
+            "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//timenav//timenav//EN\r\nCALSCALE:GREGORIAN\r\n",
+            "BEGIN:VEVENT\r\nUID:launch\r\nDTSTAMP:20240720T201740Z\r\nDTSTART:19700101T000000Z\r\nDTEND:19700101T010000Z\r\n",
+            "SUMMARY:=1+1\r\nDESCRIPTION:A rocket\\nstarts\\, \"slowly\".\r\nLOCATION:Cape Kennedy\\, Florida\r\n",
+            "GEO:28.57;-80.65\r\nRELATED-TO;RELTYPE=DEPENDS-ON:a\r\nRELATED-TO;RELTYPE=X-CONTRIBUTES:b\r\n",
+            "ATTENDEE;CN=\"Armstrong\":invalid:nomail\r\nATTENDEE;CN=\"Aldrin; ^'Buzz^'\":invalid:nomail\r\n",
+            "X-TIMENAV-KIND:observed\r\nEND:VEVENT\r\n",
+            "BEGIN:VEVENT\r\nUID:x\r\nDTSTAMP:20240720T201740Z\r\nDTSTART:19700101T000000Z\r\nX-TIMENAV-KIND:observed\r\nEND:VEVENT\r\n",
+            "END:VCALENDAR\r\n",
+        )
+    );
+}
+
+#[test]
+fn nothing_is_a_file_too() {
+    assert_eq!(written(ExportFormat::Ndjson, &[]), "");
+    assert!(read_back(Format::Csv, &written(ExportFormat::Csv, &[])).is_empty());
+    assert_eq!(written(ExportFormat::GeoJson, &[]), "{\"type\":\"FeatureCollection\",\"features\":[\n]}\n");
+    assert!(read_back(Format::GeoJson, &written(ExportFormat::GeoJson, &[])).is_empty());
+}
+
+#[test]
+fn lines_of_calendars_are_folded_between_characters() {
+    let draft = EventDraft { name: Some("é".repeat(120)), ..least() };
+    let text = written(ExportFormat::ICalendar, &[draft]);
+    assert!(text.split_terminator("\r\n").all(|line| line.len() <= 75), "{text}");
+    assert!(text.replace("\r\n ", "").contains(&format!("SUMMARY:{}\r\n", "é".repeat(120))));
+}
+
+#[test]
+fn what_calendars_have_no_form_for_is_left_out_and_counted() {
+    let ancient = EventDraft { time: Instant::from_micros(-99_999_999_999_999_999).unwrap(), ..least() };
+    let backwards = EventDraft { end_time: Instant::from_micros(-1), ..least() };
+    let text = written(ExportFormat::ICalendar, &[ancient, backwards]);
+    assert!(text.contains("X-TIMENAV-LEFT-OUT:1\r\n") && !text.contains("DTEND"), "{text}");
+    let day = EventDraft { precision: Some(Precision::Day), end_time: Instant::from_micros(86_400_000_000), ..least() };
+    let text = written(ExportFormat::ICalendar, &[day]);
+    assert!(text.contains("DTSTART;VALUE=DATE:19700101\r\nDTEND;VALUE=DATE:19700102\r\n"), "{text}");
+}
+
+#[test]
+fn what_is_no_event_leaves_no_trace() {
+    for format in ExportFormat::ALL {
+        for json in ["", "[]", "{}", "{\"event_id\":\"a\"}", "{\"event_id\":1,\"time\":2,\"geo\":[]}"] {
+            let mut export = Export::new(format, STAMP);
+            let mut text = "before".to_owned();
+            // NDJSON copies what it does not look at.
+            if format != ExportFormat::Ndjson || json.len() < 20 {
+                assert!(export.event(json, &mut text).is_err(), "{format:?} {json}");
+                assert_eq!((text.as_str(), export.written()), ("before", 0), "{format:?} {json}");
+            }
+        }
+    }
+}
+
+#[test]
+fn formats_are_named() {
+    for format in ExportFormat::ALL {
+        assert_eq!(format.as_str().parse(), Ok(format));
+        assert_eq!(ExportFormat::from_extension(format.extension()), Some(format));
+        let (media_type, _) = format.content_type().split_once(';').unwrap_or((format.content_type(), ""));
+        assert_eq!(ExportFormat::from_media_type(media_type), Some(format));
+    }
+    assert_eq!(ExportFormat::from_media_type("*/*"), None);
+    let error = "icalender".parse::<ExportFormat>().unwrap_err().to_string();
+    assert_eq!(error, "`icalender` is no format that can be exported; did you mean `icalendar`?");
+}
+
+/// Texts with everything in them that formats treat specially.
+fn text(bytes_max: usize) -> impl Strategy<Value = Option<String>> {
+    let text = prop_oneof!["[a-z ,;\"'=+@\\[\\]{}\t\r\n-]{1,12}", "\\PC{1,8}", "[ \t]{1,3}"];
+    prop::option::of(text).prop_map(move |text| text.filter(|text| text.len() <= bytes_max))
+}
+
+fn id() -> impl Strategy<Value = EventId> {
+    "[a-z0-9][a-z0-9._:@-]{0,6}".prop_map(|text| EventId::new(&text).unwrap())
+}
+
+fn causes() -> impl Strategy<Value = Vec<Cause>> {
+    let cause = (id(), any::<bool>()).prop_map(|(event_id, requires)| Cause {
+        event_id,
+        kind: if requires { CauseKind::Requires } else { CauseKind::Contributes },
+    });
+    prop::collection::vec(cause, 0..4).prop_map(|mut causes| {
+        causes.sort_by(|a, b| a.event_id.as_str().cmp(b.event_id.as_str()));
+        causes.dedup_by(|a, b| a.event_id == b.event_id);
+        causes
+    })
+}
+
+fn attributes() -> impl Strategy<Value = Option<String>> {
+    let value = prop_oneof![
+        any::<bool>().prop_map(serde_json::Value::from),
+        (-1000.0..1000.0).prop_map(|number: f64| serde_json::Value::from(number)),
+        text(64).prop_map(serde_json::Value::from),
+    ];
+    let object = prop::collection::btree_map("\\PC{0,5}", value, 0..4).prop_map(|members| {
+        let object: serde_json::Map<_, _> = members.into_iter().collect();
+        serde_json_canonicalizer::to_string(&object).unwrap()
+    });
+    prop::option::of(object)
+}
+
+prop_compose! {
+    fn draft()(
+        event_id in id(),
+        micros in -377_705_116_800_000_000_i64..=253_402_300_799_999_999,
+        end_micros in prop::option::of(-377_705_116_800_000_000_i64..=253_402_300_799_999_999),
+        precision in prop::option::of(prop::sample::select(Precision::ALL.to_vec())),
+        kind in prop::option::of(prop::sample::select(EventKind::ALL.to_vec())),
+        texts in (text(256), text(256), text(512), text(512)),
+        place in prop::option::of((-90.0..=90.0, -180.0..=180.0, prop::option::of(0.0..1e7))),
+        causes in causes(),
+        actors in prop::collection::vec(text(128).prop_map(|text| text.unwrap_or_else(|| "a".to_owned())), 0..3),
+        attributes in attributes(),
+        sequence in prop::option::of(0..=EVENT_SEQUENCE_MAX),
+    ) -> EventDraft {
+        let (description, name, location, source) = texts;
+        EventDraft {
+            event_id: Some(event_id),
+            end_time: end_micros.and_then(Instant::from_micros),
+            precision,
+            name,
+            location,
+            geo: place.map(|(lat, lon, radius_m)| Geo { point: Point::new(lat, lon).unwrap(), radius_m }),
+            causes,
+            actors,
+            kind,
+            attributes,
+            source,
+            sequence,
+            ..EventDraft::at(Instant::from_micros(micros).unwrap(), description.unwrap_or_default())
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back(drafts in prop::collection::vec(draft(), 0..3)) {
+        for (export, import) in [
+            (ExportFormat::Ndjson, Format::Ndjson),
+            (ExportFormat::Csv, Format::Csv),
+            (ExportFormat::GeoJson, Format::GeoJson),
+        ] {
+            let text = written(export, &drafts);
+            prop_assert_eq!(read_back(import, &text), drafts.clone(), "{}", text);
+        }
+    }
+
+    #[test]
+    fn calendars_have_short_lines(draft in draft()) {
+        let text = written(ExportFormat::ICalendar, &[draft]);
+        prop_assert!(text.split_terminator("\r\n").all(|line| line.len() <= 75 && !line.contains(['\r', '\n'])));
+    }
+
+    #[test]
+    fn no_cell_is_a_formula(draft in draft()) {
+        let text = written(ExportFormat::Csv, &[draft]);
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        for row in reader.records() {
+            for cell in &row.unwrap() {
+                let is_number = cell.parse::<f64>().is_ok();
+                prop_assert!(is_number || !cell.starts_with(['=', '+', '-', '@', '\t', '\r']), "{}", cell);
+            }
+        }
+    }
+}

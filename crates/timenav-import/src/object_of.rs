@@ -1,0 +1,43 @@
+//! Objects of pairs whose names may come again.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+/// Returns an object of pairs. A name that comes again gets a list of its values.
+pub(crate) fn object_of(pairs: impl IntoIterator<Item = (String, Value)>) -> Map<String, Value> {
+    let mut lists = HashSet::new();
+    let mut object = Map::new();
+    for (name, value) in pairs {
+        match object.get_mut(&name) {
+            None => {
+                object.insert(name, value);
+            }
+            Some(Value::Array(values)) if lists.contains(&name) => values.push(value),
+            Some(first) => {
+                *first = Value::Array(vec![first.take(), value]);
+                lists.insert(name);
+            }
+        }
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_comes_again_gets_a_list() {
+        let pair = |name: &str, value: Value| (name.to_owned(), value);
+        let list = Value::from(vec![2]);
+        let object = object_of([
+            pair("a", 1.into()),
+            pair("b", list.clone()),
+            pair("a", list.clone()),
+            pair("a", 3.into()),
+            pair("b", 4.into()),
+        ]);
+        assert_eq!(Value::Object(object), serde_json::json!({"a": [1, [2], 3], "b": [[2], 4]}));
+    }
+}

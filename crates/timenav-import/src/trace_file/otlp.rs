@@ -1,0 +1,244 @@
+//! OTLP/JSON: what OpenTelemetry's exporters send, and its collector writes, one document a line.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use timenav_core::event::{CauseKind, EventDraft};
+
+use super::halves::{Glance, Halves, Role};
+use super::span::{Span, Time, instant, origin, span_id, start_and_end, trace_id};
+use super::{Dialect, EachSpan, Unwalked};
+use crate::json_object::Members;
+use crate::json_stream::{Stopped, array_values};
+use crate::object_of::object_of;
+use crate::{Format, RecordError};
+
+/// The attribute of a resource that names the service.
+const SERVICE_NAME: &str = "service.name";
+/// The attributes that keep times that are no whole microseconds.
+const TIMES: [&str; 2] = ["startTimeUnixNano", "endTimeUnixNano"];
+/// The kinds of spans by their numbers.
+const KINDS: [&str; 6] = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"];
+
+pub(super) struct Otlp;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'t> {
+    #[serde(borrow)]
+    resource_spans: Option<&'t RawValue>,
+    /// Jaeger's query service puts what it answers in here.
+    #[serde(borrow)]
+    result: Option<&'t RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ResourceSpans<'t> {
+    #[serde(borrow)]
+    resource: Option<&'t RawValue>,
+    #[serde(borrow)]
+    scope_spans: Option<&'t RawValue>,
+    /// What `scopeSpans` was called before.
+    #[serde(borrow)]
+    instrumentation_library_spans: Option<&'t RawValue>,
+}
+
+#[derive(Deserialize)]
+struct ScopeSpans<'t> {
+    #[serde(borrow)]
+    scope: Option<&'t RawValue>,
+    #[serde(borrow)]
+    spans: Option<&'t RawValue>,
+}
+
+/// What made the spans. It is copied to each of them.
+pub(super) struct Origin {
+    resource: Result<Map<String, Value>, RecordError>,
+    scope: Result<Map<String, Value>, RecordError>,
+}
+
+impl Dialect for Otlp {
+    type Surroundings = Origin;
+    const FORMAT: Format = Format::Otlp;
+
+    fn walk<'t>(document: &'t str, each: EachSpan<'_, 't, Origin>) -> Result<(), Unwalked> {
+        let outermost: Document<'t> = parsed(document)?;
+        let inner: Document<'t> = match (outermost.resource_spans, outermost.result) {
+            (None, Some(result)) => parsed(result.get())?,
+            (Some(_), _) | (None, None) => outermost,
+        };
+        let Some(resources) = inner.resource_spans else {
+            return Err(Unwalked::Shape("a document has `resourceSpans`, an array".to_owned()));
+        };
+        nested(resources.get(), "resourceSpans", &mut |text| resource_spans(text, each))
+    }
+
+    // No two spans of OpenTelemetry share an id.
+    fn glance(_: &Origin, _: &str) -> Option<Glance> {
+        None
+    }
+
+    fn draft(around: &Origin, halves: &Halves, span: &str) -> Result<EventDraft, RecordError> {
+        let mut members = Members::parse(span, "a span")?;
+        let trace = trace_id("traceId", &members.required_text("traceId", "a span")?)?;
+        let id = span_id("spanId", &members.required_text("spanId", "a span")?)?;
+        let mut parents = Vec::new();
+        if let Some(parent) = members.text("parentSpanId")?.filter(|parent| !parent.is_empty()) {
+            let parent = span_id("parentSpanId", &parent)?;
+            members.put("parent_span_id", Value::String(parent.clone()));
+            parents.push((trace.clone(), parent, CauseKind::Requires));
+        }
+        parents.extend(linked(&mut members)?);
+        let (start, end) = times(&mut members)?;
+        let name = members.text("name")?.unwrap_or_default();
+        plain_attributes(&mut members)?;
+        let (resource, scope) = (around.resource.clone()?, around.scope.clone()?);
+        let service = resource.get(SERVICE_NAME).and_then(Value::as_str).unwrap_or_default().to_owned();
+        members.put("resource", Value::Object(resource));
+        members.put("scope", Value::Object(scope));
+        members.put("trace_id", Value::String(trace.clone()));
+        members.put("span_id", Value::String(id.clone()));
+        let role = Role::Other;
+        Span { trace, id, role, service, name, start, end, parents, attributes: members }.into_draft(halves)
+    }
+}
+
+/// Reads an object whose members stay as they are.
+fn parsed<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, Unwalked> {
+    // A struct could be read from an array too, by the order of its fields.
+    let read = text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten();
+    read.ok_or_else(|| Unwalked::Shape("a document, and what is in its arrays, is an object".to_owned()))
+}
+
+/// Walks through an array whose items are walked through in turn.
+fn nested<'t>(
+    text: &'t str,
+    what: &str,
+    each: &mut dyn FnMut(&'t str) -> Result<(), Unwalked>,
+) -> Result<(), Unwalked> {
+    let mut ended = None;
+    let walked = array_values(text, &mut |item| {
+        each(item).map_err(|unwalked| {
+            ended = Some(unwalked);
+            Stopped::Enough
+        })
+    });
+    walked.map_err(|stopped| ended.unwrap_or_else(|| Unwalked::of(stopped, what)))
+}
+
+fn resource_spans<'t>(text: &'t str, each: EachSpan<'_, 't, Origin>) -> Result<(), Unwalked> {
+    let of_resource: ResourceSpans<'t> = parsed(text)?;
+    let mut origin = Origin { resource: described(of_resource.resource, "resource"), scope: Ok(Map::new()) };
+    let Some(scopes) = of_resource.scope_spans.or(of_resource.instrumentation_library_spans) else { return Ok(()) };
+    nested(scopes.get(), "scopeSpans", &mut |text| {
+        let of_scope: ScopeSpans<'t> = parsed(text)?;
+        origin.scope = described(of_scope.scope, "scope");
+        let Some(spans) = of_scope.spans else { return Ok(()) };
+        array_values(spans.get(), &mut |span| each(&origin, span)).map_err(|stopped| Unwalked::of(stopped, "spans"))
+    })
+}
+
+/// Reads a resource or a scope: its attributes, and a scope's name and version.
+fn described(text: Option<&RawValue>, what: &str) -> Result<Map<String, Value>, RecordError> {
+    let Some(text) = text.map(RawValue::get) else { return Ok(Map::new()) };
+    let mut object = origin(what, text)?;
+    let mut described = key_values(object.list("attributes")?);
+    for name in ["name", "version"] {
+        if let Some(text) = object.text(name)? {
+            described.entry(name).or_insert(Value::String(text));
+        }
+    }
+    Ok(described)
+}
+
+/// Takes the times of a span. What is finer than a microsecond is cut off, and kept in an attribute.
+fn times(members: &mut Members) -> Result<(Time, Option<Time>), RecordError> {
+    let [start_field, end_field] = TIMES;
+    // What is not known is written as 0.
+    let start = members.count(start_field)?.filter(|nanos| *nanos > 0);
+    let end = members.count(end_field)?.filter(|nanos| *nanos > 0);
+    for (name, nanos) in [(start_field, start), (end_field, end)] {
+        if let Some(nanos) = nanos.filter(|nanos| nanos % 1_000 != 0) {
+            members.put(name, Value::String(nanos.to_string()));
+        }
+    }
+    let (start, _) = start_and_end((start_field, end_field), start.map(|nanos| nanos / 1_000), None)?;
+    let end = end.map(|nanos| instant(end_field, nanos / 1_000)).transpose()?;
+    Ok((start, end))
+}
+
+/// Returns what the links of a span lead to, and leaves them there with plain attributes.
+fn linked(members: &mut Members) -> Result<Vec<(String, String, CauseKind)>, RecordError> {
+    let mut causes = Vec::new();
+    let mut links = members.list("links")?;
+    for (index, link) in links.iter_mut().enumerate() {
+        let field = |name: &str| format!("links/{index}/{name}");
+        let text = |name: &str| {
+            let found = link.get(name).and_then(Value::as_str);
+            found.ok_or_else(|| RecordError::of(RecordError::MISSING, field(name), format!("a link has a `{name}`")))
+        };
+        let trace = trace_id(&field("traceId"), text("traceId")?)?;
+        let span = span_id(&field("spanId"), text("spanId")?)?;
+        causes.push((trace, span, CauseKind::Contributes));
+        make_plain(link);
+    }
+    members.put("links", Value::Array(links));
+    Ok(causes)
+}
+
+/// Makes the attributes of a span and of the events in it plain, and its kind a word.
+fn plain_attributes(members: &mut Members) -> Result<(), RecordError> {
+    let attributes = key_values(members.list("attributes")?);
+    members.put("attributes", Value::Object(attributes));
+    let mut events = members.list("events")?;
+    events.iter_mut().for_each(make_plain);
+    members.put("events", Value::Array(events));
+    let number = members.get("kind").and_then(Value::as_u64).and_then(|kind| usize::try_from(kind).ok());
+    if let Some(word) = number.and_then(|number| KINDS.get(number)) {
+        members.put("kind", Value::from(*word));
+    }
+    Ok(())
+}
+
+/// Makes the attributes of a link or an event plain.
+fn make_plain(value: &mut Value) {
+    if let Some(Value::Array(pairs)) = value.get_mut("attributes").map(Value::take) {
+        value["attributes"] = Value::Object(key_values(pairs));
+    }
+}
+
+fn key_values(pairs: Vec<Value>) -> Map<String, Value> {
+    object_of(pairs.into_iter().map(|mut pair| {
+        let key = pair.get("key").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let value = pair.get_mut("value").map(Value::take).unwrap_or_default();
+        (key, plain(value))
+    }))
+}
+
+/// Returns the value in one of OTLP's boxes. What is in none of them stays as it is.
+fn plain(boxed: Value) -> Value {
+    let mut object = match boxed {
+        Value::Object(object) if object.len() == 1 => object.into_iter(),
+        other => return other,
+    };
+    let Some((name, value)) = object.next() else { return Value::Null };
+    match (name.as_str(), value) {
+        ("intValue", Value::String(digits)) => {
+            // 64 bits are written as text; a number is nicer where one is equal to it.
+            let number = digits.parse::<i64>().ok().filter(|number| number.unsigned_abs() < 1 << 53);
+            number.map_or(Value::String(digits), Value::from)
+        }
+        ("arrayValue", list) => Value::Array(values(list).into_iter().map(plain).collect()),
+        ("kvlistValue", list) => Value::Object(key_values(values(list))),
+        ("stringValue" | "boolValue" | "intValue" | "doubleValue" | "bytesValue", value) => value,
+        (_, value) => Value::Object(Map::from_iter([(name, value)])),
+    }
+}
+
+fn values(mut list: Value) -> Vec<Value> {
+    match list.get_mut("values").map(Value::take) {
+        Some(Value::Array(items)) => items,
+        _ => Vec::new(),
+    }
+}

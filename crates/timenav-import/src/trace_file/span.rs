@@ -1,0 +1,132 @@
+//! What the spans of all dialects have in common.
+
+use serde_json::Value;
+use timenav_core::event::{Cause, CauseKind, EventDraft};
+use timenav_core::ids::EventId;
+use timenav_core::limits::ID_BYTES_MAX;
+use timenav_core::time::{Instant, Virtual};
+
+use super::halves::{Halves, Role, SERVER_HALF};
+use crate::RecordError;
+use crate::json_object::{self, Members};
+use crate::limits::TRACE_ORIGIN_BYTES_MAX;
+
+/// Most hexadecimal digits in the id of a trace; the ids of spans have half as many.
+const TRACE_DIGITS_MAX: usize = 32;
+pub(super) const SPAN_DIGITS_MAX: usize = 16;
+/// Ids with fewer digits have lost the zeros before them.
+const DIGITS_MIN: usize = 16;
+
+/// When a span began or ended.
+pub(super) type Time = Instant<Virtual>;
+
+/// A span, whatever it was written in.
+pub(super) struct Span {
+    pub(super) trace: String,
+    pub(super) id: String,
+    pub(super) role: Role,
+    pub(super) service: String,
+    pub(super) name: String,
+    pub(super) start: Time,
+    pub(super) end: Option<Time>,
+    /// The spans that it is part of or follows, each as trace and span.
+    pub(super) parents: Vec<(String, String, CauseKind)>,
+    /// What is left of it.
+    pub(super) attributes: Members,
+}
+
+/// Reads what made a span, which is copied to all that it made: `a resource`.
+pub(super) fn origin(what: &str, text: &str) -> Result<Members, RecordError> {
+    if text.len() <= TRACE_ORIGIN_BYTES_MAX {
+        return Members::parse(text, what).map_err(|error| RecordError { field: Some(what.to_owned()), ..error });
+    }
+    let detail = format!("what the spans of one {what} have in common has at most {TRACE_ORIGIN_BYTES_MAX} bytes");
+    Err(RecordError::of(RecordError::TOO_LARGE, what, detail))
+}
+
+/// Returns the id of a trace as all dialects write it.
+pub(super) fn trace_id(field: &str, text: &str) -> Result<String, RecordError> {
+    hex_id(field, text, TRACE_DIGITS_MAX)
+}
+
+/// Returns the id of a span as all dialects write it.
+pub(super) fn span_id(field: &str, text: &str) -> Result<String, RecordError> {
+    hex_id(field, text, SPAN_DIGITS_MAX)
+}
+
+/// Returns the digits in lower case, with the zeros that some programs leave out before them.
+fn hex_id(field: &str, text: &str, digits_max: usize) -> Result<String, RecordError> {
+    let is_right = (1..=digits_max).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && text.bytes().any(|byte| byte != b'0');
+    if is_right {
+        return Ok(format!("{:0>DIGITS_MIN$}", text.to_ascii_lowercase()));
+    }
+    let detail = format!("this is an id of 1 to {digits_max} hexadecimal digits, not all of them 0");
+    Err(RecordError::invalid(field, detail))
+}
+
+/// Returns the instant of a count of microseconds since 1970.
+pub(super) fn instant(field: &str, micros: u64) -> Result<Time, RecordError> {
+    let instant = i64::try_from(micros).ok().and_then(Instant::from_micros);
+    instant.ok_or_else(|| {
+        let detail = format!("{micros} microseconds since 1970 lie after the year 9999");
+        RecordError::of(RecordError::OUT_OF_RANGE, field, detail)
+    })
+}
+
+/// Returns the start of a span, and its end if it has a duration.
+pub(super) fn start_and_end(
+    fields: (&str, &str),
+    start: Option<u64>,
+    duration: Option<u64>,
+) -> Result<(Time, Option<Time>), RecordError> {
+    let (start_field, duration_field) = fields;
+    let micros = start.ok_or_else(|| {
+        let detail = "the span does not say when it began, and nothing here guesses it";
+        RecordError::of(RecordError::MISSING, start_field, detail)
+    })?;
+    let end = duration.map(|duration| instant(duration_field, micros.saturating_add(duration))).transpose()?;
+    Ok((instant(start_field, micros)?, end))
+}
+
+impl Span {
+    /// Returns the event of the span.
+    pub(super) fn into_draft(self, halves: &Halves) -> Result<EventDraft, RecordError> {
+        let start = u64::try_from(self.start.micros()).unwrap_or(0);
+        let suffix = halves.suffix(&self.trace, &self.id, self.role, start);
+        let mut causes: Vec<Cause> = Vec::new();
+        if suffix.is_some() {
+            // The client's half has the parent.
+            causes.push(Cause { event_id: event_id(&self.trace, &self.id, "")?, kind: CauseKind::Requires });
+        }
+        for (trace, span, kind) in &self.parents {
+            let is_own_parent = *kind == CauseKind::Requires && *trace == self.trace;
+            if suffix.is_some() && is_own_parent {
+                continue;
+            }
+            let on_half = halves.hangs_on_server_half(trace, span, &self.service);
+            let event_id = event_id(trace, span, if on_half { SERVER_HALF } else { "" })?;
+            if causes.iter().all(|known| known.event_id != event_id) {
+                causes.push(Cause { event_id, kind: *kind });
+            }
+        }
+        let mut draft = EventDraft::at(self.start, "");
+        draft.event_id = Some(event_id(&self.trace, &self.id, suffix.as_deref().unwrap_or_default())?);
+        draft.end_time = self.end;
+        draft.causes = causes;
+        let mut attributes = self.attributes;
+        if self.service.len() > ID_BYTES_MAX {
+            attributes.put("service", Value::String(self.service));
+        } else if !self.service.is_empty() {
+            draft.actors.push(self.service);
+        }
+        json_object::entitle(&mut draft, self.name);
+        draft.attributes = attributes.into_attributes()?;
+        Ok(draft)
+    }
+}
+
+fn event_id(trace: &str, span: &str, suffix: &str) -> Result<EventId, RecordError> {
+    EventId::new(&format!("{trace}:{span}{suffix}")).map_err(|error| RecordError::invalid("id", error.to_string()))
+}

@@ -1,0 +1,290 @@
+use super::*;
+use crate::limits::{RECORD_BYTES_MAX, TRACE_ORIGIN_BYTES_MAX};
+use crate::tests::{check, check_detail, items, shown};
+
+const T: &str = "00000000000000aa";
+
+/// Returns a span of Zipkin that begins a second after 1970.
+fn zipkin(id: &str, members: &str) -> String {
+    format!(r#"{{"traceId":"{T}","id":"{id}","timestamp":1000000{members}}}"#)
+}
+
+/// Checks the ids of the events, each with its causes.
+#[track_caller]
+fn check_causes(format: Format, file: &str, expected: &[(&str, &[&str])]) {
+    let (items, outcome) = items(format, "", file.as_bytes());
+    outcome.unwrap();
+    let found: Vec<(String, Vec<String>)> = items
+        .iter()
+        .map(|item| {
+            let draft = item.event.as_ref().unwrap();
+            let causes = draft.causes.iter().map(|cause| {
+                let kind = if cause.kind == timenav_core::event::CauseKind::Requires { "" } else { "~" };
+                format!("{kind}{}", cause.event_id).replace(T, "T")
+            });
+            (draft.event_id.as_ref().unwrap().as_str().replace(T, "T"), causes.collect())
+        })
+        .collect();
+    let expected: Vec<(String, Vec<String>)> = expected
+        .iter()
+        .map(|(id, causes)| ((*id).to_owned(), causes.iter().map(|cause| (*cause).to_owned()).collect()))
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_zipkin_span_is_an_event() {
+    let span = zipkin(
+        "1",
+        r#","parentId":"B","name":"get","duration":5,"kind":"CLIENT","localEndpoint":{"serviceName":"a","port":1},"tags":{"x":"y"}"#,
+    );
+    let expected = concat!(
+        r#"1 00000000000000aa:0000000000000001 {"actors":["a"],"attributes":{"kind":"CLIENT","#,
+        r#""localEndpoint":{"port":1,"serviceName":"a"},"parent_span_id":"000000000000000b","#,
+        r#""span_id":"0000000000000001","tags":{"x":"y"},"trace_id":"00000000000000aa"},"#,
+        r#""causes":[{"event_id":"00000000000000aa:000000000000000b","kind":"requires"}],"#,
+        r#""end_time":"1970-01-01T00:00:01.000005Z","name":"get","time":"1970-01-01T00:00:01Z"}"#,
+    );
+    for file in [format!("[{span}]"), format!(" [[{span}]] "), format!("[]\n[{span}]\n[]")] {
+        check(Format::Zipkin, "", &file, &[expected]);
+    }
+}
+
+#[test]
+fn both_halves_of_a_shared_span_are_events() {
+    let of = |service: &str| format!(r#","localEndpoint":{{"serviceName":"{service}"}}"#);
+    let (a, b) = (of("a"), of("b"));
+    let root = zipkin("1", &format!(r#"{a},"kind":"SERVER""#));
+    let client = zipkin("2", &format!(r#"{a},"kind":"CLIENT","parentId":"1""#));
+    let shared = zipkin("2", &format!(r#"{b},"kind":"SERVER","parentId":"1","shared":true"#));
+    let unmarked = zipkin("2", &format!(r#"{b},"kind":"SERVER","parentId":"1""#));
+    let below = zipkin("3", &format!(r#"{b},"parentId":"2""#));
+    let beside = zipkin("4", &format!(r#"{a},"parentId":"2""#));
+    let (one, two, half) = ("T:0000000000000001", "T:0000000000000002", "T:0000000000000002:server");
+    for server in [&shared, &unmarked] {
+        // The child comes before its parents.
+        let file = format!("[{below},{beside},{server},{client},{root}]");
+        check_causes(
+            Format::Zipkin,
+            &file,
+            &[
+                ("T:0000000000000003", &[half]),
+                ("T:0000000000000004", &[two]),
+                (half, &[two]),
+                (two, &[one]),
+                (one, &[]),
+            ],
+        );
+    }
+    // What the client saw is elsewhere.
+    check_causes(Format::Zipkin, &format!("[{shared},{beside}]"), &[(half, &[two]), ("T:0000000000000004", &[half])]);
+    // A message has several receivers, and what one of them did hangs on the first.
+    let later = shared.replace("1000000", "1000007");
+    check_causes(
+        Format::Zipkin,
+        &format!("[{later},{below},{shared},{client}]"),
+        &[
+            ("T:0000000000000002:server:1000007", &[two]),
+            ("T:0000000000000003", &[half]),
+            (half, &[two]),
+            (two, &[one]),
+        ],
+    );
+    // There is one half only.
+    check_causes(Format::Zipkin, &format!("[{unmarked},{below}]"), &[(two, &[one]), ("T:0000000000000003", &[two])]);
+}
+
+#[test]
+fn a_wrong_span_is_refused_alone() {
+    let right = zipkin("1", "");
+    for (wrong, expected) in [
+        ("1", "1 invalid_parameter -"),
+        (r#"{"traceId":"a","id":"1"}"#, "1 missing_parameter timestamp"),
+        (r#"{"traceId":"a","id":"1","timestamp":0}"#, "1 missing_parameter timestamp"),
+        (r#"{"traceId":"a","id":"1","timestamp":-1}"#, "1 invalid_parameter timestamp"),
+        (r#"{"traceId":"a","id":"1","timestamp":1.5}"#, "1 invalid_parameter timestamp"),
+        (r#"{"traceId":"a","id":"1","timestamp":18446744073709551615}"#, "1 time_out_of_range timestamp"),
+        (r#"{"traceId":"a","id":"1","timestamp":1,"duration":18446744073709551615}"#, "1 time_out_of_range duration"),
+        (r#"{"id":"1","timestamp":1}"#, "1 missing_parameter traceId"),
+        (r#"{"traceId":"a","timestamp":1}"#, "1 missing_parameter id"),
+        (r#"{"traceId":"x","id":"1","timestamp":1}"#, "1 invalid_parameter traceId"),
+        (r#"{"traceId":"0000","id":"1","timestamp":1}"#, "1 invalid_parameter traceId"),
+        (r#"{"traceId":"a","id":"12345678901234567","timestamp":1}"#, "1 invalid_parameter id"),
+        (r#"{"traceId":"a","id":"1","parentId":"é","timestamp":1}"#, "1 invalid_parameter parentId"),
+    ] {
+        let (items, outcome) = items(Format::Zipkin, "", format!("[{wrong},{right}]").as_bytes());
+        outcome.unwrap();
+        assert_eq!(shown(&items[0]), expected, "{wrong}");
+        assert!(items[1].event.is_ok() && items[1].line == 2, "{wrong}");
+    }
+    check_detail(Format::Zipkin, "", r#"[{"traceId":"a","id":"1"}]"#, {
+        "the span does not say when it began, and nothing here guesses it"
+    });
+}
+
+const JAEGER: &str = r#"{"data": [{"traceID": "aa", "processes": {
+    "p1": {"serviceName": "a", "tags": [{"key": "host", "type": "string", "value": "h"}]}, "p2": {"serviceName": "b"}},
+    "spans": [
+    {"traceID": "aa", "spanID": "1", "operationName": "o", "startTime": 1000000, "duration": 0, "processID": "p1",
+     "references": [], "logs": [{"timestamp": 1000001, "fields": []}], "warnings": null,
+     "tags": [{"key": "x", "type": "int64", "value": 1}, {"key": "x", "value": 2}, {"key": "y", "value": [3]}]},
+    {"traceID": "aa", "spanID": "2", "operationName": "p", "startTime": 1000000, "duration": 3, "processID": "p2",
+     "references": [{"refType": "CHILD_OF", "traceID": "aa", "spanID": "1"},
+                    {"refType": "FOLLOWS_FROM", "traceID": "bb", "spanID": "9"}], "parentSpanID": "1"}]}],
+    "total": 0, "errors": null}"#;
+
+#[test]
+fn a_jaeger_span_is_an_event() {
+    let first = concat!(
+        r#"1 00000000000000aa:0000000000000001 {"actors":["a"],"attributes":{"logs":[{"fields":[],"timestamp":1000001}],"#,
+        r#""process":{"host":"h"},"span_id":"0000000000000001","tags":{"x":[1,2],"y":[3]},"#,
+        r#""trace_id":"00000000000000aa"},"end_time":"1970-01-01T00:00:01Z","name":"o","time":"1970-01-01T00:00:01Z"}"#,
+    );
+    let second = concat!(
+        r#"2 00000000000000aa:0000000000000002 {"actors":["b"],"attributes":{"span_id":"0000000000000002","#,
+        r#""trace_id":"00000000000000aa"},"causes":[{"event_id":"00000000000000aa:0000000000000001","kind":"requires"},"#,
+        r#"{"event_id":"00000000000000bb:0000000000000009","kind":"contributes"}],"#,
+        r#""end_time":"1970-01-01T00:00:01.000003Z","name":"p","time":"1970-01-01T00:00:01Z"}"#,
+    );
+    check(Format::Jaeger, "", JAEGER, &[first, second]);
+    let trace = JAEGER.strip_prefix("{\"data\": [").unwrap().rsplit_once("],\n").unwrap().0;
+    check(Format::Jaeger, "", trace, &[first, second]);
+    check(Format::Jaeger, "", r#"{"data":[],"errors":null}"#, &[]);
+    let wrong = JAEGER.replace("FOLLOWS_FROM", "NEXT_TO");
+    check(Format::Jaeger, "", &wrong, &[first, "2 invalid_parameter references/1/refType"]);
+}
+
+#[test]
+fn jaeger_knows_the_halves_of_zipkins_spans() {
+    let span = |id: &str, kind: &str, process: &str, parent: &str| {
+        let references = format!(r#"[{{"refType":"CHILD_OF","traceID":"aa","spanID":"{parent}"}}]"#);
+        let references = if parent.is_empty() { "[]" } else { &references };
+        format!(
+            r#"{{"traceID":"aa","spanID":"{id}","startTime":1,"duration":1,"processID":"{process}","references":{references},
+            "tags":[{{"key":"span.kind","value":"{kind}"}}]}}"#
+        )
+    };
+    let spans = [span("1", "client", "p", ""), span("1", "server", "q", ""), span("2", "internal", "q", "1")];
+    let file = format!(
+        r#"{{"spans":[{}],"processes":{{"p":{{"serviceName":"p"}},"q":{{"serviceName":"q"}}}}}}"#,
+        spans.join(",")
+    );
+    let (one, half) = ("T:0000000000000001", "T:0000000000000001:server");
+    check_causes(Format::Jaeger, &file, &[(one, &[]), (half, &[one]), ("T:0000000000000002", &[half])]);
+}
+
+const OTLP: &str = r#"{"resourceSpans": [{
+    "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "a"}}, {"key": "n", "value": {"intValue": "7"}}]},
+    "scopeSpans": [{"scope": {"name": "lib", "version": "1"}, "spans": [
+    {"traceId": "000000000000000000000000000000AA", "spanId": "0000000000000001", "name": "o", "kind": 2,
+     "startTimeUnixNano": "1000000999", "endTimeUnixNano": 2000000000, "status": {"code": 2},
+     "attributes": [{"key": "list", "value": {"arrayValue": {"values": [{"boolValue": true}, {"doubleValue": 0.5}]}}},
+      {"key": "map", "value": {"kvlistValue": {"values": [{"key": "b", "value": {"bytesValue": "AA=="}}]}}},
+      {"key": "big", "value": {"intValue": "9223372036854775807"}}, {"key": "none", "value": {}}]},
+    {"traceId": "000000000000000000000000000000aa", "spanId": "0000000000000002", "parentSpanId": "0000000000000001",
+     "name": "p", "startTimeUnixNano": 1000000000, "endTimeUnixNano": "0", "events": [{"timeUnixNano": "1",
+      "attributes": [{"key": "e", "value": {"stringValue": "f"}}]}],
+     "links": [{"traceId": "000000000000000000000000000000bb", "spanId": "0000000000000009"},
+               {"traceId": "000000000000000000000000000000aa", "spanId": "0000000000000001"}]}]}]}]}"#;
+
+#[test]
+fn an_otlp_span_is_an_event() {
+    let trace = "000000000000000000000000000000aa";
+    let first = concat!(
+        r#"1 $T:0000000000000001 {"actors":["a"],"attributes":{"attributes":{"big":"9223372036854775807","#,
+        r#""list":[true,0.5],"map":{"b":"AA=="},"none":{}},"kind":"SERVER","resource":{"n":7,"service.name":"a"},"#,
+        r#""scope":{"name":"lib","version":"1"},"span_id":"0000000000000001","startTimeUnixNano":"1000000999","#,
+        r#""status":{"code":2},"trace_id":"$T"},"end_time":"1970-01-01T00:00:02Z","name":"o","#,
+        r#""time":"1970-01-01T00:00:01Z"}"#,
+    )
+    .replace("$T", trace);
+    let second = concat!(
+        r#"2 $T:0000000000000002 {"actors":["a"],"attributes":{"events":[{"attributes":{"e":"f"},"timeUnixNano":"1"}],"#,
+        r#""links":[{"spanId":"0000000000000009","traceId":"000000000000000000000000000000bb"},"#,
+        r#"{"spanId":"0000000000000001","traceId":"$T"}],"parent_span_id":"0000000000000001","#,
+        r#""resource":{"n":7,"service.name":"a"},"scope":{"name":"lib","version":"1"},"#,
+        r#""span_id":"0000000000000002","trace_id":"$T"},"causes":[{"event_id":"$T:0000000000000001","kind":"requires"},"#,
+        r#"{"event_id":"000000000000000000000000000000bb:0000000000000009","kind":"contributes"}],"#,
+        r#""name":"p","time":"1970-01-01T00:00:01Z"}"#,
+    )
+    .replace("$T", trace);
+    check(Format::Otlp, "", OTLP, &[&first, &second]);
+    check(Format::Otlp, "", &format!("{{\"result\": {OTLP}}}"), &[&first, &second]);
+    let third = second.replacen("2 ", "4 ", 1);
+    check(Format::Otlp, "", &format!("{OTLP}\n{OTLP}"), &[&first, &second, &first.replacen("1 ", "3 ", 1), &third]);
+    let damaged = OTLP.replace("\"000000000000000000000000000000AA\"", "\"AAAAAAAAAAAAAAAAAAAAqg==\"");
+    check(Format::Otlp, "", &damaged, &["1 invalid_parameter traceId", &second]);
+}
+
+#[test]
+fn what_is_common_to_spans_has_a_longest_length() {
+    let of = |bytes: usize| {
+        let fixed = r#"{"attributes":[{"key":"k","value":{"stringValue":""}}]}"#.len();
+        let long = "x".repeat(bytes - fixed);
+        format!(
+            r#"{{"resourceSpans":[{{"resource":{{"attributes":[{{"key":"k","value":{{"stringValue":"{long}"}}}}]}},
+            "scopeSpans":[{{"spans":[{{"traceId":"a","spanId":"1","startTimeUnixNano":1}}]}}]}}]}}"#
+        )
+    };
+    let shown_of = |bytes: usize| {
+        let (items, outcome) = items(Format::Otlp, "", of(bytes).as_bytes());
+        outcome.unwrap();
+        shown(&items[0])
+    };
+    let whole = shown_of(TRACE_ORIGIN_BYTES_MAX);
+    assert!(whole.starts_with("1 000000000000000a:"), "{whole:.99}");
+    assert_eq!(shown_of(TRACE_ORIGIN_BYTES_MAX + 1), "1 record_too_large resource");
+    let process = format!(
+        r#"{{"spans":[{{"traceID":"a","spanID":"1","startTime":1,"processID":"p"}}],"processes":{{"p":{{"serviceName":"{}"}}}}}}"#,
+        "x".repeat(TRACE_ORIGIN_BYTES_MAX)
+    );
+    check(Format::Jaeger, "", &process, &["1 record_too_large process"]);
+    let span = zipkin("1", &format!(r#","x":"{}""#, "x".repeat(RECORD_BYTES_MAX)));
+    check(Format::Zipkin, "", &format!("[{span}]"), &["1 record_too_large -"]);
+}
+
+#[test]
+fn what_is_of_another_format_says_so() {
+    for (format, file, detail) in [
+        (Format::Zipkin, "{}", "a document is an array of spans, or of arrays of spans"),
+        (Format::Zipkin, "7", "a document is an array of spans, or of arrays of spans"),
+        (Format::Jaeger, "[]", "a document, and each trace in it, is an object"),
+        (Format::Jaeger, "{}", "a document has `data`, an array of traces"),
+        (Format::Jaeger, r#"{"data":{}}"#, "`data` is an array"),
+        (Format::Jaeger, r#"{"data":[1]}"#, "a document, and each trace in it, is an object"),
+        (Format::Jaeger, r#"{"data":[{}]}"#, "a trace has `spans`, an array"),
+        (Format::Jaeger, r#"{"spans":1}"#, "`spans` is an array"),
+        (Format::Jaeger, r#"{"spans":[],"processes":[]}"#, "`processes` is an object of processes by their keys"),
+        (Format::Otlp, "[]", "a document, and what is in its arrays, is an object"),
+        (Format::Otlp, "{}", "a document has `resourceSpans`, an array"),
+        (Format::Otlp, r#"{"resourceSpans":1}"#, "`resourceSpans` is an array"),
+        (Format::Otlp, r#"{"resourceSpans":[1]}"#, "a document, and what is in its arrays, is an object"),
+        (Format::Otlp, r#"{"resourceSpans":[{"scopeSpans":1}]}"#, "`scopeSpans` is an array"),
+        (Format::Otlp, r#"{"resourceSpans":[{"scopeSpans":[{"spans":1}]}]}"#, "`spans` is an array"),
+    ] {
+        let (items, outcome) = items(format, "", file.as_bytes());
+        assert!(items.is_empty(), "{file}");
+        let error = outcome.unwrap_err();
+        assert_eq!(error.to_string(), format!("this is not {}: {detail}", format.as_str()), "{file}");
+        assert_eq!((error.code(), error.line()), ("invalid_parameter", 1));
+    }
+}
+
+#[test]
+fn a_document_has_most_spans() {
+    let of = |count: usize| format!("[{}]", vec!["1"; count].join(","));
+    let (spans, outcome) = items(Format::Zipkin, "", of(TRACE_SPANS_MAX).as_bytes());
+    outcome.unwrap();
+    assert_eq!(spans.len(), TRACE_SPANS_MAX);
+    let (spans, outcome) = items(Format::Zipkin, "", of(TRACE_SPANS_MAX + 1).as_bytes());
+    assert!(spans.is_empty());
+    assert!(matches!(outcome, Err(ImportError::TooManySpans { line: 1 })));
+}
+
+#[test]
+fn a_damaged_document_gives_no_span() {
+    let file = format!("[{}]\n[{}, ", zipkin("1", ""), zipkin("2", ""));
+    let (items, outcome) = items(Format::Zipkin, "", file.as_bytes());
+    assert_eq!(items.len(), 1);
+    assert!(matches!(outcome, Err(ImportError::MalformedJson { line: 2, records: 1, .. })));
+}

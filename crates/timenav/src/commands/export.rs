@@ -1,0 +1,120 @@
+//! `timenav export`: writes the events of a place and time as a file.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::builder::PossibleValuesParser;
+use timenav_import::ExportFormat;
+
+use super::Surroundings;
+use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::exit::Failure;
+use crate::output;
+
+/// Writes the events of a place and time as a file, ordered by time.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExportCommand {
+    /// The file; standard output unless given. It appears when it is whole.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// What to write; told by the extension of the file unless given, else ndjson.
+    #[arg(long, value_parser = PossibleValuesParser::new(ExportFormat::ALL.map(ExportFormat::as_str)))]
+    format: Option<String>,
+    /// Where: `*`, `29.95,-90.07`, `geo:29.95,-90.07;u=5000`, `bbox:west,south,east,north`, or the
+    /// text of the events' own location.
+    #[arg(long, default_value = "*", allow_hyphen_values = true)]
+    location: String,
+    /// When, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end.
+    #[arg(long, default_value = "../..", allow_hyphen_values = true)]
+    range: String,
+    #[command(flatten)]
+    service: ServiceOptions,
+    #[command(flatten)]
+    timeline: TimelineOptions,
+}
+
+/// Downloads the events, to a file or to stdout.
+///
+/// # Errors
+/// The service does not answer, says no, or breaks off, or the file cannot be written.
+pub(crate) fn run(command: ExportCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let format = format_of(command.output.as_deref(), command.format.as_deref())?;
+    let client = Client::new(command.service, surroundings)?;
+    let mut query = command.timeline.query();
+    query.extend([
+        ("format", format.as_str().to_owned()),
+        ("location", command.location),
+        ("time_range", command.range),
+    ]);
+    let path = ["v1", "export-events"];
+    match command.output {
+        None => client.download(&path, &query, &mut output::write_bytes),
+        Some(file) => into_file(&file, |each| client.download(&path, &query, each)),
+    }
+}
+
+fn format_of(path: Option<&Path>, given: Option<&str>) -> anyhow::Result<ExportFormat> {
+    if let Some(given) = given {
+        return Ok(given.parse()?);
+    }
+    let Some(path) = path else { return Ok(ExportFormat::Ndjson) };
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.and_then(ExportFormat::from_extension).with_context(|| {
+        let formats = ExportFormat::ALL.map(ExportFormat::as_str).join(", ");
+        format!("the name {} does not tell what to write; give --format, one of {formats}", path.display())
+    })
+}
+
+/// Writes beside the file, and gives it its name when it is whole.
+fn into_file(
+    path: &Path,
+    download: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), Failure>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let cannot = || format!("{} cannot be written", partial.display());
+    let mut file = File::create(&partial).with_context(cannot)?;
+    let outcome = download(&mut |bytes| Ok(file.write_all(bytes).with_context(cannot)?));
+    let outcome = outcome.and_then(|()| Ok(file.sync_all().with_context(cannot)?));
+    if outcome.is_err() {
+        // There is nobody to tell if that fails too.
+        let _ = std::fs::remove_file(&partial);
+        return outcome;
+    }
+    std::fs::rename(&partial, path).with_context(|| format!("{} cannot be written", path.display()))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_told_by_extension_unless_given() {
+        let check = |path: Option<&str>, given: Option<&str>, expected: Option<ExportFormat>| {
+            assert_eq!(format_of(path.map(Path::new), given).ok(), expected, "{path:?} {given:?}");
+        };
+        check(None, None, Some(ExportFormat::Ndjson));
+        check(None, Some("csv"), Some(ExportFormat::Csv));
+        check(Some("a/b.ICS"), None, Some(ExportFormat::ICalendar));
+        check(Some("a.csv"), Some("geojson"), Some(ExportFormat::GeoJson));
+        check(Some("a.txt"), None, None);
+        check(Some("a"), None, None);
+    }
+
+    #[test]
+    fn a_file_appears_when_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, "before").unwrap();
+        let broken = into_file(&path, |each| each(b"half").and(Err(Failure::OutputClosed)));
+        assert!(broken.is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"before");
+        into_file(&path, |each| each(b"after")).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"after");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,141 @@
+//! `timenav import-git`: records the history of a Git repository.
+
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use anyhow::Context as _;
+use timenav_import::{Format, GIT_LOG_FORMAT};
+
+use super::Surroundings;
+use super::import::counts_text;
+use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::exit::Failure;
+
+/// How much is read to see whether there is a history at all, in bytes.
+const FIRST_BYTES: usize = 4 * 1024;
+
+/// Records the commits of a Git repository, each with its parents as causes.
+///
+/// Commits that are recorded already stay as they are. Exit code 3 tells that some were refused.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ImportGitCommand {
+    /// A folder of the repository.
+    #[arg(default_value = ".", value_name = "PATH")]
+    path: PathBuf,
+    /// Only what can be reached from there; all branches and tags unless given.
+    #[arg(long, value_name = "REVISION")]
+    revision: Option<String>,
+    /// At most so many commits, the newest ones.
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<u64>,
+    #[command(flatten)]
+    service: ServiceOptions,
+    #[command(flatten)]
+    timeline: TimelineOptions,
+}
+
+/// Sends what `git log` writes, while it writes it.
+///
+/// # Errors
+/// There is no Git or no repository, the service does not answer or says no, or commits were refused.
+pub(crate) fn run(command: ImportGitCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(command.service, surroundings)?;
+    let log = Log::start(&command.path, command.revision.as_deref(), command.limit)?;
+    let mut query = command.timeline.query();
+    query.push(("format", Format::Git.as_str().to_owned()));
+    let answer = client.upload(&["v1", "import-events"], &query, Format::Git.content_type(), false, log)?;
+    client.show(&answer, |answer| counts_text(&command.path, answer))?;
+    match answer.value["refused"].as_u64().unwrap_or(0) {
+        0 => Ok(()),
+        refused => Err(Failure::Refused(refused)),
+    }
+}
+
+/// What a running `git log` writes. Its end is an error where Git ended with one, so that half a
+/// history is never taken for a whole one.
+struct Log {
+    child: Child,
+    /// What was read to see whether there is anything.
+    first: io::Cursor<Vec<u8>>,
+    output: ChildStdout,
+}
+
+impl Log {
+    fn start(path: &Path, revision: Option<&str>, limit: Option<u64>) -> anyhow::Result<Self> {
+        let mut command = Command::new("git");
+        // No shell, no pager, nothing that is asked for on a terminal. What Git complains of it says itself.
+        command.arg("-C").arg(path).args(["--no-pager", "log", "-z", "--no-color", "--no-show-signature"]);
+        command.args(["--encoding=UTF-8", &format!("--format={GIT_LOG_FORMAT}")]);
+        command.args(limit.map(|limit| format!("--max-count={limit}")));
+        match revision {
+            None => command.arg("--all"),
+            // What follows can be no option.
+            Some(revision) => command.args(["--end-of-options", revision]),
+        };
+        command.arg("--").stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| match error.kind() {
+            ErrorKind::NotFound => {
+                anyhow::anyhow!("the program git is not there; install it, or import a table of commits as CSV")
+            }
+            _ => anyhow::Error::new(error).context("git cannot be started"),
+        })?;
+        let output = child.stdout.take().context("git cannot be listened to")?;
+        let mut log = Self { child, first: io::Cursor::new(Vec::new()), output };
+        // Whether there is a history at all is known before anything is sent.
+        let mut first = vec![0; FIRST_BYTES];
+        let bytes =
+            log.read(&mut first).with_context(|| format!("the history of {} cannot be read", path.display()))?;
+        first.truncate(bytes);
+        log.first = io::Cursor::new(first);
+        Ok(log)
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        if self.child.wait()?.success() {
+            return Ok(());
+        }
+        Err(io::Error::other("git ended with an error"))
+    }
+}
+
+impl Read for Log {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.first.read(out)?;
+        if bytes > 0 || out.is_empty() {
+            return Ok(bytes);
+        }
+        let bytes = self.output.read(out)?;
+        if bytes == 0 {
+            self.end()?;
+        }
+        Ok(bytes)
+    }
+}
+
+impl Drop for Log {
+    /// Ends Git where nobody wants more of what it writes.
+    fn drop(&mut self) {
+        // It may have ended already; there is nobody to tell.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_repository_is_told_before_anything_is_sent() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing");
+        for path in [folder.path(), &missing] {
+            let error = Log::start(path, None, None).err().unwrap();
+            assert!(
+                error.to_string().contains("cannot be read") || error.to_string().contains("git is not there"),
+                "{error}"
+            );
+        }
+    }
+}

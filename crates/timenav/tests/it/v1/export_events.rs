@@ -1,0 +1,143 @@
+//! `GET /v1/export-events`: the events of a place and time as a file.
+
+use serde_json::{Value, json};
+
+use super::PREFIXES;
+use crate::http::{Answer, Request, target};
+use crate::service::Service;
+
+const PATH: &str = "/v1/export-events";
+
+fn record(service: &Service, timeline: &str) {
+    let events = json!([
+        {"event_id": "launch", "time": "1969-07-16T13:32:00Z", "name": "=Launch", "geo": {"lat": 28.57, "lon": -80.65},
+         "actors": ["Armstrong", "Aldrin; Buzz"], "attributes": {"program": "Apollo", "stages": 3}, "kind": "observed"},
+        {"event_id": "landing", "time": "1969-07-20T20:17:40.5Z", "description": "The Eagle\nhas landed. ", "sequence": 11,
+         "causes": ["launch", {"event_id": "weather", "kind": "contributes"}], "precision": "second", "source": "NASA"},
+        {"event_id": "ides", "time": "-000043-03-15T11:00:00Z", "location": "Rome, Italy"},
+    ]);
+    let path = target("/v1/events", &[("timeline_id", timeline)]);
+    service.send(Request::post(&path).json(&events)).expect(201);
+}
+
+fn export(service: &Service, parameters: &[(&str, &str)]) -> Answer {
+    let answer = service.send(Request::get(&target(PATH, parameters)));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer
+}
+
+/// Returns the events of a timeline without their positions.
+fn events(service: &Service, timeline: &str) -> Vec<Value> {
+    let mut events = service.find_all(timeline, "*", "../..", "100");
+    for event in &mut events {
+        event.as_object_mut().unwrap().remove("position");
+    }
+    events
+}
+
+#[test]
+fn what_is_exported_is_imported_as_it_was() {
+    let service = Service::start();
+    record(&service, "main");
+    for (format, content_type) in [
+        ("ndjson", "application/x-ndjson"),
+        ("csv", "text/csv; charset=utf-8; header=present"),
+        ("geojson", "application/geo+json"),
+    ] {
+        let answer = export(&service, &[("format", format)]);
+        assert_eq!(answer.header("content-type"), Some(content_type));
+        assert_eq!(
+            answer.header("content-disposition"),
+            Some(format!("attachment; filename=\"main.{format}\"").as_str())
+        );
+        let path = target("/v1/import-events", &[("timeline_id", format)]);
+        let imported = service.send(Request::post(&path).body(content_type, &answer.body)).expect(200);
+        assert_eq!((&imported["taken"], &imported["refused"]), (&json!(3), &json!(0)), "{imported}");
+        assert_eq!(events(&service, format), events(&service, "main"), "{format}");
+        // Nothing is new the second time.
+        let again = service.send(Request::post("/v1/import-events").body(content_type, &answer.body)).expect(200);
+        assert_eq!((&again["unchanged"], &again["refused"]), (&json!(3), &json!(0)), "{format}: {again}");
+    }
+    service.audit();
+}
+
+#[test]
+fn calendars_are_written_too() {
+    let service = Service::start();
+    record(&service, "main");
+    let answer = export(&service, &[("format", "icalendar")]);
+    assert_eq!(answer.header("content-disposition"), Some("attachment; filename=\"main.ics\""));
+    let text = answer.text();
+    assert!(text.starts_with("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n") && text.ends_with("END:VCALENDAR\r\n"), "{text}");
+    assert_eq!(text.matches("BEGIN:VEVENT\r\n").count(), 2);
+    // The year -43 is none of a calendar's.
+    assert!(text.contains("\r\nX-TIMENAV-LEFT-OUT:1\r\n") && !text.contains("ides"), "{text}");
+    let path = "/v1/import-events?timeline_id=calendar";
+    let imported = service.send(Request::post(path).body("text/calendar", text.as_bytes())).expect(200);
+    assert_eq!((&imported["taken"], &imported["refused"]), (&json!(2), &json!(0)), "{imported}");
+    let launch = &events(&service, "calendar")[0];
+    assert_eq!((&launch["event_id"], &launch["time"]), (&json!("launch"), &json!("1969-07-16T13:32:00Z")));
+    assert_eq!((&launch["kind"], &launch["actors"][1]), (&json!("observed"), &json!("Aldrin; Buzz")));
+    service.audit();
+}
+
+#[test]
+fn the_format_is_told_by_the_query_or_by_accept() {
+    let service = Service::start();
+    let content_type = |accept: &str, query: &str| {
+        let request = Request::get(&format!("{PATH}{query}")).header("Accept", accept);
+        service.send(request).header("content-type").unwrap().split(';').next().unwrap().to_owned()
+    };
+    assert_eq!(content_type("*/*", ""), "application/x-ndjson");
+    assert_eq!(content_type("application/json", ""), "application/x-ndjson");
+    assert_eq!(content_type("text/csv", ""), "text/csv");
+    assert_eq!(content_type("text/csv;q=0.5, Text/Calendar;q=0.7, */*;q=0.1", ""), "text/calendar");
+    assert_eq!(content_type("text/csv;q=0, application/geo+json;q=0.1", ""), "application/geo+json");
+    assert_eq!(content_type("text/csv", "?format=geojson"), "application/geo+json");
+    let answer = service.send(Request::get("/v1/export-events?format=csvv")).refused(400, "invalid_parameter");
+    assert!(answer["detail"].as_str().unwrap().contains("did you mean `csv`?"), "{answer}");
+    service.audit();
+}
+
+#[test]
+fn place_and_time_are_those_of_monitor_events() {
+    for prefix in PREFIXES {
+        let service = Service::start();
+        record(&service, "main");
+        let ids = |parameters: &[(&str, &str)]| -> Vec<String> {
+            let text = service.send(Request::get(&target(&format!("{prefix}/export-events"), parameters))).text();
+            let id = |line: &str| serde_json::from_str::<Value>(line).unwrap()["event_id"].as_str().unwrap().to_owned();
+            text.lines().map(id).collect()
+        };
+        assert_eq!(ids(&[]), ["ides", "launch", "landing"]);
+        assert_eq!(ids(&[("location", "bbox:-90,20,-80,30")]), ["launch"]);
+        assert_eq!(ids(&[("time_range", "1969-07-17T00:00:00Z/..")]), ["landing"]);
+        assert!(ids(&[("location", "Atlantis")]).is_empty());
+        let body = json!({ "location": "Rome, Italy", "format": "ndjson" });
+        for method in ["GET", "QUERY"] {
+            let answer = service.send(Request::new(method, &format!("{prefix}/export-events")).json(&body));
+            assert!(answer.text().starts_with("{\"event_id\":\"ides\""), "{method}");
+        }
+        service.audit();
+    }
+}
+
+#[test]
+fn a_large_export_is_whole_and_one_entry() {
+    let service = Service::start();
+    let line = |number: usize| {
+        format!("{{\"event_id\":\"e{number}\",\"time\":\"2000-01-01T00:00:00Z\",\"name\":\"{number}\"}}\n")
+    };
+    let lines = (0..1_234).map(line).collect::<Vec<_>>().concat();
+    service.send(Request::post("/v1/import-events").body("application/x-ndjson", lines.as_bytes())).expect(200);
+    let text = export(&service, &[]).text();
+    // Events of one time come in the order of the ledger.
+    let expected: Vec<String> = (0..1_234).map(|number| format!("\"event_id\":\"e{number}\"")).collect();
+    assert_eq!(text.lines().count(), 1_234);
+    assert!(text.lines().zip(&expected).all(|(line, id)| line.contains(id)));
+    let logs = service.get("/v1/access-logs", &[("timeline_id", "main"), ("time_range", "../.."), ("action", "read")]);
+    let exports: Vec<&Value> =
+        logs["logs"].as_array().unwrap().iter().filter(|log| log.to_string().contains("export_events")).collect();
+    assert_eq!(exports.len(), 1, "{logs}");
+    service.audit();
+}

@@ -1,0 +1,129 @@
+//! Records that were made for something else: `CloudEvents`, traces, and packed files.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::{LINES, NDJSON, counts, import};
+use crate::http::{Answer, Request, target};
+use crate::service::Service;
+
+const PATH: &str = "/v1/import-events";
+const STRUCTURED: &str = "application/cloudevents+json";
+const EVENT: &str = r#"{"specversion": "1.0", "id": "7", "source": "urn:meter", "type": "read", "subject": "kitchen",
+    "time": "2024-07-20T20:17:40Z", "myext": "Euro €", "datacontenttype": "application/json", "data": {"kwh": 1.5}}"#;
+
+/// Sends the same event in binary mode.
+fn binary(service: &Service, target: &str, headers: &[(&str, &str)]) -> Answer {
+    let mut request = Request::post(target).body("application/json", br#"{"kwh": 1.5}"#);
+    for (name, value) in headers {
+        request = request.header(name, value);
+    }
+    service.send(request)
+}
+
+const BINARY: [(&str, &str); 7] = [
+    ("ce-specversion", "1.0"),
+    ("ce-id", "7"),
+    ("ce-source", "urn:meter"),
+    ("ce-type", "read"),
+    ("ce-subject", "kitchen"),
+    ("ce-time", "2024-07-20T20:17:40Z"),
+    ("ce-myext", "Euro%20%E2%82%AC"),
+];
+
+#[test]
+fn a_cloud_event_is_the_same_in_every_mode() {
+    let service = Service::start();
+    assert_eq!(counts(import(&service, &[], STRUCTURED, EVENT)), [1, 0, 0]);
+    assert_eq!(counts(import(&service, &[], "application/cloudevents-batch+json", &format!("[{EVENT}]"))), [0, 1, 0]);
+    assert_eq!(counts(import(&service, &[("format", "cloudevents")], NDJSON, &EVENT.replace('\n', ""))), [0, 1, 0]);
+    assert_eq!(counts(binary(&service, PATH, &BINARY)), [0, 1, 0]);
+    assert_eq!(counts(binary(&service, "/v1/import-events?format=cloudevents", &BINARY)), [0, 1, 0]);
+    let event = &service.find_all("main", "*", "../..", "100")[0];
+    assert_eq!(event["event_id"], "7@urn:meter");
+    assert_eq!((&event["name"], &event["source"]), (&json!("read"), &json!("urn:meter")));
+    assert_eq!(
+        event["attributes"],
+        json!({"id": "7", "type": "read", "subject": "kitchen", "myext": "Euro \u{20AC}",
+        "datacontenttype": "application/json", "data": {"kwh": 1.5}})
+    );
+    service.audit();
+}
+
+#[test]
+fn what_is_wrong_with_a_binary_cloud_event_is_told() {
+    let service = Service::start();
+    let without_time: Vec<_> = BINARY.into_iter().filter(|(name, _)| *name != "ce-time").collect();
+    let answer = binary(&service, PATH, &without_time).expect(200);
+    assert_eq!((&answer["refused"], &answer["refusals"][0]["field"]), (&json!(1), &json!("time")));
+    let twice = [BINARY.as_slice(), &[("ce-id", "8")]].concat();
+    let answer = binary(&service, PATH, &twice).refused(400, "invalid_parameter");
+    assert_eq!(answer["errors"][0]["pointer"], "#/ce-id");
+    // A body that is of a format of its own is that.
+    let answer = service.send(Request::post(PATH).body(NDJSON, LINES.as_bytes()).header("ce-specversion", "1.0"));
+    assert_eq!(counts(answer), [3, 0, 0]);
+    let answer = binary(&service, "/v1/import-events?format=csv", &BINARY).refused(400, "missing_parameter");
+    assert_eq!(answer["errors"][0]["pointer"], "#/map");
+    service.audit();
+}
+
+#[test]
+fn spans_are_events_with_their_parents_as_causes() {
+    let service = Service::start();
+    let zipkin = r#"[{"traceId": "aa", "id": "1", "timestamp": 1470150004074202, "duration": 94539, "kind": "CLIENT"},
+        {"traceId": "aa", "id": "1", "timestamp": 1470150004008761, "kind": "SERVER", "shared": true},
+        {"traceId": "aa", "id": "2", "parentId": "1"}]"#;
+    let answer = import(&service, &[("format", "zipkin")], "application/json", zipkin).expect(200);
+    assert_eq!((&answer["taken"], &answer["refused"]), (&json!(2), &json!(1)));
+    assert_eq!(answer["refusals"][0]["code"], "missing_parameter");
+    assert_eq!((&answer["refusals"][0]["line"], &answer["refusals"][0]["field"]), (&json!(3), &json!("timestamp")));
+    let found: Vec<Value> = service.find_all("main", "*", "../..", "100");
+    // The server's clock is behind: its half begins before its cause, and stays so.
+    assert_eq!(found[0]["event_id"], "00000000000000aa:0000000000000001:server");
+    assert_eq!(found[0]["causes"][0]["event_id"], "00000000000000aa:0000000000000001");
+    assert_eq!(found[1]["time"], "2016-08-02T15:00:04.074202Z");
+    let answer = import(&service, &[("format", "jaeger")], "application/json", zipkin).refused(400, "malformed_file");
+    assert!(answer["detail"].as_str().unwrap().contains("this is not jaeger"), "{answer}");
+    let answer = import(&service, &[("format", "otlp"), ("map", "time=x")], "application/json", "{}");
+    answer.refused(400, "conflicting_parameters");
+    service.audit();
+}
+
+/// Packs a file with a program of the system, or says that it cannot.
+fn packed(file: &[u8]) -> Option<Vec<u8>> {
+    let child = Command::new("gzip").arg("-c").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let Ok(mut child) = child else {
+        println!("skipped: packing needs gzip");
+        return None;
+    };
+    let mut input = child.stdin.take().unwrap();
+    let file = file.to_vec();
+    let writing = std::thread::spawn(move || input.write_all(&file));
+    let packed = child.wait_with_output().unwrap().stdout;
+    writing.join().unwrap().unwrap();
+    Some(packed)
+}
+
+#[test]
+fn packed_files_are_unpacked() {
+    let Some(lines) = packed(LINES.as_bytes()) else { return };
+    let service = Service::start();
+    let send = |encoding: &str, file: &[u8]| {
+        service.send(Request::post(PATH).body(NDJSON, file).header("Content-Encoding", encoding))
+    };
+    assert_eq!(counts(send("gzip", &lines)), [3, 0, 0]);
+    assert_eq!(counts(send("identity", LINES.as_bytes())), [0, 3, 0]);
+    let answer = send("br", &lines).refused(400, "invalid_parameter");
+    assert_eq!(answer["errors"][0]["pointer"], "#/Content-Encoding");
+    send("gzip", &lines[..lines.len() - 1]).refused(400, "malformed_file");
+    send("gzip", LINES.as_bytes()).refused(400, "malformed_file");
+    let bomb = packed(&vec![b'\n'; 32 << 20]).unwrap();
+    let answer = send("gzip", &bomb).refused(400, "malformed_file");
+    assert!(answer["detail"].as_str().unwrap().contains("more than 100 times its size"), "{answer}");
+    let path = target(PATH, &[("format", "cloudevents")]);
+    let binary = Request::post(&path).body("text/plain", b"x").header("ce-specversion", "1.0");
+    service.send(binary.header("Content-Encoding", "gzip")).refused(400, "invalid_parameter");
+    service.audit();
+}
