@@ -21,7 +21,7 @@ pub const CALENDAR_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Deepest nesting of the components of a calendar.
 pub const CALENDAR_DEPTH_MAX: usize = 16;
 /// Most changes of clocks that the definition of a time zone lists.
-pub const CALENDAR_ONSETS_MAX: usize = 1_000;
+pub const CALENDAR_ONSETS_MAX: usize = 400;
 /// How many times larger than itself a packed file may become.
 pub const UNPACKED_RATIO_MAX: u64 = 100;
 /// How many unpacked bytes are not asked what they were packed in.

@@ -141,6 +141,21 @@ fn a_wrong_event_is_refused_alone() {
 }
 
 #[test]
+fn an_event_has_most_actors_and_causes() {
+    let of = |line: fn(usize) -> String, count: usize| {
+        let lines: Vec<String> = (0..count).map(line).collect();
+        let (items, _) =
+            items(Format::ICalendar, "", calendar(&[&format!("DTSTART:20240720\n{}", lines.join("\n"))]).as_bytes());
+        items[0].event.clone().map_err(|error| error.field.unwrap())
+    };
+    let related = |number: usize| format!("RELATED-TO:{number}");
+    let attending = |number: usize| format!("ATTENDEE;CN={number}:invalid:nomail");
+    assert!(of(related, 256).is_ok() && of(attending, 256).is_ok());
+    assert_eq!(of(related, 257).unwrap_err(), "causes");
+    assert_eq!(of(attending, 5_000).unwrap_err(), "actors");
+}
+
+#[test]
 fn what_is_not_nested_right_is_told() {
     // An event without its end is ended by its calendar.
     let open = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20240720\nEND:VCALENDAR\n";

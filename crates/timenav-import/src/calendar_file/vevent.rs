@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 use timenav_core::event::{Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::ids::EventId;
-use timenav_core::limits::{EVENT_NAME_BYTES_MAX, ID_BYTES_MAX, LOCATION_BYTES_MAX};
+use timenav_core::limits::{
+    EVENT_ACTORS_MAX, EVENT_CAUSES_MAX, EVENT_NAME_BYTES_MAX, ID_BYTES_MAX, LOCATION_BYTES_MAX,
+};
 use timenav_core::place::Geo;
 use timenav_core::time::{Instant, Virtual};
 
@@ -83,7 +85,9 @@ impl Event {
         let bare =
             address.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("mailto:")).map_or(address, |_| &address[7..]);
         let name = line.parameter("CN").map(str::trim).filter(|name| !name.is_empty()).unwrap_or(bare);
-        if (1..=ID_BYTES_MAX).contains(&name.len()) && !self.actors.iter().any(|known| known == name) {
+        // One too many is refused, however many more there are.
+        let has_room = self.actors.len() <= EVENT_ACTORS_MAX;
+        if has_room && (1..=ID_BYTES_MAX).contains(&name.len()) && !self.actors.iter().any(|known| known == name) {
             self.actors.push(name.to_owned());
         }
         if address != NO_ADDRESS || line.parameters.len() > 1 {
@@ -104,7 +108,7 @@ impl Event {
             }
         };
         let event_id = id_of(line.text().trim());
-        if self.causes.iter().all(|known| known.event_id != event_id) {
+        if self.causes.len() <= EVENT_CAUSES_MAX && self.causes.iter().all(|known| known.event_id != event_id) {
             self.causes.push(Cause { event_id, kind });
         }
     }

@@ -8,6 +8,9 @@ use super::content_line::ContentLine;
 use super::local_time::{DAY_MICROS, Form, SECOND_MICROS, offset, written};
 use crate::limits::CALENDAR_ONSETS_MAX;
 
+/// Longest name that is looked for in the IANA database, in bytes, with what may stand before it.
+const ZONE_NAME_BYTES_MAX: usize = 256;
+
 /// The zones that a calendar defines, by the names that it gives them.
 #[derive(Default)]
 pub(super) struct Zones {
@@ -18,6 +21,8 @@ pub(super) struct Zones {
 #[derive(Default)]
 struct Rules {
     observances: Vec<Observance>,
+    /// How many changes they list.
+    onsets: usize,
     /// Whether something in the definition is not understood.
     is_unclear: bool,
 }
@@ -85,6 +90,9 @@ impl Zones {
         if let Some(offset) = defined.and_then(|rules| rules.offset(local.micros())) {
             return Instant::from_micros(local.micros() - offset * SECOND_MICROS);
         }
+        if name.len() > ZONE_NAME_BYTES_MAX {
+            return None;
+        }
         // A definition that is not understood names a zone of the database more often than not.
         let names = std::iter::successors(Some(name.trim()), |name| name.split_once('/').map(|(_, rest)| rest));
         names.filter(|name| !name.is_empty()).find_map(Zone::named)?.instant_of_local(local)
@@ -94,7 +102,11 @@ impl Zones {
 impl Rules {
     fn add(&mut self, lines: &[ContentLine]) {
         match Observance::of(lines) {
-            Some(observance) if self.observances.len() < CALENDAR_ONSETS_MAX => self.observances.push(observance),
+            // Each event that names the zone looks through all of them.
+            Some(observance) if self.onsets + observance.onsets.len() <= CALENDAR_ONSETS_MAX => {
+                self.onsets += observance.onsets.len();
+                self.observances.push(observance);
+            }
             Some(_) | None => self.is_unclear = true,
         }
     }
@@ -138,7 +150,7 @@ impl Observance {
             Some(rule) => Some(Yearly::parse(rule, start)?),
             None => None,
         };
-        (observance.onsets.len() <= CALENDAR_ONSETS_MAX).then_some(observance)
+        Some(observance)
     }
 
     /// Returns the last time before or at a local one that this offset began to hold.
@@ -328,6 +340,24 @@ mod tests {
         check("Europe/Berlin", "2024-07-20T12:00:00Z", Some("2024-07-20T10:00:00Z"));
         check("Middle Earth", "2024-07-20T12:00:00Z", None);
         check("", "2024-07-20T12:00:00Z", None);
+    }
+
+    #[test]
+    fn a_zone_has_most_changes_and_a_longest_name() {
+        let zone = |changes: usize| {
+            let dates = vec!["19700101T000000"; changes - 1].join(",");
+            let mut zones = Zones::default();
+            zones.add(&format!(
+                "TZID:X\nBEGIN:STANDARD\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0100\nDTSTART:19700101T000000\nRDATE:{dates}\nEND:STANDARD\n"
+            ));
+            zones.instant("X", Instant::EPOCH).is_some()
+        };
+        assert!(zone(CALENDAR_ONSETS_MAX));
+        assert!(!zone(CALENDAR_ONSETS_MAX + 1));
+        let prefixed = |bytes: usize| format!("/{}/Europe/Rome", "x".repeat(bytes - "//Europe/Rome".len()));
+        let zones = Zones::default();
+        assert!(zones.instant(&prefixed(ZONE_NAME_BYTES_MAX), Instant::EPOCH).is_some());
+        assert!(zones.instant(&prefixed(ZONE_NAME_BYTES_MAX + 1), Instant::EPOCH).is_none());
     }
 
     #[test]

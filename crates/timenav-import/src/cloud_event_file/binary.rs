@@ -28,6 +28,9 @@ pub fn cloud_event_of_parts<'a>(
         let text = decoded(value).ok_or_else(|| {
             RecordError::invalid(name, "a header holds printable ASCII, everything else percent-encoded UTF-8")
         })?;
+        if matches!(name, "data" | "data_base64") {
+            return Err(RecordError::invalid(name, "in this mode the body is the data"));
+        }
         if name == "datacontenttype" {
             return Err(RecordError::invalid(name, "in this mode the `Content-Type` says what the data is"));
         }
@@ -139,6 +142,7 @@ mod tests {
         };
         check(&[("id", b"1"), ("id", b"1")], "id");
         check(&[("datacontenttype", b"text/plain")], "datacontenttype");
+        check(&[("data", b"1")], "data");
         check(&[("id", b"%ff")], "id");
         let large = vec![b'x'; RECORD_BYTES_MAX + 1];
         let error = cloud_event_of_parts([], None, &large).unwrap_err();

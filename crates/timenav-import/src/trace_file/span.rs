@@ -3,7 +3,7 @@
 use serde_json::Value;
 use timenav_core::event::{Cause, CauseKind, EventDraft};
 use timenav_core::ids::EventId;
-use timenav_core::limits::ID_BYTES_MAX;
+use timenav_core::limits::{EVENT_CAUSES_MAX, ID_BYTES_MAX};
 use timenav_core::time::{Instant, Virtual};
 
 use super::halves::{Halves, Role, SERVER_HALF};
@@ -107,7 +107,8 @@ impl Span {
             }
             let on_half = halves.hangs_on_server_half(trace, span, &self.service);
             let event_id = event_id(trace, span, if on_half { SERVER_HALF } else { "" })?;
-            if causes.iter().all(|known| known.event_id != event_id) {
+            // One too many is refused, however many more there are.
+            if causes.len() <= EVENT_CAUSES_MAX && causes.iter().all(|known| known.event_id != event_id) {
                 causes.push(Cause { event_id, kind: *kind });
             }
         }
