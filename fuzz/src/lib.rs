@@ -19,9 +19,10 @@ const QUOTED_BYTES_MAX: usize = 6;
 const QUOTES_MAX: usize = 2;
 
 /// Every code that a record can be refused with.
-const CODES: [&str; 7] = [
+const CODES: [&str; 8] = [
     "malformed_json",
     "malformed_csv",
+    "malformed_calendar",
     "missing_parameter",
     "invalid_parameter",
     "unknown_parameter",
@@ -79,6 +80,22 @@ pub fn check_draft(draft: &EventDraft) {
     assert_eq!(EventId::new(id.as_str()), Ok(id), "the id of a content is an id");
 }
 
+/// Returns the draft as the engine keeps it: without what it does not have.
+///
+/// # Panics
+/// The draft is none that was read.
+#[must_use]
+pub fn stored(draft: &EventDraft) -> String {
+    let mut event = json_of(draft);
+    if let Some(members) = event.as_object_mut() {
+        members.retain(|_, value| !value.is_null() && *value != json!([]));
+        if let Some(place) = members.get_mut("geo").and_then(Value::as_object_mut) {
+            place.retain(|_, value| !value.is_null());
+        }
+    }
+    event.to_string()
+}
+
 /// Returns the draft as callers write it.
 fn json_of(draft: &EventDraft) -> Value {
     let causes = draft.causes.iter();
@@ -98,6 +115,16 @@ fn json_of(draft: &EventDraft) -> Value {
             .map(|cause| json!({"event_id": cause.event_id.as_str(), "kind": cause.kind.as_str()}))
             .collect::<Vec<_>>(),
         "actors": draft.actors,
+        "kind": draft.kind.map(timenav_core::event::EventKind::as_str),
+        "sequence": draft.sequence,
+        "asserts": draft
+            .asserts
+            .iter()
+            .map(|one| {
+                let value: Value = serde_json::from_str(&one.value).expect("a value is JSON");
+                json!({"subject": one.subject, "predicate": one.predicate, "value": value})
+            })
+            .collect::<Vec<_>>(),
         "attributes": attributes.map(|object| object.expect("attributes are an object")),
         "source": draft.source,
     })

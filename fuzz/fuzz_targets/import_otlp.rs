@@ -1,0 +1,11 @@
+//! Traces in OTLP/JSON: what holds for every file.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use timenav_fuzz::check_import;
+use timenav_import::{Format, Mapping};
+
+fuzz_target!(|file: &[u8]| {
+    check_import(Format::Otlp, &Mapping::default(), file);
+});
