@@ -24,7 +24,7 @@ const DEEDS: &str = "timenav/tests/it/v1/manipulate_event.rs";
 const HISTORY: &str = "timenav-store/tests/it/engine/history.rs";
 const RATES: &str = "timenav/tests/it/manners/rates.rs";
 const ATTEMPTS: &str = "timenav-engine/src/attempts.rs";
-const VAULT: &str = "timenav/src/vault/tests.rs";
+const VAULT: &str = "timenav-vault/src/tests.rs";
 const PAGING: &str = "timenav/tests/it/v1/monitor_events/paging.rs";
 const SEALING: &str = "timenav/tests/it/v1/encrypt_data.rs";
 const GEOJSON: &str = "timenav-import/src/geojson_file/tests.rs";
@@ -154,6 +154,12 @@ fn edge(name: &str) -> Option<Edge> {
             "timenav/tests/it/v1/import_events/refusals.rs",
             "refusals_are_all_counted_and_the_first_hundred_listed",
         ),
+        "import_trace_document_bytes_max" | "import_trace_spans_max" => {
+            Tested("timenav-import/src/trace_file/tests.rs", "a_document_has_most_spans")
+        }
+        "import_calendar_bytes_max" => {
+            Tested("timenav-import/src/calendar_file/tests.rs", "lines_events_and_calendars_have_longest_lengths")
+        }
         "data_bytes_max" | "encryption_key_bytes_max" => Tested(SEALING, "limits_hold_at_the_edge"),
         "decrypt_failures_free_max"
         | "decrypt_wait_seconds_min"

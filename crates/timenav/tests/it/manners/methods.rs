@@ -91,6 +91,7 @@ fn head_is_get_without_the_body() {
 #[test]
 fn a_query_says_what_its_body_is() {
     let service = Service::start();
+    service.post("/v1/events", &json!({ "event_id": "none", "time": "2001-01-01T00:00:00Z" }));
     let mut seen = 0;
     for operation in operations::all(&service).iter().filter(|operation| operation.looks()) {
         if operation.id == "clock_stream" {
