@@ -77,3 +77,12 @@ pub const ACTION_BYTES_MAX: usize = 1_024;
 pub const RETURN_EVENTS_MAX: usize = 10_000;
 /// Most timelines that a fork may be away from one that is none: forks of forks.
 pub const FORK_DEPTH_MAX: usize = 64;
+/// Events and interventions that all views of timelines may hold together before those that were not
+/// asked for longest are dropped.
+pub const VIEWS_EVENTS_MAX: usize = 4_000_000;
+/// Most events that a summary of a scan counts.
+pub const SUMMARY_EVENTS_MAX: usize = 100_000;
+/// Most causes, effects or paradoxes that are listed of one event.
+pub const EVENT_RELATIONS_MAX: usize = 100;
+/// Most events whose names are looked through for near ones.
+pub const NAMES_SEARCHED_MAX: usize = 20_000;

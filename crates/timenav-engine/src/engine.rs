@@ -30,6 +30,7 @@ use crate::signer::Signer;
 use crate::state::{Directory, TimelineState, World};
 use crate::store::{Fork, Head, Layer, Store, TimelineKey};
 use crate::vault::Vault;
+use crate::views::Views;
 use crate::wall_clock::WallClock;
 
 /// The ways out of the engine, except the store.
@@ -112,6 +113,7 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) live: Live,
     pub(crate) attempts: Attempts,
+    pub(crate) views: Views,
     scans: ScanPlaces,
     /// Groups that are committed and on their way through the sealer.
     pub(crate) sealing: AtomicUsize,
@@ -192,6 +194,7 @@ impl Engine {
             options,
             live: Live::default(),
             attempts: Attempts::default(),
+            views: Views::default(),
             scans: ScanPlaces::default(),
             sealing: AtomicUsize::new(0),
             timelines: RwLock::new(world.timelines.clone()),
@@ -293,6 +296,10 @@ impl Engine {
 
     pub(crate) fn live(&self) -> &Live {
         &self.0.shared.live
+    }
+
+    pub(crate) fn views(&self) -> &Views {
+        &self.0.shared.views
     }
 
     pub(crate) fn attempts(&self) -> &Attempts {

@@ -156,10 +156,21 @@ impl Engine {
     /// # Errors
     /// The caller may not, the cursor is of another query, or the ledger cannot be written.
     pub async fn monitor_events(&self, caller: &Caller, request: MonitorEvents) -> Result<EventPage, Refusal> {
+        let found = self.find_events(caller, request, "monitor_events").await?;
+        Ok(found.0)
+    }
+
+    /// Finds events, and returns the question that found them too.
+    pub(crate) async fn find_events(
+        &self,
+        caller: &Caller,
+        request: MonitorEvents,
+        operation: &'static str,
+    ) -> Result<(EventPage, EventQuery), Refusal> {
         let timeline = request.timeline.unwrap_or_else(|| caller.timeline_id.clone());
-        let state = self.admit(caller, &timeline, Demand::Look, "monitor_events").await?;
+        let state = self.admit(caller, &timeline, Demand::Look, operation).await?;
         let as_of_text = request.as_of.as_ref().map_or("", |(text, _)| text);
-        let asked = format!("events {timeline} {} {as_of_text} {}", request.range, request.location_text);
+        let asked = format!("{operation} {timeline} {} {as_of_text} {}", request.range, request.location_text);
         let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
         let mut layers = self.layers_at(&state, request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
         if let (Some(cursor), Some(last)) = (cursor, Arc::make_mut(&mut layers).last_mut()) {
@@ -174,7 +185,7 @@ impl Engine {
         if !as_of_text.is_empty() {
             parameters["as_of"] = as_of_text.into();
         }
-        self.log_read(caller, &timeline, "monitor_events", parameters.to_string()).await?;
+        self.log_read(caller, &timeline, operation, parameters.to_string()).await?;
         let understood = self.understand(&layers, request.location).await?;
         let query = EventQuery {
             layers: Arc::clone(&layers),
@@ -183,7 +194,7 @@ impl Engine {
             after,
             items_max: request.items_max + 1,
         };
-        let mut events = self.store().events(query).await?;
+        let mut events = self.store().events(query.clone()).await?;
         let more = events.len() > request.items_max;
         events.truncate(request.items_max);
         let size = layers.last().map_or(0, |layer| layer.as_of);
@@ -194,7 +205,7 @@ impl Engine {
         });
         let names = if layers.len() > 1 { self.names_of(&layers) } else { vec![timeline.clone()] };
         let as_of = size.checked_sub(1);
-        Ok(EventPage { timeline_id: timeline, events, as_of, layers: names, understood, next_cursor })
+        Ok((EventPage { timeline_id: timeline, events, as_of, layers: names, understood, next_cursor }, query))
     }
 
     fn prepare_all(&self, drafts: Vec<EventDraft>) -> Result<Vec<PreparedEvent>, Refusal> {

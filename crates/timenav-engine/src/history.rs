@@ -132,10 +132,22 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<IntervenedEvent, Refusal> {
         let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        self.manipulate_guarded(caller, timeline, request, None, idempotency).await
+    }
+
+    /// Does something to an event, unless events changed since the ledger had that size.
+    pub(crate) async fn manipulate_guarded(
+        &self,
+        caller: &Caller,
+        timeline: TimelineId,
+        request: InterventionRequest,
+        guard: Option<u64>,
+        idempotency: Option<Idempotency>,
+    ) -> Result<IntervenedEvent, Refusal> {
         request.check()?;
         let InterventionRequest { event_id, action, effect, time, causes } = request;
         let id = self.new_intervention_id()?;
-        let one = Intervention { id, event_id, action, time, effect, causes, guard: None };
+        let one = Intervention { id, event_id, action, time, effect, causes, guard };
         let answer = self.submit(caller, timeline, Command::Intervene(Box::new(one)), idempotency).await?;
         IntervenedEvent::of(answer)
     }
@@ -194,15 +206,25 @@ impl Engine {
         self.log_read(caller, &timeline, "event", parameters.to_string()).await?;
         let known = self.store().event_versions(Arc::clone(&layers), vec![event_id.clone()]).await?.remove(event_id);
         let known = known.ok_or_else(|| Refusal::NotFound { what: "event", id: event_id.to_string() })?;
+        self.history_of(&timeline, &layers, known).await
+    }
+
+    /// Reads what was done to an event.
+    pub(crate) async fn history_of(
+        &self,
+        timeline: &TimelineId,
+        layers: &Arc<[Layer]>,
+        known: KnownEvent,
+    ) -> Result<EventHistory, Refusal> {
         let mut interventions = Vec::with_capacity(known.interventions.len());
         for (layer, position) in &known.interventions {
             let entry = self.store().entry(layers[*layer].timeline, *position).await?;
             let payload = entry.and_then(|entry| String::from_utf8(entry.payload).ok()).unwrap_or_default();
             interventions.push((*layer, *position, payload));
         }
-        let names = self.names_of(&layers);
+        let names = self.names_of(layers);
         let as_of = layers.last().and_then(|layer| layer.as_of.checked_sub(1));
-        Ok(EventHistory { timeline_id: timeline, known, interventions, layers: names, as_of })
+        Ok(EventHistory { timeline_id: timeline.clone(), known, interventions, layers: names, as_of })
     }
 
     /// Returns the layers that a timeline is read with at a moment; now, if none is named.

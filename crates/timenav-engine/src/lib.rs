@@ -15,6 +15,9 @@ mod anchors;
 mod events;
 mod history;
 mod places;
+mod views;
+mod paradoxes;
+mod scan_events;
 mod export;
 mod data;
 mod attempts;
@@ -61,6 +64,7 @@ pub use identity::{ApiKeyRequest, NewApiKey};
 pub use live::{ClockStream, KEPT_CHANGES_MAX};
 pub use opening::OpenError;
 pub use outside::{Outside, OutsideError};
+pub use paradoxes::{Consequences, MonitorParadox, OnParadox, ParadoxPage, Surroundings, TimelineCheck};
 pub use places::{Understood, name_key};
 pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, TileRequest};
 pub use refusal::Refusal;
@@ -68,6 +72,7 @@ pub use scan::{
     AskedScan, Checked, Detection, EntryRow, KeptCheckpoint, KeptEvent, KeptRows, Orphan, Progress, SCANS_RUNNING_MAX,
     Scan, ScanRequest, ScanSource, ScanStage, Snapshot, VerifySignature, scan,
 };
+pub use scan_events::{EventMarks, EventSummary};
 pub use signer::Signer;
 pub use state::{Anchor, ApiKey, Directory, TimelineState, User};
 pub use store::{

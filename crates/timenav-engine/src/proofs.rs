@@ -82,6 +82,11 @@ impl Engine {
     ) -> Result<InclusionProof, Refusal> {
         self.admit(caller, timeline, Demand::Inspect, "proof").await?;
         self.log_read(caller, timeline, "proof", format!("{{\"position\":{position}}}")).await?;
+        self.prove_entry(timeline, position).await
+    }
+
+    /// Shows that an entry is in a timeline's newest tree, to a caller who has been let on to it.
+    pub(crate) async fn prove_entry(&self, timeline: &TimelineId, position: u64) -> Result<InclusionProof, Refusal> {
         let (key, checkpoint) = self.newest_checkpoint(timeline)?;
         let nodes = inclusion_nodes(position, checkpoint.size).map_err(|error| proof_refusal("position", &error))?;
         let entry = self.store().entry(key, position).await?;

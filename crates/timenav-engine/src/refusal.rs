@@ -58,6 +58,12 @@ pub enum Refusal {
     /// The event would leave −9999…9999.
     #[error("the event would leave the years -9999 to 9999")]
     EventOutOfRange,
+    /// The caller asked to be stopped.
+    #[error("it would make a paradox: {explanation}")]
+    WouldCreateParadox {
+        /// The first paradox that it would make.
+        explanation: String,
+    },
     /// Others change the timeline's events faster than this can be decided.
     #[error("the timeline's events are changed by others meanwhile; try again")]
     ChangedMeanwhile,

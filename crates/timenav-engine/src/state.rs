@@ -33,6 +33,18 @@ impl TimelineState {
         let own = Layer { timeline: self.head.key, as_of, overrides };
         self.ancestors.iter().copied().chain(std::iter::once(own)).collect()
     }
+
+    /// Returns the layers that the timeline is read with now.
+    #[must_use]
+    pub fn layers_now(&self) -> Arc<[Layer]> {
+        self.layers(self.head.frontier.size())
+    }
+
+    /// Returns whether no event has changed since the moment that layers show.
+    pub(crate) fn stands_as_on(&self, layers: &[Layer]) -> bool {
+        let size = layers.last().map_or(0, |layer| layer.as_of);
+        layers.len() == self.ancestors.len() + 1 && self.events_changed_at <= size
+    }
 }
 
 /// A marked moment.

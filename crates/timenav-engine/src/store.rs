@@ -376,6 +376,15 @@ pub trait Store: ScanSource + Send + Sync + 'static {
         items_max: usize,
     ) -> Result<Vec<EventId>, StoreError>;
 
+    /// Returns standing events whose ids or names are nearly a key, the nearest first, a few of them,
+    /// each with its name if it has one. Looks through so many at most.
+    async fn names_near(
+        &self,
+        layers: Arc<[Layer]>,
+        key: String,
+        searched_max: usize,
+    ) -> Result<Vec<(EventId, Option<String>)>, StoreError>;
+
     /// Returns the outcomes kept under these keys.
     async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError>;
 

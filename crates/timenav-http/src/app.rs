@@ -44,6 +44,9 @@ pub(crate) fn operations() -> Vec<Route> {
     routes.extend(v1::anchors::routes());
     routes.extend(v1::events::routes());
     routes.extend(v1::event_history::routes());
+    routes.extend(v1::scan_events::routes());
+    routes.extend(v1::paradoxes::routes());
+    routes.extend(v1::check_timeline::routes());
     routes.extend(v1::import::routes());
     routes.extend(v1::export::routes());
     routes.extend(v1::data::routes());

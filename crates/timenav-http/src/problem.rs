@@ -335,9 +335,10 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         Refusal::Denied(Denial::Hidden) | Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
         Refusal::Denied(_) | Refusal::WrongEncryptionKey | Refusal::FeatureDisabled { .. } => StatusCode::FORBIDDEN,
         Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Refusal::Clock(ClockRefusal::OutOfRange) | Refusal::EventOutOfRange | Refusal::KeyReused => {
-            StatusCode::UNPROCESSABLE_ENTITY
-        }
+        Refusal::Clock(ClockRefusal::OutOfRange)
+        | Refusal::EventOutOfRange
+        | Refusal::WouldCreateParadox { .. }
+        | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::Clock(ClockRefusal::Location) | Refusal::Invalid { .. } | Refusal::Cursor => StatusCode::BAD_REQUEST,
         Refusal::AlreadyExists { .. }
         | Refusal::EventExists { .. }
@@ -366,6 +367,7 @@ fn refusal_code(refusal: &Refusal) -> &'static str {
         | Refusal::EventCancelled { .. }
         | Refusal::ChangedMeanwhile => "conflict",
         Refusal::LastAdmin { .. } => "last_admin",
+        Refusal::WouldCreateParadox { .. } => "would_create_paradox",
         Refusal::TagDiffers { .. } => "precondition_failed",
         Refusal::WrongEncryptionKey => "wrong_encryption_key",
         Refusal::FeatureDisabled { .. } => "feature_disabled",

@@ -142,6 +142,37 @@ impl FromText for MomentText {
     }
 }
 
+/// Several words: a list, or one text with commas between them.
+#[derive(Clone, Debug)]
+pub(crate) struct Words(pub(crate) Vec<String>);
+
+impl<'de> Deserialize<'de> for Words {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(untagged)]
+        enum Either {
+            Text(String),
+            List(Vec<String>),
+        }
+        let words = match Either::deserialize(deserializer) {
+            Ok(Either::Text(text)) => text.split(',').map(|word| word.trim().to_owned()).collect(),
+            Ok(Either::List(words)) => words,
+            Err(_) => {
+                return Err(de::Error::custom("a list of words is expected, or one text with commas between them"));
+            }
+        };
+        Ok(Self(words))
+    }
+}
+
+/// Describes several words in the OpenAPI document.
+pub(crate) fn words_schema() -> utoipa::openapi::Schema {
+    use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
+    let word = ObjectBuilder::new().schema_type(Type::String).build();
+    let types = SchemaType::from_iter([Type::Array, Type::String, Type::Null]);
+    ArrayBuilder::new().schema_type(types).items(word).build().into()
+}
+
 /// Describes a moment in the life of a ledger in the OpenAPI document.
 pub(crate) fn moment_schema() -> utoipa::openapi::Schema {
     use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};

@@ -2,9 +2,11 @@
 
 use super::cycles::nearest_path;
 use super::site::{Set, Site};
+use super::uncertain::Uncertain;
 use super::view::View;
 use crate::event::CauseKind;
 use crate::ids::EventId;
+use crate::time::{Instant, Virtual};
 
 /// How a node stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +87,33 @@ impl View {
             open.extend(causes.filter(|cause| seen.insert(*cause)));
         }
         seen
+    }
+
+    /// Returns the events and interventions that name an event as a cause and stand, by id: at most
+    /// so many.
+    #[must_use]
+    pub fn effects(&self, event_id: &EventId, items_max: usize) -> Vec<(EventId, CauseKind)> {
+        let Some(node) = self.ids.find(event_id.as_str().as_bytes()) else { return Vec::new() };
+        let live = self.graph.effects(node).filter(|(effect, _)| self.graph.is_live(*effect));
+        let kind = |requires| if requires { CauseKind::Requires } else { CauseKind::Contributes };
+        let mut found: Vec<_> = live.map(|(effect, requires)| (self.id(effect), kind(requires))).collect();
+        found.sort_by(|one, other| one.0.cmp(&other.0));
+        found.truncate(items_max);
+        found
+    }
+
+    /// Returns whether an event or intervention may have been at any moment of a stretch of time,
+    /// both ends included. What was never recorded never was.
+    #[must_use]
+    pub fn is_within(&self, event_id: &EventId, first: Instant<Virtual>, last: Instant<Virtual>) -> bool {
+        let Some(node) = self.ids.find(event_id.as_str().as_bytes()) else { return false };
+        if !self.graph.is_known(node) {
+            return false;
+        }
+        let (time, end, precision) = self.graph.times(node);
+        let start = Uncertain::new(time, precision);
+        let over = end.map_or(start.max, |end| start.max.max(Uncertain::new(end, precision).max));
+        start.min <= last && over >= first
     }
 
     /// Returns how an effect hangs on its cause, or `None` if the one does not name the other.

@@ -12,12 +12,15 @@ use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::intervention::{Effect, Understood, understand};
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Duration, Instant, Virtual};
-use timenav_engine::{EventHistory, EventVersion, IntervenedEvent, InterventionRequest, Refusal};
+use timenav_engine::{
+    Consequences, EventHistory, EventVersion, IntervenedEvent, InterventionRequest, OnParadox, Refusal,
+};
 use utoipa::ToSchema;
 
 use super::access_control::if_match;
 use super::clock::timeline;
 use super::events::{EventBody, draft};
+use super::paradoxes::ParadoxBody;
 use crate::answer::{Changed, LedgerBody};
 use crate::app::App;
 use crate::auth::Authenticated;
@@ -91,12 +94,24 @@ pub(crate) struct ManipulateRequest {
     /// Events that the intervention happens because of.
     #[schema(max_items = 256)]
     causes: Option<Vec<timenav_import::CauseRecord>>,
+    /// Whether an intervention that would make a paradox is refused (`refuse`), or told (`tell`, if it is left out).
+    on_paradox: Option<OnParadoxWord>,
     /// Whether to tell what would happen, and change nothing.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
     /// The timeline; that of the API key if it is left out.
     #[schema(value_type = Option<String>, example = "main")]
     timeline_id: Option<Text<TimelineId>>,
+}
+
+/// What happens if an intervention makes a paradox.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OnParadoxWord {
+    /// It is told.
+    Tell,
+    /// The intervention is refused.
+    Refuse,
 }
 
 /// What is done to an event.
@@ -162,12 +177,12 @@ pub(crate) struct EventReadBody {
     stands: bool,
     /// The event as it stands, if it does.
     #[schema(value_type = Option<EventBody>)]
-    event: Option<Box<RawValue>>,
+    pub(crate) event: Option<Box<RawValue>>,
     /// Every version of it, in the order in which they were made.
     versions: Vec<VersionBody>,
     /// What was done to it, in order.
     #[schema(value_type = Vec<InterventionBody>)]
-    interventions: Vec<Box<RawValue>>,
+    pub(crate) interventions: Vec<Box<RawValue>>,
     /// The last position of the ledger that counts.
     as_of: Option<u64>,
 }
@@ -252,6 +267,14 @@ pub(crate) struct ManipulatedBody {
     /// The event as it stands, if it does.
     #[schema(value_type = Option<EventBody>)]
     after: Option<Box<RawValue>>,
+    /// Events that stand and require the event, directly or not, nearest first: at most 100.
+    downstream: Vec<String>,
+    /// How many these are, counted to 10 000.
+    downstream_count: usize,
+    /// Paradoxes that are there since.
+    paradoxes_made: Vec<ParadoxBody>,
+    /// Paradoxes that are gone since.
+    paradoxes_healed: Vec<ParadoxBody>,
     /// Whether nothing was changed because a dry run was asked for.
     dry_run: bool,
     /// Where the intervention stands in the ledger; absent after a dry run.
@@ -338,7 +361,7 @@ async fn manipulate_event(
     Idempotent(idempotency): Idempotent,
     Params(request): Params<ManipulateRequest>,
 ) -> Result<Changed<ManipulatedBody>, Failure> {
-    let ManipulateRequest { event_id, action, time, effect, causes, dry_run, timeline_id } = request;
+    let ManipulateRequest { event_id, action, time, effect, causes, on_paradox, dry_run, timeline_id } = request;
     let Understood { effect, missing } = match effect {
         Some(effect) => Understood { effect: effect.read()?, missing: None },
         None => understand(&action),
@@ -348,12 +371,16 @@ async fn manipulate_event(
     let request = InterventionRequest { event_id: event_id.0, action, effect, time: time.0, causes };
     let timeline = timeline(timeline_id);
     if dry_run == Some(true) {
-        let preview = app.engine.preview_intervention(&caller, timeline, request).await?;
-        return Ok(Changed::ok(ManipulatedBody::of(&preview, None, missing, true), false));
+        let (preview, foreseen) = app.engine.foresee_intervention(&caller, timeline, request).await?;
+        return Ok(Changed::ok(ManipulatedBody::of(&preview, &foreseen, None, missing), false));
     }
-    let done = app.engine.manipulate_event(&caller, timeline, request, idempotency).await?;
+    let on_paradox = match on_paradox {
+        None | Some(OnParadoxWord::Tell) => OnParadox::Tell,
+        Some(OnParadoxWord::Refuse) => OnParadox::Refuse,
+    };
+    let (done, consequences) = app.engine.intervene(&caller, timeline, request, on_paradox, idempotency).await?;
     let (ledger, replayed) = (done.ledger.into(), done.replayed);
-    Ok(Changed::ok(ManipulatedBody::of(&done, Some(ledger), missing, false), replayed))
+    Ok(Changed::ok(ManipulatedBody::of(&done, &consequences, Some(ledger), missing), replayed))
 }
 
 fn read_cause(cause: timenav_import::CauseRecord, index: usize) -> Result<Cause, Failure> {
@@ -386,7 +413,7 @@ fn read_geo(geo: &timenav_import::GeoRecord) -> Result<Geo, Failure> {
 }
 
 impl EventReadBody {
-    fn of(event_id: &EventId, history: &EventHistory) -> Self {
+    pub(crate) fn of(event_id: &EventId, history: &EventHistory) -> Self {
         let standing = history.known.standing();
         let status = if standing.is_some() {
             format!("The event `{event_id}` stands.")
@@ -420,7 +447,13 @@ impl EventReadBody {
 }
 
 impl ManipulatedBody {
-    fn of(done: &IntervenedEvent, ledger: Option<LedgerBody>, missing: Option<&str>, dry_run: bool) -> Self {
+    fn of(
+        done: &IntervenedEvent,
+        consequences: &Consequences,
+        ledger: Option<LedgerBody>,
+        missing: Option<&str>,
+    ) -> Self {
+        let dry_run = ledger.is_none();
         let changed = done.before != done.after;
         let what = match (&done.after, changed, done.effect.as_str()) {
             (_, false, "note") => "is noted and changes nothing".to_owned(),
@@ -439,6 +472,10 @@ impl ManipulatedBody {
             effect: EffectBody::of(&done.effect),
             before: done.before.as_deref().and_then(raw),
             after: done.after.as_deref().and_then(raw),
+            downstream: consequences.downstream.iter().map(ToString::to_string).collect(),
+            downstream_count: consequences.downstream_count,
+            paradoxes_made: consequences.made.iter().map(ParadoxBody::of).collect(),
+            paradoxes_healed: consequences.healed.iter().map(ParadoxBody::of).collect(),
             dry_run,
             ledger,
         }
@@ -461,6 +498,6 @@ impl EffectBody {
 }
 
 /// Returns JSON that the engine keeps, to be answered as it is.
-fn raw(json: &str) -> Option<Box<RawValue>> {
+pub(crate) fn raw(json: &str) -> Option<Box<RawValue>> {
     RawValue::from_string(json.to_owned()).ok()
 }

@@ -71,6 +71,15 @@ impl Store for SqliteStore {
         self.read(move |connection| versions::named(connection, &layers, &key, items_max)).await
     }
 
+    async fn names_near(
+        &self,
+        layers: Arc<[Layer]>,
+        key: String,
+        searched_max: usize,
+    ) -> Result<Vec<(EventId, Option<String>)>, StoreError> {
+        self.read(move |connection| versions::names_near(connection, &layers, &key, searched_max)).await
+    }
+
     async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError> {
         outcomes(&self.shared.writer.lock(), keys)
     }

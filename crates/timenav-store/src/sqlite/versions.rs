@@ -95,3 +95,60 @@ fn read_layer(
     }
     Ok(())
 }
+
+/// Events that are told where a name is nearly theirs.
+const NAMES_NEAR_MAX: usize = 5;
+/// How alike a name has to be, from 0 to 1.
+const LIKENESS_MIN: f64 = 0.7;
+
+const SELECT_NAMES: &str = "SELECT event_id, name_key FROM events INDEXED BY events_by_name
+    WHERE timeline = ?1 AND name_key IS NOT NULL AND position < ?2 AND (until IS NULL OR until >= ?2) LIMIT ?3";
+const SELECT_IDS: &str = "SELECT event_id, name_key FROM events INDEXED BY events_by_id
+    WHERE timeline = ?1 AND event_id >= ?4 AND event_id < ?5
+    AND position < ?2 AND (until IS NULL OR until >= ?2) LIMIT ?3";
+
+/// Returns standing events whose names are nearly a key or have it in them, or whose ids begin as it
+/// does and are nearly it.
+pub(super) fn names_near(
+    connection: &Connection,
+    layers: &[Layer],
+    key: &str,
+    searched_max: usize,
+) -> Result<Vec<(EventId, Option<String>)>, StoreError> {
+    let mut found: Vec<(f64, EventId, Option<String>)> = Vec::new();
+    let first: String = key.chars().take(1).collect();
+    for layer in layers {
+        let (timeline, as_of, rows_max) = (layer.timeline.0, sql(layer.as_of), sql(searched_max as u64));
+        let mut take = |rows: &mut rusqlite::Rows<'_>| -> Result<(), StoreError> {
+            while let Some(row) = rows.next().map_err(failed)? {
+                let event_id: String = row.get(0).map_err(failed)?;
+                let name: Option<String> = row.get(1).map_err(failed)?;
+                let of_name = name.as_deref().map_or(0.0, |name| likeness(name, key));
+                let likeness = of_name.max(likeness(&event_id.to_lowercase(), key));
+                if likeness >= LIKENESS_MIN {
+                    found.push((likeness, id(EventId::new(&event_id))?, name));
+                }
+            }
+            Ok(())
+        };
+        let mut select = connection.prepare_cached(SELECT_NAMES).map_err(failed)?;
+        take(&mut select.query(params![timeline, as_of, rows_max]).map_err(failed)?)?;
+        for first in [first.clone(), first.to_uppercase()] {
+            let mut select = connection.prepare_cached(SELECT_IDS).map_err(failed)?;
+            let past = format!("{first}\u{10ffff}");
+            take(&mut select.query(params![timeline, as_of, rows_max, first, past]).map_err(failed)?)?;
+        }
+    }
+    found.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+    found.dedup_by(|one, other| one.1 == other.1);
+    found.truncate(NAMES_NEAR_MAX);
+    Ok(found.into_iter().map(|(_, event_id, name)| (event_id, name)).collect())
+}
+
+/// Returns how alike two names are, from 0 to 1. A name that has the other in it is very like it.
+fn likeness(name: &str, key: &str) -> f64 {
+    if !key.is_empty() && name.contains(key) {
+        return 0.95;
+    }
+    strsim::normalized_damerau_levenshtein(name, key)
+}

@@ -152,6 +152,15 @@ impl Store for FaultyStore {
         self.reading()?.events_named(layers, key, items_max).await
     }
 
+    async fn names_near(
+        &self,
+        layers: Arc<[Layer]>,
+        key: String,
+        searched_max: usize,
+    ) -> Result<Vec<(EventId, Option<String>)>, StoreError> {
+        self.reading()?.names_near(layers, key, searched_max).await
+    }
+
     async fn event_versions(
         &self,
         layers: Arc<[Layer]>,

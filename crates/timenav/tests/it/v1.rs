@@ -9,6 +9,7 @@ mod clock;
 mod events;
 mod manipulate_event;
 mod monitor_events;
+mod monitor_paradox;
 mod detect_tampering;
 mod import_events;
 mod export_events;

@@ -47,9 +47,10 @@ impl Operation {
             "fast_forward" | "rewind" => json!({ "duration": "1h" }),
             "set_rate" => json!({ "rate": 2 }),
             "return_to_anchor" => json!({ "anchor_id": "anchor_none" }),
-            "monitor_events" => json!({ "location": "*", "time_range": "../.." }),
+            "monitor_events" | "scan_events" => json!({ "location": "*", "time_range": "../.." }),
             "create_timeline" => json!({ "timeline_id": "made" }),
             "create_user" => json!({ "user_id": "made" }),
+            "check_timeline" => json!({ "timeline_id": "main", "significant_event": "none" }),
             "correct_event" => json!({ "event": { "event_id": "none", "time": "2001-01-01T00:00:00Z" } }),
             "manipulate_event" => {
                 json!({ "event_id": "none", "action": "cancel", "time": "2001-01-01T00:00:00Z" })
@@ -58,7 +59,7 @@ impl Operation {
             "proof" => json!({ "position": 0 }),
             "set_access_control" => json!({ "timeline_id": "main", "permissions": {} }),
             "access_control" => json!({ "timeline_id": "main" }),
-            "access_logs" => json!({ "timeline_id": "main", "time_range": "../.." }),
+            "access_logs" | "monitor_paradox" => json!({ "timeline_id": "main", "time_range": "../.." }),
             "restrict_time_travel" => json!({ "user_id": "admin", "restriction_level": "full_access" }),
             "detect_tampering" => json!({ "timeline_id": "main", "scan_depth": "quick" }),
             "encrypt_data" => json!({ "timeline_id": "main", "data": {}, "encryption_key": "a passphrase" }),

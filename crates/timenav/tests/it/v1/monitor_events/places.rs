@@ -15,7 +15,7 @@ fn with_events() -> Service {
         { "event_id": "nowhere", "time": AT, "name": "Rumour" },
         { "event_id": "country", "time": AT, "location": "France" },
         { "event_id": "middle-earth", "time": AT, "location": "The Shire" },
-        { "event_id": "fiji", "time": AT, "geo": { "lat": -16.6, "lon": 179.98 } },
+        { "event_id": "fiji", "time": AT, "geo": { "lat": -18.14, "lon": 178.44 } },
     ]);
     service.post("/v1/events", &events);
     service

@@ -1,0 +1,350 @@
+//! Paradoxes: listed, made and healed by interventions, and around one event.
+
+use std::sync::Arc;
+
+use timenav_core::access::Demand;
+use timenav_core::as_of::AsOf;
+use timenav_core::event::CauseKind;
+use timenav_core::ids::{EventId, TimelineId};
+use timenav_core::limits::{EVENT_RELATIONS_MAX, NAMES_SEARCHED_MAX};
+use timenav_core::paradox::{Ancestor, Delta, Grade, Heading, IMPACT_EVENTS_MAX, Kind, Paradox};
+use timenav_core::time::{Instant, TimeRange, Virtual};
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::event_content::event_draft;
+use crate::history::{EventHistory, IntervenedEvent, InterventionRequest};
+use crate::idempotency::Idempotency;
+use crate::places::name_key;
+use crate::proofs::InclusionProof;
+use crate::refusal::Refusal;
+use crate::state::TimelineState;
+use crate::store::Layer;
+use crate::views::{Kept, what_if};
+
+/// How often what an intervention would make is worked out anew, where others change events
+/// meanwhile.
+const ATTEMPTS_MAX: usize = 8;
+
+/// Which paradoxes are asked for.
+#[derive(Clone, Debug)]
+pub struct MonitorParadox {
+    /// On which timeline; the key's own where there is none.
+    pub timeline: Option<TimelineId>,
+    /// Those with an event in this stretch of time, both ends included.
+    pub range: TimeRange<Virtual>,
+    /// Of which kinds; of all that are no observations, if it is left out.
+    pub kinds: Option<Vec<Kind>>,
+    /// Whether observations about the data are listed too.
+    pub observations: bool,
+    /// As the ledger told it at that moment, instead of now; also as the caller wrote it.
+    pub as_of: Option<(String, AsOf)>,
+    /// At most so many on the page.
+    pub items_max: usize,
+    /// Where the last page ended.
+    pub cursor: Option<String>,
+}
+
+/// One page of paradoxes, in their one order.
+#[derive(Clone, Debug)]
+pub struct ParadoxPage {
+    /// On which timeline.
+    pub timeline_id: TimelineId,
+    /// The paradoxes.
+    pub paradoxes: Vec<Paradox>,
+    /// How many there are on all pages.
+    pub total: usize,
+    /// How many of each kind and grade there are on the whole timeline, observations too.
+    pub counts: Vec<(Kind, Grade, u64)>,
+    /// The last position of the ledger that all pages of this query show.
+    pub as_of: Option<u64>,
+    /// Asks for the next page.
+    pub next_cursor: Option<String>,
+}
+
+/// What an intervention did, or would do, to others than its event.
+#[derive(Clone, Debug)]
+pub struct Consequences {
+    /// Paradoxes that are there since.
+    pub made: Vec<Paradox>,
+    /// Paradoxes that are gone since.
+    pub healed: Vec<Paradox>,
+    /// Events that stand and require the event, directly or not, nearest first: some of them.
+    pub downstream: Vec<EventId>,
+    /// How many these are, counted no further than [`IMPACT_EVENTS_MAX`].
+    pub downstream_count: usize,
+}
+
+/// What is to happen if an intervention makes a paradox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnParadox {
+    /// It is told.
+    #[default]
+    Tell,
+    /// The intervention is refused.
+    Refuse,
+}
+
+/// What is known around one event.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// What it happened because of, nearest first: some of them.
+    pub causes: Vec<Ancestor>,
+    /// What happened because of it, by id: some of them, direct ones only.
+    pub effects: Vec<(EventId, CauseKind)>,
+    /// Events that stand and require it, directly or not: how many, counted no further than
+    /// [`IMPACT_EVENTS_MAX`].
+    pub consequences_count: usize,
+    /// Some of them, nearest first.
+    pub consequences: Vec<EventId>,
+    /// Paradoxes that it is a part of: some of them.
+    pub paradoxes: Vec<Paradox>,
+}
+
+/// Whether something stands in a timeline.
+#[derive(Clone, Debug)]
+pub struct TimelineCheck {
+    /// On which timeline.
+    pub timeline_id: TimelineId,
+    /// The event with its versions and interventions, if there is one of that id or name.
+    pub event: Option<(EventId, EventHistory)>,
+    /// What the timeline's clock shows.
+    pub clock_at: Instant<Virtual>,
+    /// What is around the event.
+    pub surroundings: Option<Surroundings>,
+    /// Shows that the entry of the version that stands is in the ledger; `None` where that is the
+    /// ledger of a timeline that this one was forked from.
+    pub proof: Option<InclusionProof>,
+    /// Events whose ids or names are nearly so, or the same: id, and name if there is one.
+    pub candidates: Vec<(EventId, Option<String>)>,
+}
+
+impl Engine {
+    /// Lists paradoxes.
+    ///
+    /// # Errors
+    /// The caller may not, the cursor is of another query, or the ledger cannot be written.
+    pub async fn monitor_paradox(&self, caller: &Caller, request: MonitorParadox) -> Result<ParadoxPage, Refusal> {
+        let timeline = request.timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let state = self.admit(caller, &timeline, Demand::Look, "monitor_paradox").await?;
+        let as_of_text = request.as_of.as_ref().map_or("", |(text, _)| text);
+        let kinds: Option<Vec<&str>> =
+            request.kinds.as_ref().map(|kinds| kinds.iter().map(|kind| kind.code()).collect());
+        let asked = format!("paradoxes {timeline} {} {as_of_text} {kinds:?} {}", request.range, request.observations);
+        let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
+        let mut layers = self.layers_at(&state, request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
+        if let (Some(cursor), Some(last)) = (cursor, Arc::make_mut(&mut layers).last_mut()) {
+            last.as_of = cursor.as_of;
+        }
+        let parameters = serde_json::json!({
+            "time_range": request.range.to_string(), "kinds": kinds, "observations": request.observations,
+        });
+        self.log_read(caller, &timeline, "monitor_paradox", parameters.to_string()).await?;
+        let skip = cursor.map_or(0, |cursor| usize::try_from(cursor.position).unwrap_or(usize::MAX));
+        let (items_max, range) = (request.items_max, request.range);
+        let wanted = move |heading: Heading| match &request.kinds {
+            Some(kinds) => kinds.contains(&heading.kind),
+            None => request.observations || !heading.is_observation,
+        };
+        let look = move |kept: &mut Kept| {
+            let (page, total) = page(kept, wanted, &range, skip, items_max);
+            (page, total, kept.view.counts())
+        };
+        let (paradoxes, total, counts) = self.look_at(&timeline, &layers, look).await?;
+        let size = layers.last().map_or(0, |layer| layer.as_of);
+        let shown = skip.saturating_add(paradoxes.len());
+        let next_cursor = (shown < total).then(|| self.cursor(caller, &asked, size, 0, shown as u64));
+        let as_of = size.checked_sub(1);
+        Ok(ParadoxPage { timeline_id: timeline, paradoxes, total, counts, as_of, next_cursor })
+    }
+
+    /// Does something to an event, and tells what that makes and heals.
+    ///
+    /// # Errors
+    /// As [`Engine::manipulate_event`]; with [`OnParadox::Refuse`] also that it would make a paradox.
+    pub async fn intervene(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        request: InterventionRequest,
+        on_paradox: OnParadox,
+        idempotency: Option<Idempotency>,
+    ) -> Result<(IntervenedEvent, Consequences), Refusal> {
+        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        for _ in 0..ATTEMPTS_MAX {
+            let mut guard = None;
+            if on_paradox == OnParadox::Refuse {
+                request.check()?;
+                let state = self.admit(caller, &timeline, Demand::Intervene, "manipulate_event").await?;
+                guard = Some(state.head.frontier.size());
+                let (_, made) = self.foresee(&state, &request).await?;
+                if let Some(first) = made.made.iter().find(|paradox| !paradox.is_observation) {
+                    return Err(Refusal::WouldCreateParadox { explanation: first.explanation.clone() });
+                }
+            }
+            let done = self.manipulate_guarded(caller, timeline.clone(), request.clone(), guard, idempotency).await;
+            let done = match done {
+                Err(Refusal::ChangedMeanwhile) if guard.is_some() => continue,
+                other => other?,
+            };
+            let state = self.state(&timeline);
+            let state = state.ok_or_else(|| Refusal::Damaged(format!("timeline `{timeline}` is gone")))?;
+            let layers = state.layers_now();
+            let delta = self.delta_at(&layers, done.ledger.position).await?;
+            let consequences = self.consequences(&layers, done.event_id.clone(), delta).await?;
+            return Ok((done, consequences));
+        }
+        Err(Refusal::ChangedMeanwhile)
+    }
+
+    /// Returns what an intervention would do, and changes nothing.
+    ///
+    /// # Errors
+    /// As [`Engine::manipulate_event`].
+    pub async fn foresee_intervention(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        request: InterventionRequest,
+    ) -> Result<(IntervenedEvent, Consequences), Refusal> {
+        let preview = self.preview_intervention(caller, timeline, request.clone()).await?;
+        let state = self.state(&preview.timeline_id);
+        let state = state.ok_or_else(|| Refusal::Damaged(format!("timeline `{}` is gone", preview.timeline_id)))?;
+        let (layers, delta) = self.foresee(&state, &request).await?;
+        let consequences = self.consequences(&layers, preview.event_id.clone(), delta).await?;
+        Ok((preview, consequences))
+    }
+
+    /// Works out what an intervention would make and heal, were it the next entry.
+    async fn foresee(
+        &self,
+        state: &TimelineState,
+        request: &InterventionRequest,
+    ) -> Result<(Arc<[Layer]>, Delta), Refusal> {
+        let layers = state.layers_now();
+        let missing = || Refusal::NotFound { what: "event", id: request.event_id.to_string() };
+        let known = self.versions_of(&layers, &request.event_id).await?.ok_or_else(missing)?;
+        let before = known.standing().map(|version| Arc::clone(&version.content));
+        let after = crate::group::preview(&known, &request.event_id, &request.effect)?;
+        let intervention_id = self.new_intervention_id()?;
+        let intervention_id = EventId::new(intervention_id.as_str()).map_err(|error| Refusal::id("event_id", error))?;
+        let host = self.host(state);
+        let clock_at = state.head.clock.now(host);
+        let request = request.clone();
+        let delta = self
+            .with_view(&layers, move |kept| what_if(kept, &request, intervention_id, (before, after), (host, clock_at)))
+            .await?;
+        Ok((layers, delta))
+    }
+
+    async fn consequences(
+        &self,
+        layers: &Arc<[Layer]>,
+        event_id: EventId,
+        delta: Delta,
+    ) -> Result<Consequences, Refusal> {
+        let look = move |kept: &mut Kept| {
+            let downstream = kept.view.descendants(&event_id, EVENT_RELATIONS_MAX);
+            (downstream, kept.view.descendants_count(&event_id, IMPACT_EVENTS_MAX))
+        };
+        let (downstream, downstream_count) = self.with_view(layers, look).await?;
+        Ok(Consequences { made: delta.made, healed: delta.healed, downstream, downstream_count })
+    }
+
+    /// Finds out whether an event stands, and what is around it.
+    ///
+    /// # Errors
+    /// The caller may not, or the ledger cannot be written.
+    pub async fn check_timeline(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        significant_event: &str,
+        as_of: Option<&(String, AsOf)>,
+    ) -> Result<TimelineCheck, Refusal> {
+        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let state = self.admit(caller, &timeline, Demand::Look, "check_timeline").await?;
+        let layers = self.layers_at(&state, as_of.map(|(_, as_of)| as_of)).await?;
+        let parameters = serde_json::json!({
+            "significant_event": significant_event, "as_of": as_of.map(|(text, _)| text),
+        });
+        self.log_read(caller, &timeline, "check_timeline", parameters.to_string()).await?;
+        let clock_at = state.head.clock.now(self.host(&state));
+        let found = self.event_called(&layers, significant_event).await?;
+        let event = match found {
+            Some((event_id, known)) => {
+                let history = self.history_of(&timeline, &layers, known).await?;
+                Some((event_id, history))
+            }
+            None => None,
+        };
+        let surroundings = match &event {
+            Some((event_id, _)) => Some(self.surroundings(&timeline, &layers, event_id.clone()).await?),
+            None => None,
+        };
+        let key = name_key(significant_event);
+        let near = self.store().names_near(Arc::clone(&layers), key, NAMES_SEARCHED_MAX).await?;
+        let candidates = near.into_iter().filter(|(event_id, _)| event.as_ref().is_none_or(|(id, _)| id != event_id));
+        let candidates = candidates.collect();
+        let standing = event.as_ref().and_then(|(_, history)| history.known.standing());
+        let own = standing.filter(|version| version.layer == state.ancestors.len()).map(|version| version.position);
+        let proof = match own {
+            Some(position) => Some(self.prove_entry(&timeline, position).await?),
+            None => None,
+        };
+        Ok(TimelineCheck { timeline_id: timeline, event, clock_at, surroundings, proof, candidates })
+    }
+
+    async fn surroundings(
+        &self,
+        timeline: &TimelineId,
+        layers: &Arc<[Layer]>,
+        event_id: EventId,
+    ) -> Result<Surroundings, Refusal> {
+        let look = move |kept: &mut Kept| {
+            let view = &kept.view;
+            Surroundings {
+                causes: view.ancestors(&event_id, EVENT_RELATIONS_MAX),
+                effects: view.effects(&event_id, EVENT_RELATIONS_MAX),
+                consequences_count: view.descendants_count(&event_id, IMPACT_EVENTS_MAX),
+                consequences: view.descendants(&event_id, EVENT_RELATIONS_MAX),
+                paradoxes: view.touching(&event_id).page(0, EVENT_RELATIONS_MAX),
+            }
+        };
+        self.look_at(timeline, layers, look).await
+    }
+}
+
+/// Returns some of the paradoxes that are wanted, and how many there are.
+fn page(
+    kept: &Kept,
+    wanted: impl Fn(Heading) -> bool,
+    range: &TimeRange<Virtual>,
+    skip: usize,
+    items_max: usize,
+) -> (Vec<Paradox>, usize) {
+    let list = kept.view.list(wanted);
+    if *range == TimeRange::everything() {
+        return (list.page(skip, items_max), list.len());
+    }
+    let within =
+        |paradox: &Paradox| paradox.events.iter().any(|id| kept.view.is_within(id, range.first(), range.last()));
+    let mut all = list.all();
+    all.retain(within);
+    let total = all.len();
+    (all.into_iter().skip(skip).take(items_max).collect(), total)
+}
+
+/// Returns the time of an event as JSON tells it.
+pub(crate) fn time_in(content: &str) -> Option<Instant<Virtual>> {
+    event_draft(content).map(|draft| draft.time)
+}
+
+impl TimelineCheck {
+    /// Returns when the event happens, if it stands.
+    #[must_use]
+    pub fn event_time(&self) -> Option<Instant<Virtual>> {
+        let (_, history) = self.event.as_ref()?;
+        time_in(&history.known.standing()?.content)
+    }
+}

@@ -1,0 +1,149 @@
+//! Events with what hangs on them, and a summary of all that a question finds.
+
+use timenav_core::event::CauseKind;
+use timenav_core::ids::{EventId, InterventionId};
+use timenav_core::limits::{EVENT_RELATIONS_MAX, PAGE_ITEMS_MAX, SUMMARY_EVENTS_MAX};
+use timenav_core::paradox::Kind;
+use timenav_core::time::{Instant, Virtual};
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::event_content::event_draft;
+use crate::events::{EventPage, MonitorEvents};
+use crate::refusal::Refusal;
+use crate::store::EventQuery;
+use crate::views::Kept;
+
+/// Stretches of a histogram.
+const BUCKETS: usize = 24;
+
+/// What hangs on one event.
+#[derive(Clone, Debug, Default)]
+pub struct EventMarks {
+    /// Which event.
+    pub event_id: Option<EventId>,
+    /// What happened because of it, by id: direct effects, some of them.
+    pub effects: Vec<(EventId, CauseKind)>,
+    /// What was done to it, in order.
+    pub interventions: Vec<InterventionId>,
+    /// Kinds of paradoxes that it is a part of.
+    pub paradoxes: Vec<Kind>,
+}
+
+/// All that a question finds, in numbers.
+#[derive(Clone, Debug)]
+pub struct EventSummary {
+    /// How many events, counted no further than [`SUMMARY_EVENTS_MAX`].
+    pub count: usize,
+    /// Whether there may be more.
+    pub is_cut: bool,
+    /// When the first one happens.
+    pub first: Option<Instant<Virtual>>,
+    /// When the last one happens, of those that were counted.
+    pub last: Option<Instant<Virtual>>,
+    /// How many happen in each stretch between the first and the last: where it begins, and the count.
+    pub histogram: Vec<(Instant<Virtual>, usize)>,
+}
+
+impl Engine {
+    /// Finds events by place and time, with what hangs on each; on the first page also a summary.
+    ///
+    /// # Errors
+    /// As [`Engine::monitor_events`].
+    pub async fn scan_events(
+        &self,
+        caller: &Caller,
+        request: MonitorEvents,
+    ) -> Result<(EventPage, Vec<EventMarks>, Option<EventSummary>), Refusal> {
+        let is_first = request.cursor.is_none();
+        let (page, query) = self.find_events(caller, request, "scan_events").await?;
+        let drafts = page.events.iter().map(|event| event_draft(&event.content));
+        let ids: Vec<EventId> = drafts
+            .map(|draft| draft.and_then(|draft| draft.event_id))
+            .collect::<Option<_>>()
+            .ok_or_else(|| Refusal::Damaged("an event that is kept cannot be read".to_owned()))?;
+        let known = self.store().event_versions(query.layers.clone(), ids.clone()).await?;
+        let of_view = ids.clone();
+        let look = move |kept: &mut Kept| {
+            let kinds = kept.view.marks(&of_view, |heading| !heading.is_observation);
+            let effects = of_view.iter().map(|id| kept.view.effects(id, EVENT_RELATIONS_MAX));
+            effects.zip(kinds).collect::<Vec<_>>()
+        };
+        let seen = self.look_at(&page.timeline_id, &query.layers, look).await?;
+        let mut marks = Vec::with_capacity(ids.len());
+        for (event_id, (effects, paradoxes)) in ids.into_iter().zip(seen) {
+            let mut interventions = Vec::new();
+            for (layer, position) in known.get(&event_id).map_or(&[][..], |known| &known.interventions) {
+                let entry = self.store().entry(query.layers[*layer].timeline, *position).await?;
+                interventions.extend(entry.and_then(|entry| intervention_in(&entry.payload)));
+            }
+            marks.push(EventMarks { event_id: Some(event_id), effects, interventions, paradoxes });
+        }
+        let summary = if is_first { Some(self.summary(query).await?) } else { None };
+        Ok((page, marks, summary))
+    }
+
+    async fn summary(&self, mut query: EventQuery) -> Result<EventSummary, Refusal> {
+        query.after = None;
+        query.items_max = PAGE_ITEMS_MAX;
+        let mut times: Vec<Instant<Virtual>> = Vec::new();
+        let is_cut = loop {
+            let events = self.store().events(query.clone()).await?;
+            times.extend(events.iter().map(|event| event.time));
+            let Some(last) = events.last().filter(|_| events.len() == query.items_max) else { break false };
+            if times.len() >= SUMMARY_EVENTS_MAX {
+                break true;
+            }
+            query.after = Some((last.time, last.layer, last.position));
+        };
+        let (first, last) = (times.first().copied(), times.last().copied());
+        Ok(EventSummary { count: times.len(), is_cut, first, last, histogram: histogram(&times) })
+    }
+}
+
+/// Counts how many times, which are in order, lie in each of equal stretches between both ends.
+fn histogram(times: &[Instant<Virtual>]) -> Vec<(Instant<Virtual>, usize)> {
+    let (Some(first), Some(last)) = (times.first(), times.last()) else { return Vec::new() };
+    let whole = i128::from(last.micros()) - i128::from(first.micros());
+    if whole == 0 {
+        return vec![(*first, times.len())];
+    }
+    let buckets = BUCKETS as i128;
+    let mut counts = vec![0_usize; BUCKETS];
+    for time in times {
+        let at = (i128::from(time.micros()) - i128::from(first.micros())) * buckets / (whole + 1);
+        counts[usize::try_from(at).unwrap_or(0)] += 1;
+    }
+    let begin = |number: usize| {
+        let micros = i128::from(first.micros()) + (whole + 1) * number as i128 / buckets;
+        i64::try_from(micros).ok().and_then(Instant::from_micros).unwrap_or(*last)
+    };
+    counts.into_iter().enumerate().map(|(number, count)| (begin(number), count)).collect()
+}
+
+fn intervention_in(payload: &[u8]) -> Option<InterventionId> {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        intervention_id: String,
+    }
+    InterventionId::new(&serde_json::from_slice::<Named>(payload).ok()?.intervention_id).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_time_is_in_one_stretch() {
+        let at = |micros: i64| Instant::from_micros(micros).unwrap();
+        assert!(histogram(&[]).is_empty());
+        assert_eq!(histogram(&[at(5), at(5)]), [(at(5), 2)]);
+        let times: Vec<_> = (0..240).map(at).collect();
+        let counted = histogram(&times);
+        assert_eq!(counted.len(), BUCKETS);
+        assert!(counted.iter().all(|(_, count)| *count == 10), "{counted:?}");
+        let far = histogram(&[Instant::MIN, at(0), Instant::MAX]);
+        assert_eq!(far.iter().map(|(_, count)| count).sum::<usize>(), 3);
+        assert_eq!((far[0].0, far[BUCKETS - 1].1), (Instant::MIN, 1));
+    }
+}

@@ -1,0 +1,243 @@
+//! Views of timelines: what their paradoxes are found in.
+//!
+//! A view is made of the entries of a ledger, when it is first asked for, and goes on with those that
+//! came since whenever it is asked again. It is a projection in memory: nothing depends on it, the
+//! committer does not wait for it, and the ones that were not asked for longest are dropped where
+//! all of them hold too many events.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use timenav_core::ids::{EventId, TimelineId};
+use timenav_core::limits::VIEWS_EVENTS_MAX;
+use timenav_core::paradox::{Builder, Delta, Settings, SizeHint, Stamp, View};
+use timenav_core::time::{Instant, Virtual, Wall};
+
+use crate::engine::Engine;
+use crate::event_content::event_draft;
+use crate::history::InterventionRequest;
+use crate::refusal::Refusal;
+use crate::scan::EntryRow;
+use crate::store::{Layer, TimelineKey};
+
+mod feed;
+
+/// Entries read at a time.
+const BLOCK_ENTRIES: u64 = 4_096;
+/// Changes of paradoxes that are remembered, to be told to whoever made them.
+const DELTAS_KEPT_MAX: usize = 1_024;
+
+/// A view, and how far into the ledger it goes.
+pub(crate) struct Kept {
+    pub(crate) view: View,
+    /// How many entries of the timeline itself it has taken in.
+    pub(crate) size: u64,
+    /// How many entries of the timelines it was forked from come before them.
+    offset: u64,
+    /// What entries made and healed since it was made, by position.
+    deltas: VecDeque<(u64, Delta)>,
+    /// Changes of entries before this position are not known.
+    deltas_from: u64,
+}
+
+/// A view that others may wait for.
+type Slot = Arc<tokio::sync::Mutex<Option<Kept>>>;
+
+/// Every view that is kept, the one asked for last at the end.
+#[derive(Default)]
+pub(crate) struct Views(Mutex<Vec<(TimelineKey, Slot, usize)>>);
+
+impl Views {
+    fn slot(&self, timeline: TimelineKey) -> Slot {
+        let mut slots = self.0.lock();
+        let found = slots.iter().position(|(key, ..)| *key == timeline);
+        let slot = found.map_or_else(|| (timeline, Slot::default(), 0), |at| slots.remove(at));
+        slots.push(slot.clone());
+        slot.1
+    }
+
+    /// Says how much a view holds, and drops others where all hold too much.
+    fn weigh(&self, timeline: TimelineKey, nodes: usize) {
+        let mut slots = self.0.lock();
+        if let Some(slot) = slots.iter_mut().find(|(key, ..)| *key == timeline) {
+            slot.2 = nodes;
+        }
+        while slots.len() > 1 && slots.iter().map(|(.., nodes)| nodes).sum::<usize>() > VIEWS_EVENTS_MAX {
+            slots.remove(0);
+        }
+    }
+}
+
+impl Kept {
+    /// Returns what an entry made and healed, if that is still known.
+    pub(crate) fn delta(&self, position: u64) -> Option<Delta> {
+        if position < self.deltas_from || position >= self.size {
+            return None;
+        }
+        let found = self.deltas.iter().find(|(at, _)| *at == position);
+        Some(found.map(|(_, delta)| delta.clone()).unwrap_or_default())
+    }
+
+    fn remember(&mut self, position: u64, delta: Delta) {
+        if delta.is_empty() {
+            return;
+        }
+        self.deltas.push_back((position, delta));
+        if self.deltas.len() > DELTAS_KEPT_MAX
+            && let Some((dropped, _)) = self.deltas.pop_front()
+        {
+            self.deltas_from = dropped + 1;
+        }
+    }
+}
+
+impl Engine {
+    /// Lets somebody look at the view of a timeline as of now: no entry that was answered before
+    /// this call is missing in it.
+    pub(crate) async fn with_view<T: Send + 'static>(
+        &self,
+        layers: &Arc<[Layer]>,
+        look: impl FnOnce(&mut Kept) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let own = own(layers)?;
+        let slot = self.views().slot(own.timeline);
+        let mut held = slot.lock_owned().await;
+        let mut kept = match held.take() {
+            Some(kept) => kept,
+            None => self.make_view(layers).await?,
+        };
+        if !self.catch_up(&mut kept, layers).await? {
+            // Something was erased: what the view knew of it must go.
+            kept = self.make_view(layers).await?;
+        }
+        self.views().weigh(own.timeline, kept.view.nodes_count());
+        // Looking may take long, and is no work for a thread that answers requests.
+        let looked = tokio::task::spawn_blocking(move || {
+            let found = look(&mut kept);
+            *held = Some(kept);
+            found
+        });
+        looked.await.map_err(|error| Refusal::Damaged(format!("a view could not be looked at: {error}")))
+    }
+
+    /// Lets somebody look at the view of a timeline as it is or was.
+    pub(crate) async fn look_at<T: Send + 'static>(
+        &self,
+        timeline: &TimelineId,
+        layers: &Arc<[Layer]>,
+        look: impl FnOnce(&mut Kept) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        if let Some(state) = self.state(timeline).filter(|state| state.stands_as_on(layers)) {
+            return self.with_view(&state.layers_now(), look).await;
+        }
+        // A view of the past is one that nobody else needs.
+        let mut kept = self.make_view(layers).await?;
+        let looked = tokio::task::spawn_blocking(move || look(&mut kept)).await;
+        looked.map_err(|error| Refusal::Damaged(format!("a view could not be looked at: {error}")))
+    }
+
+    /// Makes the view of a timeline as it was, which nobody else needs.
+    pub(crate) async fn make_view(&self, layers: &Arc<[Layer]>) -> Result<Kept, Refusal> {
+        let own = own(layers)?;
+        let mut builder = Builder::new(Settings::default(), SizeHint::default());
+        let mut offset = 0;
+        for layer in layers.iter() {
+            let mut at = 0;
+            while at < layer.as_of {
+                let rows = self.read_entries(layer, at).await?;
+                at += rows.len() as u64;
+                let fed = tokio::task::spawn_blocking(move || {
+                    for row in &rows {
+                        feed::records(row, offset, &mut |records| {
+                            for record in records {
+                                builder.add(record);
+                            }
+                        });
+                    }
+                    builder
+                });
+                builder = fed.await.map_err(|error| Refusal::Damaged(format!("a view could not be made: {error}")))?;
+            }
+            offset += layer.as_of;
+        }
+        let view = tokio::task::spawn_blocking(move || builder.finish()).await;
+        let view = view.map_err(|error| Refusal::Damaged(format!("a view could not be made: {error}")))?;
+        let (size, offset) = (own.as_of, offset - own.as_of);
+        Ok(Kept { view, size, offset, deltas: VecDeque::new(), deltas_from: size })
+    }
+
+    /// Takes in what came since. Returns whether the view is still good.
+    async fn catch_up(&self, kept: &mut Kept, layers: &Arc<[Layer]>) -> Result<bool, Refusal> {
+        let own = own(layers)?;
+        while kept.size < own.as_of {
+            for row in self.read_entries(&own, kept.size).await? {
+                if feed::erases(&row) {
+                    return Ok(false);
+                }
+                let mut delta = None;
+                feed::records(&row, kept.offset, &mut |records| delta = Some(kept.view.apply_all(records)));
+                kept.size = row.position + 1;
+                kept.remember(row.position, delta.unwrap_or_default());
+            }
+        }
+        Ok(true)
+    }
+
+    async fn read_entries(&self, layer: &Layer, first: u64) -> Result<Vec<EntryRow>, Refusal> {
+        let rows = self.store().entry_rows(layer.timeline, first, layer.as_of.min(first + BLOCK_ENTRIES)).await?;
+        if rows.is_empty() { Err(Refusal::Damaged(format!("entry {first} is missing"))) } else { Ok(rows) }
+    }
+
+    /// Returns what an entry made and healed.
+    pub(crate) async fn delta_at(&self, layers: &Arc<[Layer]>, position: u64) -> Result<Delta, Refusal> {
+        let known = self.with_view(layers, move |kept| kept.delta(position)).await?;
+        if let Some(delta) = known {
+            return Ok(delta);
+        }
+        // Long ago: the answer to a request is told again. It is worked out from what came before.
+        let mut before = layers.to_vec();
+        if let Some(own) = before.last_mut() {
+            own.as_of = position;
+        }
+        let mut kept = self.make_view(&before.into()).await?;
+        let mut after = layers.to_vec();
+        if let Some(own) = after.last_mut() {
+            own.as_of = position + 1;
+        }
+        self.catch_up(&mut kept, &after.into()).await?;
+        Ok(kept.delta(position).unwrap_or_default())
+    }
+}
+
+fn own(layers: &Arc<[Layer]>) -> Result<Layer, Refusal> {
+    layers.last().copied().ok_or_else(|| Refusal::Damaged("a timeline without layers".to_owned()))
+}
+
+/// Returns what an intervention would make and heal, were it the next entry. `before` and `after` are
+/// the event as JSON, `None` where it does not stand.
+pub(crate) fn what_if(
+    kept: &mut Kept,
+    request: &InterventionRequest,
+    intervention_id: EventId,
+    (before, after): (Option<Arc<str>>, Option<Arc<str>>),
+    (recorded_at, clock_at): (Instant<Wall>, Instant<Virtual>),
+) -> Delta {
+    let changed = before != after;
+    let done = feed::Done {
+        event_id: request.event_id.clone(),
+        intervention_id,
+        time: request.time,
+        causes: request.causes.clone(),
+        effect: request.effect.as_str(),
+        after: match after.as_deref().and_then(event_draft) {
+            _ if !changed => feed::After::Same,
+            Some(draft) => feed::After::Stands(Box::new(draft)),
+            None => feed::After::Cancelled,
+        },
+    };
+    let stamp = Stamp { position: kept.offset + kept.size, recorded_at, clock_at };
+    let mut delta = Delta::default();
+    done.records(stamp, &mut |records| delta = kept.view.what_if(records));
+    delta
+}

@@ -1,0 +1,184 @@
+//! From the entries of a ledger to what a view is fed.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use timenav_core::clock::{Clock, ClockMoved, Moment};
+use timenav_core::event::{Cause, CauseKind, EventDraft};
+use timenav_core::ids::{AnchorId, EventId};
+use timenav_core::ledger::LeafRecord;
+use timenav_core::paradox::{AnchorSet, Came, Cancelled, Intervention, Record, Stamp, Version};
+use timenav_core::time::{Instant, Virtual, parse_timestamp};
+
+use crate::event_content::event_draft;
+use crate::payload::{action, clock_in};
+use crate::scan::EntryRow;
+
+#[derive(Deserialize)]
+struct Corrected<'a> {
+    #[serde(borrow)]
+    event: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct Intervened<'a> {
+    intervention_id: String,
+    time: String,
+    effect: Effect,
+    #[serde(default)]
+    causes: Vec<NamedCause>,
+    changed: bool,
+    #[serde(default, borrow)]
+    after: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Effect {
+    kind: String,
+}
+
+#[derive(Deserialize)]
+struct NamedCause {
+    event_id: String,
+    kind: String,
+}
+
+#[derive(Deserialize)]
+struct Anchored {
+    anchor_id: String,
+    timestamp: String,
+    fixed: bool,
+}
+
+/// Returns whether an entry erases an event.
+pub(super) fn erases(row: &EntryRow) -> bool {
+    LeafRecord::decode(&row.leaf).is_ok_and(|record| record.action == action::ERASE_DATA)
+}
+
+/// Hands the records that an entry is about to `take`. An entry that cannot be read is nothing here:
+/// finding that is a scan's business.
+pub(super) fn records(row: &EntryRow, offset: u64, take: &mut dyn FnMut(&[Record<'_>])) {
+    let Ok(leaf) = LeafRecord::decode(&row.leaf) else { return };
+    let (Ok(recorded_at), Ok(clock_at)) = (parse_timestamp(&leaf.recorded_at), parse_timestamp(&leaf.clock_time))
+    else {
+        return;
+    };
+    let stamp = Stamp { position: row.position + offset, recorded_at, clock_at };
+    if told(&leaf, row, stamp, take).is_none() {
+        take(&[Record::Other(stamp)]);
+    }
+}
+
+/// Returns `None` where the entry tells of nothing but when it was recorded.
+fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])) -> Option<()> {
+    let text = std::str::from_utf8(&row.payload).ok().filter(|text| !text.is_empty())?;
+    match &*leaf.action {
+        action::RECORD_EVENT => version(leaf, text, stamp, Came::Recorded, take),
+        action::CORRECT_EVENT => {
+            let corrected: Corrected<'_> = serde_json::from_str(text).ok()?;
+            version(leaf, corrected.event.get(), stamp, Came::Corrected, take)
+        }
+        action::MANIPULATE_EVENT => intervened(leaf, text, stamp, take),
+        action::SET_ANCHOR => {
+            let anchored: Anchored = serde_json::from_str(text).ok()?;
+            let anchor_id = AnchorId::new(&anchored.anchor_id).ok()?;
+            let timestamp = parse_timestamp(&anchored.timestamp).ok()?;
+            let position = stamp.position;
+            take(&[Record::AnchorSet(AnchorSet {
+                anchor_id: &anchor_id,
+                position,
+                timestamp,
+                is_fixed: anchored.fixed,
+            })]);
+            Some(())
+        }
+        action::READ | action::UNAUTHORIZED => None,
+        _ => {
+            let moved = moved(&clock_in(&row.payload)?);
+            take(&[Record::ClockMoved { position: stamp.position, moved: &moved }]);
+            Some(())
+        }
+    }
+}
+
+fn version(
+    leaf: &LeafRecord<'_>,
+    content: &str,
+    stamp: Stamp,
+    came: Came,
+    take: &mut dyn FnMut(&[Record<'_>]),
+) -> Option<()> {
+    let (event_id, draft) = (EventId::new(&leaf.subject).ok()?, event_draft(content)?);
+    take(&[Record::Version(Version { event_id: &event_id, stamp, draft: &draft, came })]);
+    Some(())
+}
+
+fn intervened(leaf: &LeafRecord<'_>, text: &str, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])) -> Option<()> {
+    let told: Intervened<'_> = serde_json::from_str(text).ok()?;
+    let causes = told.causes.iter().map(|cause| {
+        let kind = if cause.kind == "contributes" { CauseKind::Contributes } else { CauseKind::Requires };
+        Some(Cause { event_id: EventId::new(&cause.event_id).ok()?, kind })
+    });
+    let causes: Vec<Cause> = causes.collect::<Option<_>>()?;
+    let after = match told.after {
+        _ if !told.changed => After::Same,
+        Some(content) => After::Stands(Box::new(event_draft(content.get())?)),
+        None => After::Cancelled,
+    };
+    let done = Done {
+        event_id: EventId::new(&leaf.subject).ok()?,
+        intervention_id: EventId::new(&told.intervention_id).ok()?,
+        time: parse_timestamp(&told.time).ok()?,
+        causes,
+        effect: &told.effect.kind,
+        after,
+    };
+    done.records(stamp, take);
+    Some(())
+}
+
+/// Something that is done to an event.
+pub(super) struct Done<'a> {
+    pub(super) event_id: EventId,
+    pub(super) intervention_id: EventId,
+    pub(super) time: Instant<Virtual>,
+    pub(super) causes: Vec<Cause>,
+    /// The word for its effect.
+    pub(super) effect: &'a str,
+    pub(super) after: After,
+}
+
+/// How an event stands after something was done to it.
+pub(super) enum After {
+    /// As before.
+    Same,
+    /// Not any more.
+    Cancelled,
+    /// So.
+    Stands(Box<EventDraft>),
+}
+
+impl Done<'_> {
+    pub(super) fn records(&self, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])) {
+        let Self { event_id, intervention_id, time, causes, effect, after } = self;
+        let negates = matches!(after, After::Cancelled);
+        let intervention =
+            Record::Intervention(Intervention { intervention_id, stamp, time: *time, event_id, negates, causes });
+        match after {
+            After::Same => take(&[intervention]),
+            After::Cancelled => {
+                let intervention_id = Some(intervention_id);
+                take(&[intervention, Record::Cancelled(Cancelled { event_id, stamp, intervention_id })]);
+            }
+            After::Stands(draft) => {
+                let came = if *effect == "restore" { Came::Restored } else { Came::Changed };
+                take(&[intervention, Record::Version(Version { event_id, stamp, draft, came })]);
+            }
+        }
+    }
+}
+
+fn moved(clock: &Clock) -> ClockMoved {
+    let (host, at) = clock.origin();
+    let moment = Moment { at, running: clock.is_running(), rate: clock.rate(), location: clock.location.clone() };
+    ClockMoved { host, moment }
+}

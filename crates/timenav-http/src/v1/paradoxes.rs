@@ -1,0 +1,276 @@
+//! Paradoxes: what cannot be so in the history that a timeline tells.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use timenav_core::ids::{EventId, TimelineId};
+use timenav_core::paradox::{Jumped, Kind, Paradox, Step, Uncertain, Witness};
+use timenav_core::time::{TimeRange, Virtual};
+use timenav_engine::{MonitorParadox, ParadoxPage};
+use utoipa::ToSchema;
+
+use super::clock::timeline;
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::wire::{self, MomentText, Text, Words, items_max};
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::lookup("/monitor-paradox", "monitor_paradox", "Lists the paradoxes of a timeline", monitor_paradox)
+            .takes::<ParadoxRequest>()
+            .gives::<ParadoxesBody>()
+            .tag("paradoxes"),
+    ]
+}
+
+/// Which paradoxes to list.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ParadoxRequest {
+    /// The timeline.
+    #[schema(value_type = String, format = "timeline-id", example = "main")]
+    timeline_id: Text<TimelineId>,
+    /// `<start>/<end>`, both ends included: paradoxes with an event in it. `../..` for all.
+    #[schema(value_type = String, format = "time-range", example = "../..")]
+    time_range: Text<TimeRange<Virtual>>,
+    /// Only these kinds, by code (`P01`) or name (`effect_before_cause`); as a list, or as words with commas.
+    #[schema(schema_with = wire::words_schema, required = false)]
+    kinds: Option<Words>,
+    /// What else to list: `observations` about the data.
+    #[schema(schema_with = wire::words_schema, required = false)]
+    include: Option<Words>,
+    /// At most so many on the page.
+    #[schema(minimum = 1, maximum = 1_000)]
+    #[serde(default, deserialize_with = "wire::page_items")]
+    limit: Option<usize>,
+    /// As the ledger told it then: a position, the id of an anchor, or a host time. Now if it is left out.
+    #[schema(schema_with = wire::moment_schema, required = false)]
+    #[serde(default, deserialize_with = "wire::moment")]
+    as_of: Option<MomentText>,
+    /// The `next_cursor` of the page before.
+    #[schema(format = "cursor")]
+    cursor: Option<String>,
+}
+
+/// One page of paradoxes, ordered by the first record that shows them, then by code.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ParadoxesBody {
+    /// What was found, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The paradoxes.
+    paradoxes: Vec<ParadoxBody>,
+    /// How many there are on all pages.
+    total: usize,
+    /// How many of each kind there are on the whole timeline, by code, certain or possible.
+    #[schema(value_type = Object)]
+    counts: BTreeMap<&'static str, CountBody>,
+    /// The same for observations about the data, which are no paradoxes.
+    #[schema(value_type = Object)]
+    observations: BTreeMap<&'static str, CountBody>,
+    /// The last position of the ledger that all pages of this query show.
+    as_of: Option<u64>,
+    /// Asks for the next page, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// Whether there is a next page.
+    has_more: bool,
+}
+
+/// How many there are of a kind.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct CountBody {
+    /// The name of the kind.
+    kind: &'static str,
+    /// How many, by grade.
+    #[schema(value_type = Object)]
+    grades: BTreeMap<&'static str, u64>,
+}
+
+/// A paradox, or an observation about the data.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ParadoxBody {
+    /// The code of the kind, such as `P01`.
+    code: &'static str,
+    /// The name of the kind, such as `effect_before_cause`.
+    kind: &'static str,
+    /// `definite` or `possible`; for duplicates `exact` or `probable`, for jumps of clocks whether explained.
+    grade: &'static str,
+    /// `critical`, `high`, `medium` or `low`.
+    severity: &'static str,
+    /// Whether it is only an observation about the data.
+    is_observation: bool,
+    /// The events and interventions that show it, in order.
+    events: Vec<String>,
+    /// What about them shows it. Its members depend on the kind.
+    #[schema(value_type = Object)]
+    witness: Value,
+    /// The same, in a sentence.
+    explanation: String,
+    /// Position of the first of the ledger entries that show it.
+    first: u64,
+    /// Position of the last of them: since then it is there.
+    since: u64,
+    /// Names it, as long as it is there.
+    key: String,
+}
+
+/// Lists the paradoxes of a timeline.
+async fn monitor_paradox(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(request): Params<ParadoxRequest>,
+) -> Result<Json<ParadoxesBody>, Failure> {
+    let request = MonitorParadox {
+        timeline: timeline(Some(request.timeline_id)),
+        range: request.time_range.0,
+        kinds: request.kinds.map(|words| kinds(&words)).transpose()?,
+        observations: request.include.map(|words| includes_observations(&words)).transpose()?.unwrap_or(false),
+        as_of: request.as_of.map(|moment| (moment.text, moment.as_of)),
+        items_max: items_max(request.limit),
+        cursor: request.cursor,
+    };
+    Ok(Json(app.engine.monitor_paradox(&caller, request).await?.into()))
+}
+
+fn kinds(words: &Words) -> Result<Vec<Kind>, Failure> {
+    let named = |word: &String| {
+        Kind::named(word).ok_or_else(|| {
+            let all: Vec<String> = Kind::ALL.iter().map(|kind| format!("{} {}", kind.code(), kind.as_str())).collect();
+            Failure::invalid("kinds", format!("there is no kind `{word}`; there are {}", all.join(", ")))
+        })
+    };
+    words.0.iter().map(named).collect()
+}
+
+fn includes_observations(words: &Words) -> Result<bool, Failure> {
+    match words.0.iter().find(|word| *word != "observations") {
+        Some(word) => {
+            Err(Failure::invalid("include", format!("there is no `{word}` to include; there is `observations`")))
+        }
+        None => Ok(!words.0.is_empty()),
+    }
+}
+
+impl From<ParadoxPage> for ParadoxesBody {
+    fn from(page: ParadoxPage) -> Self {
+        let (mut counts, mut observations) = (BTreeMap::new(), BTreeMap::new());
+        for (kind, grade, count) in page.counts {
+            let of_kind: &mut BTreeMap<_, CountBody> =
+                if kind.is_observation() { &mut observations } else { &mut counts };
+            let body = of_kind.entry(kind.code()).or_default();
+            body.kind = kind.as_str();
+            *body.grades.entry(grade.as_str()).or_default() += count;
+        }
+        Self {
+            status: match page.total {
+                0 => "No paradoxes.".to_owned(),
+                1 => "1 paradox.".to_owned(),
+                total => format!("{total} paradoxes."),
+            },
+            timeline_id: page.timeline_id.to_string(),
+            paradoxes: page.paradoxes.iter().map(ParadoxBody::of).collect(),
+            total: page.total,
+            counts,
+            observations,
+            as_of: page.as_of,
+            has_more: page.next_cursor.is_some(),
+            next_cursor: page.next_cursor,
+        }
+    }
+}
+
+impl ParadoxBody {
+    pub(crate) fn of(paradox: &Paradox) -> Self {
+        Self {
+            code: paradox.kind.code(),
+            kind: paradox.kind.as_str(),
+            grade: paradox.grade.as_str(),
+            severity: paradox.severity.as_str(),
+            is_observation: paradox.is_observation,
+            events: paradox.events.iter().map(ToString::to_string).collect(),
+            witness: witness(&paradox.witness),
+            explanation: paradox.explanation.clone(),
+            first: paradox.first,
+            since: paradox.since,
+            key: paradox.key.to_string(),
+        }
+    }
+}
+
+fn between(time: Uncertain) -> Value {
+    if time.is_exact() { json!(time.min.to_string()) } else { json!([time.min.to_string(), time.max.to_string()]) }
+}
+
+fn step(step: &Step) -> Value {
+    json!({
+        "cause": step.cause.as_str(), "effect": step.effect.as_str(), "kind": step.kind.as_str(),
+        "gap_us": step.gap.micros(),
+    })
+}
+
+/// Returns a witness as JSON. Lengths of time are in microseconds.
+fn witness(witness: &Witness) -> Value {
+    match witness {
+        Witness::Edge { cause, effect, cause_time, effect_time, gap } => json!({
+            "cause": cause.as_str(), "effect": effect.as_str(), "cause_time": between(*cause_time),
+            "effect_time": between(*effect_time), "gap_us": gap.micros(),
+        }),
+        Witness::Cycle { steps, length, component_size } => json!({
+            "cycle": steps.iter().map(step).collect::<Vec<_>>(), "length": length, "component_size": component_size,
+        }),
+        Witness::Path { event, intervention, path, length } => json!({
+            "event": event.as_str(), "intervention": intervention.as_str(),
+            "path": path.iter().map(EventId::as_str).collect::<Vec<_>>(), "length": length,
+        }),
+        Witness::Orphan { effect, cause, cancelled_at, intervention, impact } => json!({
+            "effect": effect.as_str(), "cause": cause.as_str(), "cancelled_at": cancelled_at,
+            "intervention": intervention.as_ref().map(EventId::as_str), "impact": impact,
+        }),
+        Witness::Dangling { effect, cause, is_overdue } => {
+            json!({ "effect": effect.as_str(), "cause": cause.as_str(), "is_overdue": is_overdue })
+        }
+        Witness::Apart { actor, pair, metres, gap, needed_kmh, names } => json!({
+            "actor": actor, "pair": [pair[0].as_str(), pair[1].as_str()],
+            "km": metres.map(|metres| metres / 1_000.0), "gap_us": gap.micros(),
+            "needed_kmh": needed_kmh, "places": names,
+        }),
+        Witness::Contradiction { pair, subject, predicate, values, from, until } => json!({
+            "pair": [pair[0].as_str(), pair[1].as_str()], "subject": subject, "predicate": predicate,
+            "values": values.iter().map(|text| serde_json::from_str(text).unwrap_or(Value::Null)).collect::<Vec<Value>>(),
+            "from": from.to_string(), "until": until.to_string(),
+        }),
+        Witness::Duplicate { pair } => json!({ "pair": [pair[0].as_str(), pair[1].as_str()] }),
+        Witness::Future { event, time, clock_at } => {
+            json!({ "event": event.as_str(), "time": time.to_string(), "clock_at": clock_at.to_string() })
+        }
+        Witness::Late { previous, event, lateness } => {
+            json!({ "previous": previous.as_str(), "event": event.as_str(), "lateness_us": lateness.micros() })
+        }
+        Witness::Jump { positions, jumped: Jumped::Host { from, to } } => {
+            json!({ "positions": positions, "clock": "host", "from": from.to_string(), "to": to.to_string() })
+        }
+        Witness::Jump { positions, jumped: Jumped::Virtual { from, to } } => {
+            json!({ "positions": positions, "clock": "virtual", "from": from.to_string(), "to": to.to_string() })
+        }
+        Witness::Anchor { anchor_id, timestamp, event, changed_at } => json!({
+            "anchor_id": anchor_id.as_str(), "timestamp": timestamp.to_string(), "event": event.as_str(),
+            "changed_at": changed_at,
+        }),
+        Witness::Gap { source, first, last } => json!({ "source": source, "first": first, "last": last }),
+        Witness::Repeat { source, sequence, pair } => {
+            json!({ "source": source, "sequence": sequence, "pair": [pair[0].as_str(), pair[1].as_str()] })
+        }
+        Witness::Inverted { event, time, end } => {
+            json!({ "event": event.as_str(), "time": time.to_string(), "end_time": end.to_string() })
+        }
+        Witness::Unlinked { event } => json!({ "event": event.as_str() }),
+    }
+}
