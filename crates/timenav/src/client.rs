@@ -12,7 +12,7 @@ use clap::Args;
 use data_encoding::HEXLOWER;
 use event_parser::EventParser;
 pub(crate) use event_parser::ServerEvent;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH};
 use reqwest::{Body, Method, RequestBuilder, Response, Url};
 use serde_json::{Map, Value};
 use timenav_engine::Entropy as _;
@@ -130,7 +130,7 @@ impl Client {
     /// # Errors
     /// The service does not answer, or says no.
     pub(crate) fn get(&self, path: &[&str], query: &[(&str, String)]) -> Result<Answer, Failure> {
-        self.ask(&Method::GET, &self.url(path, query), None)
+        self.ask(&Method::GET, &self.url(path, query), None, None)
     }
 
     /// Sends a GET that is answered with text.
@@ -155,7 +155,20 @@ impl Client {
     /// # Errors
     /// The service does not answer, or says no.
     pub(crate) fn post_text(&self, path: &[&str], query: &[(&str, String)], body: &str) -> Result<Answer, Failure> {
-        self.ask(&Method::POST, &self.url(path, query), Some(body))
+        self.ask(&Method::POST, &self.url(path, query), Some(body), None)
+    }
+
+    /// Sends a POST that changes nothing unless what it is about still has this tag.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn post_if(
+        &self,
+        path: &[&str],
+        body: Map<String, Value>,
+        tag: Option<&str>,
+    ) -> Result<Answer, Failure> {
+        self.ask(&Method::POST, &self.url(path, &[]), Some(&Value::Object(body).to_string()), tag)
     }
 
     /// Sends a POST whose answer takes as long as it takes, and tells how far it has come: events
@@ -195,7 +208,7 @@ impl Client {
     /// # Errors
     /// The service does not answer, or says no.
     pub(crate) fn delete(&self, path: &[&str]) -> Result<Answer, Failure> {
-        self.ask(&Method::DELETE, &self.url(path, &[]), None)
+        self.ask(&Method::DELETE, &self.url(path, &[]), None, None)
     }
 
     /// Sends a body of any length, once, while it is read. An answer that comes before its end, as
@@ -282,9 +295,17 @@ impl Client {
         self.json
     }
 
-    fn ask(&self, method: &Method, url: &Url, body: Option<&str>) -> Result<Answer, Failure> {
+    fn ask(&self, method: &Method, url: &Url, body: Option<&str>, tag: Option<&str>) -> Result<Answer, Failure> {
         let key = (*method == Method::POST).then(idempotency_key);
-        let attempt = || self.runtime.block_on(async { self.request(method, url, body, key.as_deref()).send().await });
+        let request = || {
+            let request = self.request(method, url, body, key.as_deref());
+            // An entity tag stands in quotation marks (RFC 9110 §8.8.3).
+            match tag {
+                Some(tag) => request.header(IF_MATCH, format!("\"{tag}\"")),
+                None => request,
+            }
+        };
+        let attempt = || self.runtime.block_on(async { request().send().await });
         let response = match attempt() {
             // Whether the first request arrived is unknown, so only what happens once is repeated.
             Err(error) if error.is_connect() || (*method != Method::DELETE && !error.is_timeout()) => attempt(),

@@ -31,10 +31,13 @@ enum Action {
     },
     /// Lists the anchors of the timeline.
     List,
-    /// Moves the clock to an anchor.
+    /// Takes clock and events back to an anchor. Nothing is lost: what is changed back is recorded too.
     Return {
         /// The anchor, as `set` and `list` show it.
         anchor_id: String,
+        /// What to restore: `clock`, or `all`, events too, as they stood when the anchor was set. `all` unless given.
+        #[arg(long, value_parser = ["all", "clock"])]
+        scope: Option<String>,
     },
 }
 
@@ -53,8 +56,9 @@ pub(crate) fn run(command: AnchorCommand, surroundings: &Surroundings) -> Result
             client.show(&answer, anchor_text)
         }
         Action::List => show_pages(&client, &["v1", "anchors"], command.timeline.query(), list_text),
-        Action::Return { anchor_id } => {
+        Action::Return { anchor_id, scope } => {
             insert(&mut body, "anchor_id", Some(anchor_id));
+            insert(&mut body, "scope", scope);
             let answer = client.post(&["v1", "return-to-anchor"], body)?;
             client.show(&answer, anchor_text)
         }

@@ -1,4 +1,6 @@
-//! `timenav events`: records events, and finds them by place and time.
+//! `timenav events`: records events, finds them by place and time, corrects them, and intervenes.
+
+mod history;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
 
-/// Records events and finds them.
+/// Records events, finds and corrects them, and intervenes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct EventsCommand {
     #[command(subcommand)]
@@ -29,6 +31,12 @@ enum Action {
     Add(Box<Add>),
     /// Finds events by place and time, ordered by time.
     Find(Find),
+    /// Shows one event, its versions, and what was done to it.
+    Show(history::Show),
+    /// Replaces how an event was recorded, from flags or a JSON file: what is left out is left out of it.
+    Correct(Box<history::Correct>),
+    /// Does something to an event: cancels, restores, delays, advances, moves, relocates, describes or renames it.
+    Manipulate(history::Manipulate),
 }
 
 #[derive(Debug, clap::Args)]
@@ -36,16 +44,22 @@ struct Add {
     /// JSON of one event, of an array of events, or of one event a line; `-` is standard input.
     ///
     /// For more than 1000 events there is `timenav import`.
-    #[arg(long, conflicts_with_all = ["time", "id", "end_time", "precision", "name", "description", "location",
-        "lat", "lon", "radius_m", "cause", "actor", "kind", "asserts", "attributes", "source", "sequence"])]
+    #[arg(long, conflicts_with = "Flags")]
     file: Option<PathBuf>,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+/// One event, told by flags.
+#[derive(Debug, clap::Args)]
+struct Flags {
     /// When it happened or began: RFC 3339 with a zone.
     #[arg(long, required_unless_present = "file", allow_hyphen_values = true)]
     time: Option<String>,
     /// What happened, in a sentence or two.
     #[arg(long)]
     description: Option<String>,
-    /// A name for the event on its timeline; the service makes one unless given.
+    /// Its id on the timeline. The service makes one for a new event unless given.
     #[arg(long, value_name = "EVENT_ID")]
     id: Option<String>,
     /// When it was over.
@@ -95,8 +109,8 @@ struct Add {
 
 #[derive(Debug, clap::Args)]
 struct Find {
-    /// Where: `*`, `29.95,-90.07`, `geo:29.95,-90.07;u=5000`, `bbox:west,south,east,north`, or the
-    /// text of the events' own location.
+    /// Where: `*`, `29.95,-90.07`, `geo:29.95,-90.07;u=5000`, `bbox:west,south,east,north`, the id or
+    /// name of an event, the name of a known place, or the text of the events' own location.
     #[arg(long, default_value = "*", allow_hyphen_values = true)]
     location: String,
     /// When, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end.
@@ -108,12 +122,15 @@ struct Find {
     /// Go on where an earlier answer's `next_cursor` ended.
     #[arg(long)]
     cursor: Option<String>,
+    /// As they stood then: a position of the ledger, the id of an anchor, or a host time. Now unless given.
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    as_of: Option<String>,
     /// Show all that are found, page after page. With --json, one answer a page.
     #[arg(long)]
     all: bool,
 }
 
-/// Records events, or finds them.
+/// Does one thing with events.
 ///
 /// # Errors
 /// A file cannot be read, the service does not answer, or says no.
@@ -123,18 +140,22 @@ pub(crate) fn run(command: EventsCommand, surroundings: &Surroundings) -> Result
         Action::Add(add) => {
             let body = match &add.file {
                 Some(path) => file_body(path)?,
-                None => Value::Object(event(*add)).to_string(),
+                None => Value::Object(event(add.flags)).to_string(),
             };
             let answer = client.post_text(&["v1", "events"], &command.timeline.query(), &body)?;
             client.show(&answer, added_text)
         }
         Action::Find(find) => run_find(&client, find, command.timeline.query()),
+        Action::Show(show) => history::show(&client, show, command.timeline.query()),
+        Action::Correct(correct) => history::correct(&client, *correct, command.timeline.body()),
+        Action::Manipulate(manipulate) => history::manipulate(&client, manipulate, command.timeline.body()),
     }
 }
 
 fn run_find(client: &Client, find: Find, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
     query.extend([("location", find.location), ("time_range", find.range)]);
     query.extend(find.limit.map(|limit| ("limit", limit.to_string())));
+    query.extend(find.as_of.map(|moment| ("as_of", moment)));
     query.extend(find.cursor.map(|cursor| ("cursor", cursor)));
     let path = ["v1", "monitor-events"];
     if find.all {
@@ -149,42 +170,45 @@ fn run_find(client: &Client, find: Find, mut query: Vec<(&'static str, String)>)
 }
 
 /// Returns the event that the flags tell of, as the service takes it.
-fn event(add: Add) -> Map<String, Value> {
+fn event(flags: Flags) -> Map<String, Value> {
     fn list<T>(items: Vec<T>) -> Option<Vec<T>> {
         (!items.is_empty()).then_some(items)
     }
     let mut event = Map::new();
-    insert(&mut event, "event_id", add.id);
-    insert(&mut event, "time", add.time);
-    insert(&mut event, "end_time", add.end_time);
-    insert(&mut event, "precision", add.precision);
-    insert(&mut event, "name", add.name);
-    insert(&mut event, "description", add.description);
-    insert(&mut event, "location", add.location);
+    insert(&mut event, "event_id", flags.id);
+    insert(&mut event, "time", flags.time);
+    insert(&mut event, "end_time", flags.end_time);
+    insert(&mut event, "precision", flags.precision);
+    insert(&mut event, "name", flags.name);
+    insert(&mut event, "description", flags.description);
+    insert(&mut event, "location", flags.location);
     let mut geo = Map::new();
-    insert(&mut geo, "lat", add.lat);
-    insert(&mut geo, "lon", add.lon);
-    insert(&mut geo, "radius_m", add.radius_m);
+    insert(&mut geo, "lat", flags.lat);
+    insert(&mut geo, "lon", flags.lon);
+    insert(&mut geo, "radius_m", flags.radius_m);
     insert(&mut event, "geo", (!geo.is_empty()).then_some(geo));
-    insert(&mut event, "causes", list(add.cause));
-    insert(&mut event, "actors", list(add.actor));
-    insert(&mut event, "kind", add.kind);
-    insert(&mut event, "asserts", list(add.asserts));
-    insert(&mut event, "attributes", add.attributes);
-    insert(&mut event, "source", add.source);
-    insert(&mut event, "sequence", add.sequence);
+    insert(&mut event, "causes", list(flags.cause));
+    insert(&mut event, "actors", list(flags.actor));
+    insert(&mut event, "kind", flags.kind);
+    insert(&mut event, "asserts", list(flags.asserts));
+    insert(&mut event, "attributes", flags.attributes);
+    insert(&mut event, "source", flags.source);
+    insert(&mut event, "sequence", flags.sequence);
     event
 }
 
 fn file_body(path: &Path) -> anyhow::Result<String> {
-    let text = if path == Path::new("-") {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).context("standard input cannot be read")?;
-        text
-    } else {
-        std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?
-    };
-    as_body(&text).with_context(|| format!("{}", path.display()))
+    as_body(&file_text(path)?).with_context(|| format!("{}", path.display()))
+}
+
+/// Returns what is in a file, or came in on standard input.
+fn file_text(path: &Path) -> anyhow::Result<String> {
+    if path != Path::new("-") {
+        return std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()));
+    }
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).context("standard input cannot be read")?;
+    Ok(text)
 }
 
 /// Returns JSON that the service takes: one value as it is, several in an array.
@@ -273,7 +297,7 @@ mod tests {
             "--assert={\"subject\":\"Caesar\",\"predicate\":\"alive\",\"value\":false}",
             "--sequence=44",
         ];
-        let event = event(parse(&flags).unwrap());
+        let event = event(parse(&flags).unwrap().flags);
         for field in EventRecord::FIELDS {
             assert!(event.contains_key(field), "{field}");
         }
@@ -288,7 +312,7 @@ mod tests {
         assert!(parse(&["--file=-", "--time=x"]).is_err());
         assert!(parse(&["--time=x", "--lat=1"]).is_err());
         assert!(parse(&["--file=-"]).is_ok());
-        assert_eq!(event(parse(&["--time=x"]).unwrap()).len(), 1);
+        assert_eq!(event(parse(&["--time=x"]).unwrap().flags).len(), 1);
     }
 
     #[test]

@@ -22,13 +22,16 @@ pub(crate) struct ExportCommand {
     /// What to write; told by the extension of the file unless given, else ndjson.
     #[arg(long, value_parser = PossibleValuesParser::new(ExportFormat::ALL.map(ExportFormat::as_str)))]
     format: Option<String>,
-    /// Where: `*`, `29.95,-90.07`, `geo:29.95,-90.07;u=5000`, `bbox:west,south,east,north`, or the
-    /// text of the events' own location.
+    /// Where: `*`, `29.95,-90.07`, `geo:29.95,-90.07;u=5000`, `bbox:west,south,east,north`, the id or
+    /// name of an event, the name of a known place, or the text of the events' own location.
     #[arg(long, default_value = "*", allow_hyphen_values = true)]
     location: String,
     /// When, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
+    /// As events stood then: a position of the ledger, the id of an anchor, or a host time. Now unless given.
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    as_of: Option<String>,
     #[command(flatten)]
     service: ServiceOptions,
     #[command(flatten)]
@@ -48,6 +51,7 @@ pub(crate) fn run(command: ExportCommand, surroundings: &Surroundings) -> Result
         ("location", command.location),
         ("time_range", command.range),
     ]);
+    query.extend(command.as_of.map(|moment| ("as_of", moment)));
     let path = ["v1", "export-events"];
     match command.output {
         None => client.download(&path, &query, &mut output::write_bytes),

@@ -24,6 +24,12 @@ enum Action {
     Create {
         /// Its name: letters, digits, `.`, `_`, `-`, `:`, `@`.
         timeline_id: String,
+        /// The timeline to go on from. Its history is shared up to --at; after that neither sees the other's.
+        #[arg(long, value_name = "TIMELINE_ID")]
+        fork_of: Option<String>,
+        /// From when of its ledger: a position, the id of an anchor, or a host time. Now unless given.
+        #[arg(long, value_name = "MOMENT", requires = "fork_of", allow_hyphen_values = true)]
+        at: Option<String>,
     },
 }
 
@@ -35,9 +41,11 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
     let client = Client::new(command.service, surroundings)?;
     match command.action {
         Action::List => show_pages(&client, &["timelines"], Vec::new(), list_text),
-        Action::Create { timeline_id } => {
+        Action::Create { timeline_id, fork_of, at } => {
             let mut body = Map::new();
             insert(&mut body, "timeline_id", Some(timeline_id));
+            insert(&mut body, "fork_of", fork_of);
+            insert(&mut body, "at", at);
             let answer = client.post(&["timelines"], body)?;
             client.show(&answer, |answer| {
                 output::status(answer) + &output::fields(answer, &[("timeline", "timeline_id")])

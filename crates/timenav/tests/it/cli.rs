@@ -1,6 +1,7 @@
 //! The command line: a client of a running service.
 
 mod failures;
+mod history;
 mod verify;
 mod watch;
 

@@ -1,0 +1,194 @@
+//! One event: its versions, corrections of it, and interventions on it.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use serde_json::{Map, Value, json};
+
+use super::{Flags, event, file_text, insert, shown};
+use crate::client::Client;
+use crate::exit::Failure;
+use crate::output;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Show {
+    /// The event.
+    event_id: String,
+    /// As it stood then: a position of the ledger, the id of an anchor, or a host time. Now unless given.
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    as_of: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("which").args(["id", "file"]).required(true)))]
+pub(super) struct Correct {
+    /// JSON of the event as it should have been recorded, with its `event_id`; `-` is standard input.
+    #[arg(long, conflicts_with = "Flags")]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    flags: Flags,
+    /// Only if this version still stands: its position, as `show` and `find --json` tell it.
+    #[arg(long, value_name = "POSITION")]
+    if_match: Option<u64>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Manipulate {
+    /// The event.
+    event_id: String,
+    /// What is done, in words that begin with: prevent, cancel, stop or remove; restore; delay or advance, and a
+    /// duration; move or reschedule, and a timestamp; relocate to, and a place; describe or rename, and a text.
+    /// Anything else is a note, which changes nothing.
+    action: String,
+    /// When somebody intervenes, on the timeline's clock: RFC 3339 with a zone.
+    #[arg(long, allow_hyphen_values = true)]
+    time: String,
+    /// An event that somebody intervenes because of. May be given more than once.
+    #[arg(long, value_name = "EVENT_ID")]
+    cause: Vec<String>,
+    /// Tell what would happen, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Shows an event with its history.
+pub(super) fn show(client: &Client, show: Show, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
+    query.extend(show.as_of.map(|moment| ("as_of", moment)));
+    let answer = client.get(&["v1", "events", &show.event_id], &query)?;
+    client.show(&answer, history_text)
+}
+
+/// Replaces how an event was recorded.
+pub(super) fn correct(client: &Client, correct: Correct, mut body: Map<String, Value>) -> Result<(), Failure> {
+    let event = match &correct.file {
+        Some(path) => {
+            let told = serde_json::from_str::<Map<_, _>>(&file_text(path)?);
+            told.with_context(|| format!("{}: one event is expected, a JSON object", path.display()))?
+        }
+        None => event(correct.flags),
+    };
+    insert(&mut body, "event", Some(event));
+    let tag = correct.if_match.map(|position| position.to_string());
+    let answer = client.post_if(&["v1", "correct-event"], body, tag.as_deref())?;
+    client.show(&answer, corrected_text)
+}
+
+/// Intervenes.
+pub(super) fn manipulate(client: &Client, manipulate: Manipulate, mut body: Map<String, Value>) -> Result<(), Failure> {
+    insert(&mut body, "event_id", Some(manipulate.event_id));
+    insert(&mut body, "action", Some(manipulate.action));
+    insert(&mut body, "time", Some(manipulate.time));
+    insert(&mut body, "causes", (!manipulate.cause.is_empty()).then_some(manipulate.cause));
+    insert(&mut body, "dry_run", manipulate.dry_run.then_some(true));
+    let answer = client.post(&["v1", "manipulate-event"], body)?;
+    client.show(&answer, manipulated_text)
+}
+
+fn history_text(answer: &Value) -> String {
+    let own = &answer["timeline_id"];
+    let versions = answer["versions"].as_array().into_iter().flatten().map(|version| {
+        let mut row = standing(&version["event"]);
+        for member in ["position", "until"] {
+            row[member] = version[member].clone();
+        }
+        // Positions are those of the ledger that they are of.
+        if version["timeline_id"] != *own {
+            row["inherited_id"] = version["timeline_id"].clone();
+        }
+        row
+    });
+    let versions: Vec<Value> = versions.collect();
+    let mut columns = vec![("POSITION", "position"), ("UNTIL", "until")];
+    if versions.iter().any(|row| row["inherited_id"].is_string()) {
+        columns.push(("TIMELINE", "inherited_id"));
+    }
+    columns.extend([("TIME", "time"), ("LOCATION", "location"), ("WHAT", "what")]);
+    let mut text = output::status(answer) + &output::table(&versions, &columns, true);
+    if let Some(interventions) = answer["interventions"].as_array().filter(|items| !items.is_empty()) {
+        let columns =
+            [("POSITION", "position"), ("TIME", "time"), ("EFFECT", "effect/kind"), ("INTERVENTION", "action")];
+        text.push('\n');
+        text += &output::table(interventions, &columns, true);
+    }
+    text
+}
+
+fn corrected_text(answer: &Value) -> String {
+    let columns = [("TIME", "time"), ("LOCATION", "location"), ("EVENT", "event_id"), ("WHAT", "what")];
+    output::status(answer) + &output::table(&[shown(&answer["event"])], &columns, true)
+}
+
+fn manipulated_text(answer: &Value) -> String {
+    let rows = ["before", "after"].map(|when| {
+        let mut row = standing(&answer[when]);
+        row["when"] = when.into();
+        row
+    });
+    let columns = [("", "when"), ("TIME", "time"), ("LOCATION", "location"), ("WHAT", "what")];
+    let fields = [("event", "event_id"), ("effect", "effect/kind"), ("intervention", "intervention_id")];
+    output::status(answer) + &output::fields(answer, &fields) + &output::table(&rows, &columns, true)
+}
+
+/// Returns an event as a row shows it, or a row that says that there is none.
+fn standing(event: &Value) -> Value {
+    if event.is_null() { json!({ "what": "(does not stand)" }) } else { shown(event) }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        correct: Correct,
+    }
+
+    #[test]
+    fn a_correction_names_its_event() {
+        let check = |flags: &[&str], expected: bool| {
+            let line = Line::try_parse_from(std::iter::once("correct").chain(flags.iter().copied()));
+            assert_eq!(line.is_ok(), expected, "{flags:?}");
+        };
+        check(&["--id=a", "--time=x"], true);
+        check(&["--id=a", "--time=x", "--if-match=7"], true);
+        check(&["--file=-", "--if-match=7"], true);
+        check(&["--time=x"], false);
+        check(&["--id=a"], false);
+        check(&["--file=-", "--id=a"], false);
+        check(&["--file=-", "--name=a"], false);
+        check(&["--id=a", "--time=x", "--if-match=\"7\""], false);
+    }
+
+    #[test]
+    fn versions_tell_whose_positions_they_have_and_whether_the_event_stands() {
+        let event = json!({"time": "2000-01-01T00:00:00Z", "name": "A"});
+        let inherited = json!({"position": 3, "timeline_id": "main", "event": event});
+        let own = json!({"position": 1, "timeline_id": "side"});
+        let intervention = json!({"position": 1, "time": "1999-01-01T00:00:00Z", "effect": {"kind": "cancel"},
+            "action": "cancel"});
+        let told = |versions: Value, interventions: Value| {
+            history_text(&json!({"status": "Told.", "timeline_id": "side", "versions": versions,
+                "interventions": interventions}))
+        };
+        assert_eq!(
+            told(json!([inherited, own]), json!([intervention])),
+            "Told.\n\
+             POSITION  UNTIL  TIMELINE  TIME                  LOCATION  WHAT\n\
+             3                main      2000-01-01T00:00:00Z            A\n\
+             1                                                          (does not stand)\n\
+             \n\
+             POSITION  TIME                  EFFECT  INTERVENTION\n\
+             1         1999-01-01T00:00:00Z  cancel  cancel\n"
+        );
+        let own = json!({"position": 1, "until": 4, "timeline_id": "side", "event": event});
+        assert_eq!(
+            told(json!([own]), json!([])),
+            "Told.\n\
+             POSITION  UNTIL  TIME                  LOCATION  WHAT\n\
+             1         4      2000-01-01T00:00:00Z            A\n"
+        );
+    }
+}

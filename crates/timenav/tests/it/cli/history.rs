@@ -1,0 +1,91 @@
+//! History on the command line: versions, corrections, interventions, moments, returns and forks.
+
+use serde_json::json;
+
+use super::{answered, command, done, shown};
+use crate::service::{Service, run};
+
+#[test]
+fn events_are_corrected_and_read_with_their_versions() {
+    let service = Service::start();
+    let add = ["events", "add", "--id", "flood", "--time", "2005-08-29T11:10:00Z", "--name", "Breach"];
+    done(&service, &[&add[..], &["--location", "Lower Ninth Ward", "--actor", "Corps"]].concat());
+    shown(&service, "cli-events-show", &["events", "show", "flood"]);
+    let first = answered(&service, &["events", "show", "flood"])["event"]["position"].to_string();
+    let correct =
+        ["events", "correct", "--id", "flood", "--time", "2005-08-29T12:45:00Z", "--name", "Breach", "--if-match"];
+    let correct = [&correct[..], &[&first]].concat();
+    shown(&service, "cli-events-correct", &correct);
+    // The version that was meant has passed.
+    let (code, stdout, stderr) = run(&mut command(&service, &correct), "");
+    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(stderr.contains("it was changed meanwhile"), "{stderr}");
+    let event = &answered(&service, &["events", "show", "flood"])["event"];
+    assert_eq!(
+        (&event["time"], &event["location"], &event["actors"]),
+        (&json!("2005-08-29T12:45:00Z"), &json!(null), &json!(null))
+    );
+    let told = "{\"event_id\": \"flood\", \"time\": \"2005-08-29T12:45:00Z\", \"location\": \"New Orleans\"}";
+    let (code, _, stderr) = run(&mut command(&service, &["events", "correct", "--file", "-"]), told);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    shown(&service, "cli-events-show-corrected", &["events", "show", "flood"]);
+    for wrong in ["[]", "{", "{\"time\": \"2005-08-29T12:45:00Z\"}"] {
+        let (code, _, stderr) = run(&mut command(&service, &["events", "correct", "--file", "-"]), wrong);
+        assert_eq!(code, Some(1), "{wrong}: {stderr}");
+    }
+    let (code, ..) = run(&mut command(&service, &["events", "show", "drought"]), "");
+    assert_eq!(code, Some(5));
+    service.audit();
+}
+
+#[test]
+fn events_are_cancelled_and_read_as_they_stood() {
+    let service = Service::start();
+    done(&service, &["clock", "pause"]);
+    done(&service, &["clock", "travel", "2005-08-29T11:10:00Z"]);
+    done(&service, &["events", "add", "--id", "storm", "--time", "2005-08-29T06:00:00Z"]);
+    done(&service, &["events", "add", "--id", "flood", "--time", "2005-08-29T11:10:00Z", "--cause", "storm"]);
+    let anchor = answered(&service, &["anchor", "set"])["anchor_id"].as_str().unwrap().to_owned();
+    let intervene = ["events", "manipulate", "flood", "cancel", "--time", "2005-08-29T11:00:00Z"];
+    shown(&service, "cli-events-manipulate-dry", &[&intervene[..], &["--dry-run"]].concat());
+    assert_eq!(answered(&service, &["events", "show", "flood"])["stands"], true);
+    shown(&service, "cli-events-manipulate", &[&intervene[..], &["--cause", "storm"]].concat());
+    shown(&service, "cli-events-show-cancelled", &["events", "show", "flood"]);
+    let causes = &answered(&service, &["events", "show", "flood"])["interventions"][0]["causes"];
+    assert_eq!(causes[0]["event_id"], "storm");
+    let count = |arguments: &[&str]| done(&service, arguments).matches("flood").count();
+    assert_eq!(count(&["events", "find"]), 0);
+    assert_eq!(count(&["events", "find", "--as-of", &anchor]), 1);
+    assert_eq!(count(&["events", "find", "--as-of", &anchor, "--all", "--limit", "1"]), 1);
+    assert_eq!((count(&["export"]), count(&["export", "--as-of", &anchor])), (0, 1));
+    assert_eq!(answered(&service, &["events", "show", "flood", "--as-of", &anchor])["stands"], true);
+    shown(
+        &service,
+        "cli-events-manipulate-delay",
+        &["events", "manipulate", "storm", "delay by 2h", "--time", "2005-08-29T05:00:00Z"],
+    );
+
+    // A fork of the moment has neither intervention, and what is done there stays there.
+    shown(&service, "cli-timeline-fork", &["timeline", "create", "what-if", "--fork-of", "main", "--at", &anchor]);
+    assert_eq!(count(&["events", "find", "--timeline", "what-if"]), 1);
+    done(
+        &service,
+        &["events", "manipulate", "storm", "prevent", "--time", "2005-08-28T00:00:00Z", "--timeline", "what-if"],
+    );
+    shown(&service, "cli-events-show-forked", &["events", "show", "storm", "--timeline", "what-if"]);
+    assert_eq!(answered(&service, &["events", "show", "storm"])["stands"], true);
+
+    // The clock alone, then all.
+    done(&service, &["clock", "forward", "1h"]);
+    done(&service, &["anchor", "return", &anchor, "--scope", "clock"]);
+    assert_eq!(service.get("/v1/clock", &[])["current_time"], "2005-08-29T11:10:00Z");
+    assert_eq!(count(&["events", "find"]), 0);
+    shown(&service, "cli-anchor-return-all", &["anchor", "return", &anchor, "--scope", "all"]);
+    assert_eq!(count(&["events", "find"]), 1);
+    shown(&service, "cli-events-show-returned", &["events", "show", "flood"]);
+    let (code, ..) = run(&mut command(&service, &["anchor", "return", &anchor, "--scope", "events"]), "");
+    assert_eq!(code, Some(2));
+    let (code, ..) = run(&mut command(&service, &["timeline", "create", "x", "--at", "3"]), "");
+    assert_eq!(code, Some(2), "a moment of no timeline");
+    service.audit();
+}
