@@ -56,8 +56,8 @@ pub(crate) enum Command {
     ReturnToAnchor { anchor: Anchor, history: Option<HistoryRestored> },
     /// Record events: all of them, or with `each` every one that can be.
     Record { events: Vec<PreparedEvent>, each: bool },
-    /// Replace how an event was recorded, if the version at `expected` stands.
-    Correct { event: PreparedEvent, expected: Option<u64> },
+    /// Replace how an event was recorded, if the version of that tag stands.
+    Correct { event: PreparedEvent, expected: Option<String> },
     /// Do something to an event.
     Intervene(Box<Intervention>),
     /// Keep a sealed record.
@@ -228,6 +228,8 @@ pub(crate) struct ForkPoint {
     pub(crate) at: Option<Instant<Virtual>>,
     /// The layers that the fork is read with, the oldest first.
     pub(crate) ancestors: Arc<[Layer]>,
+    /// The names of their timelines.
+    pub(crate) lineage: Arc<[TimelineId]>,
 }
 
 /// Where a write stands in the ledger, and the signed tree that holds it.

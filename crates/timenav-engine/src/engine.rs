@@ -432,14 +432,19 @@ fn stopping(failure: Option<String>) -> Refusal {
 fn states_of(heads: Vec<Head>) -> HashMap<TimelineId, Arc<TimelineState>> {
     let forks: HashMap<TimelineKey, (Option<Fork>, bool)> =
         heads.iter().map(|head| (head.key, (head.fork, head.overrides_count > 0))).collect();
+    // Few timelines are forks: only the names of their ancestors are looked for.
+    let names: HashMap<TimelineKey, TimelineId> = if heads.iter().any(|head| head.fork.is_some()) {
+        heads.iter().map(|head| (head.key, head.id.clone())).collect()
+    } else {
+        HashMap::new()
+    };
     let state_of = |head: Head| {
         let root = head.frontier.root();
         // What changed before the start is older than anything decided since.
         let events_changed_at = head.frontier.size();
-        (
-            head.id.clone(),
-            Arc::new(TimelineState { ancestors: ancestors(&forks, head.fork), head, root, events_changed_at }),
-        )
+        let ancestors = ancestors(&forks, head.fork);
+        let lineage = ancestors.iter().filter_map(|layer| names.get(&layer.timeline).cloned()).collect();
+        (head.id.clone(), Arc::new(TimelineState { head, root, ancestors, lineage, events_changed_at }))
     };
     heads.into_iter().map(state_of).collect()
 }

@@ -203,8 +203,8 @@ impl Engine {
             let place = (last.layer as u64) << LAYER_SHIFT | last.position;
             self.cursor(caller, &asked, size, last.time.micros(), place)
         });
-        let names = if layers.len() > 1 { self.names_of(&layers) } else { vec![timeline.clone()] };
-        let as_of = size.checked_sub(1);
+        let names = state.names_of(&layers);
+        let as_of = self.position_shown(&timeline, &layers);
         Ok((EventPage { timeline_id: timeline, events, as_of, layers: names, understood, next_cursor }, query))
     }
 

@@ -10,7 +10,7 @@ use timenav_core::ids::{AnchorId, EventId, InterventionId, TimelineId, type_id};
 use timenav_core::intervention::Effect;
 use timenav_core::ledger::LeafRecord;
 use timenav_core::limits::{ACTION_BYTES_MAX, EVENT_CAUSES_MAX, RETURN_EVENTS_MAX};
-use timenav_core::time::{Instant, Span, Virtual};
+use timenav_core::time::{Instant, Span, Virtual, Wall};
 
 use crate::caller::Caller;
 use crate::command::{Answer, Change, Command, Compensation, HistoryRestored, Intervention, LedgerPosition};
@@ -97,14 +97,14 @@ impl Engine {
     /// Replaces how an event was recorded. Every version is kept.
     ///
     /// # Errors
-    /// There is no such event, it is cancelled, the version at `expected` does not stand, the caller
+    /// There is no such event, it is cancelled, the version of that tag does not stand, the caller
     /// may not, or the ledger cannot be written.
     pub async fn correct_event(
         &self,
         caller: &Caller,
         timeline: Option<TimelineId>,
         draft: EventDraft,
-        expected: Option<u64>,
+        expected: Option<String>,
         idempotency: Option<Idempotency>,
     ) -> Result<CorrectedEvent, Refusal> {
         let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
@@ -222,8 +222,9 @@ impl Engine {
             let payload = entry.and_then(|entry| String::from_utf8(entry.payload).ok()).unwrap_or_default();
             interventions.push((*layer, *position, payload));
         }
-        let names = self.names_of(layers);
-        let as_of = layers.last().and_then(|layer| layer.as_of.checked_sub(1));
+        let state = self.state(timeline);
+        let names = state.map_or_else(Vec::new, |state| state.names_of(layers));
+        let as_of = self.position_shown(timeline, layers);
         Ok(EventHistory { timeline_id: timeline.clone(), known, interventions, layers: names, as_of })
     }
 
@@ -237,10 +238,7 @@ impl Engine {
                 let detail = format!("the last position of the ledger is {}", size.saturating_sub(1));
                 return Err(Refusal::invalid("as_of", detail));
             }
-            Some(AsOf::Host(host)) => {
-                let after = host.checked_add(Span::from_micros(1)).unwrap_or(Instant::MAX);
-                (state.ancestors.len(), self.store().first_recorded_at(state.head.key, after, size).await?)
-            }
+            Some(AsOf::Host(host)) => self.layer_at(&state.layers(size), *host).await?,
             Some(AsOf::Anchor(anchor_id)) => {
                 let (layer, anchor) = self.find_anchor(state, anchor_id).await?;
                 (layer, anchor.position + 1)
@@ -249,6 +247,19 @@ impl Engine {
         let mut layers = state.layers(size)[..=layer].to_vec();
         layers[layer].as_of = size;
         Ok(layers.into())
+    }
+
+    /// Returns the layer that was the last one at a host time, and its size then: before it was forked, a
+    /// timeline is the one that it was forked from.
+    async fn layer_at(&self, layers: &[Layer], host: Instant<Wall>) -> Result<(usize, u64), Refusal> {
+        let after = host.checked_add(Span::from_micros(1)).unwrap_or(Instant::MAX);
+        for (number, layer) in layers.iter().enumerate().rev() {
+            let size = self.store().first_recorded_at(layer.timeline, after, layer.as_of).await?;
+            if size > 0 {
+                return Ok((number, size));
+            }
+        }
+        Ok((0, 0))
     }
 
     /// Finds an anchor of a timeline, or of one that it was forked from after the anchor was set.
@@ -321,10 +332,10 @@ impl Engine {
         Ok(())
     }
 
-    pub(crate) fn names_of(&self, layers: &[Layer]) -> Vec<TimelineId> {
-        let states = self.states();
-        let name = |layer: &Layer| states.iter().find(|state| state.head.key == layer.timeline);
-        layers.iter().filter_map(|layer| name(layer).map(|state| state.head.id.clone())).collect()
+    /// Returns the last position of a timeline's own ledger that layers show.
+    pub(crate) fn position_shown(&self, timeline: &TimelineId, layers: &[Layer]) -> Option<u64> {
+        let own = self.state(timeline)?.head.key;
+        layers.last().filter(|layer| layer.timeline == own)?.as_of.checked_sub(1)
     }
 
     pub(crate) fn new_intervention_id(&self) -> Result<InterventionId, Refusal> {

@@ -7,7 +7,7 @@ use timenav_core::as_of::AsOf;
 use timenav_core::event::CauseKind;
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::limits::{EVENT_RELATIONS_MAX, NAMES_SEARCHED_MAX};
-use timenav_core::paradox::{Ancestor, Delta, Grade, Heading, IMPACT_EVENTS_MAX, Kind, Paradox};
+use timenav_core::paradox::{Ancestor, Delta, Grade, Heading, IMPACT_EVENTS_MAX, Kind, Paradox, Settings};
 use timenav_core::time::{Instant, TimeRange, Virtual};
 
 use crate::caller::Caller;
@@ -37,6 +37,8 @@ pub struct MonitorParadox {
     pub kinds: Option<Vec<Kind>>,
     /// Whether observations about the data are listed too.
     pub observations: bool,
+    /// What counts as a paradox, where it is not what counts by default.
+    pub settings: Option<Settings>,
     /// As the ledger told it at that moment, instead of now; also as the caller wrote it.
     pub as_of: Option<(String, AsOf)>,
     /// At most so many on the page.
@@ -130,7 +132,10 @@ impl Engine {
         let as_of_text = request.as_of.as_ref().map_or("", |(text, _)| text);
         let kinds: Option<Vec<&str>> =
             request.kinds.as_ref().map(|kinds| kinds.iter().map(|kind| kind.code()).collect());
-        let asked = format!("paradoxes {timeline} {} {as_of_text} {kinds:?} {}", request.range, request.observations);
+        let asked = format!(
+            "paradoxes {timeline} {} {as_of_text} {kinds:?} {} {:?}",
+            request.range, request.observations, request.settings
+        );
         let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
         let mut layers = self.layers_at(&state, request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
         if let (Some(cursor), Some(last)) = (cursor, Arc::make_mut(&mut layers).last_mut()) {
@@ -150,11 +155,14 @@ impl Engine {
             let (page, total) = page(kept, wanted, &range, skip, items_max);
             (page, total, kept.view.counts())
         };
-        let (paradoxes, total, counts) = self.look_at(&timeline, &layers, look).await?;
+        let (paradoxes, total, counts) = match request.settings {
+            None => self.look_at(&timeline, &layers, look).await?,
+            Some(settings) => self.look_with(&layers, settings, look).await?,
+        };
         let size = layers.last().map_or(0, |layer| layer.as_of);
         let shown = skip.saturating_add(paradoxes.len());
         let next_cursor = (shown < total).then(|| self.cursor(caller, &asked, size, 0, shown as u64));
-        let as_of = size.checked_sub(1);
+        let as_of = self.position_shown(&timeline, &layers);
         Ok(ParadoxPage { timeline_id: timeline, paradoxes, total, counts, as_of, next_cursor })
     }
 

@@ -21,6 +21,8 @@ pub struct TimelineState {
     pub root: Hash,
     /// What the timeline was forked from, as layers, the oldest first.
     pub ancestors: Arc<[Layer]>,
+    /// The names of these timelines, in the same order.
+    pub lineage: Arc<[TimelineId]>,
     /// The ledger's size after the last change of an event, or a later one.
     pub events_changed_at: u64,
 }
@@ -38,6 +40,13 @@ impl TimelineState {
     #[must_use]
     pub fn layers_now(&self) -> Arc<[Layer]> {
         self.layers(self.head.frontier.size())
+    }
+
+    /// Returns the names of the timelines of layers that this one is read with.
+    #[must_use]
+    pub fn names_of(&self, layers: &[Layer]) -> Vec<TimelineId> {
+        let own = std::iter::once(&self.head.id);
+        self.lineage.iter().chain(own).take(layers.len()).cloned().collect()
     }
 
     /// Returns whether no event has changed since the moment that layers show.

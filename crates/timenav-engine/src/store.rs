@@ -286,6 +286,15 @@ pub struct EventVersion {
     pub content: Arc<str>,
 }
 
+impl EventVersion {
+    /// Returns the tag of a version, which no other version of the event has: its position, and before
+    /// it the layer where that is not the first.
+    #[must_use]
+    pub fn tag(&self) -> String {
+        if self.layer == 0 { self.position.to_string() } else { format!("{}.{}", self.layer, self.position) }
+    }
+}
+
 impl KnownEvent {
     /// Returns the version that stands, and `None` where the event is cancelled.
     #[must_use]

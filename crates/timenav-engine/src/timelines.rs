@@ -67,6 +67,8 @@ impl Engine {
         if of.is_system() {
             return Err(Refusal::invalid("fork_of", "`system` holds facts of the service, which no fork can share"));
         }
+        let parameters = serde_json::json!({ "timeline_id": timeline.as_str() });
+        self.log_read(caller, of, "fork", parameters.to_string()).await?;
         let fork = self.fork_point(&parent, at).await.map_err(|refusal| match refusal {
             Refusal::Invalid { field, detail } if field == "as_of" => Refusal::invalid("at", detail),
             other => other,
@@ -84,7 +86,8 @@ impl Engine {
         if layers.len() > FORK_DEPTH_MAX {
             return Err(Refusal::LimitReached { what: "forks of forks", max: FORK_DEPTH_MAX });
         }
-        let forked = self.states().into_iter().find(|state| state.head.key == last.timeline);
+        let lineage: Arc<[TimelineId]> = parent.names_of(&layers).into();
+        let forked = lineage.last().and_then(|name| self.state(name));
         let forked = forked.ok_or_else(|| Refusal::Damaged("a timeline is missing".to_owned()))?;
         let now = at.is_none();
         let (events_count, clock, at) = if now {
@@ -101,6 +104,7 @@ impl Engine {
             clock,
             at,
             ancestors: layers,
+            lineage,
         })
     }
 

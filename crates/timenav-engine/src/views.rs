@@ -105,11 +105,11 @@ impl Engine {
         let mut held = slot.lock_owned().await;
         let mut kept = match held.take() {
             Some(kept) => kept,
-            None => self.make_view(layers).await?,
+            None => self.make_view(layers, Settings::default()).await?,
         };
         if !self.catch_up(&mut kept, layers).await? {
             // Something was erased: what the view knew of it must go.
-            kept = self.make_view(layers).await?;
+            kept = self.make_view(layers, Settings::default()).await?;
         }
         self.views().weigh(own.timeline, kept.view.nodes_count());
         // Looking may take long, and is no work for a thread that answers requests.
@@ -131,16 +131,25 @@ impl Engine {
         if let Some(state) = self.state(timeline).filter(|state| state.stands_as_on(layers)) {
             return self.with_view(&state.layers_now(), look).await;
         }
-        // A view of the past is one that nobody else needs.
-        let mut kept = self.make_view(layers).await?;
+        self.look_with(layers, Settings::default(), look).await
+    }
+
+    /// Lets somebody look at a view that nobody else needs: of the past, or with settings of its own.
+    pub(crate) async fn look_with<T: Send + 'static>(
+        &self,
+        layers: &Arc<[Layer]>,
+        settings: Settings,
+        look: impl FnOnce(&mut Kept) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let mut kept = self.make_view(layers, settings).await?;
         let looked = tokio::task::spawn_blocking(move || look(&mut kept)).await;
         looked.map_err(|error| Refusal::Damaged(format!("a view could not be looked at: {error}")))
     }
 
     /// Makes the view of a timeline as it was, which nobody else needs.
-    pub(crate) async fn make_view(&self, layers: &Arc<[Layer]>) -> Result<Kept, Refusal> {
+    async fn make_view(&self, layers: &Arc<[Layer]>, settings: Settings) -> Result<Kept, Refusal> {
         let own = own(layers)?;
-        let mut builder = Builder::new(Settings::default(), SizeHint::default());
+        let mut builder = Builder::new(settings, SizeHint::default());
         let mut offset = 0;
         for layer in layers.iter() {
             let mut at = 0;
@@ -200,7 +209,7 @@ impl Engine {
         if let Some(own) = before.last_mut() {
             own.as_of = position;
         }
-        let mut kept = self.make_view(&before.into()).await?;
+        let mut kept = self.make_view(&before.into(), Settings::default()).await?;
         let mut after = layers.to_vec();
         if let Some(own) = after.last_mut() {
             own.as_of = position + 1;

@@ -224,6 +224,7 @@ impl Failure {
             "already_exists" => "It exists already.",
             "conflict" => "The request conflicts with what is there.",
             "last_admin" => "A timeline always has an administrator.",
+            "would_create_paradox" => "The intervention would make a paradox.",
             "precondition_failed" => "It was changed meanwhile.",
             "wrong_encryption_key" => "The key does not open this record.",
             "feature_disabled" => "The operator of this service has switched this off.",
@@ -270,6 +271,7 @@ impl Failure {
             Self::Refused(Refusal::EventExists { index, .. }) => Some(format!("{index}/event_id")),
             Self::OneEventExists(_) => Some("event_id".to_owned()),
             Self::Refused(Refusal::Cursor) => Some("cursor".to_owned()),
+            Self::Refused(Refusal::WouldCreateParadox { .. }) => Some("on_paradox".to_owned()),
             Self::Refused(Refusal::LastAdmin { .. }) => Some("permissions/admin".to_owned()),
             Self::Refused(Refusal::Clock(ClockRefusal::Location)) => Some("location".to_owned()),
             Self::Refused(_)

@@ -80,7 +80,7 @@ impl Group<'_> {
                 self.set_anchor(actor, timeline, anchor)
             }
             Command::Record { events, each } => self.record(actor, timeline, events, each),
-            Command::Correct { event, expected } => self.correct(actor, timeline, event, expected),
+            Command::Correct { event, expected } => self.correct(actor, timeline, event, expected.as_deref()),
             Command::Intervene(intervention) => self.intervene(actor, timeline, *intervention),
             Command::Encrypt { data_id, kind, sealed } => self.encrypt(actor, timeline, data_id, kind, sealed),
             Command::EraseData { data_id } => self.erase_data(actor, timeline, &data_id),
@@ -172,7 +172,8 @@ impl Group<'_> {
             fork: fork.map(ForkPoint::record),
         });
         let ancestors = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.ancestors));
-        self.add_timeline(TimelineState { head, root: empty_root(), ancestors, events_changed_at: 0 });
+        let lineage = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.lineage));
+        self.add_timeline(TimelineState { head, root: empty_root(), ancestors, lineage, events_changed_at: 0 });
         let system = TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))?;
         if *id != system {
             let host = self.host(&system);

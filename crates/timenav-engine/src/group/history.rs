@@ -30,15 +30,15 @@ impl Group<'_> {
         actor: &Actor,
         timeline: &TimelineId,
         event: PreparedEvent,
-        expected: Option<u64>,
+        expected: Option<&str>,
     ) -> Result<Outcome, Refusal> {
         let PreparedEvent { event_id, draft, content, .. } = event;
         let before = self.before(timeline, &event_id)?;
         let Some(standing) = &before.version else {
             return Err(Refusal::EventCancelled { event_id: event_id.to_string() });
         };
-        if expected.is_some_and(|expected| expected != standing.position) {
-            return Err(Refusal::TagDiffers { found: standing.position.to_string() });
+        if expected.is_some_and(|expected| expected != standing.tag()) {
+            return Err(Refusal::TagDiffers { found: format!("\"{}\"", standing.tag()) });
         }
         let is_new = *standing.content != *content;
         let change = Change::Corrected { event_id: event_id.clone(), content: Arc::clone(&content), changed: is_new };

@@ -9,9 +9,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use timenav_core::event::Cause;
 use timenav_core::ids::{EventId, TimelineId};
-use timenav_core::intervention::{Effect, Understood, understand};
-use timenav_core::place::{Geo, Point};
-use timenav_core::time::{Duration, Instant, Virtual};
+use timenav_core::intervention::{Understood, understand};
+use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
     Consequences, EventHistory, EventVersion, IntervenedEvent, InterventionRequest, OnParadox, Refusal,
 };
@@ -19,6 +18,7 @@ use utoipa::ToSchema;
 
 use super::access_control::if_match;
 use super::clock::timeline;
+use super::effect::{EffectBody, EffectRequest};
 use super::events::{EventBody, draft};
 use super::paradoxes::ParadoxBody;
 use crate::answer::{Changed, LedgerBody};
@@ -114,56 +114,6 @@ pub(crate) enum OnParadoxWord {
     Refuse,
 }
 
-/// What is done to an event.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum EffectRequest {
-    /// It does not happen.
-    Cancel {},
-    /// It happens as it was last recorded.
-    Restore {},
-    /// It happens later.
-    Delay {
-        /// How much.
-        #[schema(value_type = String, example = "2h")]
-        duration: Text<Duration>,
-    },
-    /// It happens earlier.
-    Advance {
-        /// How much.
-        #[schema(value_type = String, example = "P1D")]
-        duration: Text<Duration>,
-    },
-    /// It happens at another moment.
-    Move {
-        /// When.
-        #[schema(value_type = String, example = "1969-07-20T20:17:40Z")]
-        time: Text<Instant<Virtual>>,
-    },
-    /// It happens elsewhere.
-    Relocate {
-        /// Where, in words.
-        #[schema(min_length = 1, max_length = 512)]
-        location: String,
-        /// Where, on the earth.
-        geo: Option<timenav_import::GeoRecord>,
-    },
-    /// It is told otherwise.
-    Describe {
-        /// The new description.
-        #[schema(max_length = 16_384)]
-        description: String,
-    },
-    /// It is called otherwise.
-    Rename {
-        /// The new name.
-        #[schema(min_length = 1, max_length = 256)]
-        name: String,
-    },
-    /// Nothing but a note.
-    Note {},
-}
-
 /// One event with its history.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EventReadBody {
@@ -183,7 +133,7 @@ pub(crate) struct EventReadBody {
     /// What was done to it, in order.
     #[schema(value_type = Vec<InterventionBody>)]
     pub(crate) interventions: Vec<Box<RawValue>>,
-    /// The last position of the ledger that counts.
+    /// The last position of the timeline's own ledger that counts.
     as_of: Option<u64>,
 }
 
@@ -282,29 +232,6 @@ pub(crate) struct ManipulatedBody {
     ledger: Option<LedgerBody>,
 }
 
-/// What an intervention does, as it was understood.
-#[derive(Debug, Default, Serialize, ToSchema)]
-pub(crate) struct EffectBody {
-    /// `cancel`, `restore`, `delay`, `advance`, `move`, `relocate`, `describe`, `rename` or `note`.
-    #[schema(value_type = String)]
-    kind: &'static str,
-    /// How much later or earlier.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    duration: Option<String>,
-    /// The new moment.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<String>,
-    /// The new place.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    location: Option<String>,
-    /// The new description.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<String>,
-    /// The new name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-}
-
 /// Reads one event.
 async fn event(
     State(app): State<App>,
@@ -316,7 +243,7 @@ async fn event(
     let event_id = EventId::new(&event_id).map_err(|_| Refusal::NotFound { what: "event", id: event_id })?;
     let as_of = request.as_of.map(|moment| moment.as_of);
     let history = app.engine.event(&caller, timeline(request.timeline_id), &event_id, as_of.as_ref()).await?;
-    let tag = history.known.standing().map(|version| format!("\"{}\"", version.position));
+    let tag = history.known.standing().map(|version| format!("\"{}\"", version.tag()));
     let mut headers = HeaderMap::new();
     headers.extend(tag.and_then(|tag| HeaderValue::from_str(&tag).ok()).map(|tag| (header::ETAG, tag)));
     Ok((headers, Json(EventReadBody::of(&event_id, &history))).into_response())
@@ -335,8 +262,7 @@ async fn correct_event(
     if draft.event_id.is_none() {
         return Err(Failure::missing("event/event_id"));
     }
-    // A tag that no version can have matches none.
-    let expected = if_match(&headers)?.map(|tag| tag.trim_matches('"').parse().unwrap_or(u64::MAX));
+    let expected = if_match(&headers)?.map(|tag| tag.trim_matches('"').to_owned());
     let corrected =
         app.engine.correct_event(&caller, timeline(request.timeline_id), draft, expected, idempotency).await?;
     let body = CorrectedBody {
@@ -385,31 +311,6 @@ async fn manipulate_event(
 
 fn read_cause(cause: timenav_import::CauseRecord, index: usize) -> Result<Cause, Failure> {
     cause.into_cause(index).map_err(|error| Failure::invalid(error.field.unwrap_or_default(), error.detail))
-}
-
-impl EffectRequest {
-    fn read(self) -> Result<Effect, Failure> {
-        Ok(match self {
-            Self::Cancel {} => Effect::Cancel,
-            Self::Restore {} => Effect::Restore,
-            Self::Delay { duration } => Effect::Delay(duration.0),
-            Self::Advance { duration } => Effect::Advance(duration.0),
-            Self::Move { time } => Effect::Move(time.0),
-            Self::Relocate { location, geo } => {
-                Effect::Relocate { location, geo: geo.as_ref().map(read_geo).transpose()? }
-            }
-            Self::Describe { description } => Effect::Describe(description),
-            Self::Rename { name } => Effect::Rename(name),
-            Self::Note {} => Effect::Note,
-        })
-    }
-}
-
-fn read_geo(geo: &timenav_import::GeoRecord) -> Result<Geo, Failure> {
-    let point = geo.lat.zip(geo.lon).and_then(|(lat, lon)| Point::new(lat, lon));
-    let detail = "a place has a `lat` from -90 to 90 and a `lon` from -180 to 180 degrees";
-    let point = point.ok_or_else(|| Failure::invalid("effect/geo", detail))?;
-    Ok(Geo { point, radius_m: geo.radius_m })
 }
 
 impl EventReadBody {
@@ -479,21 +380,6 @@ impl ManipulatedBody {
             dry_run,
             ledger,
         }
-    }
-}
-
-impl EffectBody {
-    fn of(effect: &Effect) -> Self {
-        let mut body = Self { kind: effect.as_str(), ..Self::default() };
-        match effect {
-            Effect::Cancel | Effect::Restore | Effect::Note => {}
-            Effect::Delay(by) | Effect::Advance(by) => body.duration = Some(by.to_string()),
-            Effect::Move(to) => body.time = Some(to.to_string()),
-            Effect::Relocate { location, .. } => body.location = Some(location.clone()),
-            Effect::Describe(text) => body.description = Some(text.clone()),
-            Effect::Rename(name) => body.name = Some(name.clone()),
-        }
-        body
     }
 }
 

@@ -273,7 +273,7 @@ fn json(page: EventPage, location_resolved: ResolvedBody) -> Result<Response, Fa
         text.push_str(event.content.strip_suffix('}').unwrap_or(&event.content));
         // Writing to a string cannot fail.
         let _ = write!(text, ",\"position\":{}", event.position);
-        if event.layer + 1 < page.layers.len() {
+        if page.layers[event.layer] != page.timeline_id {
             // No character of an id is escaped in JSON.
             let _ = write!(text, ",\"timeline_id\":\"{}\"", page.layers[event.layer]);
         }

@@ -6,6 +6,7 @@ pub(crate) mod anchors;
 pub(crate) mod api_keys;
 pub(crate) mod clock;
 pub(crate) mod data;
+pub(crate) mod effect;
 pub(crate) mod event_history;
 pub(crate) mod events;
 pub(crate) mod export;

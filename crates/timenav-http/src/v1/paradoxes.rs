@@ -7,8 +7,8 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use timenav_core::ids::{EventId, TimelineId};
-use timenav_core::paradox::{Jumped, Kind, Paradox, Step, Uncertain, Witness};
-use timenav_core::time::{TimeRange, Virtual};
+use timenav_core::paradox::{Jumped, Kind, Paradox, Settings, Step, Uncertain, Witness};
+use timenav_core::time::{Duration, Instant, TimeRange, Virtual, Zone};
 use timenav_engine::{MonitorParadox, ParadoxPage};
 use utoipa::ToSchema;
 
@@ -19,6 +19,9 @@ use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::Route;
 use crate::wire::{self, MomentText, Text, Words, items_max};
+
+/// Faster than light by a little, in kilometres an hour.
+const SPEED_KMH_MAX: f64 = 1_100_000_000.0;
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
@@ -45,6 +48,13 @@ pub(crate) struct ParadoxRequest {
     /// What else to list: `observations` about the data.
     #[schema(schema_with = wire::words_schema, required = false)]
     include: Option<Words>,
+    /// Fastest that anybody moves, in kilometres an hour, for `P07`; 900 if it is left out.
+    #[schema(exclusive_minimum = 0.0, maximum = 1_100_000_000.0, example = 900)]
+    #[serde(default, deserialize_with = "wire::number")]
+    speed_kmh: Option<f64>,
+    /// By how much clocks may differ before one time counts as before another; not at all if it is left out.
+    #[schema(value_type = Option<String>, format = "duration", example = "90s")]
+    tolerance: Option<Text<Duration>>,
     /// At most so many on the page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
@@ -128,16 +138,40 @@ async fn monitor_paradox(
     Authenticated(caller): Authenticated,
     Params(request): Params<ParadoxRequest>,
 ) -> Result<Json<ParadoxesBody>, Failure> {
+    let settings = settings(request.speed_kmh, request.tolerance.map(|text| text.0))?;
     let request = MonitorParadox {
         timeline: timeline(Some(request.timeline_id)),
         range: request.time_range.0,
         kinds: request.kinds.map(|words| kinds(&words)).transpose()?,
         observations: request.include.map(|words| includes_observations(&words)).transpose()?.unwrap_or(false),
+        settings,
         as_of: request.as_of.map(|moment| (moment.text, moment.as_of)),
         items_max: items_max(request.limit),
         cursor: request.cursor,
     };
     Ok(Json(app.engine.monitor_paradox(&caller, request).await?.into()))
+}
+
+/// Returns what counts as a paradox, where the caller says anything of it.
+fn settings(speed_kmh: Option<f64>, tolerance: Option<Duration>) -> Result<Option<Settings>, Failure> {
+    if speed_kmh.is_none() && tolerance.is_none() {
+        return Ok(None);
+    }
+    let mut settings = Settings::default();
+    if let Some(speed_kmh) = speed_kmh {
+        if !(speed_kmh > 0.0 && speed_kmh <= SPEED_KMH_MAX) {
+            let detail = format!("a speed is more than 0 and at most {SPEED_KMH_MAX} kilometres an hour");
+            return Err(Failure::invalid("speed_kmh", detail));
+        }
+        settings.speed_kmh = speed_kmh;
+    }
+    if let Some(tolerance) = tolerance {
+        // Months and years are as long as they were after 1970.
+        let end = tolerance.later(Instant::EPOCH, &Zone::utc());
+        let end = end.ok_or_else(|| Failure::invalid("tolerance", "that is longer than all of time"))?;
+        settings.tolerance = end.since(Instant::EPOCH);
+    }
+    Ok(Some(settings))
 }
 
 fn kinds(words: &Words) -> Result<Vec<Kind>, Failure> {

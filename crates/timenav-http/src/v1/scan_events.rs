@@ -161,7 +161,7 @@ async fn scan_events(
     let (page, marks, summary) = app.engine.scan_events(&caller, request).await?;
     let location_resolved = ResolvedBody::of(&app, &page);
     let inherited = |event: &StoredEvent| {
-        let name = page.layers.get(event.layer).filter(|_| event.layer + 1 < page.layers.len());
+        let name = page.layers.get(event.layer).filter(|name| **name != page.timeline_id);
         name.map(ToString::to_string)
     };
     let events = page.events.iter().zip(marks).filter_map(|(event, marks)| scanned(event, inherited(event), &marks));

@@ -2,7 +2,7 @@
 //!
 //! A server may go on with the span that its client began (Zipkin calls it shared). What the client
 //! saw is `<trace>:<span>`, what the server saw is `<trace>:<span>:server`, and the server's half
-//! happened because of the client's. A message can have several receivers: the first to begin has
+//! happened because of the client's, or of its parent where the document lacks the client's. A message can have several receivers: the first to begin has
 //! that id, the others `<trace>:<span>:server:<microseconds since 1970>`.
 
 use std::collections::{HashMap, HashSet};
@@ -86,6 +86,11 @@ impl Halves {
             Some(first) if first < start => format!(":server:{start}"),
             Some(_) | None => SERVER_HALF.to_owned(),
         })
+    }
+
+    /// Returns whether the half that a client saw of a span is in the document.
+    pub(super) fn has_client_half(&self, trace: &str, span: &str) -> bool {
+        self.same(trace, span).is_some_and(|same| same.has_client || same.has_other || !same.servers.is_empty())
     }
 
     /// Returns whether a child in that service hangs on the server's half of its parent.

@@ -96,13 +96,15 @@ impl Span {
         let start = u64::try_from(self.start.micros()).unwrap_or(0);
         let suffix = halves.suffix(&self.trace, &self.id, self.role, start);
         let mut causes: Vec<Cause> = Vec::new();
-        if suffix.is_some() {
-            // The client's half has the parent.
+        // The client's half has the parent, unless nobody reported that half.
+        let hangs_on_client =
+            suffix.is_some() && (halves.has_client_half(&self.trace, &self.id) || self.parents.is_empty());
+        if hangs_on_client {
             causes.push(Cause { event_id: event_id(&self.trace, &self.id, "")?, kind: CauseKind::Requires });
         }
         for (trace, span, kind) in &self.parents {
             let is_own_parent = *kind == CauseKind::Requires && *trace == self.trace;
-            if suffix.is_some() && is_own_parent {
+            if hangs_on_client && is_own_parent {
                 continue;
             }
             let on_half = halves.hangs_on_server_half(trace, span, &self.service);

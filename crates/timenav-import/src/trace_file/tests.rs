@@ -76,8 +76,8 @@ fn both_halves_of_a_shared_span_are_events() {
             ],
         );
     }
-    // What the client saw is elsewhere.
-    check_causes(Format::Zipkin, &format!("[{shared},{beside}]"), &[(half, &[two]), ("T:0000000000000004", &[half])]);
+    // What the client saw is elsewhere: the server's half hangs on the parent.
+    check_causes(Format::Zipkin, &format!("[{shared},{beside}]"), &[(half, &[one]), ("T:0000000000000004", &[half])]);
     // A message has several receivers, and what one of them did hangs on the first.
     let later = shared.replace("1000000", "1000007");
     check_causes(

@@ -186,7 +186,7 @@ fn traces_come_with_what_they_lack() {
         (Format::Zipkin, "zipkin_messaging.json", 4, 0, 0),
         (Format::Zipkin, "zipkin_messaging-kafka.json", 28, 0, 0),
         // Six parents, and what the sender of a message saw.
-        (Format::Zipkin, "zipkin_messaging2.json", 11, 7, 0),
+        (Format::Zipkin, "zipkin_messaging2.json", 11, 6, 0),
         (Format::Zipkin, "zipkin_simple-db-p6.json", 5, 0, 0),
         (Format::Zipkin, "zipkin_smartthings-mobile-web-install.json", 957, 0, 84),
         (Format::Zipkin, "zipkin_smartthings-oauth-authorization.json", 175, 0, 0),

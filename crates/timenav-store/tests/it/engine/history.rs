@@ -307,8 +307,10 @@ async fn a_correction_of_another_version_than_expected_is_refused() {
     let house = House::new();
     let home = house.open().await;
     let made = home.engine.record_events(&home.admin, None, vec![draft(1, 1)], None).await.unwrap();
-    let correct =
-        async |time, expected| home.engine.correct_event(&home.admin, None, draft(1, time), expected, None).await;
+    let correct = async |time, expected: Option<u64>| {
+        let tag = expected.map(|position| position.to_string());
+        home.engine.correct_event(&home.admin, None, draft(1, time), tag, None).await
+    };
     let position = made.ledger.position;
     assert!(matches!(correct(2, Some(position + 1)).await, Err(Refusal::TagDiffers { .. })));
     let corrected = correct(2, Some(position)).await.unwrap();
@@ -367,4 +369,45 @@ async fn forks_of_forks_come_to_an_end() {
     assert_eq!(found(&home, &of, None).await, []);
     assert_eq!(found(&home, &timeline_id("fork9"), None).await, [(1, "e1".to_owned())]);
     home.close().await;
+}
+
+#[tokio::test]
+async fn a_tag_of_an_inherited_version_is_not_that_of_an_own_one() {
+    let house = House::new();
+    let home = house.open().await;
+    home.engine.record_events(&home.admin, None, vec![draft(1, 1)], None).await.unwrap();
+    let fork = timeline_id("fork");
+    home.engine.fork_timeline(&home.admin, fork.clone(), &timeline_id("main"), None, None).await.unwrap();
+    let tag = async || {
+        let history = home.engine.event(&home.admin, Some(fork.clone()), &event_id("e1"), None).await.unwrap();
+        history.known.standing().unwrap().tag()
+    };
+    let correct = async |time, tag: String| {
+        home.engine.correct_event(&home.admin, Some(fork.clone()), draft(1, time), Some(tag), None).await
+    };
+    let inherited = tag().await;
+    correct(2, inherited.clone()).await.unwrap();
+    assert!(matches!(correct(3, inherited).await, Err(Refusal::TagDiffers { .. })));
+    correct(3, tag().await).await.unwrap();
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_fork_shows_the_past_of_what_it_came_from() {
+    let house = House::new();
+    let home = house.open().await;
+    let main = timeline_id("main");
+    home.engine.record_events(&home.admin, None, vec![draft(1, 1)], None).await.unwrap();
+    house.clock.advance(1_000_000);
+    let between = home.engine.now();
+    house.clock.advance(1_000_000);
+    home.engine.record_events(&home.admin, None, vec![draft(2, 2)], None).await.unwrap();
+    let fork = timeline_id("fork");
+    home.engine.fork_timeline(&home.admin, fork.clone(), &main, None, None).await.unwrap();
+    assert_eq!(found(&home, &fork, Some(AsOf::Host(between))).await, [(1, "e1".to_owned())]);
+    let page = page(&home, &fork, Some(AsOf::Host(between)), 10).await.remove(0);
+    assert_eq!((page.as_of, page.layers), (None, vec![main]));
+    let lines = home.close().await;
+    let told = lines.iter().find(|line| line.timeline == "main" && line.subject == "fork").unwrap();
+    assert_eq!(told.payload["timeline_id"], "fork");
 }

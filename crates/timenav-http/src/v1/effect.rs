@@ -1,0 +1,123 @@
+//! What is done to an event, as requests and answers tell it.
+
+use serde::{Deserialize, Serialize};
+use timenav_core::intervention::Effect;
+use timenav_core::place::{Geo, Point};
+use timenav_core::time::{Duration, Instant, Virtual};
+use utoipa::ToSchema;
+
+use crate::problem::Failure;
+use crate::wire::Text;
+
+/// What is done to an event.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum EffectRequest {
+    /// It does not happen.
+    Cancel {},
+    /// It happens as it was last recorded.
+    Restore {},
+    /// It happens later.
+    Delay {
+        /// How much.
+        #[schema(value_type = String, example = "2h")]
+        duration: Text<Duration>,
+    },
+    /// It happens earlier.
+    Advance {
+        /// How much.
+        #[schema(value_type = String, example = "P1D")]
+        duration: Text<Duration>,
+    },
+    /// It happens at another moment.
+    Move {
+        /// When.
+        #[schema(value_type = String, example = "1969-07-20T20:17:40Z")]
+        time: Text<Instant<Virtual>>,
+    },
+    /// It happens elsewhere.
+    Relocate {
+        /// Where, in words.
+        #[schema(min_length = 1, max_length = 512)]
+        location: String,
+        /// Where, on the earth.
+        geo: Option<timenav_import::GeoRecord>,
+    },
+    /// It is told otherwise.
+    Describe {
+        /// The new description.
+        #[schema(max_length = 16_384)]
+        description: String,
+    },
+    /// It is called otherwise.
+    Rename {
+        /// The new name.
+        #[schema(min_length = 1, max_length = 256)]
+        name: String,
+    },
+    /// Nothing but a note.
+    Note {},
+}
+
+/// What an intervention does, as it was understood.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct EffectBody {
+    /// `cancel`, `restore`, `delay`, `advance`, `move`, `relocate`, `describe`, `rename` or `note`.
+    #[schema(value_type = String)]
+    kind: &'static str,
+    /// How much later or earlier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration: Option<String>,
+    /// The new moment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
+    /// The new place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location: Option<String>,
+    /// The new description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    /// The new name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+}
+
+impl EffectRequest {
+    pub(crate) fn read(self) -> Result<Effect, Failure> {
+        Ok(match self {
+            Self::Cancel {} => Effect::Cancel,
+            Self::Restore {} => Effect::Restore,
+            Self::Delay { duration } => Effect::Delay(duration.0),
+            Self::Advance { duration } => Effect::Advance(duration.0),
+            Self::Move { time } => Effect::Move(time.0),
+            Self::Relocate { location, geo } => {
+                Effect::Relocate { location, geo: geo.as_ref().map(read_geo).transpose()? }
+            }
+            Self::Describe { description } => Effect::Describe(description),
+            Self::Rename { name } => Effect::Rename(name),
+            Self::Note {} => Effect::Note,
+        })
+    }
+}
+
+fn read_geo(geo: &timenav_import::GeoRecord) -> Result<Geo, Failure> {
+    let point = geo.lat.zip(geo.lon).and_then(|(lat, lon)| Point::new(lat, lon));
+    let detail = "a place has a `lat` from -90 to 90 and a `lon` from -180 to 180 degrees";
+    let point = point.ok_or_else(|| Failure::invalid("effect/geo", detail))?;
+    Ok(Geo { point, radius_m: geo.radius_m })
+}
+
+impl EffectBody {
+    pub(crate) fn of(effect: &Effect) -> Self {
+        let mut body = Self { kind: effect.as_str(), ..Self::default() };
+        match effect {
+            Effect::Cancel | Effect::Restore | Effect::Note => {}
+            Effect::Delay(by) | Effect::Advance(by) => body.duration = Some(by.to_string()),
+            Effect::Move(to) => body.time = Some(to.to_string()),
+            Effect::Relocate { location, .. } => body.location = Some(location.clone()),
+            Effect::Describe(text) => body.description = Some(text.clone()),
+            Effect::Rename(name) => body.name = Some(name.clone()),
+        }
+        body
+    }
+}
