@@ -9,6 +9,7 @@ pub(crate) mod import;
 pub(crate) mod start;
 pub(crate) mod scan;
 pub(crate) mod growth;
+pub(crate) mod forks;
 pub(crate) mod sealing;
 pub(crate) mod passphrases;
 pub(crate) mod paradox;

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use serde_json::json;
 
 use crate::benches::{
-    clock, growth, import, monitor, paradox, passphrases, reads, scan, sealing, start, travel, writes,
+    clock, forks, growth, import, monitor, paradox, passphrases, reads, scan, sealing, start, travel, writes,
 };
 use crate::interrupt;
 use crate::report::Finding;
@@ -21,7 +21,7 @@ struct Bench {
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
 
-const BENCHES: [Bench; 13] = [
+const BENCHES: [Bench; 14] = [
     Bench { name: "clock", about: "GET /v1/clock against a bare handler with the same answer", run: clock::run },
     Bench { name: "reads", about: "reads whose entry is durable first, against a buffered log", run: reads::run },
     Bench { name: "travel", about: "POST /v1/travel, one client, against one SQLite commit", run: travel::run },
@@ -33,6 +33,7 @@ const BENCHES: [Bench; 13] = [
         about: "a full scan for tampering, against a Merkle tree over the same bytes",
         run: scan::run,
     },
+    Bench { name: "forks", about: "a fork of a long history, against one of a short history", run: forks::run },
     Bench { name: "growth", about: "a write with a long history, against one with a short history", run: growth::run },
     Bench { name: "sealing", about: "sealing and opening 1 KiB, against the bare ciphers", run: sealing::run },
     Bench {

@@ -185,7 +185,7 @@ fn traces_come_with_what_they_lack() {
         (Format::Zipkin, "zipkin_envoy.json", 1, 1, 0),
         (Format::Zipkin, "zipkin_messaging.json", 4, 0, 0),
         (Format::Zipkin, "zipkin_messaging-kafka.json", 28, 0, 0),
-        // Six parents, and what the sender of a message saw.
+        // The parents that README.md beside the data counts.
         (Format::Zipkin, "zipkin_messaging2.json", 11, 6, 0),
         (Format::Zipkin, "zipkin_simple-db-p6.json", 5, 0, 0),
         (Format::Zipkin, "zipkin_smartthings-mobile-web-install.json", 957, 0, 84),
