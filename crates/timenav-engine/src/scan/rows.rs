@@ -8,6 +8,7 @@ use timenav_core::time::{Virtual, parse_timestamp};
 
 use super::replay::{Made, RecordedData, RecordedEvent};
 use super::source::{KeptEvent, KeptRows};
+use crate::places::name_key;
 use crate::store::DataRecord;
 
 /// The cell of events without coordinates.
@@ -19,6 +20,8 @@ const ROUNDING_DEGREES: f64 = 1e-9;
 #[derive(Deserialize)]
 struct Columns {
     time: String,
+    #[serde(default)]
+    name: Option<String>,
     #[serde(default)]
     location: Option<String>,
     #[serde(default)]
@@ -124,6 +127,9 @@ fn wrong_column(row: &KeptEvent, content: &[u8]) -> Option<&'static str> {
     let time = parse_timestamp::<Virtual>(&columns.time).ok();
     if time.is_none_or(|time| time.micros() != row.time_micros) {
         return Some("the time");
+    }
+    if columns.name.as_deref().map(name_key) != row.name_key {
+        return Some("the name");
     }
     if columns.location != row.place {
         return Some("the place");

@@ -57,6 +57,8 @@ pub struct KeptEvent {
     pub cell: i64,
     /// The place by name.
     pub place: Option<String>,
+    /// The event's own name, in the form by which it is found.
+    pub name_key: Option<String>,
     /// The event as JSON.
     pub content: String,
 }

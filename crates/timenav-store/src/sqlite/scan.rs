@@ -19,7 +19,7 @@ use super::{READER_CACHE_KIB, SqliteStore, configure, data, orphans, read, tiles
 const SELECT_ROWS: &str = "SELECT entry, leaf, salt, payload FROM entries WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
 const SELECT_LAST: &str = "SELECT max(entry) FROM entries WHERE entry BETWEEN ?1 AND ?2";
 const SELECT_TILE: &str = "SELECT hashes FROM tiles WHERE timeline = ?1 AND level = ?2 AND tile = ?3";
-const SELECT_EVENT: &str = "SELECT position, until, time, lat, lon, cell, place, content
+const SELECT_EVENT: &str = "SELECT position, until, time, lat, lon, cell, place, content, name_key
     FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND event_id = ?2";
 const COUNT_DATA: &str = "SELECT count(*) FROM data_records WHERE timeline = ?1 AND position < ?2";
 const COUNT_EVENTS: &str = "SELECT (SELECT count(*) FROM events WHERE timeline = ?1 AND position < ?2),
@@ -279,5 +279,6 @@ fn kept_event(row: &Row<'_>) -> Result<KeptEvent, StoreError> {
         cell: row.get(5).map_err(failed)?,
         place: row.get(6).map_err(failed)?,
         content: row.get(7).map_err(failed)?,
+        name_key: row.get(8).map_err(failed)?,
     })
 }

@@ -1,8 +1,13 @@
 //! Attacks on what follows from the ledger, the ledger left as it is.
 
+use timenav_core::event::EventDraft;
+use timenav_core::intervention::Effect;
 use timenav_core::scan::{Depth, FindingKind};
+use timenav_engine::InterventionRequest;
 
-use super::{Outside, attack, connect, found, lived_in, look, told};
+use super::{Outside, attack, clean, connect, found, lived_in, look, told};
+use crate::house::House;
+use crate::sample::{event_id, moment, timeline_id};
 
 #[tokio::test]
 async fn t18_every_table_that_follows() {
@@ -24,6 +29,11 @@ async fn t18_every_table_that_follows() {
         ("main", "UPDATE events SET content = '{}' WHERE timeline = 2 AND event_id = 'e9'", "e9: its content"),
         ("main", "UPDATE events SET time = 5 WHERE timeline = 2 AND event_id = 'e9'", "e9: the time"),
         ("main", "UPDATE events SET place = 'x' WHERE timeline = 2 AND event_id = 'e9'", "e9: the place"),
+        ("main", "UPDATE events SET name_key = 'x' WHERE timeline = 2 AND event_id = 'e9'", "e9: the name"),
+        ("main", "UPDATE timelines SET clock_entry = 1 WHERE timeline = 2", "the entry of the clock"),
+        ("main", "UPDATE timelines SET overrides_count = 1 WHERE timeline = 2", "the count of overrides"),
+        ("main", "UPDATE timelines SET fork_of = 1, fork_size = 1 WHERE timeline = 2", "where it was forked"),
+        ("main", "INSERT INTO interventions VALUES (2, 'e9', 5, 'x')", "table interventions has 1 rows"),
         ("main", "UPDATE events SET lat = 1 WHERE timeline = 2 AND event_id = 'e10'", "e10: the point"),
         ("main", "UPDATE events SET cell = 5 WHERE timeline = 2 AND event_id = 'e10'", "e10: the cell"),
         ("main", "UPDATE events SET until = 5 WHERE timeline = 2 AND event_id = 'e10'", "e10: it is marked"),
@@ -116,7 +126,7 @@ async fn rows_of_a_timeline_that_is_not_there() {
     let entries = |number: i64| {
         let first = entry_of(super::MAIN);
         format!(
-            "INSERT INTO entries SELECT {} + 3, leaf, salt, payload FROM entries WHERE entry = {first}",
+            "INSERT INTO entries SELECT {} + 3, leaf, salt, payload, 0, 0 FROM entries WHERE entry = {first}",
             entry_of(number)
         )
     };
@@ -126,6 +136,7 @@ async fn rows_of_a_timeline_that_is_not_there() {
         (entries(-5), "entries", -5),
         (entries((1 << 23) - 1), "entries", (1 << 23) - 1),
         ("INSERT INTO permissions VALUES (77, 'mallory', 'admin')".to_owned(), "permissions", 77),
+        ("INSERT INTO interventions VALUES (77, 'x', 1, 'x')".to_owned(), "interventions", 77),
         ("INSERT INTO tiles VALUES (77, 0, 0, x'00')".to_owned(), "tiles", 77),
         (
             "INSERT INTO events (timeline, cell, time, position, event_id, content) VALUES (-1, -1, 7, 50, 'x', '{}')"
@@ -159,5 +170,88 @@ async fn a_timeline_whose_row_is_gone_leaves_what_shows_it() {
     for table in ["entries", "permissions", "events", "anchors"] {
         let expected = format!("table {table} has rows of the timeline number {number}, and there is no such");
         assert!(all.contains(&expected.as_str()), "{table}: {all:#?}");
+    }
+}
+
+/// Corrects, changes and cancels events, and forks what is there.
+async fn with_history(house: &House) {
+    let home = house.open().await;
+    let draft = |id: &str, text: &str| EventDraft { event_id: Some(event_id(id)), ..EventDraft::at(moment(7), text) };
+    home.engine.record_events(&home.admin, None, vec![draft("h1", "a"), draft("h2", "a")], None).await.unwrap();
+    home.engine.correct_event(&home.admin, None, draft("h1", "b"), None, None).await.unwrap();
+    let fork = timeline_id("forked");
+    home.engine.fork_timeline(&home.admin, fork.clone(), &timeline_id("main"), None, None).await.unwrap();
+    for (timeline, effect) in
+        [(None, Effect::Rename("n".to_owned())), (None, Effect::Cancel), (Some(fork), Effect::Cancel)]
+    {
+        let (event_id, action) = (event_id("h2"), effect.as_str().to_owned());
+        let request = InterventionRequest { event_id, action, effect, time: moment(8), causes: Vec::new() };
+        home.engine.manipulate_event(&home.admin, timeline, request, None).await.unwrap();
+    }
+    home.close().await;
+}
+
+#[tokio::test]
+async fn versions_interventions_and_forks_follow_too() {
+    let of = |timeline: &str| format!("timeline = (SELECT timeline FROM timelines WHERE timeline_id = '{timeline}')");
+    let (main, forked) = (of("main"), of("forked"));
+    let last = format!("position = (SELECT max(position) FROM events WHERE {main} AND event_id = 'h2')");
+    let first = format!("position = (SELECT min(position) FROM interventions WHERE {main})");
+    for (timeline, statement, kind, says) in [
+        // A cancelled event stands again, a standing one does not, an old version does instead of the new.
+        ("main", format!("UPDATE events SET until = NULL WHERE {main} AND {last}"), "state-mismatch", "h2: "),
+        (
+            "main",
+            format!("UPDATE events SET until = NULL WHERE {main} AND event_id = 'h1' AND until IS NOT NULL"),
+            "state-mismatch",
+            "h1: ",
+        ),
+        (
+            "main",
+            format!("UPDATE events SET until = position + 1 WHERE {main} AND event_id = 'h1' AND until IS NULL"),
+            "state-mismatch",
+            "h1: it is marked",
+        ),
+        (
+            "main",
+            format!("DELETE FROM events WHERE {main} AND event_id = 'h1' AND until IS NOT NULL"),
+            "state-mismatch",
+            "h1: the row is missing",
+        ),
+        (
+            "main",
+            format!("DELETE FROM interventions WHERE {main} AND {first}"),
+            "state-mismatch",
+            "the intervention is missing",
+        ),
+        (
+            "main",
+            format!("UPDATE interventions SET intervention_id = 'x' WHERE {main} AND {first}"),
+            "state-mismatch",
+            "has another id",
+        ),
+        // The inherited event that the fork cancelled stands on it again.
+        ("forked", format!("DELETE FROM events WHERE {forked}"), "state-mismatch", "h2: the row is missing"),
+        (
+            "forked",
+            format!("UPDATE timelines SET overrides_count = 0 WHERE {forked}"),
+            "state-mismatch",
+            "the count of overrides",
+        ),
+        (
+            "forked",
+            format!("UPDATE timelines SET fork_size = 2 WHERE {forked}"),
+            "state-mismatch",
+            "where it was forked",
+        ),
+        ("forked", format!("UPDATE timelines SET fork_of = 1 WHERE {forked}"), "state-mismatch", "names another one"),
+    ] {
+        let house = lived_in().await;
+        with_history(&house).await;
+        clean(&house).await;
+        attack(&house, &statement);
+        let scan = look(&house, timeline, Depth::Full, Outside::Kept).await;
+        let found = scan.findings.iter().any(|one| one.kind.as_str() == kind && one.evidence.contains(says));
+        assert!(found, "{statement}: {:#?}", scan.findings);
     }
 }
