@@ -51,6 +51,7 @@ pub(crate) fn operations() -> Vec<Route> {
     routes.extend(v1::export::routes());
     routes.extend(v1::data::routes());
     routes.extend(v1::timelines::routes());
+    routes.extend(v1::timelines_diff::routes());
     routes.extend(v1::proofs::routes());
     routes.extend(v1::tampering::routes());
     routes.extend(v1::tiles::routes());

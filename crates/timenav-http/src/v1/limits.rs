@@ -84,6 +84,7 @@ fn sizes() -> Vec<(&'static str, usize)> {
         ("action_bytes_max", core::ACTION_BYTES_MAX),
         ("return_events_max", core::RETURN_EVENTS_MAX),
         ("fork_depth_max", core::FORK_DEPTH_MAX),
+        ("diff_entries_max", core::DIFF_ENTRIES_MAX),
         ("event_attributes_bytes_max", core::EVENT_ATTRIBUTES_BYTES_MAX),
         ("events_per_request_max", core::EVENTS_PER_REQUEST_MAX),
         ("page_items_default", core::PAGE_ITEMS_DEFAULT),

@@ -21,4 +21,5 @@ pub(crate) mod restrictions;
 pub(crate) mod tiles;
 pub(crate) mod tampering;
 pub(crate) mod timelines;
+pub(crate) mod timelines_diff;
 pub(crate) mod users;

@@ -1,5 +1,6 @@
-//! `POST /timelines`, `GET /timelines`, `GET /timeline/{timeline_id}` and the proofs below it.
+//! `POST /timelines`, `GET /timelines`, `GET /timelines/diff`, `GET /timeline/{timeline_id}` and the proofs below it.
 
+mod diff;
 mod proofs;
 mod tiles;
 

@@ -1,5 +1,7 @@
 //! Corrections, interventions, returns and forks, against a model that keeps every state there was.
 
+mod differences;
+
 use std::collections::BTreeMap;
 
 use proptest::collection::vec;
@@ -258,6 +260,7 @@ async fn every_state_there_was_can_be_read_and_none_leaks_into_another_timeline(
                 home = home.reopen().await;
             }
         }
+        differences::check(&home, &lives).await;
         for life in &lives {
             assert_eq!(found(&home, &life.name, None).await, standing(&life.now), "{}", life.name);
             let view = home.engine.timeline(&home.admin, &life.name).await.unwrap();

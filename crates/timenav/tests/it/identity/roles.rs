@@ -107,6 +107,7 @@ fn rows_of_the_service(about: &Targets) -> Vec<(&'static str, Request)> {
         ("create_timeline fork", Request::post("/timelines").json(&fork)),
         ("create_timeline there is", Request::post("/timelines").json(&json!({ "timeline_id": "hers" }))),
         ("timelines", get("/timelines")),
+        ("timelines_diff", get("/timelines/diff?a=hers&b=hers")),
         ("limits", get("/v1/limits")),
         ("api_keys", get("/v1/api-keys")),
         ("create_api_key", Request::post("/v1/api-keys").json(&json!({}))),

@@ -71,6 +71,7 @@ fn edge(name: &str) -> Option<Edge> {
         "action_bytes_max" => Tested(DEEDS, "what_is_done_is_told_in_so_many_words"),
         "return_events_max" => Tested(HISTORY, "so_many_events_are_changed_back_at_once"),
         "fork_depth_max" => Tested(HISTORY, "forks_of_forks_come_to_an_end"),
+        "diff_entries_max" => Tested("timenav-engine/src/diff/tests.rs", "so_many_entries_are_looked_through"),
         "event_attributes_bytes_max" => Asked(|n| {
             let attributes = json!({ "a": text(n - r#"{"a":""}"#.len() as u64) });
             vec![(event(&json!({ "attributes": attributes })), "attributes")]
@@ -90,6 +91,7 @@ fn edge(name: &str) -> Option<Edge> {
                 (find(&[("limit", &n)]), "limit"),
                 (Request::get(&target("/v1/anchors", &[("limit", &n)])), "limit"),
                 (Request::get(&target("/timelines", &[("limit", &n)])), "limit"),
+                (Request::get(&target("/timelines/diff", &[("a", "main"), ("b", "main"), ("limit", &n)])), "limit"),
                 (Request::get(&target("/v1/access-logs", &logs)), "limit"),
             ]
         }),

@@ -49,6 +49,7 @@ impl Operation {
             "return_to_anchor" => json!({ "anchor_id": "anchor_none" }),
             "monitor_events" | "scan_events" => json!({ "location": "*", "time_range": "../.." }),
             "create_timeline" => json!({ "timeline_id": "made" }),
+            "timelines_diff" => json!({ "a": "main", "b": "main" }),
             "create_user" => json!({ "user_id": "made" }),
             "check_timeline" => json!({ "timeline_id": "main", "significant_event": "none" }),
             "correct_event" => json!({ "event": { "event_id": "none", "time": "2001-01-01T00:00:00Z" } }),

@@ -1,0 +1,252 @@
+//! What stands otherwise on two timelines that go back to one.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use data_encoding::BASE64URL_NOPAD;
+use timenav_core::access::Demand;
+use timenav_core::ids::{EventId, TimelineId};
+use timenav_core::limits::DIFF_ENTRIES_MAX;
+
+use crate::caller::Caller;
+use crate::cursor::Cursor;
+use crate::engine::Engine;
+use crate::refusal::Refusal;
+use crate::store::{EventVersion, KnownEvent, Layer, TimelineKey};
+
+/// Entries looked through before ids that are not for this page are forgotten.
+const BLOCK_ENTRIES: u64 = 4_096;
+/// Changed events that one page looks at. Where few of them differ, pages are short.
+const CHANGED_EVENTS_MAX: usize = 10_000;
+/// Events compared at a time.
+const BLOCK_EVENTS: usize = 500;
+
+/// Which timelines are compared.
+#[derive(Clone, Debug)]
+pub struct TimelinesDiff {
+    /// One timeline.
+    pub a: TimelineId,
+    /// The other.
+    pub b: TimelineId,
+    /// At most so many events on the page.
+    pub items_max: usize,
+    /// Where the last page ended.
+    pub cursor: Option<String>,
+}
+
+/// One page of the events that stand otherwise, ordered by id.
+#[derive(Clone, Debug)]
+pub struct DiffPage {
+    /// One timeline.
+    pub a: DiffSide,
+    /// The other.
+    pub b: DiffSide,
+    /// The timeline whose entries both have.
+    pub common: TimelineId,
+    /// How many of its entries both have.
+    pub common_size: u64,
+    /// The events.
+    pub differences: Vec<Difference>,
+    /// Asks for the next page. A page may be short and still have a next one.
+    pub next_cursor: Option<String>,
+}
+
+/// One of two timelines that are compared.
+#[derive(Clone, Debug)]
+pub struct DiffSide {
+    /// Which.
+    pub timeline_id: TimelineId,
+    /// The last position of its ledger that all pages show.
+    pub as_of: Option<u64>,
+    /// The timelines that its events are recorded on, by layer: it is the last itself.
+    pub layers: Vec<TimelineId>,
+}
+
+/// An event that does not stand alike on two timelines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Which event.
+    pub event_id: EventId,
+    /// How it stands on the one, if it does.
+    pub a: Option<EventVersion>,
+    /// How it stands on the other, if it does.
+    pub b: Option<EventVersion>,
+}
+
+/// Up to where two timelines are one: a number of a layer, and how many entries of it both have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Parting {
+    layer: usize,
+    size: u64,
+}
+
+/// Changed events in the order of their ids, from some id on.
+struct Changed {
+    event_ids: BTreeSet<EventId>,
+    /// Whether there are more than were kept.
+    is_cut: bool,
+}
+
+impl Engine {
+    /// Compares how events stand on two timelines that were forked from one another, or from the
+    /// same. Looks through what was done to either since they went apart, and at nothing before.
+    ///
+    /// # Errors
+    /// The caller may not look at both, they have nothing in common, too much was done since they
+    /// went apart, the cursor is of another query, or the ledger cannot be written.
+    pub async fn timelines_diff(&self, caller: &Caller, request: TimelinesDiff) -> Result<DiffPage, Refusal> {
+        const OPERATION: &str = "timelines_diff";
+        let TimelinesDiff { a, b, items_max, cursor } = request;
+        let state_a = self.admit(caller, &a, Demand::Look, OPERATION).await?;
+        let state_b = self.admit(caller, &b, Demand::Look, OPERATION).await?;
+        let asked = format!("diff {a} {b}");
+        let cursor = cursor.map(|text| self.open_diff_cursor(caller, &asked, &text)).transpose()?;
+        let size_a = cursor.as_ref().map_or(state_a.head.frontier.size(), |(cursor, _)| cursor.as_of);
+        let size_b = cursor.as_ref().map_or(state_b.head.frontier.size(), |(cursor, _)| cursor.position);
+        let (layers_a, layers_b) = (state_a.layers(size_a), state_b.layers(size_b));
+        let parting = parting(&layers_a, &layers_b).ok_or_else(|| unrelated(&a, &b))?;
+        let stretches = stretches(&layers_a, &layers_b, parting)?;
+        let parameters = serde_json::json!({ "a": a.as_str(), "b": b.as_str() }).to_string();
+        self.log_read(caller, &a, OPERATION, parameters.clone()).await?;
+        if a != b {
+            self.log_read(caller, &b, OPERATION, parameters).await?;
+        }
+        let after = cursor.map(|(_, event_id)| event_id);
+        let changed = self.changed_after(&stretches, after.as_ref()).await?;
+        let (differences, last) = self.differences(&changed, &layers_a, &layers_b, items_max).await?;
+        let next_cursor = last.map(|last| self.diff_cursor(caller, &asked, (size_a, size_b), &last));
+        let side = |timeline_id: TimelineId, layers: &[Layer], size: u64| DiffSide {
+            timeline_id,
+            as_of: size.checked_sub(1),
+            layers: self.names_of(layers),
+        };
+        let common = self.names_of(&layers_a[parting.layer..=parting.layer]).pop();
+        Ok(DiffPage {
+            a: side(a, &layers_a, size_a),
+            b: side(b, &layers_b, size_b),
+            common: common.ok_or_else(|| Refusal::Damaged("a timeline is missing".to_owned()))?,
+            common_size: parting.size,
+            differences,
+            next_cursor,
+        })
+    }
+
+    /// Returns the first events after an id that were changed in stretches of ledgers.
+    async fn changed_after(
+        &self,
+        stretches: &[(TimelineKey, u64, u64)],
+        after: Option<&EventId>,
+    ) -> Result<Changed, Refusal> {
+        let mut changed = Changed { event_ids: BTreeSet::new(), is_cut: false };
+        for &(timeline, first, end) in stretches {
+            let mut at = first;
+            while at < end {
+                let next = at.saturating_add(BLOCK_ENTRIES).min(end);
+                self.changed_events(timeline, at, next, &mut changed.event_ids).await?;
+                changed.keep(after, CHANGED_EVENTS_MAX);
+                at = next;
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Returns those that stand otherwise, and the id that the next page begins after, if there is one.
+    async fn differences(
+        &self,
+        changed: &Changed,
+        layers_a: &Arc<[Layer]>,
+        layers_b: &Arc<[Layer]>,
+        items_max: usize,
+    ) -> Result<(Vec<Difference>, Option<EventId>), Refusal> {
+        let mut found: Vec<Difference> = Vec::new();
+        let event_ids: Vec<EventId> = changed.event_ids.iter().cloned().collect();
+        for block in event_ids.chunks(BLOCK_EVENTS) {
+            let known_a = self.store().event_versions(Arc::clone(layers_a), block.to_vec()).await?;
+            let known_b = self.store().event_versions(Arc::clone(layers_b), block.to_vec()).await?;
+            found.extend(block.iter().filter_map(|event_id| Difference::of(event_id, &known_a, &known_b)));
+            // One more than the page holds tells that there is a next one.
+            if found.len() > items_max {
+                found.truncate(items_max);
+                let last = found.last().map(|last| last.event_id.clone());
+                return Ok((found, last));
+            }
+        }
+        let last = event_ids.into_iter().next_back().filter(|_| changed.is_cut);
+        Ok((found, last))
+    }
+
+    /// Returns a cursor that holds the sizes of both ledgers, and the id that the page ended with.
+    fn diff_cursor(&self, caller: &Caller, asked: &str, (size_a, size_b): (u64, u64), last: &EventId) -> String {
+        let place = self.cursor(caller, &format!("{asked} {last}"), size_a, 0, size_b);
+        format!("{place}.{}", BASE64URL_NOPAD.encode(last.as_str().as_bytes()))
+    }
+
+    fn open_diff_cursor(&self, caller: &Caller, asked: &str, text: &str) -> Result<(Cursor, EventId), Refusal> {
+        let (place, last) = text.split_once('.').ok_or(Refusal::Cursor)?;
+        let last = BASE64URL_NOPAD.decode(last.as_bytes()).ok().and_then(|last| String::from_utf8(last).ok());
+        let last = last.and_then(|last| EventId::new(&last).ok()).ok_or(Refusal::Cursor)?;
+        Ok((self.open_cursor(caller, &format!("{asked} {last}"), place)?, last))
+    }
+}
+
+impl Difference {
+    fn of(
+        event_id: &EventId,
+        known_a: &HashMap<EventId, KnownEvent>,
+        known_b: &HashMap<EventId, KnownEvent>,
+    ) -> Option<Self> {
+        let a = known_a.get(event_id).and_then(KnownEvent::standing);
+        let b = known_b.get(event_id).and_then(KnownEvent::standing);
+        let is_alike = a.map(|version| &version.content) == b.map(|version| &version.content);
+        (!is_alike).then(|| Self { event_id: event_id.clone(), a: a.cloned(), b: b.cloned() })
+    }
+}
+
+impl Changed {
+    /// Forgets what is not after an id, and the last ones of more than so many.
+    fn keep(&mut self, after: Option<&EventId>, items_max: usize) {
+        if let Some(after) = after {
+            self.event_ids = self.event_ids.split_off(after);
+            self.event_ids.remove(after);
+        }
+        while self.event_ids.len() > items_max {
+            self.event_ids.pop_last();
+            self.is_cut = true;
+        }
+    }
+}
+
+/// Returns up to where two timelines are one, and `None` where they never were.
+fn parting(a: &[Layer], b: &[Layer]) -> Option<Parting> {
+    let shared = a.iter().zip(b).take_while(|(a, b)| a.timeline == b.timeline).count();
+    // What a timeline came from is the same for all that came from it, so only the last shared layer
+    // can have another size on each side.
+    let layer = shared.checked_sub(1)?;
+    Some(Parting { layer, size: a[layer].as_of.min(b[layer].as_of) })
+}
+
+/// Returns the stretches of ledgers that only one of two timelines has.
+fn stretches(a: &[Layer], b: &[Layer], parting: Parting) -> Result<Vec<(TimelineKey, u64, u64)>, Refusal> {
+    let of = |layers: &[Layer]| {
+        let apart = layers[parting.layer..].iter().enumerate();
+        let stretch = |(number, layer): (usize, &Layer)| {
+            (layer.timeline, if number == 0 { parting.size } else { 0 }, layer.as_of)
+        };
+        apart.map(stretch).collect::<Vec<_>>()
+    };
+    let stretches = [of(a), of(b)].concat();
+    let entries: u64 = stretches.iter().map(|(_, first, end)| end.saturating_sub(*first)).sum();
+    if entries > DIFF_ENTRIES_MAX as u64 {
+        return Err(Refusal::LimitReached { what: "entries since the timelines went apart", max: DIFF_ENTRIES_MAX });
+    }
+    Ok(stretches)
+}
+
+fn unrelated(a: &TimelineId, b: &TimelineId) -> Refusal {
+    let detail =
+        format!("`{a}` and `{b}` have nothing in common: neither was forked from the other or from what it was");
+    Refusal::invalid("b", detail)
+}
+
+#[cfg(test)]
+mod tests;

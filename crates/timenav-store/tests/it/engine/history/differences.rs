@@ -1,0 +1,85 @@
+//! Timelines of one family compared, against the same model.
+
+use std::collections::BTreeSet;
+
+use timenav_engine::{DiffPage, EventVersion, TimelinesDiff};
+
+use super::*;
+
+/// An event that stands otherwise: its id, and when it happens on the one and on the other.
+type Difference = (String, Option<i64>, Option<i64>);
+
+async fn pages(home: &Home<'_>, a: &TimelineId, b: &TimelineId, items_max: usize) -> Vec<DiffPage> {
+    let mut pages: Vec<DiffPage> = Vec::new();
+    loop {
+        let cursor = pages.last().map(|page| page.next_cursor.clone());
+        let Some(cursor) = cursor.map_or(Some(None), |cursor| cursor.map(Some)) else { return pages };
+        let request = TimelinesDiff { a: a.clone(), b: b.clone(), items_max, cursor };
+        pages.push(home.engine.timelines_diff(&home.admin, request).await.unwrap());
+    }
+}
+
+fn told_in(pages: &[DiffPage]) -> Vec<Difference> {
+    let time = |version: &Option<EventVersion>| {
+        let event: serde_json::Value = serde_json::from_str(&version.as_ref()?.content).unwrap();
+        let time = timenav_core::time::parse_timestamp::<timenav_core::time::Virtual>(event["time"].as_str().unwrap());
+        Some(time.unwrap().micros() / 1_000_000)
+    };
+    let one = |one: &timenav_engine::Difference| (one.event_id.to_string(), time(&one.a), time(&one.b));
+    pages.iter().flat_map(|page| &page.differences).map(one).collect()
+}
+
+fn expected(a: &State, b: &State) -> Vec<Difference> {
+    let ids: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let stands = |state: &State, id: &String| state.get(id).and_then(|known| known.stands);
+    let both = ids.into_iter().map(|id| (id.clone(), stands(a, id), stands(b, id)));
+    both.filter(|(_, a, b)| a != b).collect()
+}
+
+/// Checks every timeline against every other, and itself.
+pub(super) async fn check(home: &Home<'_>, lives: &[Life]) {
+    for a in lives {
+        for b in lives {
+            let pages = pages(home, &a.name, &b.name, 2).await;
+            assert_eq!(told_in(&pages), expected(&a.now, &b.now), "{} {}", a.name, b.name);
+            assert!(pages.iter().all(|page| sizes(page) == sizes(&pages[0])), "pages show one moment");
+            assert!(pages.iter().rev().skip(1).all(|page| page.differences.len() == 2), "only the last page is short");
+        }
+    }
+}
+
+/// Returns the moments that a page shows.
+fn sizes(page: &DiffPage) -> (Option<u64>, Option<u64>, u64) {
+    (page.a.as_of, page.b.as_of, page.common_size)
+}
+
+#[tokio::test]
+async fn pages_of_a_comparison_go_on_where_many_changes_left_nothing() {
+    let house = House::new();
+    let home = house.open().await;
+    let (main, fork) = (timeline_id("main"), timeline_id("fork"));
+    home.engine.fork_timeline(&home.admin, fork.clone(), &main, None, None).await.unwrap();
+    // The same on both: more than one page looks at, and then one that differs.
+    let one = |number: usize| EventDraft {
+        event_id: Some(event_id(&format!("n{number:05}"))),
+        ..EventDraft::at(moment(1), "it happens")
+    };
+    let same: Vec<_> = (0..10_000).map(one).collect();
+    home.engine.import_events(&home.admin, &main, same.clone()).await.unwrap();
+    home.engine.import_events(&home.admin, &fork, same).await.unwrap();
+    home.engine.import_events(&home.admin, &fork, vec![one(10_000)]).await.unwrap();
+    let pages = pages(&home, &main, &fork, 100).await;
+    let counts: Vec<usize> = pages.iter().map(|page| page.differences.len()).collect();
+    assert_eq!(counts, [0, 1], "the first page looked at as many as it may");
+    assert_eq!(told_in(&pages), [("n10000".to_owned(), None, Some(0))]);
+    // What was recorded meanwhile is not on a later page of the same query.
+    let cursor = pages[0].next_cursor.clone();
+    home.engine.import_events(&home.admin, &fork, vec![one(10_001)]).await.unwrap();
+    let request = TimelinesDiff { a: main.clone(), b: fork.clone(), items_max: 100, cursor: cursor.clone() };
+    assert_eq!(home.engine.timelines_diff(&home.admin, request).await.unwrap().differences.len(), 1);
+    // A cursor is good for its own query only.
+    let request = TimelinesDiff { a: fork, b: main, items_max: 100, cursor };
+    let refused = home.engine.timelines_diff(&home.admin, request).await;
+    assert!(matches!(refused, Err(Refusal::Cursor)), "{refused:?}");
+    home.close().await;
+}

@@ -1,0 +1,141 @@
+//! `GET /timelines/diff`.
+
+use serde_json::{Value, json};
+
+use super::PREFIXES;
+use crate::http::{Request, target};
+use crate::service::Service;
+use crate::snapshot;
+
+const TIME: &str = "1969-07-16T13:32:00Z";
+
+fn diff(service: &Service, a: &str, b: &str) -> Value {
+    service.get("/timelines/diff", &[("a", a), ("b", b)])
+}
+
+/// Records events on `main`, forks it, and changes each of the two.
+fn parted() -> Service {
+    let service = Service::start();
+    let record = |timeline: &str, event_id: &str| {
+        service.post("/v1/events", &json!({ "timeline_id": timeline, "event_id": event_id, "time": TIME }));
+    };
+    let cancel = |timeline: &str, event_id: &str| {
+        let deed = json!({ "timeline_id": timeline, "event_id": event_id, "action": "cancel", "time": TIME });
+        service.post("/v1/manipulate-event", &deed);
+    };
+    for event_id in ["alike", "cancelled-on-both", "cancelled-on-fork", "corrected-on-main", "restored"] {
+        record("main", event_id);
+    }
+    service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
+    record("main", "new-on-main");
+    record("fork", "new-on-fork");
+    record("main", "new-on-both");
+    record("fork", "new-on-both");
+    cancel("main", "cancelled-on-both");
+    cancel("fork", "cancelled-on-both");
+    cancel("fork", "cancelled-on-fork");
+    cancel("fork", "restored");
+    let restore = json!({ "timeline_id": "fork", "event_id": "restored", "action": "restore", "time": TIME });
+    service.post("/v1/manipulate-event", &restore);
+    let event = json!({ "event_id": "corrected-on-main", "time": TIME, "name": "Launch" });
+    service.post("/v1/correct-event", &json!({ "event": event }));
+    service
+}
+
+#[test]
+fn what_stands_otherwise_is_listed() {
+    for prefix in PREFIXES {
+        let service = parted();
+        let path = target(&format!("{prefix}/timelines/diff"), &[("a", "main"), ("b", "fork")]);
+        snapshot::check("timelines-diff", &service.send(Request::get(&path)));
+        service.audit();
+    }
+    let service = parted();
+    let (there, back) = (diff(&service, "main", "fork"), diff(&service, "fork", "main"));
+    let turned = |one: &Value| {
+        let change = match one["change"].as_str().unwrap() {
+            "only_in_a" => "only_in_b",
+            "only_in_b" => "only_in_a",
+            other => other,
+        };
+        json!({ "event_id": one["event_id"], "change": change, "a": one["b"], "b": one["a"] })
+    };
+    let turned: Vec<Value> = there["differences"].as_array().unwrap().iter().map(turned).collect();
+    assert_eq!(back["differences"], json!(turned));
+    assert_eq!(diff(&service, "fork", "fork")["differences"], json!([]));
+    service.audit();
+}
+
+#[test]
+fn siblings_and_forks_of_forks_are_compared() {
+    let service = parted();
+    for (timeline, of) in [("of-main", "main"), ("of-fork", "fork"), ("of-of-fork", "of-fork")] {
+        service.post("/timelines", &json!({ "timeline_id": timeline, "fork_of": of }));
+    }
+    let (apart, far) = (diff(&service, "main", "fork"), diff(&service, "of-main", "of-of-fork"));
+    let ids = |page: &Value| {
+        let ids = page["differences"].as_array().unwrap().iter().map(|one| one["event_id"].clone());
+        ids.collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&apart), ids(&far), "a fork stands as what it was forked from");
+    assert_eq!(apart["common"], far["common"]);
+    assert_eq!(far["differences"][0]["a"]["timeline_id"], "main", "a position is of a ledger");
+    assert_eq!(diff(&service, "fork", "of-of-fork")["differences"], json!([]));
+    service.audit();
+}
+
+#[test]
+fn timelines_with_nothing_in_common_are_refused_and_both_must_be_seen() {
+    let service = parted();
+    service.post("/timelines", &json!({ "timeline_id": "other" }));
+    let ask = |a: &str, b: &str| Request::get(&target("/timelines/diff", &[("a", a), ("b", b)]));
+    for (a, b) in [("main", "other"), ("other", "fork"), ("system", "main")] {
+        let refused = service.send(ask(a, b)).refused(400, "invalid_parameter");
+        assert!(refused.to_string().contains("nothing in common"), "{refused}");
+    }
+    service.send(Request::get("/timelines/diff?a=main")).refused(400, "missing_parameter");
+    let ada = service.user("ada");
+    service.post("/v1/set-access-control", &json!({ "timeline_id": "fork", "permissions": { "read": ["ada"] } }));
+    for (a, b) in [("main", "fork"), ("fork", "main"), ("fork", "none")] {
+        service.send(ask(a, b).key(&ada)).refused(404, "not_found");
+    }
+    service.send(ask("fork", "fork").key(&ada)).expect(200);
+    // Who was refused, and who read, is told on the ledgers of both.
+    diff(&service, "main", "fork");
+    for timeline in ["main", "fork"] {
+        let logs = [("timeline_id", timeline), ("time_range", "../.."), ("action", "read"), ("limit", "1000")];
+        let logs = service.get("/v1/access-logs", &logs);
+        let reads = logs["logs"].as_array().unwrap().iter().filter(|entry| entry["subject"] == "timelines_diff");
+        assert!(reads.filter(|entry| entry["user_id"] == "admin").count() == 1, "{timeline}: {logs}");
+    }
+    let logs = [("timeline_id", "main"), ("time_range", "../.."), ("user_id", "ada")];
+    assert_eq!(service.get("/v1/access-logs", &logs)["logs"].as_array().unwrap().len(), 2);
+    service.audit();
+}
+
+#[test]
+fn differences_are_paged() {
+    let service = parted();
+    let whole = diff(&service, "main", "fork");
+    let (mut paged, mut cursor) = (Vec::new(), None::<String>);
+    loop {
+        let mut parameters = vec![("a", "main"), ("b", "fork"), ("limit", "1")];
+        parameters.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+        let page = service.get("/timelines/diff", &parameters);
+        paged.extend(page["differences"].as_array().unwrap().iter().cloned());
+        assert_eq!(page["has_more"], page["next_cursor"].is_string());
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = Some(next.to_owned()),
+            None => break,
+        }
+        // What is recorded meanwhile is not on a later page.
+        service.post("/v1/events", &json!({ "event_id": format!("z-{}", paged.len()), "time": TIME }));
+    }
+    assert_eq!(json!(paged), whole["differences"]);
+    for wrong in ["", "x", "x.y", "x.bWFpbg"] {
+        let parameters = [("a", "main"), ("b", "fork"), ("cursor", wrong)];
+        let refused = service.send(Request::get(&target("/timelines/diff", &parameters)));
+        assert_eq!(refused.status, 400, "{wrong}: {refused}");
+    }
+    service.audit();
+}
