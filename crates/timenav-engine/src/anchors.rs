@@ -7,6 +7,7 @@ use timenav_core::time::{Instant, Virtual};
 use crate::caller::Caller;
 use crate::clocks::ClockStep;
 use crate::command::{Change, Command, LedgerPosition};
+use crate::cursor;
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
 use crate::refusal::Refusal;
@@ -35,13 +36,14 @@ pub enum ReturnScope {
 /// How often what is to be changed back is worked out anew, where others change events meanwhile.
 const ATTEMPTS_MAX: usize = 8;
 
-/// One page of anchors, in the order in which they were set.
+/// One page of anchors: first those of the timelines that this one was forked from, each timeline's
+/// in the order in which they were set.
 #[derive(Clone, Debug)]
 pub struct AnchorPage {
     /// On which timeline.
     pub timeline_id: TimelineId,
-    /// The anchors.
-    pub anchors: Vec<Anchor>,
+    /// The anchors, each with the timeline whose ledger its position is of.
+    pub anchors: Vec<(TimelineId, Anchor)>,
     /// Asks for the next page.
     pub next_cursor: Option<String>,
 }
@@ -105,7 +107,8 @@ impl Engine {
         Err(Refusal::ChangedMeanwhile)
     }
 
-    /// Returns a page of a timeline's anchors.
+    /// Returns a page of the anchors that a timeline can return to: its own, and those that were set on
+    /// the timelines it was forked from before it was.
     ///
     /// # Errors
     /// The caller may not, the cursor is of another query, or the ledger cannot be written.
@@ -119,14 +122,33 @@ impl Engine {
         let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
         let state = self.admit(caller, &timeline, Demand::Look, "anchors").await?;
         let query = format!("anchors {timeline}");
-        let cursor = cursor.map(|text| self.open_cursor(caller, &query, text)).transpose()?;
-        let after = cursor.map(|cursor| cursor.position);
+        let from = cursor.map(|text| self.open_cursor(caller, &query, text)).transpose()?;
         self.log_read(caller, &timeline, "anchors", "{}".to_owned()).await?;
-        let mut anchors = self.store().anchors(state.head.key, after, items_max + 1).await?;
-        let more = anchors.len() > items_max;
-        anchors.truncate(items_max);
-        let last = anchors.last().filter(|_| more);
-        let next_cursor = last.map(|last| self.cursor(caller, &query, state.head.frontier.size(), 0, last.position));
-        Ok(AnchorPage { timeline_id: timeline, anchors, next_cursor })
+        let layers = state.layers(u64::MAX);
+        let (first, mut after) = from.map_or((0, None), |cursor| {
+            let (layer, position) = cursor.place();
+            (layer, Some(position))
+        });
+        let mut found: Vec<(usize, Anchor)> = Vec::new();
+        for (number, layer) in layers.iter().enumerate().skip(first) {
+            // One more than the page holds tells that there is a next one.
+            let wanted = (items_max + 1).saturating_sub(found.len());
+            if wanted == 0 {
+                break;
+            }
+            let anchors = self.store().anchors(layer.timeline, after.take(), wanted).await?;
+            let inherited = anchors.into_iter().take_while(|anchor| anchor.position < layer.as_of);
+            found.extend(inherited.map(|anchor| (number, anchor)));
+        }
+        let more = found.len() > items_max;
+        found.truncate(items_max);
+        let last = found.last().filter(|_| more);
+        let next_cursor = last.map(|(layer, anchor)| {
+            let place = cursor::place(*layer, anchor.position);
+            self.cursor(caller, &query, state.head.frontier.size(), 0, place)
+        });
+        let names = if layers.len() > 1 { self.names_of(&layers) } else { vec![timeline.clone()] };
+        let anchors = found.into_iter().filter_map(|(layer, anchor)| Some((names.get(layer)?.clone(), anchor)));
+        Ok(AnchorPage { timeline_id: timeline, anchors: anchors.collect(), next_cursor })
     }
 }

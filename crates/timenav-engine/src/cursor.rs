@@ -7,6 +7,9 @@ use crate::engine::Engine;
 use crate::refusal::Refusal;
 
 const VERSION: u8 = 1;
+/// A cursor over layers holds the layer above the position, which has fewer bits than this.
+const LAYER_SHIFT: u32 = 48;
+const POSITION_MASK: u64 = (1 << LAYER_SHIFT) - 1;
 const FIELDS_BYTES: usize = 25;
 const MAC_BYTES: usize = 16;
 const LABEL: &str = "timenav cursor v1";
@@ -20,6 +23,19 @@ pub(crate) struct Cursor {
     pub(crate) micros: i64,
     /// Position of the last item.
     pub(crate) position: u64,
+}
+
+/// Returns a layer and a position on it as one number.
+pub(crate) const fn place(layer: usize, position: u64) -> u64 {
+    (layer as u64) << LAYER_SHIFT | position
+}
+
+impl Cursor {
+    /// Returns the layer and position of the last item, where items are on layers.
+    pub(crate) fn place(self) -> (usize, u64) {
+        let layer = usize::try_from(self.position >> LAYER_SHIFT).unwrap_or(usize::MAX);
+        (layer, self.position & POSITION_MASK)
+    }
 }
 
 impl Engine {

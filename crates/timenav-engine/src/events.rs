@@ -13,16 +13,13 @@ use timenav_core::time::{Instant, TimeRange, Virtual};
 
 use crate::caller::Caller;
 use crate::command::{Answer, Change, Command, LedgerPosition, PreparedEvent};
+use crate::cursor;
 use crate::engine::Engine;
 use crate::event_content::event_content;
 use crate::idempotency::Idempotency;
 use crate::places::{Understood, point_of};
 use crate::refusal::Refusal;
 use crate::store::{EventQuery, StoredEvent};
-
-/// A cursor holds the layer above the position, which has fewer bits than this.
-const LAYER_SHIFT: u32 = 48;
-const POSITION_MASK: u64 = (1 << LAYER_SHIFT) - 1;
 
 /// Events that were recorded together.
 #[derive(Clone, Debug)]
@@ -171,14 +168,14 @@ impl Engine {
         let state = self.admit(caller, &timeline, Demand::Look, operation).await?;
         let as_of_text = request.as_of.as_ref().map_or("", |(text, _)| text);
         let asked = format!("{operation} {timeline} {} {as_of_text} {}", request.range, request.location_text);
-        let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
+        let from = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
         let mut layers = self.layers_at(&state, request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
-        if let (Some(cursor), Some(last)) = (cursor, Arc::make_mut(&mut layers).last_mut()) {
+        if let (Some(cursor), Some(last)) = (from, Arc::make_mut(&mut layers).last_mut()) {
             last.as_of = cursor.as_of;
         }
-        let after = cursor.and_then(|cursor| {
-            let (layer, position) = (cursor.position >> LAYER_SHIFT, cursor.position & POSITION_MASK);
-            Some((Instant::from_micros(cursor.micros)?, usize::try_from(layer).ok()?, position))
+        let after = from.and_then(|cursor| {
+            let (layer, position) = cursor.place();
+            Some((Instant::from_micros(cursor.micros)?, layer, position))
         });
         let mut parameters =
             serde_json::json!({ "location": request.location_text, "time_range": request.range.to_string() });
@@ -200,8 +197,7 @@ impl Engine {
         let size = layers.last().map_or(0, |layer| layer.as_of);
         let last = events.last().filter(|_| more);
         let next_cursor = last.map(|last| {
-            let place = (last.layer as u64) << LAYER_SHIFT | last.position;
-            self.cursor(caller, &asked, size, last.time.micros(), place)
+            self.cursor(caller, &asked, size, last.time.micros(), cursor::place(last.layer, last.position))
         });
         let names = state.names_of(&layers);
         let as_of = self.position_shown(&timeline, &layers);

@@ -1,5 +1,6 @@
 //! Timelines: making them, and what they are.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use timenav_core::access::{Demand, Role};
@@ -29,6 +30,8 @@ pub struct TimelineView {
     /// Its clock now; `None` for `system`, whose clock is the host's, and where the caller's
     /// restriction hides clocks.
     pub clock: Option<ClockView>,
+    /// The timeline that it was forked from, if it was.
+    pub forked_from: Option<TimelineId>,
     /// The caller's role; `None` for an operator who is in none of its lists.
     pub role: Option<Role>,
 }
@@ -132,7 +135,8 @@ impl Engine {
         self.log_read(caller, timeline, "timeline", "{}".to_owned()).await?;
         let state =
             self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
-        Ok(self.view(caller, state))
+        let origins = self.origins(std::slice::from_ref(&state));
+        Ok(self.view(caller, state, &origins))
     }
 
     /// Returns a page of the timelines that the caller may read, ordered by name.
@@ -154,15 +158,32 @@ impl Engine {
         let more = seen.len() > items_max;
         seen.truncate(items_max);
         let next = seen.last().filter(|_| more).map(|state| state.head.id.clone());
-        Ok((seen.into_iter().map(|state| self.view(caller, state)).collect(), next))
+        let origins = self.origins(&seen);
+        Ok((seen.into_iter().map(|state| self.view(caller, state, &origins)).collect(), next))
     }
 
-    fn view(&self, caller: &Caller, state: Arc<TimelineState>) -> TimelineView {
+    /// Returns the names of the timelines that some were forked from, in one walk over all there are.
+    fn origins(&self, of: &[Arc<TimelineState>]) -> HashMap<TimelineKey, TimelineId> {
+        let keys: HashSet<TimelineKey> = of.iter().filter_map(|state| Some(state.head.fork?.of)).collect();
+        if keys.is_empty() {
+            return HashMap::new();
+        }
+        let states = self.states().into_iter().filter(|state| keys.contains(&state.head.key));
+        states.map(|state| (state.head.key, state.head.id.clone())).collect()
+    }
+
+    fn view(
+        &self,
+        caller: &Caller,
+        state: Arc<TimelineState>,
+        origins: &HashMap<TimelineKey, TimelineId>,
+    ) -> TimelineView {
         let clock = self.view_clock(state.head.id.clone(), state.head.clock.clone(), self.host(&state));
         let shown = !state.head.id.is_system() && self.decide(caller, &state.head.id, Demand::Look).is_ok();
         let clock = shown.then_some(clock);
         let role = self.directory().standing(caller, Some(&state)).role;
-        TimelineView { state, clock, role }
+        let forked_from = state.head.fork.and_then(|fork| origins.get(&fork.of).cloned());
+        TimelineView { state, clock, forked_from, role }
     }
 }
 

@@ -26,10 +26,15 @@ pub(crate) fn routes() -> Vec<Route> {
             .takes::<SetAnchorRequest>()
             .gives::<AnchorSetBody>()
             .tag(TAG),
-        Route::lookup("/anchors", "anchors", "Lists anchors in the order in which they were set", anchors)
-            .takes::<AnchorsRequest>()
-            .gives::<AnchorsBody>()
-            .tag(TAG),
+        Route::lookup(
+            "/anchors",
+            "anchors",
+            "Lists anchors in the order in which they were set, of a fork after those it goes on from",
+            anchors,
+        )
+        .takes::<AnchorsRequest>()
+        .gives::<AnchorsBody>()
+        .tag(TAG),
         Route::change(
             "/return-to-anchor",
             "return_to_anchor",
@@ -143,6 +148,8 @@ pub(crate) struct AnchorBody {
     fixed: bool,
     /// Position of the ledger entry that set it.
     position: u64,
+    /// The timeline whose ledger that is: the one asked for, or one that it goes on from.
+    timeline_id: String,
     /// Host time at which it was set.
     set_at: String,
 }
@@ -213,14 +220,15 @@ impl From<AnchorPage> for AnchorsBody {
     }
 }
 
-impl From<Anchor> for AnchorBody {
-    fn from(anchor: Anchor) -> Self {
+impl From<(TimelineId, Anchor)> for AnchorBody {
+    fn from((timeline_id, anchor): (TimelineId, Anchor)) -> Self {
         Self {
             anchor_id: anchor.anchor_id.to_string(),
             timestamp: anchor.timestamp.to_string(),
             description: anchor.description,
             fixed: anchor.fixed,
             position: anchor.position,
+            timeline_id: timeline_id.to_string(),
             set_at: anchor.set_at.to_string(),
         }
     }

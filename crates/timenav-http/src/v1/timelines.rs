@@ -119,6 +119,9 @@ pub(crate) struct TimelineBody {
     events: u64,
     /// Anchors set on it.
     anchors: u64,
+    /// What it goes on from; absent where it was not forked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fork: Option<ForkBody>,
     /// Its newest signed tree.
     head: HeadBody,
     /// The caller's role: `read`, `write`, `admin`; `operator` for an operator in none of its lists.
@@ -129,6 +132,15 @@ pub(crate) struct TimelineBody {
     /// Who may do what; for those who administer the timeline.
     #[serde(skip_serializing_if = "Option::is_none")]
     permissions: Option<PermissionsBody>,
+}
+
+/// What a fork goes on from.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ForkBody {
+    /// The other timeline.
+    of: String,
+    /// How many of its entries are shared.
+    size: u64,
 }
 
 /// A timeline's newest signed tree.
@@ -221,6 +233,10 @@ impl From<&TimelineView> for TimelineBody {
             clock: view.clock.as_ref().map(ClockBody::part),
             events: head.events_count,
             anchors: head.anchors_count,
+            fork: head
+                .fork
+                .zip(view.forked_from.as_ref())
+                .map(|(fork, of)| ForkBody { of: of.to_string(), size: fork.size }),
             head: HeadBody {
                 size: head.frontier.size(),
                 root: view.state.root.to_hex(),

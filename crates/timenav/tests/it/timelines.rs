@@ -151,6 +151,24 @@ fn counts_are_those_of_what_is_there() {
     service.audit();
 }
 
+#[test]
+fn a_fork_tells_what_it_goes_on_from() {
+    let service = Service::start();
+    service.post("/v1/events", &json!({ "time": "2001-01-01T00:00:00Z" }));
+    service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main", "at": 0 }));
+    let anchor = service.post("/v1/set-anchor", &json!({ "timeline_id": "fork" }));
+    let size = anchor["ledger"]["size"].clone();
+    service.post("/timelines", &json!({ "timeline_id": "of-fork", "fork_of": "fork", "at": anchor["anchor_id"] }));
+    assert_eq!(service.get("/timeline/main", &[]).get("fork"), None);
+    snapshot::check("timeline-forked", &service.send(Request::get("/timeline/fork")));
+    assert_eq!(service.get("/timeline/of-fork", &[])["fork"], json!({ "of": "fork", "size": size }));
+    let listed = service.get("/timelines", &[]);
+    let forks = listed["timelines"].as_array().unwrap().iter().map(|one| (&one["timeline_id"], &one["fork"]["of"]));
+    let forks: Vec<Value> = forks.map(|(timeline, of)| json!([timeline, of])).collect();
+    assert_eq!(json!(forks), json!([["fork", "main"], ["main", null], ["of-fork", "fork"], ["system", null]]));
+    service.audit();
+}
+
 fn hex(hash: &[u8]) -> String {
     data_encoding::HEXLOWER.encode(hash)
 }

@@ -69,7 +69,16 @@ struct Life {
     now: State,
     /// The state after each entry, by position.
     past: BTreeMap<u64, State>,
-    anchors: Vec<(AnchorId, State)>,
+    anchors: Vec<Mark>,
+}
+
+/// One anchor in the model.
+#[derive(Clone, Debug)]
+struct Mark {
+    anchor_id: AnchorId,
+    /// Where it was set, unless that was on a timeline that this one goes on from.
+    own: Option<u64>,
+    state: State,
 }
 
 impl Life {
@@ -121,6 +130,19 @@ async fn found(home: &Home<'_>, timeline: &TimelineId, as_of: Option<AsOf>) -> V
     assert!(all.is_sorted_by_key(|event| event.0));
     all.sort();
     all
+}
+
+async fn listed(home: &Home<'_>, timeline: &TimelineId) -> Vec<AnchorId> {
+    let (mut all, mut cursor) = (Vec::new(), None::<String>);
+    loop {
+        let on = Some(timeline.clone());
+        let page = home.engine.anchors(&home.admin, on, 2, cursor.as_deref()).await.unwrap();
+        all.extend(page.anchors.into_iter().map(|(_, anchor)| anchor.anchor_id));
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            return all;
+        }
+    }
 }
 
 async fn intervene(home: &Home<'_>, timeline: &TimelineId, event: u8, effect: Effect) -> Result<(), Refusal> {
@@ -176,7 +198,9 @@ async fn fork(home: &Home<'_>, lives: &mut Vec<Life>, of: Index, at: Option<Inde
     home.engine.fork_timeline(&home.admin, name.clone(), &parent.name, as_of.as_ref(), None).await.unwrap();
     let now = position.map_or(&parent.now, |position| parent.at(position)).clone();
     // Anchors that were set later are not the fork's.
-    let anchors = parent.anchors.iter().filter(|_| position.is_none()).cloned().collect();
+    let is_later = |mark: &Mark| position.is_some_and(|position| mark.own.is_some_and(|own| own > position));
+    let inherited = parent.anchors.iter().filter(|mark| !is_later(mark));
+    let anchors = inherited.map(|mark| Mark { own: None, ..mark.clone() }).collect();
     lives.push(Life { name, past: BTreeMap::from([(0, now.clone())]), now, anchors });
 }
 
@@ -214,15 +238,15 @@ async fn step(home: &Home<'_>, lives: &mut Vec<Life>, number: usize, step: &Step
         Step::Note(event) => change(home, &mut lives[number], *event, Effect::Note).await,
         Step::Anchor => {
             let request = AnchorRequest { timestamp: None, description: String::new(), fixed: true };
-            let (anchor_id, ..) = home.engine.set_anchor(&home.admin, named, request, None).await.unwrap();
-            let now = lives[number].now.clone();
-            lives[number].anchors.push((anchor_id, now));
+            let (anchor_id, _, ledger, _) = home.engine.set_anchor(&home.admin, named, request, None).await.unwrap();
+            let mark = Mark { anchor_id, own: Some(ledger.position), state: lives[number].now.clone() };
+            lives[number].anchors.push(mark);
         }
         Step::Return(at, all) => {
             if lives[number].anchors.is_empty() {
                 return;
             }
-            let (anchor_id, state) = at.get(&lives[number].anchors).clone();
+            let Mark { anchor_id, state, .. } = at.get(&lives[number].anchors).clone();
             let scope = if *all { ReturnScope::All } else { ReturnScope::Clock };
             home.engine.return_to_anchor(&home.admin, named, &anchor_id, scope, None).await.unwrap();
             if *all {
@@ -269,7 +293,9 @@ async fn every_state_there_was_can_be_read_and_none_leaks_into_another_timeline(
                 let as_of = Some(AsOf::Position(*position));
                 assert_eq!(found(&home, &life.name, as_of).await, standing(state), "{} {position}", life.name);
             }
-            for (anchor_id, state) in &life.anchors {
+            let marks: Vec<AnchorId> = life.anchors.iter().map(|mark| mark.anchor_id.clone()).collect();
+            assert_eq!(listed(&home, &life.name).await, marks, "{}", life.name);
+            for Mark { anchor_id, state, .. } in &life.anchors {
                 let as_of = Some(AsOf::Anchor(anchor_id.clone()));
                 assert_eq!(found(&home, &life.name, as_of).await, standing(state), "{} {anchor_id}", life.name);
             }

@@ -110,7 +110,7 @@ async fn anchors_come_in_the_order_in_which_they_were_set() {
     let (mut seen, mut cursor) = (Vec::new(), None::<String>);
     loop {
         let page = home.engine.anchors(&home.admin, None, 4, cursor.as_deref()).await.unwrap();
-        seen.extend(page.anchors.into_iter().map(|anchor| anchor.anchor_id));
+        seen.extend(page.anchors.into_iter().map(|(_, anchor)| anchor.anchor_id));
         cursor = page.next_cursor;
         if cursor.is_none() {
             break;

@@ -125,3 +125,46 @@ fn anchors_belong_to_their_timeline() {
     }
     service.audit();
 }
+
+#[test]
+fn a_fork_lists_the_anchors_that_it_can_return_to() {
+    let service = standing();
+    let set = |timeline: &str| {
+        let set = send(&service, "/v1/set-anchor", &json!({ "timeline_id": timeline })).expect(200);
+        (set["anchor_id"].as_str().expect("an id").to_owned(), timeline.to_owned())
+    };
+    let fork = |timeline: &str, of: &str| {
+        service.post("/timelines", &json!({ "timeline_id": timeline, "fork_of": of }));
+    };
+    let listed = |timeline: &str, limit: &str| {
+        let (mut all, mut cursor) = (Vec::new(), None::<String>);
+        loop {
+            let mut parameters = vec![("timeline_id", timeline), ("limit", limit)];
+            parameters.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+            let page = service.get("/v1/anchors", &parameters);
+            let text = |value: &Value| value.as_str().expect("a text").to_owned();
+            let anchors = page["anchors"].as_array().unwrap();
+            all.extend(anchors.iter().map(|one| (text(&one["anchor_id"]), text(&one["timeline_id"]))));
+            match page["next_cursor"].as_str() {
+                Some(next) => cursor = Some(next.to_owned()),
+                None => return all,
+            }
+        }
+    };
+    let first = set("main");
+    fork("fork", "main");
+    let (later, second) = (set("main"), set("fork"));
+    fork("of-fork", "fork");
+    let (third, of_fork) = (set("fork"), set("of-fork"));
+    assert_eq!(listed("main", "1"), [first.clone(), later]);
+    assert_eq!(listed("fork", "2"), [first.clone(), second.clone(), third]);
+    for limit in ["1", "2", "3"] {
+        let all = listed("of-fork", limit);
+        assert_eq!(all, [first.clone(), second.clone(), of_fork.clone()], "{limit}");
+        for (anchor_id, _) in all {
+            let back = json!({ "timeline_id": "of-fork", "anchor_id": anchor_id });
+            send(&service, "/v1/return-to-anchor", &back).expect(200);
+        }
+    }
+    service.audit();
+}
