@@ -88,3 +88,5 @@ pub const EVENT_RELATIONS_MAX: usize = 100;
 pub const NAMES_SEARCHED_MAX: usize = 20_000;
 /// Most ledger entries that are looked through to compare two timelines.
 pub const DIFF_ENTRIES_MAX: usize = 1_000_000;
+/// Most ledger entries that a stream goes back, or falls behind.
+pub const STREAM_ENTRIES_MAX: u64 = 100_000;

@@ -218,8 +218,11 @@ fn seal(sealed: Sealed, kept: &Result<(), String>, shared: &Shared) {
         }
         return;
     }
+    let sizes = sealed.timelines.iter().map(|state| (state.head.id.clone(), state.head.frontier.size()));
+    let sizes: Vec<(TimelineId, u64)> = sizes.collect();
     shared.publish(sealed.timelines, sealed.directory, sealed.entries_count);
     shared.live.publish(&sealed.clock_changes);
+    shared.live.grow(&sizes);
     for (answer, result) in sealed.answers {
         let _ = answer.send(result);
     }

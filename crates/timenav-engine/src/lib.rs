@@ -37,6 +37,7 @@ mod payload;
 mod event_content;
 mod state;
 mod live;
+mod ledger_stream;
 
 mod entropy;
 mod gazetteer;
@@ -63,6 +64,7 @@ pub use gazetteer::{Gazetteer, KnownPlace};
 pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionRequest};
 pub use idempotency::Idempotency;
 pub use identity::{ApiKeyRequest, NewApiKey};
+pub use ledger_stream::{LedgerStream, News, Told, Topic};
 pub use live::{ClockStream, KEPT_CHANGES_MAX};
 pub use opening::OpenError;
 pub use outside::{Outside, OutsideError};

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use parking_lot::Mutex;
 use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 
 use crate::command::Host;
 
@@ -25,6 +25,8 @@ pub(crate) struct ClockChange {
 #[derive(Default)]
 pub(crate) struct Live {
     clocks: Mutex<HashMap<TimelineId, Channel>>,
+    /// Sizes of the ledgers that somebody listens to.
+    sizes: Mutex<HashMap<TimelineId, watch::Sender<u64>>>,
 }
 
 struct Channel {
@@ -66,6 +68,28 @@ impl Live {
         }
     }
 
+    /// Tells those who listen to a ledger its size. Never waits for them.
+    pub(crate) fn grow(&self, sizes: &[(TimelineId, u64)]) {
+        let mut senders = self.sizes.lock();
+        for (timeline, size) in sizes {
+            let Some(sender) = senders.get(timeline) else { continue };
+            if sender.receiver_count() == 0 {
+                senders.remove(timeline);
+            } else {
+                sender.send_if_modified(|known| grown(known, *size));
+            }
+        }
+    }
+
+    /// Returns a ledger's size, now and after each change. `size` is asked while no change can come
+    /// between, so that none is missed.
+    pub(crate) fn listen_to_growth(&self, timeline: &TimelineId, size: impl FnOnce() -> u64) -> watch::Receiver<u64> {
+        let mut senders = self.sizes.lock();
+        let sender = senders.entry(timeline.clone()).or_insert_with(|| watch::Sender::new(0));
+        sender.send_if_modified(|known| grown(known, size()));
+        sender.subscribe()
+    }
+
     /// Returns the clock's changes after generation `seen`, or from the clock as it is now on.
     pub(crate) fn listen(&self, timeline: &TimelineId, now: Clock, seen: Option<u64>) -> ClockStream {
         let mut channels = self.clocks.lock();
@@ -87,4 +111,12 @@ impl Live {
         };
         ClockStream { missed, reset, told, changes }
     }
+}
+
+/// Takes a larger size, and tells whether it was one: groups are told of in their order, but who begins
+/// to listen may have read a size that is yet to be told.
+fn grown(known: &mut u64, size: u64) -> bool {
+    let is_larger = size > *known;
+    *known = size.max(*known);
+    is_larger
 }

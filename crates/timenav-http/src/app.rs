@@ -41,6 +41,7 @@ pub(crate) const PREFIXES: [&str; 2] = ["/v1", "/api/v1"];
 /// Returns every operation that needs a caller, by its path without prefix.
 pub(crate) fn operations() -> Vec<Route> {
     let mut routes = v1::clock::routes();
+    routes.extend(v1::stream::routes());
     routes.extend(v1::anchors::routes());
     routes.extend(v1::events::routes());
     routes.extend(v1::event_history::routes());

@@ -15,6 +15,8 @@ use timenav_core::time::{
     parse_timestamp,
 };
 
+use timenav_engine::Topic;
+
 use crate::problem::FaultKind;
 
 /// Stands between the kind of a fault and its detail in the message of a deserializer's error,
@@ -237,6 +239,27 @@ impl FromText for RestrictionLevel {
             let all: Vec<&str> = Self::ALL.iter().map(|level| level.as_str()).collect();
             Wrong::invalid(&format!("there is no restriction level `{text}`; there are {}", all.join(", ")))
         })
+    }
+}
+
+/// What a listener wants to be told.
+#[derive(Clone, Debug)]
+pub(crate) struct Topics(pub(crate) Vec<Topic>);
+
+impl FromText for Topics {
+    const WHAT: &'static str = "topics such as \"clock,events\"";
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        let names: Vec<&str> = text.split(',').collect();
+        if names.len() > Topic::ALL.len() {
+            return Err(Wrong::invalid(&format!("there are {} topics", Topic::ALL.len())));
+        }
+        let topic = |name: &&str| {
+            let all = Topic::ALL.map(Topic::as_str).join(", ");
+            let found = Topic::ALL.into_iter().find(|topic| topic.as_str() == *name);
+            found.ok_or_else(|| Wrong::invalid(&format!("there is no topic `{name}`; there are {all}")))
+        };
+        names.iter().map(topic).collect::<Result<_, _>>().map(Self)
     }
 }
 

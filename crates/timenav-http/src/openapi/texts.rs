@@ -40,6 +40,7 @@ fn rules(kind: &str) -> Option<Value> {
             "example": "entries/000.p/1",
         }),
         "entity-tags" => json!({ "minLength": 1, "anyOf": [{ "const": "*" }, { "pattern": "^(W/)?\"[!#-~]*\"$" }] }),
+        "topics" => json!({ "pattern": "^(clock|events|interventions)(,(clock|events|interventions)){0,2}$" }),
         "message-id" => json!({ "minLength": 1, "pattern": "^[0-9]{1,19}$" }),
         "action" => json!({ "pattern": "^[a-z_]{1,64}$" }),
         "actor" => json!({ "minLength": 1, "maxLength": ID_BYTES_MAX }),

@@ -1,6 +1,6 @@
 //! The clock: travel, pause, resume, fast-forward, rewind, rate; reading and watching it.
 
-mod stream;
+pub(crate) mod stream;
 mod view;
 
 use axum::Json;

@@ -48,6 +48,7 @@ async fn limits(
     let mut limits: Map<String, Value> =
         sizes().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
     limits.insert("event_sequence_max".to_owned(), core::EVENT_SEQUENCE_MAX.into());
+    limits.insert("stream_entries_max".to_owned(), core::STREAM_ENTRIES_MAX.into());
     limits.insert("timelines_max".to_owned(), app.engine.options().timelines_max.into());
     limits.insert("radius_metres_max".to_owned(), core::RADIUS_METRES_MAX.into());
     limits.insert("radius_metres_default".to_owned(), core::RADIUS_METRES_DEFAULT.into());

@@ -18,6 +18,7 @@ pub(crate) mod proofs;
 pub(crate) mod scan_events;
 pub(crate) mod resolved;
 pub(crate) mod restrictions;
+pub(crate) mod stream;
 pub(crate) mod tiles;
 pub(crate) mod tampering;
 pub(crate) mod timelines;

@@ -19,3 +19,4 @@ mod proofs;
 mod reads;
 mod rollback;
 mod scans;
+mod streams;

@@ -6,6 +6,8 @@ mod fast_forward;
 mod set_rate;
 mod set_anchor;
 mod clock;
+mod messages;
+mod stream;
 mod events;
 mod manipulate_event;
 mod monitor_events;

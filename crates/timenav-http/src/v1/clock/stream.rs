@@ -22,7 +22,7 @@ use crate::params::Params;
 use crate::problem::Failure;
 
 /// A comment is sent after so long without a change, so that nobody takes silence for an end.
-const HEARTBEAT: Duration = Duration::from_secs(15);
+pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// Watches a timeline's clock until the client, the permission or the service ends.
 pub(super) async fn watch(
@@ -67,7 +67,7 @@ fn message(app: &App, caller: &Caller, timeline_id: &TimelineId, name: &'static 
     event.json_data(ClockBody::read(&view)).ok()
 }
 
-fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
+pub(crate) fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
     let text = value.to_str().unwrap_or("");
     let id =

@@ -9,7 +9,8 @@ use timenav_core::ids::{AnchorId, KeyId};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, Span, TimeRange, Virtual};
 use timenav_engine::{
-    AnchorRequest, ApiKeyRequest, AuthFailure, Caller, Commit, MonitorEvents, ReturnScope, WallClock as _,
+    AnchorRequest, ApiKeyRequest, AuthFailure, Caller, Commit, MonitorEvents, ReturnScope, TimelinesDiff, Topic,
+    WallClock as _,
 };
 
 use crate::house::{Home, House, on, told};
@@ -66,6 +67,12 @@ impl Shared<'_> {
         match operation {
             "clock" => told(&engine.read_clock(caller, on("shared")).await),
             "clock_stream" => told(&engine.watch_clock(caller, on("shared"), None).await),
+            "stream" => told(&engine.watch_ledger(caller, on("shared"), Topic::ALL.to_vec(), None).await),
+            "timelines_diff" => {
+                let shared = timeline_id("shared");
+                let request = TimelinesDiff { a: shared.clone(), b: shared, items_max: 10, cursor: None };
+                told(&engine.timelines_diff(caller, request).await)
+            }
             "anchors" => told(&engine.anchors(caller, on("shared"), 10, None).await),
             "monitor_events" => told(&engine.monitor_events(caller, everything()).await),
             "timeline" => told(&engine.timeline(caller, &shared).await),
@@ -202,6 +209,8 @@ const ROLES: &str = "
                       stranger  reader    writer    owner     operator
 clock                 hidden    ok        ok        ok        ok
 clock_stream          hidden    ok        ok        ok        ok
+stream                hidden    ok        ok        ok        ok
+timelines_diff        hidden    ok        ok        ok        ok
 anchors               hidden    ok        ok        ok        ok
 monitor_events        hidden    ok        ok        ok        ok
 timeline              hidden    ok        ok        ok        ok
@@ -246,6 +255,8 @@ const RESTRICTIONS: &str = "
                        full      limited   read_only  no_access  read_only_operator
 clock                  ok        ok        ok         no_access  ok
 clock_stream           ok        ok        ok         no_access  ok
+stream                 ok        ok        ok         no_access  ok
+timelines_diff         ok        ok        ok         no_access  ok
 anchors                ok        ok        ok         no_access  ok
 monitor_events         ok        ok        ok         no_access  ok
 timeline               ok        ok        ok         ok         ok

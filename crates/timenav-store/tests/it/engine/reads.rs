@@ -3,7 +3,7 @@
 use timenav_core::clock::ClockCommand;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
-use timenav_engine::{MonitorEvents, Options, ReadLog};
+use timenav_engine::{MonitorEvents, Options, ReadLog, TimelinesDiff, Topic};
 
 use crate::house::{Home, House, on, told};
 use crate::sample::timeline_id;
@@ -13,6 +13,9 @@ async fn read_in_every_way(home: &Home<'_>) -> Vec<String> {
     let (engine, admin, main) = (&home.engine, &home.admin, timeline_id("main"));
     engine.read_clock(admin, None).await.unwrap();
     engine.watch_clock(admin, None, None).await.unwrap();
+    engine.watch_ledger(admin, None, Topic::ALL.to_vec(), None).await.unwrap();
+    let diff = TimelinesDiff { a: main.clone(), b: main.clone(), items_max: 5, cursor: None };
+    engine.timelines_diff(admin, diff).await.unwrap();
     engine.anchors(admin, None, 5, None).await.unwrap();
     let request = MonitorEvents {
         timeline: None,
@@ -31,10 +34,11 @@ async fn read_in_every_way(home: &Home<'_>) -> Vec<String> {
     engine.timelines(admin, 5, None).await.unwrap();
     engine.users(admin).await.unwrap();
     engine.api_keys(admin, None).await.unwrap();
-    let main = ["clock", "clock_stream", "anchors", "monitor_events", "timeline", "checkpoint", "proof", "proof"];
+    let streams = ["clock", "clock_stream", "stream", "timelines_diff"];
+    let main = [&streams[..], &["anchors", "monitor_events", "timeline", "checkpoint", "proof", "proof"]].concat();
     let system = ["timelines", "users", "api_keys"];
-    let main = main.map(|subject| format!("main admin read {subject}"));
-    main.into_iter().chain(system.map(|subject| format!("system admin read {subject}"))).collect()
+    let main = main.into_iter().map(|subject| format!("main admin read {subject}"));
+    main.chain(system.map(|subject| format!("system admin read {subject}"))).collect()
 }
 
 fn reads(lines: &[crate::audit::Line]) -> Vec<String> {

@@ -72,6 +72,9 @@ fn edge(name: &str) -> Option<Edge> {
         "return_events_max" => Tested(HISTORY, "so_many_events_are_changed_back_at_once"),
         "fork_depth_max" => Tested(HISTORY, "forks_of_forks_come_to_an_end"),
         "diff_entries_max" => Tested("timenav-engine/src/diff/tests.rs", "so_many_entries_are_looked_through"),
+        "stream_entries_max" => {
+            Tested("timenav-engine/src/ledger_stream.rs", "a_listener_goes_on_unless_it_was_away_too_long")
+        }
         "event_attributes_bytes_max" => Asked(|n| {
             let attributes = json!({ "a": text(n - r#"{"a":""}"#.len() as u64) });
             vec![(event(&json!({ "attributes": attributes })), "attributes")]

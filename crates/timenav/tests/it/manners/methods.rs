@@ -72,7 +72,7 @@ fn head_is_get_without_the_body() {
     let service = Service::start();
     service.post("/v1/pause-time", &json!({}));
     for operation in operations::all(&service).iter().filter(|operation| operation.looks()) {
-        if operation.id == "clock_stream" {
+        if ["clock_stream", "stream"].contains(&operation.id.as_str()) {
             continue;
         }
         let request = |method| Request::new(method, &operation.path).json(&operation.parameters());
@@ -94,7 +94,7 @@ fn a_query_says_what_its_body_is() {
     service.post("/v1/events", &json!({ "event_id": "none", "time": "2001-01-01T00:00:00Z" }));
     let mut seen = 0;
     for operation in operations::all(&service).iter().filter(|operation| operation.looks()) {
-        if operation.id == "clock_stream" {
+        if ["clock_stream", "stream"].contains(&operation.id.as_str()) {
             continue;
         }
         seen += 1;

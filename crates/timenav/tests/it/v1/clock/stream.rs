@@ -1,62 +1,12 @@
 //! `GET /v1/clock/stream`: one message for each change, resumable.
 
-use std::io::{BufRead as _, BufReader};
-
 use serde_json::{Value, json};
 
 use super::{PREFIXES, lasting, send, standing};
-use crate::http::{Body, Connection, Request};
+use crate::http::{Connection, Request};
 use crate::service::Service;
 use crate::snapshot;
-
-/// A message of server-sent events.
-#[derive(Clone, Debug)]
-struct Message {
-    event: String,
-    id: u64,
-    data: Value,
-}
-
-/// A stream that is read message by message.
-struct Messages<'a>(BufReader<Body<'a>>);
-
-impl Messages<'_> {
-    /// Returns the next message, or `None` at the end of the stream.
-    fn next(&mut self) -> Option<Message> {
-        let (mut event, mut id, mut data) = (String::new(), None, String::new());
-        loop {
-            let mut line = String::new();
-            if self.0.read_line(&mut line).expect("the stream ends as chunks do") == 0 {
-                assert!(data.is_empty(), "a message is cut off");
-                return None;
-            }
-            match line.trim_end_matches('\n').split_once(':') {
-                None if line == "\n" && !data.is_empty() => break,
-                None => assert_eq!(line, "\n", "a line has a field"),
-                Some(("", _)) => {}
-                Some(("event", text)) => text.trim_start().clone_into(&mut event),
-                Some(("id", text)) => id = Some(text.trim_start().parse().expect("an id is a generation")),
-                Some(("data", text)) => data.push_str(text.trim_start()),
-                Some(other) => panic!("{other:?}"),
-            }
-        }
-        let data: Value = serde_json::from_str(&data).expect("data is JSON");
-        let id = id.expect("a message has an id");
-        assert_eq!(data["generation"], id, "the id is the generation");
-        Some(Message { event, id, data })
-    }
-}
-
-/// Opens a stream and waits for its head.
-fn open<'a>(connection: &'a mut Connection, service: &Service, request: Request) -> Messages<'a> {
-    connection.send_request(&service.signed(request));
-    let (status, headers) = connection.head().unwrap();
-    assert_eq!(status, 200, "{headers:?}");
-    let header = |name: &str| headers.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str());
-    assert_eq!(header("content-type"), Some("text/event-stream"));
-    assert_eq!(header("cache-control"), Some("no-store"));
-    Messages(BufReader::new(connection.body(&headers)))
-}
+use crate::v1::messages::{Messages, open};
 
 fn stream_of(prefix: &str) -> Request {
     Request::get(&format!("{prefix}/clock/stream")).header("Accept", "text/event-stream")
@@ -76,6 +26,7 @@ fn one_message_a_change() {
         assert_eq!((first.event.as_str(), first.id), ("clock", 2));
         let read = service.get("/v1/clock", &[]);
         assert_eq!(first.data, read, "a message is what a read answers");
+        assert_eq!(first.data["generation"], first.id, "the id is the generation");
         let anchor = send(&service, "/v1/set-anchor", &json!({})).expect(200)["anchor_id"].clone();
         for (path, body) in [
             ("/v1/fast-forward", json!({ "duration": "1h" })),
@@ -97,6 +48,7 @@ fn one_message_a_change() {
                 let message = messages.next().expect("a message for a change");
                 assert_eq!(message.event, "clock");
                 assert_eq!(lasting(&message.data), lasting(&answer), "{path} {body}");
+                assert_eq!(message.data["generation"], message.id, "the id is the generation");
             }
         }
         drop(messages);

@@ -1,0 +1,291 @@
+//! A ledger as it grows, for those who listen: told from what is kept, so that nothing is missed.
+
+use std::collections::VecDeque;
+
+use timenav_core::access::Demand;
+use timenav_core::clock::Clock;
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::LeafRecord;
+use timenav_core::limits::STREAM_ENTRIES_MAX;
+use tokio::sync::watch;
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::payload::{action, clock_in};
+use crate::refusal::Refusal;
+use crate::store::TimelineKey;
+
+/// Leaves read at a time: all that a stream holds, beside one payload.
+const BLOCK_LEAVES: usize = 256;
+/// After so many entries that it is told nothing of, a listener is told how far it has come.
+const SILENT_ENTRIES_MAX: u64 = 1_000;
+
+/// What a listener may ask to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// Changes of the clock.
+    Clock,
+    /// Events that are recorded or corrected.
+    Events,
+    /// Interventions on events.
+    Interventions,
+}
+
+impl Topic {
+    /// Every topic.
+    pub const ALL: [Self; 3] = [Self::Clock, Self::Events, Self::Interventions];
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Clock => "clock",
+            Self::Events => "events",
+            Self::Interventions => "interventions",
+        }
+    }
+}
+
+/// What a listener is told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// Position of the entry that tells it; the newest one where it is of no entry.
+    pub position: u64,
+    /// What it is.
+    pub what: News,
+}
+
+/// One thing that a listener is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum News {
+    /// Nothing: the listener knows everything up to this position.
+    Mark,
+    /// Entries were left out, so what the listener knows is not how things are.
+    Reset,
+    /// The clock is this.
+    Clock(Clock),
+    /// An event was recorded or corrected.
+    Event {
+        /// Which.
+        event_id: String,
+        /// Whether it was recorded before.
+        is_correction: bool,
+        /// The event as JSON; `None` where it was erased since.
+        content: Option<String>,
+    },
+    /// Something was done to an event.
+    Intervention {
+        /// To which.
+        event_id: String,
+        /// What, as JSON; `None` where it was erased since.
+        content: Option<String>,
+    },
+}
+
+/// A timeline's ledger from some position on. Holds a place, and nothing that waits to be told:
+/// whoever reads slowly is as far behind as the ledger is ahead.
+pub struct LedgerStream {
+    engine: Engine,
+    caller: Caller,
+    timeline_id: TimelineId,
+    key: TimelineKey,
+    topics: Vec<Topic>,
+    grown: watch::Receiver<u64>,
+    /// The position of the first of `leaves`.
+    next: u64,
+    leaves: VecDeque<Vec<u8>>,
+    /// What is told before the next entry.
+    first: VecDeque<Told>,
+    /// Entries since the listener was last told anything.
+    silent: u64,
+}
+
+impl Engine {
+    /// Watches what happens on a timeline: after the entry at position `seen`, or from now on.
+    ///
+    /// # Errors
+    /// The caller may not, or the ledger cannot be written.
+    pub async fn watch_ledger(
+        &self,
+        caller: &Caller,
+        timeline: Option<TimelineId>,
+        topics: Vec<Topic>,
+        seen: Option<u64>,
+    ) -> Result<LedgerStream, Refusal> {
+        let timeline_id = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let state = self.admit(caller, &timeline_id, Demand::Look, "stream").await?;
+        let names: Vec<&str> = topics.iter().map(|topic| topic.as_str()).collect();
+        let parameters = serde_json::json!({ "topics": names });
+        self.log_read(caller, &timeline_id, "stream", parameters.to_string()).await?;
+        let grown = self.live().listen_to_growth(&timeline_id, || self.size_of(&timeline_id));
+        let mut stream = LedgerStream {
+            engine: self.clone(),
+            caller: caller.clone(),
+            timeline_id,
+            key: state.head.key,
+            topics,
+            grown,
+            next: 0,
+            leaves: VecDeque::new(),
+            first: VecDeque::new(),
+            silent: 0,
+        };
+        match begin(seen, stream.size()) {
+            Some(next) => stream.next = next,
+            None => stream.start_over(seen.map(|_| News::Reset)),
+        }
+        Ok(stream)
+    }
+
+    fn size_of(&self, timeline: &TimelineId) -> u64 {
+        self.state(timeline).map_or(0, |state| state.head.frontier.size())
+    }
+}
+
+impl LedgerStream {
+    /// Returns the timeline.
+    #[must_use]
+    pub const fn timeline_id(&self) -> &TimelineId {
+        &self.timeline_id
+    }
+
+    /// Waits for what is to be told next. `None` once the caller may not listen any more, or what is
+    /// kept cannot be read: who comes back goes on where this ended.
+    pub async fn next(&mut self) -> Option<Told> {
+        let told = match self.wait().await {
+            Ok(told) => told?,
+            Err(refusal) => {
+                tracing::error!(timeline_id = %self.timeline_id, %refusal, "a stream of a ledger ends");
+                return None;
+            }
+        };
+        self.silent = 0;
+        self.engine.may_watch(&self.caller, &self.timeline_id).then_some(told)
+    }
+
+    async fn wait(&mut self) -> Result<Option<Told>, Refusal> {
+        loop {
+            if let Some(told) = self.first.pop_front() {
+                return Ok(Some(told));
+            }
+            if let Some(leaf) = self.leaves.pop_front() {
+                let position = self.next;
+                self.next += 1;
+                self.silent += 1;
+                if let Some(what) = self.news(position, &leaf).await? {
+                    return Ok(Some(Told { position, what }));
+                }
+                if self.silent >= SILENT_ENTRIES_MAX {
+                    return Ok(Some(Told { position, what: News::Mark }));
+                }
+                continue;
+            }
+            let size = *self.grown.borrow_and_update();
+            if self.next >= size {
+                // An error means that the service ends.
+                if self.grown.changed().await.is_err() {
+                    return Ok(None);
+                }
+            } else if size - self.next > STREAM_ENTRIES_MAX {
+                self.start_over(Some(News::Reset));
+            } else {
+                let items = usize::try_from(size - self.next).unwrap_or(BLOCK_LEAVES).min(BLOCK_LEAVES);
+                self.leaves = self.engine.store().leaves(self.key, self.next, items).await?.into();
+                if self.leaves.is_empty() {
+                    return Err(Refusal::Damaged(format!("entry {} is missing", self.next)));
+                }
+            }
+        }
+    }
+
+    /// Goes on from now, and tells how things are.
+    fn start_over(&mut self, first: Option<News>) {
+        let Some(state) = self.engine.state(&self.timeline_id) else { return };
+        self.next = state.head.frontier.size();
+        self.leaves.clear();
+        let position = self.next.saturating_sub(1);
+        let clock = self.topics.contains(&Topic::Clock).then(|| News::Clock(state.head.clock.clone()));
+        let all = first.into_iter().chain(clock);
+        self.first = all.map(|what| Told { position, what }).collect();
+        if self.first.is_empty() {
+            self.first.push_back(Told { position, what: News::Mark });
+        }
+    }
+
+    /// Returns what an entry tells, if it is of a topic.
+    async fn news(&self, position: u64, leaf: &[u8]) -> Result<Option<News>, Refusal> {
+        let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
+        let topic = match &*record.action {
+            action::RECORD_EVENT | action::CORRECT_EVENT => Topic::Events,
+            action::MANIPULATE_EVENT => Topic::Interventions,
+            action::READ | action::UNAUTHORIZED => return Ok(None),
+            _ => Topic::Clock,
+        };
+        if !self.topics.contains(&topic) {
+            return Ok(None);
+        }
+        let entry = self.engine.store().entry(self.key, position).await?;
+        let entry = entry.ok_or_else(|| Refusal::Damaged(format!("entry {position} is missing")))?;
+        let content = (!entry.is_erased()).then(|| String::from_utf8(entry.payload.clone()).ok()).flatten();
+        let event_id = record.subject.to_string();
+        Ok(match topic {
+            // Of all other entries, those tell of the clock that say so themselves.
+            Topic::Clock if entry.clock_entry != position => None,
+            Topic::Clock => changed_clock(&entry.payload).map(News::Clock),
+            Topic::Interventions => Some(News::Intervention { event_id, content }),
+            Topic::Events => {
+                let is_correction = record.action == action::CORRECT_EVENT;
+                let content = if is_correction { content.as_deref().and_then(corrected) } else { content };
+                Some(News::Event { event_id, is_correction, content })
+            }
+        })
+    }
+
+    fn size(&mut self) -> u64 {
+        *self.grown.borrow_and_update()
+    }
+}
+
+/// Returns the position from which a listener goes on, and `None` where it begins anew: it knows
+/// nothing, it knows of more than there is, or it was away too long.
+fn begin(seen: Option<u64>, size: u64) -> Option<u64> {
+    let next = seen?.checked_add(1)?;
+    (next <= size && size - next <= STREAM_ENTRIES_MAX).then_some(next)
+}
+
+/// Returns the clock that a payload tells of, unless it says that nothing changed.
+fn changed_clock(payload: &[u8]) -> Option<Clock> {
+    #[derive(serde::Deserialize)]
+    struct Changed {
+        changed: Option<bool>,
+    }
+    let changed: Changed = serde_json::from_slice(payload).ok()?;
+    clock_in(payload).filter(|_| changed.changed != Some(false))
+}
+
+/// Returns the event in the payload of a correction.
+fn corrected(payload: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Corrected<'a> {
+        #[serde(borrow)]
+        event: &'a serde_json::value::RawValue,
+    }
+    let corrected: Corrected<'_> = serde_json::from_str(payload).ok()?;
+    Some(corrected.event.get().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listener_goes_on_unless_it_was_away_too_long() {
+        assert_eq!(begin(None, 10), None);
+        assert_eq!(begin(Some(3), 10), Some(4));
+        assert_eq!(begin(Some(9), 10), Some(10), "it knows all there is");
+        assert_eq!(begin(Some(10), 10), None, "it knows of more than there is");
+        assert_eq!(begin(Some(u64::MAX), 10), None);
+        assert_eq!(begin(Some(3), 4 + STREAM_ENTRIES_MAX), Some(4));
+        assert_eq!(begin(Some(3), 5 + STREAM_ENTRIES_MAX), None);
+    }
+}

@@ -1,0 +1,143 @@
+//! What happens on a timeline as server-sent events, resumable.
+//!
+//! Source: WHATWG HTML, server-sent events. The id of a message is a position in the ledger.
+
+use std::convert::Infallible;
+
+use axum::extract::State;
+use axum::response::IntoResponse;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::stream::{self, StreamExt};
+use http::{HeaderMap, header};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use timenav_core::ids::TimelineId;
+use timenav_engine::{News, Told, Topic};
+use utoipa::ToSchema;
+
+use super::clock::stream::{HEARTBEAT, last_event_id};
+use super::clock::{ClockBody, timeline};
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::wire::{Text, Topics};
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::lookup(
+            "/stream",
+            "stream",
+            "Watches a timeline: one message for each change of what is asked for",
+            watch,
+        )
+        .takes::<StreamRequest>()
+        .streams::<StreamBody>()
+        .heeds("Last-Event-ID", "The id of the last message: what came after it is told first", "message-id")
+        .tag("timelines"),
+    ]
+}
+
+/// What to watch.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StreamRequest {
+    /// What to be told of, with commas between: `clock`, `events` (recorded and corrected ones), `interventions`.
+    /// All of them if it is left out.
+    #[schema(value_type = Option<String>, format = "topics", example = "clock,events")]
+    topics: Option<Text<Topics>>,
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// One message. Its event is the topic, or `reset` where entries were left out: read anew what you know.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct StreamBody {
+    /// The timeline.
+    timeline_id: String,
+    /// Position of the ledger entry that tells it; the newest one where it is of no entry. The message's id too.
+    position: u64,
+    /// The clock as it is since then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<ClockBody>,
+    /// What became of an event: it was `recorded`, `corrected`, or `manipulated`.
+    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<&'static str>,
+    /// The event's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_id: Option<String>,
+    /// The event as it was recorded or corrected; absent where it was erased since.
+    #[schema(value_type = Option<super::events::EventBody>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<Box<RawValue>>,
+    /// What was done to the event, with the event as it stood `after`; absent where it was erased since.
+    #[schema(value_type = Option<super::event_history::InterventionBody>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intervention: Option<Box<RawValue>>,
+}
+
+/// Watches a timeline until the client, the permission or the service ends.
+async fn watch(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    headers: HeaderMap,
+    Params(request): Params<StreamRequest>,
+) -> Result<impl IntoResponse, Failure> {
+    let seen = last_event_id(&headers)?;
+    let topics = request.topics.map_or_else(|| Topic::ALL.to_vec(), |topics| topics.0.0);
+    let watched = app.engine.watch_ledger(&caller, timeline(request.timeline_id), topics, seen).await?;
+    let closing = app.options.closing.clone();
+    // The next entry is read when the last message is on its way: a slow client holds nothing back.
+    let messages = stream::unfold((app, watched), |(app, mut watched)| async move {
+        let told = watched.next().await?;
+        let message = message(&app, watched.timeline_id(), told)?;
+        Some((Ok::<_, Infallible>(message), (app, watched)))
+    });
+    let stream = Sse::new(messages.take_until(closing.cancelled_owned()));
+    let stream = stream.keep_alive(KeepAlive::new().interval(HEARTBEAT));
+    Ok(([(header::CACHE_CONTROL, "no-store")], stream))
+}
+
+fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
+    let position = told.position;
+    let mut body = StreamBody {
+        timeline_id: timeline_id.to_string(),
+        position,
+        clock: None,
+        change: None,
+        event_id: None,
+        event: None,
+        intervention: None,
+    };
+    let message = Event::default().id(position.to_string());
+    let name = match told.what {
+        // A message without data sets the id that a client comes back with, and nothing else.
+        News::Mark => return Some(message),
+        News::Reset => "reset",
+        News::Clock(clock) => {
+            body.clock = Some(ClockBody::part(&app.engine.watched(timeline_id, clock)));
+            Topic::Clock.as_str()
+        }
+        News::Event { event_id, is_correction, content } => {
+            body.change = Some(if is_correction { "corrected" } else { "recorded" });
+            body.event_id = Some(event_id);
+            body.event = content.and_then(|content| placed(&content, position));
+            Topic::Events.as_str()
+        }
+        News::Intervention { event_id, content } => {
+            body.change = Some("manipulated");
+            body.event_id = Some(event_id);
+            body.intervention = content.and_then(|content| placed(&content, position));
+            Topic::Interventions.as_str()
+        }
+    };
+    message.event(name).json_data(body).ok()
+}
+
+/// Returns JSON that the engine keeps, with its position.
+fn placed(content: &str, position: u64) -> Option<Box<RawValue>> {
+    RawValue::from_string(format!("{},\"position\":{position}}}", content.strip_suffix('}')?)).ok()
+}

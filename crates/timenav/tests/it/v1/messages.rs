@@ -1,0 +1,57 @@
+//! Server-sent events, read message by message.
+
+use std::io::{BufRead as _, BufReader};
+
+use serde_json::Value;
+
+use crate::http::{Body, Connection, Request};
+use crate::service::Service;
+
+/// A message of server-sent events.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Message {
+    /// Empty where there is nothing but an id.
+    pub(super) event: String,
+    pub(super) id: u64,
+    /// Null where there is nothing but an id.
+    pub(super) data: Value,
+}
+
+/// A stream that is read message by message.
+pub(super) struct Messages<'a>(BufReader<Body<'a>>);
+
+impl Messages<'_> {
+    /// Returns the next message, or `None` at the end of the stream.
+    pub(super) fn next(&mut self) -> Option<Message> {
+        let (mut event, mut id, mut data) = (String::new(), None, String::new());
+        loop {
+            let mut line = String::new();
+            if self.0.read_line(&mut line).expect("the stream ends as chunks do") == 0 {
+                assert!(data.is_empty(), "a message is cut off");
+                return None;
+            }
+            match line.trim_end_matches('\n').split_once(':') {
+                None if line == "\n" && id.is_some() => break,
+                None => assert_eq!(line, "\n", "a line has a field"),
+                Some(("", _)) => {}
+                Some(("event", text)) => text.trim_start().clone_into(&mut event),
+                Some(("id", text)) => id = Some(text.trim_start().parse().expect("an id is a number")),
+                Some(("data", text)) => data.push_str(text.trim_start()),
+                Some(other) => panic!("{other:?}"),
+            }
+        }
+        let data = if data.is_empty() { Value::Null } else { serde_json::from_str(&data).expect("data is JSON") };
+        Some(Message { event, id: id.expect("a message has an id"), data })
+    }
+}
+
+/// Opens a stream and waits for its head.
+pub(super) fn open<'a>(connection: &'a mut Connection, service: &Service, request: Request) -> Messages<'a> {
+    connection.send_request(&service.signed(request));
+    let (status, headers) = connection.head().unwrap();
+    assert_eq!(status, 200, "{headers:?}");
+    let header = |name: &str| headers.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str());
+    assert_eq!(header("content-type"), Some("text/event-stream"));
+    assert_eq!(header("cache-control"), Some("no-store"));
+    Messages(BufReader::new(connection.body(&headers)))
+}

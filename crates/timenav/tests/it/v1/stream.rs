@@ -1,0 +1,271 @@
+//! `GET /v1/stream`: what happens on a timeline, resumable by the position in its ledger.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::messages::{Message, open};
+use super::{PREFIXES, lasting, send, standing};
+use crate::http::Request;
+use crate::service::Service;
+use crate::snapshot;
+
+const TIME: &str = "1969-07-16T13:32:00Z";
+
+fn stream_of(topics: &str) -> Request {
+    Request::get(&format!("/v1/stream{topics}")).header("Accept", "text/event-stream")
+}
+
+fn after(position: u64) -> Request {
+    stream_of("").header("Last-Event-ID", &position.to_string())
+}
+
+/// Reads so many messages of a stream that begins with a request.
+fn read(service: &Service, request: Request, count: usize) -> Vec<Message> {
+    let mut connection = service.connect();
+    let mut messages = open(&mut connection, service, request);
+    (0..count).map(|_| messages.next().expect("a message")).collect()
+}
+
+fn event(event_id: &str) -> Value {
+    json!({ "event_id": event_id, "time": TIME })
+}
+
+/// Does one of everything, and returns what of it is told: the topic, and the position.
+fn live_through(service: &Service, prefix: &str) -> Vec<(&'static str, u64)> {
+    let mut told = Vec::new();
+    let anchor = service.post("/v1/set-anchor", &json!({}))["anchor_id"].clone();
+    let mut done = |path: &str, body: &Value, topic: &'static str| {
+        let answer = service.post(&format!("{prefix}/{path}"), body);
+        if !topic.is_empty() {
+            told.push((topic, answer["ledger"]["position"].as_u64().expect("a position")));
+        }
+    };
+    let deed = |action: &str| json!({ "event_id": "first", "action": action, "time": TIME });
+    done("events", &event("first"), "events");
+    done("correct-event", &json!({ "event": { "event_id": "first", "time": TIME, "name": "Launch" } }), "events");
+    done("manipulate-event", &deed("delay by 2h"), "interventions");
+    done("manipulate-event", &deed("only a note"), "interventions");
+    done("fast-forward", &json!({ "duration": "1h" }), "clock");
+    done("pause-time", &json!({}), "");
+    done("events", &json!({ "event_id": "elsewhere", "time": TIME, "timeline_id": "other" }), "");
+    service.get("/v1/monitor-events", &[("location", "*"), ("time_range", "../..")]);
+    done("travel", &json!({ "destination_time": TIME, "location": "a\nb\r\nc" }), "clock");
+    done("return-to-anchor", &json!({ "anchor_id": anchor }), "clock");
+    // The return changed the event back first.
+    let (topic, position) = told.pop().expect("the return");
+    told.extend([("interventions", position - 1), (topic, position)]);
+    told
+}
+
+fn ids(messages: &[Message]) -> Vec<(&str, u64)> {
+    messages.iter().map(|message| (message.event.as_str(), message.id)).collect()
+}
+
+#[test]
+fn every_topic_is_told_with_its_position() {
+    for prefix in PREFIXES {
+        let service = standing();
+        let mut connection = service.connect();
+        let request = Request::get(&format!("{prefix}/stream"));
+        let mut messages = open(&mut connection, &service, request);
+        let first = messages.next().expect("the clock as it is");
+        assert_eq!(first.event, "clock");
+        let told = live_through(&service, prefix);
+        assert!(told.iter().all(|(_, position)| *position > first.id));
+        let heard: Vec<Message> = told.iter().map(|_| messages.next().expect("a message")).collect();
+        assert_eq!(ids(&heard), told);
+        let mut text = String::new();
+        for message in [first].iter().chain(&heard) {
+            assert_eq!(message.data["position"], message.id);
+            let _ = writeln!(text, "{} {}\n{:#}", message.event, message.id, message.data);
+        }
+        snapshot::check_text("stream", &snapshot::words(&text));
+        drop(messages);
+        drop(connection);
+        service.audit();
+    }
+}
+
+#[test]
+fn who_comes_back_misses_nothing_and_hears_nothing_twice() {
+    let mut service = standing();
+    let newest = live_through(&service, "/v1").last().expect("something was told").1;
+    // Everything since the first entry, which made the clock.
+    let whole = read(&service, after(0), telling(&service));
+    assert_eq!(whole.last().map(|message| message.id), Some(newest));
+    for restarts in [false, true] {
+        if restarts {
+            service.restart();
+        }
+        for seen in 0..newest {
+            let rest: Vec<&Message> = whole.iter().filter(|message| message.id > seen).collect();
+            let heard = read(&service, after(seen), rest.len());
+            for (heard, expected) in heard.iter().zip(rest) {
+                assert_eq!((&heard.event, heard.id), (&expected.event, expected.id), "after {seen}");
+                assert_eq!(lasting(&heard.data["clock"]), lasting(&expected.data["clock"]), "after {seen}");
+                assert_eq!(heard.data["event"], expected.data["event"], "after {seen}");
+            }
+        }
+    }
+    // Who knows everything is told the next thing, and nothing before.
+    let size = service.get("/timeline/main", &[])["head"]["size"].as_u64().unwrap();
+    let mut connection = service.connect();
+    let mut messages = open(&mut connection, &service, after(size - 1));
+    let made = service.post("/v1/events", &event("next"));
+    let message = messages.next().expect("a message");
+    assert_eq!((message.event.as_str(), &json!(message.id)), ("events", &made["ledger"]["position"]));
+    drop(messages);
+    drop(connection);
+    service.audit();
+}
+
+/// Returns how many entries of `main` tell something, since it was made.
+fn telling(service: &Service) -> usize {
+    let logs = [("timeline_id", "main"), ("time_range", "../.."), ("limit", "1000")];
+    let logs = service.get("/v1/access-logs", &logs);
+    let told = ["record_event", "correct_event", "manipulate_event", "fast_forward", "travel", "return_to_anchor"];
+    let entries = logs["logs"].as_array().unwrap().iter();
+    let told = entries.filter(|entry| told.contains(&entry["action"].as_str().unwrap_or("")));
+    // One pause stopped the clock; the other found it stopped.
+    told.count() + 1
+}
+
+#[test]
+fn only_what_is_asked_for_is_told() {
+    for (topics, wanted) in [
+        ("clock", &["clock"][..]),
+        ("events", &["events"][..]),
+        ("interventions,events", &["events", "interventions"][..]),
+        ("clock,events,interventions", &["clock", "events", "interventions"][..]),
+    ] {
+        let service = standing();
+        let mut connection = service.connect();
+        let mut messages = open(&mut connection, &service, stream_of(&format!("?topics={topics}")));
+        let first = messages.next().expect("where it begins");
+        assert_eq!(first.event, if wanted.contains(&"clock") { "clock" } else { "" }, "{topics}");
+        let told = live_through(&service, "/v1");
+        let told: Vec<_> = told.into_iter().filter(|(topic, _)| wanted.contains(topic)).collect();
+        let heard: Vec<Message> = told.iter().map(|_| messages.next().expect("a message")).collect();
+        assert_eq!(ids(&heard), told, "{topics}");
+        drop(messages);
+        drop(connection);
+        service.audit();
+    }
+    let service = standing();
+    for wrong in ["", "none", "clock,", "Clock", "clock,none", "clock,clock,clock,clock"] {
+        service.send(stream_of(&format!("?topics={wrong}"))).refused(400, "invalid_parameter");
+    }
+    for wrong in ["x", "-1", "1.5", "18446744073709551616"] {
+        service.send(stream_of("").header("Last-Event-ID", wrong)).refused(400, "invalid_parameter");
+    }
+    service.audit();
+}
+
+#[test]
+fn what_is_recorded_while_nobody_listens_or_nobody_reads_is_told_all_the_same() {
+    const EVENTS: usize = 8_000;
+    let service = standing();
+    let mut slow = service.connect();
+    let mut messages = open(&mut slow, &service, stream_of("?topics=events"));
+    let from = messages.next().expect("where it begins").id;
+    // More than stands in buffers between the two.
+    let text = "x".repeat(2_000);
+    for block in 0..EVENTS / 1_000 {
+        let one = |number: usize| {
+            let event_id = format!("n{}", block * 1_000 + number);
+            json!({ "event_id": event_id, "time": TIME, "description": text })
+        };
+        service.post("/v1/events", &(0..1_000).map(one).collect::<Vec<_>>().into());
+    }
+    for number in 0..EVENTS {
+        let message = messages.next().expect("a message");
+        assert_eq!(message.data["event"]["event_id"], format!("n{number}"));
+    }
+    drop(messages);
+    drop(slow);
+    // Each connection hears a few; together they hear every one, in order.
+    let (mut seen, mut heard) = (from, 0);
+    while heard < EVENTS {
+        let count = 1_500.min(EVENTS - heard);
+        for message in read(&service, after(seen), count) {
+            assert_eq!(message.data["event_id"], format!("n{heard}"));
+            (seen, heard) = (message.id, heard + 1);
+        }
+    }
+    service.audit();
+}
+
+#[test]
+fn changes_between_one_listener_and_the_next_are_not_lost() {
+    const EVENTS: usize = 60;
+    let service = standing();
+    std::thread::scope(|scope| {
+        let first = read(&service, stream_of("?topics=events"), 1);
+        let writer = scope.spawn(|| {
+            for number in 0..EVENTS {
+                service.post("/v1/events", &event(&format!("n{number}")));
+            }
+        });
+        let (mut seen, mut heard) = (first[0].id, 0);
+        while heard < EVENTS {
+            for message in read(&service, after(seen), 3.min(EVENTS - heard)) {
+                assert_eq!(message.data["event_id"], format!("n{heard}"));
+                (seen, heard) = (message.id, heard + 1);
+            }
+        }
+        writer.join().unwrap();
+    });
+    service.audit();
+}
+
+#[test]
+fn who_knows_more_than_there_is_begins_anew() {
+    let service = standing();
+    for unknown in [1_000_000, u64::MAX] {
+        let heard = read(&service, after(unknown), 2);
+        assert_eq!(ids(&heard), [("reset", heard[1].id), ("clock", heard[1].id)]);
+        assert_eq!(lasting(&heard[1].data["clock"]), lasting(&service.get("/v1/clock", &[])));
+        let made = service.post("/v1/events", &event(&format!("after-{unknown}")));
+        assert_eq!(json!(read(&service, after(heard[0].id), 1)[0].id), made["ledger"]["position"]);
+    }
+    service.audit();
+}
+
+#[test]
+fn an_erased_event_is_told_without_its_content() {
+    let service = standing();
+    let first = read(&service, stream_of("?topics=events"), 1);
+    service.post("/v1/events", &json!({ "event_id": "first", "time": TIME, "description": "secret" }));
+    let deed = json!({ "event_id": "first", "action": "rename to secret", "time": TIME });
+    service.post("/v1/manipulate-event", &deed);
+    service.post("/v1/erase-data", &json!({ "event_id": "first" }));
+    let heard = read(&service, after(first[0].id), 2);
+    assert_eq!([&heard[0].event, &heard[1].event], ["events", "interventions"]);
+    for message in heard {
+        assert_eq!(message.data["event_id"], "first");
+        assert!(!message.data.to_string().contains("secret"), "{message:?}");
+        assert!(message.data.get("event").or(message.data.get("intervention")).is_none(), "{message:?}");
+    }
+    service.audit();
+}
+
+#[test]
+fn a_listener_without_permission_hears_nothing_more() {
+    let service = standing();
+    let ada = service.user("ada");
+    let lists = json!({ "timeline_id": "main", "permissions": { "read": ["ada"] } });
+    service.post("/v1/set-access-control", &lists);
+    let mut connection = service.connect();
+    let mut messages = open(&mut connection, &service, stream_of("").key(&ada));
+    messages.next().expect("the clock as it is");
+    service.post("/v1/events", &event("first"));
+    assert_eq!(messages.next().expect("an event").event, "events");
+    service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": [] } }));
+    send(&service, "/v1/events", &event("second")).expect(201);
+    assert!(messages.next().is_none(), "who may not look any more hears nothing");
+    drop(messages);
+    service.send(stream_of("").key(&ada)).refused(404, "not_found");
+    service.send(stream_of("").anonymous()).refused(401, "missing_credentials");
+    service.audit();
+}
