@@ -147,7 +147,7 @@ impl Engine {
             let place = cursor::place(*layer, anchor.position);
             self.cursor(caller, &query, state.head.frontier.size(), 0, place)
         });
-        let names = if layers.len() > 1 { self.names_of(&layers) } else { vec![timeline.clone()] };
+        let names = state.names_of(&layers);
         let anchors = found.into_iter().filter_map(|(layer, anchor)| Some((names.get(layer)?.clone(), anchor)));
         Ok(AnchorPage { timeline_id: timeline, anchors: anchors.collect(), next_cursor })
     }

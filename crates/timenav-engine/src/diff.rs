@@ -12,6 +12,7 @@ use crate::caller::Caller;
 use crate::cursor::Cursor;
 use crate::engine::Engine;
 use crate::refusal::Refusal;
+use crate::state::TimelineState;
 use crate::store::{EventVersion, KnownEvent, Layer, TimelineKey};
 
 /// Entries looked through before ids that are not for this page are forgotten.
@@ -115,15 +116,15 @@ impl Engine {
         let changed = self.changed_after(&stretches, after.as_ref()).await?;
         let (differences, last) = self.differences(&changed, &layers_a, &layers_b, items_max).await?;
         let next_cursor = last.map(|last| self.diff_cursor(caller, &asked, (size_a, size_b), &last));
-        let side = |timeline_id: TimelineId, layers: &[Layer], size: u64| DiffSide {
-            timeline_id,
+        let side = |state: &TimelineState, layers: &[Layer], size: u64| DiffSide {
+            timeline_id: state.head.id.clone(),
             as_of: size.checked_sub(1),
-            layers: self.names_of(layers),
+            layers: state.names_of(layers),
         };
-        let common = self.names_of(&layers_a[parting.layer..=parting.layer]).pop();
+        let common = state_a.names_of(&layers_a[..=parting.layer]).pop();
         Ok(DiffPage {
-            a: side(a, &layers_a, size_a),
-            b: side(b, &layers_b, size_b),
+            a: side(&state_a, &layers_a, size_a),
+            b: side(&state_b, &layers_b, size_b),
             common: common.ok_or_else(|| Refusal::Damaged("a timeline is missing".to_owned()))?,
             common_size: parting.size,
             differences,
