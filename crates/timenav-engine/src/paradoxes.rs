@@ -256,7 +256,13 @@ impl Engine {
             (downstream, kept.view.descendants_count(&event_id, IMPACT_EVENTS_MAX))
         };
         let (downstream, downstream_count) = self.with_view(layers, look).await?;
-        Ok(Consequences { made: delta.made, healed: delta.healed, downstream, downstream_count })
+        // What is only an observation about the data is nobody's doing.
+        let paradoxes = |mut list: Vec<Paradox>| {
+            list.retain(|paradox| !paradox.is_observation);
+            list
+        };
+        let (made, healed) = (paradoxes(delta.made), paradoxes(delta.healed));
+        Ok(Consequences { made, healed, downstream, downstream_count })
     }
 
     /// Finds out whether an event stands, and what is around it.

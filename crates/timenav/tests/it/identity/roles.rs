@@ -81,10 +81,11 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("set_rate", post("/v1/set-rate", json!({ "rate": 2 }))),
         ("set_anchor", post("/v1/set-anchor", json!({}))),
         ("set_anchor far away", post("/v1/set-anchor", json!({ "timestamp": at }))),
-        ("return_to_anchor", post("/v1/return-to-anchor", json!({ "anchor_id": anchor_id }))),
         ("record_events", post("/v1/events", json!({ "time": at }))),
         ("correct_event", post("/v1/correct-event", json!({ "event": { "event_id": event_id, "time": at } }))),
         ("manipulate_event", post("/v1/manipulate-event", deed(event_id))),
+        // It changes back what came after the anchor, so it comes after what is about the event.
+        ("return_to_anchor", post("/v1/return-to-anchor", json!({ "anchor_id": anchor_id }))),
         ("import_events", Request::post(&target("/v1/import-events", &hers)).body("application/x-ndjson", b"")),
         ("encrypt_data", post("/v1/encrypt-data", json!({ "data": {}, "encryption_key": ENCRYPTION_KEY }))),
         ("decrypt_data", post("/v1/decrypt-data", json!({ "data_id": data_id, "encryption_key": ENCRYPTION_KEY }))),
