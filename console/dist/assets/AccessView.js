@@ -1,0 +1,1 @@
+import{a as e,i as t,n,r,t as i}from"./index.js";var a=r(`<h1> </h1>`);function o(r,o){var s=a(),c=e(s);t(()=>i(c,`Access of ${o.timeline??``}`)),n(r,s)}export{o as default};

@@ -1,0 +1,85 @@
+/**
+ * The clock of a timeline, computed here from what the stream told: nothing is polled.
+ */
+import { format, parse, type Micros } from './instant';
+import { Stream, type StreamState } from './stream.svelte';
+
+/** What the API says of a clock. */
+export interface ClockBody {
+  timeline_id: string;
+  current_time: string;
+  state: 'running' | 'paused';
+  rate: number;
+  location: string | null;
+  local_time?: string | null;
+  generation: number;
+  origin_host: string;
+  origin_virtual: string;
+}
+
+/** Where the calendar of the API ends. */
+const LAST: Micros = 253_402_300_799_999_999n;
+const FIRST: Micros = -377_705_116_800_000_000n;
+
+export class LiveClock {
+  body = $state<ClockBody | null>(null);
+  /** What the clock shows; follows animation frames while it runs. */
+  now = $state<Micros>(0n);
+  #stream: Stream;
+  #shown: Micros = 0n;
+  /** `performance.now()` when the clock showed `#shown`: the browser's wall clock may be wrong, its pace is not. */
+  #since = 0;
+  #frame = 0;
+
+  constructor(readonly timeline: string) {
+    this.#stream = new Stream('v1/clock/stream', { timeline_id: timeline }, ['clock'], (message) => {
+      if (message.event === 'clock') this.take(message.data as ClockBody);
+    });
+    const tick = (): void => {
+      this.now = this.#compute();
+      this.#frame = requestAnimationFrame(tick);
+    };
+    this.#frame = requestAnimationFrame(tick);
+  }
+
+  get connection(): StreamState {
+    return this.#stream.state;
+  }
+
+  /** Takes over what an answer or the stream says, unless something newer is known already. */
+  take(body: ClockBody): void {
+    if (this.body !== null && body.generation < this.body.generation) return;
+    this.#shown = parse(body.current_time) ?? 0n;
+    this.#since = performance.now();
+    this.body = body;
+    this.now = this.#shown;
+  }
+
+  #compute(): Micros {
+    if (this.body === null || this.body.state === 'paused') return this.#shown;
+    const passed = (performance.now() - this.#since) * this.body.rate * 1_000;
+    const now = this.#shown + BigInt(Math.floor(passed));
+    return now > LAST ? LAST : now < FIRST ? FIRST : now;
+  }
+
+  /** Returns how far local time at the clock's location is from UTC, in microseconds, or null. */
+  get offset(): Micros | null {
+    const local = this.body?.local_time;
+    if (!local) return null;
+    const match = /([+-])(\d{2}):?(\d{2})(?::?(\d{2}))?$/.exec(local);
+    if (match === null) return null;
+    const seconds = Number(match[2]) * 3_600 + Number(match[3]) * 60 + Number(match[4] ?? 0);
+    return BigInt(match[1] === '-' ? -seconds : seconds) * 1_000_000n;
+  }
+
+  /** Returns what the clock shows, to the whole second, as the API writes it. */
+  get text(): string {
+    const whole = this.now - (((this.now % 1_000_000n) + 1_000_000n) % 1_000_000n);
+    return format(whole);
+  }
+
+  close(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#stream.close();
+  }
+}

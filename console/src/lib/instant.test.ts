@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { DAY, civilFromDays, daysFromCivil, distance, forPeople, format, parse } from './instant';
+
+describe('instants', () => {
+  it('are read and written as the API does', () => {
+    const same = [
+      '1970-01-01T00:00:00Z', '-9999-01-01T00:00:00Z', '9999-12-31T23:59:59.999999Z', '0000-02-29T12:00:00Z',
+      '-0043-03-15T12:00:00Z', '0099-12-31T23:59:59Z', '2028-02-29T08:30:00.5Z',
+    ];
+    for (const text of same) expect(format(parse(text)!)).toBe(text);
+  });
+
+  it('are read with offsets and six-digit years', () => {
+    expect(format(parse('2028-02-29T01:30:00+02:00')!)).toBe('2028-02-28T23:30:00Z');
+    expect(format(parse('-002150-01-01T00:00:00Z')!)).toBe('-2150-01-01T00:00:00Z');
+    expect(format(parse('2028-02-29 08:30')!)).toBe('2028-02-29T08:30:00Z');
+  });
+
+  it('are refused where the calendar has no such day', () => {
+    for (const text of ['2027-02-29T00:00:00Z', '2028-13-01T00:00:00Z', '2028-01-01T24:00:00Z', 'tomorrow', '2028-01-01']) {
+      expect(parse(text)).toBeNull();
+    }
+  });
+
+  it('have a calendar that agrees with itself on every day', () => {
+    const last = daysFromCivil(9999, 12, 31);
+    for (let day = daysFromCivil(-9999, 1, 1); day <= last; day += 17) {
+      const { year, month, day: d } = civilFromDays(day);
+      expect(daysFromCivil(year, month, d)).toBe(day);
+    }
+    expect(daysFromCivil(1970, 1, 1)).toBe(0);
+    expect(daysFromCivil(2000, 3, 1)).toBe(11_017);
+  });
+
+  it('are told to people in their words', () => {
+    expect(forPeople(parse('-0043-03-15T00:00:00Z')!)).toBe('15 March 44 BCE');
+    expect(forPeople(parse('2028-02-29T08:30:00Z')!)).toBe('29 February 2028, 08:30');
+    expect(distance(DAY * 3n + DAY / 2n)).toBe('3.5 days');
+    expect(distance(-250n)).toBe('250 microseconds');
+    expect(distance(31_556_952n * 412_000_000n)).toBe('412 years');
+  });
+});

@@ -1,0 +1,67 @@
+/**
+ * Where the user is: `#/<view>?<parameters>`. Everything that can be pointed at is in the address, so each view and each
+ * selection has a link. A hash needs nothing of the server, whatever prefix the console is served under.
+ */
+class Route {
+  view = $state('');
+  params = $state<Record<string, string>>({});
+
+  constructor() {
+    this.#read();
+    addEventListener('hashchange', () => this.#read());
+  }
+
+  #read(): void {
+    const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?', 2);
+    this.view = path;
+    this.params = Object.fromEntries(new URLSearchParams(query));
+  }
+
+  /** Returns a parameter, or null. */
+  get(name: string): string | null {
+    return this.params[name] ?? null;
+  }
+
+  /** The timeline that is looked at. It stays when the view changes. */
+  get timeline(): string {
+    return this.params['timeline'] ?? 'main';
+  }
+
+  /** Returns the link to a view. The timeline comes along unless another is named. */
+  href(view: string, params: Record<string, string> = {}): string {
+    const kept: Record<string, string> = this.params['timeline'] ? { timeline: this.params['timeline'] } : {};
+    return link(view, { ...kept, ...params });
+  }
+
+  /** Goes to a view, as a step that the browser can go back from. */
+  go(view: string, params: Record<string, string> = {}): void {
+    location.hash = this.href(view, params);
+  }
+
+  /**
+   * Changes parameters of this view; null takes one away. Small changes (a zoom, a letter of a search) replace the
+   * step of the browser's history, others add one.
+   */
+  set(changes: Record<string, string | null>, step: 'replace' | 'push' = 'replace'): void {
+    const params = { ...this.params };
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === null || value === '') delete params[name];
+      else params[name] = value;
+    }
+    const hash = link(this.view, params);
+    if (hash === location.hash) return;
+    if (step === 'push') {
+      location.hash = hash;
+    } else {
+      history.replaceState(null, '', hash);
+      this.params = params;
+    }
+  }
+}
+
+function link(view: string, params: Record<string, string>): string {
+  const query = new URLSearchParams(params).toString();
+  return `#/${view}${query ? `?${query}` : ''}`;
+}
+
+export const route = new Route();

@@ -1,0 +1,22 @@
+/** Light, dark, or as the system says. The choice is kept in this browser; it is no secret. */
+export type Theme = 'system' | 'light' | 'dark';
+
+const KEY = 'timenav-theme';
+
+class ThemeChoice {
+  choice = $state<Theme>('system');
+
+  constructor() {
+    const kept = localStorage.getItem(KEY);
+    this.set(kept === 'light' || kept === 'dark' ? kept : 'system');
+  }
+
+  set(choice: Theme): void {
+    this.choice = choice;
+    document.documentElement.dataset['theme'] = choice;
+    if (choice === 'system') localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, choice);
+  }
+}
+
+export const theme = new ThemeChoice();

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants } from 'node:zlib';
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { defineConfig, type Plugin } from 'vite';
+
+/** Files that are worth a compressed copy. Fonts are compressed already. */
+const COMPRESSED = /\.(html|js|css|svg|json)$/;
+
+/** Writes a `.br` beside each text file of the build, so that the service compresses nothing while it runs. */
+function brotli(): Plugin {
+  return {
+    name: 'brotli',
+    apply: 'build',
+    closeBundle() {
+      for (const name of readdirSync('dist', { recursive: true, encoding: 'utf8' })) {
+        if (!COMPRESSED.test(name)) continue;
+        const path = join('dist', name);
+        const params = { [constants.BROTLI_PARAM_QUALITY]: 11 };
+        writeFileSync(`${path}.br`, brotliCompressSync(readFileSync(path), { params }));
+      }
+    },
+  };
+}
+
+// `npm run dev` shows the console beside a service that runs at TIMENAV_URL.
+const service = process.env['TIMENAV_URL'] ?? 'http://127.0.0.1:8080';
+
+export default defineConfig({
+  // Relative addresses: the console works behind any path prefix.
+  base: './',
+  plugins: [svelte(), brotli()],
+  build: {
+    target: 'es2022',
+    modulePreload: { polyfill: false },
+    // A font or a picture inlined as `data:` would need a hole in the Content-Security-Policy.
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 400,
+    rollupOptions: {
+      // No hashes in names: what is committed stays comparable, and ETags tell versions apart.
+      output: {
+        entryFileNames: 'assets/[name].js',
+        chunkFileNames: 'assets/[name].js',
+        assetFileNames: 'assets/[name][extname]',
+      },
+    },
+  },
+  server: {
+    proxy: {
+      '^/(v1|api|timelines|timeline|openapi.*|healthz|readyz)': { target: service, changeOrigin: true },
+    },
+  },
+});
