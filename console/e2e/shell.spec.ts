@@ -1,0 +1,202 @@
+/** The shell: first run, log in and out, sessions that end, services that restart, prefixes, widths, policies. */
+import { chromium } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import {
+  CHROMIUM, FLAGS, PASSWORD, REFUSED, Service, UNREACHABLE, expectAccessible, expectNoSidewaysScroll, logIn, stage, underPrefix,
+} from './harness';
+
+const on = stage();
+
+describe('the first run', () => {
+  it('sets the password of admin with the key that the service wrote, and logs in', async () => {
+    const service = await Service.start();
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    try {
+      const page = await browser.newPage();
+      await page.goto(service.url);
+      await page.getByRole('heading', { name: 'Set your first password' }).waitFor();
+      await page.getByLabel('User', { exact: true }).fill('admin');
+      await page.getByLabel('API key').fill(service.adminKey);
+      await page.getByLabel('New password').fill(PASSWORD);
+      await page.getByRole('button', { name: 'Set the password and log in' }).click();
+      await page.getByRole('button', { name: 'admin', exact: true }).waitFor();
+      // From now on it asks for the password.
+      const later = await (await browser.newContext()).newPage();
+      await later.goto(service.url);
+      await later.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
+    } finally {
+      await browser.close();
+      await service.remove();
+    }
+  });
+
+  it('says beside the field what a password lacks', async () => {
+    const page = await on.page({ expected: REFUSED });
+    await page.goto(`${on.service.url}/#/log-in`);
+    await page.getByRole('button', { name: 'an API key of yours' }).click();
+    await page.getByLabel('User', { exact: true }).fill('admin');
+    await page.getByLabel('API key').fill(on.service.adminKey);
+    await page.getByLabel('New password').fill('password');
+    await page.getByRole('button', { name: 'Set the password and log in' }).click();
+    const field = page.getByLabel('New password');
+    await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
+  });
+});
+
+describe('logging in', () => {
+  it('tells nobody which of user and password is wrong', async () => {
+    const page = await on.page({ expected: REFUSED });
+    await page.goto(on.service.url);
+    const told: string[] = [];
+    for (const user of ['admin', 'nobody-at-all']) {
+      await page.getByLabel('User', { exact: true }).fill(user);
+      await page.getByLabel('Password', { exact: true }).fill('not the password');
+      await page.getByRole('button', { name: 'Log in', exact: true }).click();
+      const alert = page.getByRole('alert');
+      await alert.waitFor();
+      told.push((await alert.innerText()).replace(/Request .*/, '').trim());
+      await page.reload();
+    }
+    expect(told[0]).toBe(told[1]);
+  });
+
+  it('comes back to the view and selection that was asked for', async () => {
+    const page = await on.loggedIn('timeline?timeline=demo&x=1');
+    expect(new URL(page.url()).hash).toBe('#/timeline?timeline=demo&x=1');
+    await page.getByRole('link', { name: 'Timeline' }).and(page.locator('[aria-current=page]')).waitFor();
+  });
+
+  it('keeps its secret from scripts, and writes the name of the user into the access log', async () => {
+    const page = await on.loggedIn('clock?timeline=demo');
+    expect(await page.evaluate(() => document.cookie)).toBe('');
+    expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
+    const log = await on.service.call<{ logs: { user_id: string; action: string }[] }>(
+      'GET', 'v1/access-logs?timeline_id=system&time_range=../..&action=log-in',
+    );
+    expect(log.logs.some((entry) => entry.user_id === 'admin')).toBe(true);
+  });
+
+  it('ends where the user says so, everywhere if they want it', async () => {
+    const here = await on.loggedIn();
+    const there = await on.loggedIn();
+    await here.getByRole('button', { name: 'admin', exact: true }).click();
+    await here.getByRole('button', { name: 'Log out everywhere' }).click();
+    await here.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
+    await there.reload();
+    await there.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
+  });
+});
+
+describe('a session that ends', () => {
+  it('asks for the log-in and goes on where the user was', async () => {
+    await on.service.user('traveler');
+    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'demo', permissions: { read: ['traveler'] } });
+    const page = await on.loggedIn('clock?timeline=demo', { user: 'traveler', expected: REFUSED });
+    const { sessions } = await on.service.call<{ sessions: { session_id: string }[] }>('GET', 'v1/sessions?user_id=traveler');
+    for (const session of sessions) await on.service.call('DELETE', `v1/sessions/${session.session_id}`);
+    await page.getByRole('button', { name: 'demo' }).click();
+    await page.getByText('Your session has ended').waitFor();
+    await logIn(page, 'traveler');
+    expect(new URL(page.url()).hash).toBe('#/clock?timeline=demo');
+  });
+});
+
+describe('a service that restarts', () => {
+  it('is found again, with the session and without a reload', async () => {
+    const page = await on.loggedIn('clock?timeline=demo', { expected: UNREACHABLE });
+    await page.getByText('The clock is running.').waitFor({ state: 'attached' });
+    await on.service.end();
+    await page.getByText('The connection to the clock is lost').waitFor({ state: 'attached' });
+    await on.service.again();
+    await page.getByText('The clock is running.').waitFor({ state: 'attached' });
+  });
+});
+
+describe('timelines', () => {
+  it('are found by name, made, and forked', async () => {
+    const page = await on.loggedIn('clock?timeline=demo');
+    await page.getByRole('button', { name: 'Timeline: demo' }).click();
+    await page.getByRole('button', { name: 'New timeline or fork' }).click();
+    await page.getByLabel('Name').fill('what if');
+    await page.getByLabel('Name').fill('what-if');
+    await page.getByRole('radio', { name: /as a fork of demo/ }).check();
+    await page.getByRole('button', { name: 'Fork the timeline' }).click();
+    await page.getByRole('button', { name: 'Timeline: what-if' }).waitFor();
+    const made = await on.service.call<{ fork: { fork_of: string } }>('GET', 'timeline/what-if');
+    expect(made.fork.fork_of).toBe('demo');
+    await page.getByRole('button', { name: 'Timeline: what-if' }).click();
+    await page.getByRole('combobox', { name: 'Find a timeline' }).fill('dem');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Timeline: demo' }).waitFor();
+  });
+});
+
+describe('the page', () => {
+  it('works behind a path prefix', async () => {
+    const { url, server } = await underPrefix(on.service, '/time/');
+    try {
+      const page = await on.page();
+      await page.goto(`${url}#/clock?timeline=demo`);
+      await logIn(page);
+      await page.getByText('The clock is running.').waitFor({ state: 'attached' });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  it('runs no script that is not its own', async () => {
+    const page = await on.page({ expected: /Content Security Policy|TrustedHTML|Trusted Type/i });
+    await page.goto(on.service.url);
+    await page.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
+    const ran = await page.evaluate(() => {
+      const script = document.createElement('script');
+      script.append('window.hasRun = true');
+      try {
+        document.body.append(script);
+        document.body.innerHTML += '<img src="x" onerror="window.hasRun = true">';
+      } catch {
+        // Trusted Types throw.
+      }
+      return 'hasRun' in window;
+    });
+    expect(ran).toBe(false);
+  });
+
+  it('remembers the colors that were chosen', async () => {
+    const page = await on.page();
+    await page.goto(on.service.url);
+    const button = page.getByRole('button', { name: /^Colors/ });
+    const ground = (): Promise<string> => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    await button.click();
+    const light = await ground();
+    await button.click();
+    expect(await ground()).not.toBe(light);
+    await page.reload();
+    await page.getByRole('button', { name: 'Colors: dark' }).waitFor();
+  });
+
+  const views = ['log-in', 'clock', 'timeline', 'paradoxes', 'integrity', 'access', 'explorer'];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`can be used by everybody, ${colorScheme}`, async () => {
+      const page = await on.loggedIn('clock?timeline=demo', { colorScheme });
+      for (const view of views) {
+        await page.goto(`${on.service.url}/#/${view}?timeline=demo`);
+        await page.getByRole('heading').first().waitFor();
+        await expectAccessible(page);
+      }
+    });
+  }
+
+  it('fits every width', async () => {
+    const page = await on.loggedIn('clock?timeline=demo');
+    for (const view of views) {
+      for (const width of [320, 390, 768, 1280, 2560]) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.goto(`${on.service.url}/#/${view}?timeline=demo`);
+        await page.getByRole('heading').first().waitFor();
+        await expectNoSidewaysScroll(page);
+      }
+    }
+  });
+});
