@@ -8,6 +8,7 @@
 mod process;
 mod steps;
 mod tools;
+mod console;
 mod tidy;
 mod generate;
 mod bake;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
-use crate::{process, tidy, tools};
+use crate::{console, process, tidy, tools};
 
 /// Longest time in which the database of advisories has to be fetched.
 const FETCH_TIME_MAX: Duration = Duration::from_mins(1);
@@ -27,6 +27,8 @@ pub(crate) enum Step {
     Clippy,
     /// All tests pass, those in documentation too.
     Test,
+    /// The console of the browser is what its sources make, and a browser can use it.
+    Console,
     /// The documentation builds, and its links lead somewhere.
     Doc,
     /// Licences, banned crates and sources of all dependencies are as `deny.toml` wants them.
@@ -47,7 +49,7 @@ impl Step {
             ],
             Self::Test => &[&["test", "--workspace"]],
             Self::Doc => &[&["doc", "--workspace", "--no-deps", "--document-private-items"]],
-            Self::Deny | Self::Tidy => &[],
+            Self::Console | Self::Deny | Self::Tidy => &[],
         }
     }
 }
@@ -85,6 +87,7 @@ fn chosen(only: &[Step], skip: &[Step]) -> Vec<Step> {
 
 fn headline(step: Step) -> String {
     match step {
+        Step::Console => "npm run check && npm test && npm run build && npm run e2e, in console/".to_owned(),
         Step::Deny => "cargo deny check licenses bans sources advisories".to_owned(),
         Step::Tidy => "cargo xtask tidy".to_owned(),
         Step::Fmt | Step::Clippy | Step::Test | Step::Doc => {
@@ -115,6 +118,7 @@ fn run_step(root: &Path, step: Step) -> anyhow::Result<()> {
         process::run(&mut call)?;
     }
     match step {
+        Step::Console => console::run(root),
         Step::Deny => deny(root),
         Step::Tidy => tidy::run(root),
         Step::Fmt | Step::Clippy | Step::Test | Step::Doc => Ok(()),
@@ -149,7 +153,8 @@ mod tests {
     fn steps_are_chosen_in_their_own_order() {
         assert_eq!(chosen(&[], &[]), Step::value_variants());
         assert_eq!(chosen(&[Step::Tidy, Step::Fmt], &[]), [Step::Fmt, Step::Tidy]);
-        assert_eq!(chosen(&[], &[Step::Deny, Step::Doc]), [Step::Fmt, Step::Clippy, Step::Test, Step::Tidy]);
+        let rest = [Step::Fmt, Step::Clippy, Step::Test, Step::Tidy];
+        assert_eq!(chosen(&[], &[Step::Deny, Step::Doc, Step::Console]), rest);
     }
 
     #[test]

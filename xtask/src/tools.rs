@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 
-use crate::process;
 use crate::steps::Step;
+use crate::{console, process};
 
 /// The version that reads `deny.toml`.
 const CARGO_DENY_VERSION: &str = "0.20.2";
@@ -65,6 +65,9 @@ pub(crate) fn require(steps: &[Step]) -> anyhow::Result<()> {
             bail!(tool.missing);
         }
     }
+    if steps.contains(&Step::Console) {
+        console::require_node()?;
+    }
     Ok(())
 }
 
@@ -107,6 +110,24 @@ fn found_or_built(root: &Path, program: &Built) -> anyhow::Result<PathBuf> {
     // The program is all that is needed from here on; what is left behind costs only room.
     let _ = fs::remove_dir_all(objects);
     Ok(built)
+}
+
+/// Returns the path of Chromium, with Debian's package for that where it is missing and may be installed.
+pub(crate) fn chromium() -> anyhow::Result<PathBuf> {
+    let named = std::env::var_os("CHROMIUM_BIN").map(PathBuf::from);
+    let usual = ["chromium", "chromium-browser", "google-chrome"].map(|name| Path::new("/usr/bin").join(name));
+    let found = || named.iter().chain(&usual).find(|path| path.exists()).cloned();
+    if let Some(path) = found() {
+        return Ok(path);
+    }
+    println!("Chromium is missing; Debian's package is installed now");
+    let install = ["install", "--yes", "--quiet", "--no-install-recommends", "chromium"];
+    // A machine that was never used has no list of packages yet.
+    process::succeeds(Command::new("apt-get").args(["update", "--quiet"]), INSTALL_TIME_MAX);
+    process::succeeds(Command::new("apt-get").args(install), INSTALL_TIME_MAX);
+    found().context(
+        "Chromium is missing; install it, for example with `apt-get install chromium`, or name it in CHROMIUM_BIN",
+    )
 }
 
 /// Returns the beginning of a call under the nightly toolchain: what to call is still missing.

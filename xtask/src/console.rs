@@ -1,0 +1,101 @@
+//! The step `console`: the browser console is checked, built, compared with what is committed, and driven in a browser.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::{process, tools};
+
+/// Where the sources of the console are.
+const CONSOLE: &str = "console";
+/// Says that npm installed what the lock file of this text names.
+const INSTALLED: &str = "node_modules/.timenav-lock.json";
+
+/// Runs the step.
+pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
+    let console = root.join(CONSOLE);
+    install(&console)?;
+    process::run(npm(&console).args(["run", "--silent", "check"]))?;
+    process::run(npm(&console).args(["run", "--silent", "test"]))?;
+    compare(root, &console)?;
+    let chromium = tools::chromium()?;
+    process::run(&mut process::cargo(root, &["build", "--package", "timenav"]))?;
+    let program = process::target_folder(root).join("debug/timenav");
+    let mut browse = npm(&console);
+    browse.args(["run", "--silent", "e2e"]).env("TIMENAV_BIN", program).env("CHROMIUM_BIN", chromium);
+    process::run(&mut browse)
+}
+
+/// Installs the packages that the lock file names, unless they are there already.
+fn install(console: &Path) -> anyhow::Result<()> {
+    let read = |path: PathBuf| fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()));
+    let wanted = read(console.join("package-lock.json"))?;
+    if read(console.join(INSTALLED)).is_ok_and(|there| there == wanted) {
+        return Ok(());
+    }
+    process::run(npm(console).args(["ci", "--no-fund", "--no-audit", "--loglevel=error"]))
+        .context("the packages of the console cannot be installed")?;
+    // Written last, so that what broke off is begun anew.
+    fs::write(console.join(INSTALLED), wanted).context("node_modules cannot be written to")
+}
+
+/// Builds the console anew and compares the result with what is committed.
+fn compare(root: &Path, console: &Path) -> anyhow::Result<()> {
+    let built = process::target_folder(root).join("console");
+    let folder = built.to_str().context("the target folder has a name that is no text")?;
+    process::run(
+        npm(console)
+            .args(["run", "--silent", "build", "--", "--emptyOutDir", "--logLevel", "warn", "--outDir"])
+            .arg(folder),
+    )?;
+    let mut compare = Command::new("node");
+    process::run(compare.arg("scripts/compare-dist.mjs").arg("dist").arg(folder).current_dir(console))
+}
+
+fn npm(console: &Path) -> Command {
+    let mut command = Command::new("npm");
+    command.current_dir(console);
+    command
+}
+
+/// Checks that Node is there, and new enough for the tools of the console.
+pub(crate) fn require_node() -> anyhow::Result<()> {
+    let told = Command::new("node").arg("--version").output().ok();
+    let version = told.and_then(|told| String::from_utf8(told.stdout).ok()).unwrap_or_default();
+    if !is_new_enough(&version) {
+        bail!("Node 20.19 or later is missing, with npm; install it, or leave the step out with `--skip console`");
+    }
+    Ok(())
+}
+
+/// The first version of Node that can build the console.
+const NODE_VERSION_MIN: (u32, u32) = (20, 19);
+
+fn is_new_enough(version: &str) -> bool {
+    let mut numbers = version.trim().trim_start_matches('v').split('.').map(str::parse::<u32>);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= NODE_VERSION_MIN,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_node_are_compared() {
+        for (version, expected) in [
+            ("v20.19.0\n", true),
+            ("v22.3.1", true),
+            ("v20.9.9", false),
+            ("v18.20.4", false),
+            ("", false),
+            ("next", false),
+        ] {
+            assert_eq!(is_new_enough(version), expected, "{version}");
+        }
+    }
+}
