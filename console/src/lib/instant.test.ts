@@ -4,15 +4,15 @@ import { DAY, civilFromDays, daysFromCivil, distance, forPeople, format, parse }
 describe('instants', () => {
   it('are read and written as the API does', () => {
     const same = [
-      '1970-01-01T00:00:00Z', '-9999-01-01T00:00:00Z', '9999-12-31T23:59:59.999999Z', '0000-02-29T12:00:00Z',
-      '-0043-03-15T12:00:00Z', '0099-12-31T23:59:59Z', '2028-02-29T08:30:00.5Z',
+      '1970-01-01T00:00:00Z', '-009999-01-01T00:00:00Z', '9999-12-31T23:59:59.999999Z', '0000-02-29T12:00:00Z',
+      '-000043-03-15T12:00:00Z', '0099-12-31T23:59:59Z', '2028-02-29T08:30:00.5Z',
     ];
     for (const text of same) expect(format(parse(text)!)).toBe(text);
   });
 
   it('are read with offsets and six-digit years', () => {
     expect(format(parse('2028-02-29T01:30:00+02:00')!)).toBe('2028-02-28T23:30:00Z');
-    expect(format(parse('-002150-01-01T00:00:00Z')!)).toBe('-2150-01-01T00:00:00Z');
+    expect(format(parse('-2150-01-01T00:00:00Z')!)).toBe('-002150-01-01T00:00:00Z');
     expect(format(parse('2028-02-29 08:30')!)).toBe('2028-02-29T08:30:00Z');
   });
 

@@ -116,9 +116,9 @@ export function floorDiv(a: bigint, b: bigint): bigint {
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** Returns a year as the API writes it: four digits, with a minus sign before year 0. */
+/** Returns a year as the API reads and writes it: four digits, or before year 0 a sign and six. */
 export function yearText(year: number): string {
-  return (year < 0 ? '-' : '') + String(Math.abs(year)).padStart(4, '0');
+  return year < 0 ? `-${String(-year).padStart(6, '0')}` : String(year).padStart(4, '0');
 }
 
 /** Returns the timestamp as the API writes it: UTC, fraction digits only where they are not zero. */

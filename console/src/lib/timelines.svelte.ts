@@ -12,7 +12,8 @@ export interface TimelineBody {
   role: string;
   clock?: ClockBody | null;
   head: { size: number; root: string };
-  fork?: { fork_of: string; at: number } | null;
+  /** Of which timeline it is a fork, and how many entries of that one's ledger it goes on from. */
+  fork?: { of: string; size: number } | null;
 }
 
 interface TimelinesBody {
