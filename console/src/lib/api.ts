@@ -70,7 +70,7 @@ export async function send(method: string, path: string, options: CallOptions = 
   if (options.signal) init.signal = options.signal;
   if (options.body !== undefined) {
     headers['Content-Type'] ??= 'application/json';
-    init.body = typeof options.body === 'string' ? options.body : JSON.stringify(options.body);
+    init.body = typeof options.body === 'string' || options.body instanceof Blob ? options.body : JSON.stringify(options.body);
   }
   let answer: Response;
   try {
