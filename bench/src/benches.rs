@@ -5,6 +5,7 @@ pub(crate) mod reads;
 pub(crate) mod travel;
 pub(crate) mod writes;
 pub(crate) mod monitor;
+pub(crate) mod places;
 pub(crate) mod import;
 pub(crate) mod start;
 pub(crate) mod scan;

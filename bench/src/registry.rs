@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use serde_json::json;
 
 use crate::benches::{
-    clock, forks, growth, import, monitor, paradox, passphrases, reads, scan, sealing, start, travel, writes,
+    clock, forks, growth, import, monitor, paradox, passphrases, places, reads, scan, sealing, start, travel, writes,
 };
 use crate::interrupt;
 use crate::report::Finding;
@@ -21,12 +21,17 @@ struct Bench {
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
 
-const BENCHES: [Bench; 14] = [
+const BENCHES: [Bench; 15] = [
     Bench { name: "clock", about: "GET /v1/clock against a bare handler with the same answer", run: clock::run },
     Bench { name: "reads", about: "reads whose entry is durable first, against a buffered log", run: reads::run },
     Bench { name: "travel", about: "POST /v1/travel, one client, against one SQLite commit", run: travel::run },
     Bench { name: "writes", about: "durable writes of many clients, against raw group commits", run: writes::run },
     Bench { name: "monitor", about: "events by place and time, against the bare SQL statement", run: monitor::run },
+    Bench {
+        name: "places",
+        about: "events by text, radius and country, against SQL and sorted arrays",
+        run: places::run,
+    },
     Bench { name: "import", about: "importing NDJSON, against raw batched inserts", run: import::run },
     Bench {
         name: "scan",

@@ -24,10 +24,12 @@ describe('instants', () => {
 
   it('have a calendar that agrees with itself on every day', () => {
     const last = daysFromCivil(9999, 12, 31);
-    for (let day = daysFromCivil(-9999, 1, 1); day <= last; day += 17) {
+    const wrong: number[] = [];
+    for (let day = daysFromCivil(-9999, 1, 1); day <= last; day += 1) {
       const { year, month, day: d } = civilFromDays(day);
-      expect(daysFromCivil(year, month, d)).toBe(day);
+      if (daysFromCivil(year, month, d) !== day) wrong.push(day);
     }
+    expect(wrong).toEqual([]);
     expect(daysFromCivil(1970, 1, 1)).toBe(0);
     expect(daysFromCivil(2000, 3, 1)).toBe(11_017);
   });
