@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig, type Plugin } from 'vite';
@@ -9,13 +9,17 @@ const COMPRESSED = /\.(html|js|css|svg|json)$/;
 
 /** Writes a `.br` beside each text file of the build, so that the service compresses nothing while it runs. */
 function brotli(): Plugin {
+  let folder = '';
   return {
     name: 'brotli',
     apply: 'build',
+    configResolved(config) {
+      folder = resolve(config.root, config.build.outDir);
+    },
     closeBundle() {
-      for (const name of readdirSync('dist', { recursive: true, encoding: 'utf8' })) {
+      for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
         if (!COMPRESSED.test(name)) continue;
-        const path = join('dist', name);
+        const path = join(folder, name);
         const params = { [constants.BROTLI_PARAM_QUALITY]: 11 };
         writeFileSync(`${path}.br`, brotliCompressSync(readFileSync(path), { params }));
       }
