@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
-use crate::{process, tools};
+use crate::process;
 
 /// Where the sources of the console are.
 const CONSOLE: &str = "console";
