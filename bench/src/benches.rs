@@ -8,6 +8,7 @@ pub(crate) mod monitor;
 pub(crate) mod places;
 pub(crate) mod import;
 pub(crate) mod start;
+pub(crate) mod memory;
 pub(crate) mod scan;
 pub(crate) mod growth;
 pub(crate) mod forks;

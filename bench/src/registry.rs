@@ -6,7 +6,8 @@ use anyhow::{Context, bail};
 use serde_json::json;
 
 use crate::benches::{
-    clock, forks, growth, import, monitor, paradox, passphrases, places, reads, scan, sealing, start, travel, writes,
+    clock, forks, growth, import, memory, monitor, paradox, passphrases, places, reads, scan, sealing, start, travel,
+    writes,
 };
 use crate::interrupt;
 use crate::report::Finding;
@@ -21,7 +22,7 @@ struct Bench {
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
 
-const BENCHES: [Bench; 15] = [
+const BENCHES: [Bench; 16] = [
     Bench { name: "clock", about: "GET /v1/clock against a bare handler with the same answer", run: clock::run },
     Bench { name: "reads", about: "reads whose entry is durable first, against a buffered log", run: reads::run },
     Bench { name: "travel", about: "POST /v1/travel, one client, against one SQLite commit", run: travel::run },
@@ -47,6 +48,7 @@ const BENCHES: [Bench; 15] = [
         run: passphrases::run,
     },
     Bench { name: "start", about: "start with a long history, against start with none", run: start::run },
+    Bench { name: "memory", about: "resident memory with a long history, against none", run: memory::run },
     Bench {
         name: "paradox-scan",
         about: "paradoxes of a whole timeline, against Tarjan over plain arrays",

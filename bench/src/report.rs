@@ -14,6 +14,8 @@ pub(crate) enum Goal {
     AtLeast(f64),
     /// Less is better.
     AtMost(f64),
+    /// So much more than the floor, in its unit.
+    MoreAtMost(f64),
 }
 
 /// What figures count.
@@ -37,6 +39,9 @@ pub(crate) enum Unit {
     /// Milliseconds.
     #[serde(rename = "ms")]
     Millis,
+    /// Millions of bytes.
+    #[serde(rename = "MB")]
+    Megabytes,
 }
 
 /// One comparison of a subject with its floor.
@@ -48,7 +53,7 @@ pub(crate) struct Finding {
     pub(crate) unit: Unit,
     /// What each round measured.
     pub(crate) rounds: Rounds,
-    /// What the ratio should be.
+    /// What the ratio or the difference should be.
     pub(crate) ratio_goal: Goal,
     /// What the subject should be by itself.
     pub(crate) own_goal: Option<Goal>,
@@ -60,7 +65,7 @@ impl Goal {
     fn holds(self, figure: f64) -> bool {
         match self {
             Self::AtLeast(least) => figure >= least,
-            Self::AtMost(most) => figure <= most,
+            Self::AtMost(most) | Self::MoreAtMost(most) => figure <= most,
         }
     }
 }
@@ -70,6 +75,7 @@ impl fmt::Display for Goal {
         match self {
             Self::AtLeast(least) => write!(f, "≥ {least}"),
             Self::AtMost(most) => write!(f, "≤ {most}"),
+            Self::MoreAtMost(most) => write!(f, "≤ {most} more"),
         }
     }
 }
@@ -83,6 +89,7 @@ impl fmt::Display for Unit {
             Self::MegabytesPerSecond => "MB/s",
             Self::Micros => "µs",
             Self::Millis => "ms",
+            Self::Megabytes => "MB",
         })
     }
 }
@@ -91,7 +98,11 @@ impl Finding {
     /// Returns whether every goal is met.
     pub(crate) fn holds(&self) -> bool {
         let own = Spread::of(&self.rounds.subject).median;
-        self.ratio_goal.holds(self.rounds.ratio().median) && self.own_goal.is_none_or(|goal| goal.holds(own))
+        let against_floor = match self.ratio_goal {
+            Goal::AtLeast(_) | Goal::AtMost(_) => self.rounds.ratio(),
+            Goal::MoreAtMost(_) => self.rounds.difference(),
+        };
+        self.ratio_goal.holds(against_floor.median) && self.own_goal.is_none_or(|goal| goal.holds(own))
     }
 
     fn goal(&self) -> String {
@@ -176,6 +187,8 @@ mod tests {
             (2400.0, Goal::AtMost(2.5), None, true),
             (900.0, Goal::AtLeast(0.5), Some(Goal::AtLeast(1000.0)), false),
             (900.0, Goal::AtMost(1.5), Some(Goal::AtMost(1000.0)), true),
+            (1100.0, Goal::MoreAtMost(150.0), None, true),
+            (1200.0, Goal::MoreAtMost(150.0), None, false),
         ] {
             assert_eq!(finding(subject, ratio_goal, own_goal).holds(), expected, "{subject}");
         }

@@ -44,7 +44,17 @@ impl Rounds {
 
     /// Returns the ratio of subject to floor, round by round: what disturbs a round disturbs both.
     pub(crate) fn ratio(&self) -> Spread {
-        Spread::of(&self.subject.iter().zip(&self.floor).map(|(subject, floor)| subject / floor).collect::<Vec<_>>())
+        self.compared(|subject, floor| subject / floor)
+    }
+
+    /// Returns how much more the subject has than the floor, round by round.
+    pub(crate) fn difference(&self) -> Spread {
+        self.compared(|subject, floor| subject - floor)
+    }
+
+    fn compared(&self, compare: impl Fn(f64, f64) -> f64) -> Spread {
+        let figures = self.subject.iter().zip(&self.floor).map(|(subject, floor)| compare(*subject, *floor));
+        Spread::of(&figures.collect::<Vec<_>>())
     }
 }
 

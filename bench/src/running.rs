@@ -63,6 +63,14 @@ impl Running {
         }
     }
 
+    /// Returns how many bytes of the process lie in memory now.
+    pub(crate) fn resident_bytes(&self) -> anyhow::Result<u64> {
+        let path = format!("/proc/{}/statm", self.child.id());
+        let text = std::fs::read_to_string(&path).with_context(|| format!("{path} cannot be read"))?;
+        let pages = text.split(' ').nth(1).with_context(|| format!("{path} has no second number"))?;
+        Ok(pages.parse::<u64>().with_context(|| format!("{path} holds no number of pages"))? * page_bytes())
+    }
+
     /// Asks the process to end, waits, and returns how it ended.
     pub(crate) fn stop(mut self) -> anyhow::Result<ExitStatus> {
         self.end()
@@ -89,6 +97,10 @@ impl Running {
         self.child.wait()?;
         bail!("{} did not end when it was told, and was killed", self.name);
     }
+}
+
+fn page_bytes() -> u64 {
+    rustix::param::page_size() as u64
 }
 
 impl Drop for Running {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 
 use crate::http::{Connection, request};
-use crate::load::{self, Outcome, Plan};
+use crate::load::{self, Outcome, Plan, count};
 use crate::running::Running;
 use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
@@ -95,6 +95,11 @@ impl<'a> Service<'a> {
             }
             bail!("the service is not ready after {READY_SECS_MAX} s")
         })
+    }
+
+    /// Returns how much of the service lies in memory now, in millions of bytes.
+    pub(crate) fn resident_megabytes(&self) -> anyhow::Result<f64> {
+        Ok(count(usize::try_from(self.running.resident_bytes()?)?) / 1e6)
     }
 
     /// Ends the service, and returns its data to be looked at.
