@@ -35,7 +35,7 @@ fn install(console: &Path) -> anyhow::Result<()> {
     fs::write(console.join(INSTALLED), wanted).context("node_modules cannot be written to")
 }
 
-/// Builds the console anew and compares the result with what is committed.
+/// Builds the console anew, compares the result with what is committed, and weighs it.
 fn compare(root: &Path, console: &Path) -> anyhow::Result<()> {
     let built = process::target_folder(root).join("console");
     let folder = built.to_str().context("the target folder has a name that is no text")?;
@@ -44,8 +44,14 @@ fn compare(root: &Path, console: &Path) -> anyhow::Result<()> {
             .args(["run", "--silent", "build", "--", "--emptyOutDir", "--logLevel", "warn", "--outDir"])
             .arg(folder),
     )?;
-    let mut compare = Command::new("node");
-    process::run(compare.arg("scripts/compare-dist.mjs").arg("dist").arg(folder).current_dir(console))
+    process::run(script(console, "compare-dist.mjs").arg("dist").arg(folder))?;
+    process::run(script(console, "first-paint.mjs").arg("dist"))
+}
+
+fn script(console: &Path, name: &str) -> Command {
+    let mut command = Command::new("node");
+    command.arg(Path::new("scripts").join(name)).current_dir(console);
+    command
 }
 
 fn npm(console: &Path) -> Command {

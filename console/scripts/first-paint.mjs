@@ -1,0 +1,33 @@
+// Fails where the first view needs more script than it may: `node first-paint.mjs DIST`.
+// What a browser loads before it shows a view is counted as it is sent: with brotli.
+import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+/** Most compressed script that may stand before the first paint of any view, in bytes. */
+const FIRST_PAINT_BYTES_MAX = 100_000;
+/** An import that is loaded before the importing module runs; `import(…)` is none. */
+const STATIC_IMPORT = /(?:^|[;}\s])(?:import|export)\s*(?:[^"'()]*?\bfrom\s*)?["']\.\/([^"']+\.js)["']/g;
+
+const [dist] = process.argv.slice(2);
+const assets = join(dist, 'assets');
+
+/** Returns the names of a module and of everything that it cannot start without. */
+function needed(name, found = new Set()) {
+  if (found.has(name)) return found;
+  found.add(name);
+  for (const [, other] of readFileSync(join(assets, name), 'utf8').matchAll(STATIC_IMPORT)) needed(basename(other), found);
+  return found;
+}
+
+const entry = readFileSync(join(dist, 'index.html'), 'utf8').match(/src="\.\/assets\/([^"]+\.js)"/)[1];
+const views = readdirSync(assets).filter((name) => name.endsWith('View.js'));
+const bytes = (names) => [...names].reduce((sum, name) => sum + statSync(join(assets, `${name}.br`)).size, 0);
+const weights = new Map([['log in', bytes(needed(entry))]]);
+for (const view of views) weights.set(basename(view, 'View.js').toLowerCase(), bytes(needed(view, needed(entry))));
+
+for (const [view, weight] of weights) console.log(`${view.padEnd(12)}${(weight / 1000).toFixed(1).padStart(7)} KB of script`);
+const heavy = [...weights].filter(([, weight]) => weight > FIRST_PAINT_BYTES_MAX).map(([view]) => view);
+if (heavy.length > 0) {
+  console.error(`more than ${FIRST_PAINT_BYTES_MAX / 1000} KB of script before the first paint: ${heavy.join(', ')}`);
+  process.exit(1);
+}
