@@ -70,7 +70,10 @@ impl Shape for NamedShape {
     fn cells(&self) -> Vec<Cell> {
         let tables = self.tables;
         match self.target {
-            Target::Country(country) => tables.grid.cells(|candidate| candidate == country),
+            Target::Country(country) => {
+                let of_country = || tables.grid.cells(|candidate| candidate == country);
+                tables.countries[usize::from(country)].cells.get_or_init(of_country).clone()
+            }
             Target::Continent(continent) => tables.grid.cells(|candidate| tables.continent_of(candidate) == continent),
             Target::Region(region) => {
                 tables.regions[usize::from(region)].cells.get_or_init(|| cells_of_region(tables, region)).clone()

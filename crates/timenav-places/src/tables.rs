@@ -68,6 +68,8 @@ pub(crate) struct Country {
     pub(crate) population: u64,
     pub(crate) capital: Option<u32>,
     pub(crate) has_cities: bool,
+    /// The cells in which it may have points, once somebody asked.
+    pub(crate) cells: OnceLock<Vec<Cell>>,
 }
 
 impl Tables {
@@ -150,6 +152,7 @@ impl Country {
         let continent = fields.next()?.parse().ok()?;
         let population = fields.next()?.parse().ok()?;
         let capital = fields.next()?.parse().ok();
-        Some(Self { code, name, continent, population, capital, has_cities: fields.next()? == "1" })
+        let has_cities = fields.next()? == "1";
+        Some(Self { code, name, continent, population, capital, has_cities, cells: OnceLock::new() })
     }
 }

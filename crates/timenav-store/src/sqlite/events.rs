@@ -17,7 +17,7 @@ use super::values::{failed, instant, sql};
 /// Cells up to which a place is read cell by cell. Larger ones are read by time, and what lies
 /// elsewhere is passed over.
 const CELLS_MERGED_MAX: usize = 1_024;
-/// Rows of the first block of a run that is one of many.
+/// Most rows of the first block of a run that is one of many.
 const BLOCK_ROWS_FIRST: usize = 8;
 /// Most rows of a block.
 const BLOCK_ROWS_MAX: usize = 1_024;
@@ -127,8 +127,11 @@ fn runs(query: &EventQuery) -> Vec<Run<'_>> {
             }));
         }
     }
-    // One run alone gives nearly all that is asked for; of many each gives a little.
-    let block_rows = if runs.len() == 1 { query.items_max } else { BLOCK_ROWS_FIRST }.clamp(1, BLOCK_ROWS_MAX);
+    // One run alone gives nearly all that is asked for; of many each gives a little, and of very many most give nothing.
+    let block_rows = match runs.len() {
+        0 | 1 => query.items_max.clamp(1, BLOCK_ROWS_MAX),
+        many => (2 * query.items_max / many).clamp(1, BLOCK_ROWS_FIRST),
+    };
     for run in &mut runs {
         run.block_rows = block_rows;
     }
