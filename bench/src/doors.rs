@@ -64,6 +64,7 @@ pub(crate) async fn open(folder: &Path) -> anyhow::Result<(Engine, Caller, Arc<S
         signer: Arc::new(BenchSigner(key_pair)),
         outside: Arc::new(CheckpointFile::open(&folder.join("checkpoints.log"))?),
         vault: None,
+        passwords: None,
         gazetteer: None,
     };
     let options = Options { read_log: ReadLog::Buffered, ..Options::default() };

@@ -9,7 +9,7 @@ use aws_lc_rs::hkdf::{HKDF_SHA256, Salt};
 use timenav_core::data::{EncryptionKey, NONCE_BYTES, Plaintext, SALT_BYTES, SealedData};
 use timenav_core::ids::{DataId, TimelineId};
 use timenav_engine::{Entropy as _, RecordPlace, Vault as _};
-use timenav_vault::AesVault;
+use timenav_vault::{AesVault, Turns};
 use tokio::runtime::Runtime;
 use zeroize::Zeroizing;
 
@@ -64,7 +64,7 @@ impl Subject {
     fn new() -> anyhow::Result<Self> {
         Ok(Self {
             runtime: tokio::runtime::Builder::new_current_thread().build()?,
-            vault: AesVault::new(Arc::new(SystemEntropy)),
+            vault: AesVault::new(Arc::new(SystemEntropy), Turns::default()),
             place: RecordPlace {
                 timeline_id: TimelineId::new(TimelineId::MAIN)?,
                 data_id: DataId::new("data_01h455vb4pex5vsknk084sn02q")?,

@@ -100,6 +100,11 @@ id!(
     KeyId
 );
 
+id!(
+    /// Names a session without giving it away. Made by the service.
+    SessionId
+);
+
 impl TimelineId {
     /// The timeline that holds service-wide facts: users, keys, restrictions, timelines.
     pub const SYSTEM: &'static str = "system";

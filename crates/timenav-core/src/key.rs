@@ -1,4 +1,5 @@
-//! The text of an API key: `tnk_`, 30 random characters, 6 check characters.
+//! The text of an API key: `tnk_`, 30 random characters, 6 check characters. That of a session: `tnc_`, 43
+//! and 6.
 //!
 //! The check characters are CRC-32 of the random ones in base62, as in GitHub's tokens. They tell
 //! a typo from a revoked key before anything is looked up, and let scanners find leaked keys with
@@ -13,6 +14,11 @@ pub const KEY_CHECK_CHARS: usize = 6;
 /// Length of a key, in bytes.
 pub const KEY_BYTES: usize = KEY_PREFIX.len() + KEY_RANDOM_CHARS + KEY_CHECK_CHARS;
 
+/// Starts the secret of every session.
+pub const SESSION_PREFIX: &str = "tnc_";
+/// Random characters in the secret of a session: 62^43 is more than 256 bits.
+pub const SESSION_RANDOM_CHARS: usize = 43;
+
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// Returns the key made of those random bytes, or `None` if too few of them were usable.
@@ -21,25 +27,45 @@ const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 /// byte in 32 is lost.
 #[must_use]
 pub fn key_text(random: &[u8]) -> Option<String> {
-    let mut text = String::with_capacity(KEY_BYTES);
-    text.push_str(KEY_PREFIX);
-    let usable = random.iter().filter(|byte| **byte < 248);
-    text.extend(usable.take(KEY_RANDOM_CHARS).map(|byte| char::from(BASE62[usize::from(byte % 62)])));
-    if text.len() < KEY_PREFIX.len() + KEY_RANDOM_CHARS {
-        return None;
-    }
-    let check = check_chars(&text[KEY_PREFIX.len()..]);
-    text.push_str(&check);
-    Some(text)
+    secret_text(KEY_PREFIX, KEY_RANDOM_CHARS, random)
 }
 
 /// Returns whether the text has the form of a key, check characters included.
 #[must_use]
 pub fn is_well_formed_key(text: &str) -> bool {
-    let Some(rest) = text.strip_prefix(KEY_PREFIX) else { return false };
-    rest.len() == KEY_RANDOM_CHARS + KEY_CHECK_CHARS
+    is_well_formed(KEY_PREFIX, KEY_RANDOM_CHARS, text)
+}
+
+/// Returns the secret of a session made of those random bytes, as [`key_text`] does.
+#[must_use]
+pub fn session_text(random: &[u8]) -> Option<String> {
+    secret_text(SESSION_PREFIX, SESSION_RANDOM_CHARS, random)
+}
+
+/// Returns whether the text has the form of a session's secret, check characters included.
+#[must_use]
+pub fn is_well_formed_session(text: &str) -> bool {
+    is_well_formed(SESSION_PREFIX, SESSION_RANDOM_CHARS, text)
+}
+
+fn secret_text(prefix: &str, random_chars: usize, random: &[u8]) -> Option<String> {
+    let mut text = String::with_capacity(prefix.len() + random_chars + KEY_CHECK_CHARS);
+    text.push_str(prefix);
+    let usable = random.iter().filter(|byte| **byte < 248);
+    text.extend(usable.take(random_chars).map(|byte| char::from(BASE62[usize::from(byte % 62)])));
+    if text.len() < prefix.len() + random_chars {
+        return None;
+    }
+    let check = check_chars(&text[prefix.len()..]);
+    text.push_str(&check);
+    Some(text)
+}
+
+fn is_well_formed(prefix: &str, random_chars: usize, text: &str) -> bool {
+    let Some(rest) = text.strip_prefix(prefix) else { return false };
+    rest.len() == random_chars + KEY_CHECK_CHARS
         && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        && check_chars(&rest[..KEY_RANDOM_CHARS]) == rest[KEY_RANDOM_CHARS..]
+        && check_chars(&rest[..random_chars]) == rest[random_chars..]
 }
 
 fn check_chars(random: &str) -> String {
@@ -76,6 +102,17 @@ mod tests {
         for bad in ["", "tnk_", "tnk", &key[1..], &key[..KEY_BYTES - 1], "tnk_é"] {
             assert!(!is_well_formed_key(bad), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_session_is_no_key_and_a_key_is_no_session() {
+        let random: Vec<u8> = (0..96).map(|i: u8| i.wrapping_mul(41)).collect();
+        let (key, session) = (key_text(&random).unwrap(), session_text(&random).unwrap());
+        assert_eq!(session.len(), SESSION_PREFIX.len() + SESSION_RANDOM_CHARS + KEY_CHECK_CHARS);
+        assert!(is_well_formed_session(&session) && !is_well_formed_key(&session));
+        assert!(is_well_formed_key(&key) && !is_well_formed_session(&key));
+        assert!(!is_well_formed_session(&session.replace("tnc_", "tnk_")));
+        assert_eq!(session_text(&random[..42]), None);
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod event;
 pub mod intervention;
 pub mod access;
 pub mod key;
+pub mod password;
 pub mod ledger;
 pub mod scan;
 pub mod data;

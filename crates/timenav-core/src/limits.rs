@@ -48,6 +48,20 @@ pub const LIMITED_ACCESS_WINDOW_DAYS_DEFAULT: u32 = 30;
 pub const PERMISSION_USERS_MAX: usize = 1_000;
 /// Most unexpired API keys of one user.
 pub const KEYS_PER_USER_MAX: usize = 100;
+/// Fewest characters of a new password (ASVS 5.0, 6.2.1).
+pub const PASSWORD_CHARS_MIN: usize = 8;
+/// Longest password, in bytes: no more is hashed for whoever asks.
+pub const PASSWORD_BYTES_MAX: usize = 1_024;
+/// Most sessions of one user: a further one ends the oldest.
+pub const SESSIONS_PER_USER_MAX: usize = 20;
+/// How long a session lasts that nobody uses, in seconds, unless configured.
+pub const SESSION_IDLE_SECONDS_DEFAULT: u32 = 30 * 60;
+/// How long a session lasts at most, in seconds, unless configured.
+pub const SESSION_SECONDS_DEFAULT: u32 = 12 * 3_600;
+/// Longest that either may be configured to, in seconds.
+pub const SESSION_SECONDS_MAX: u32 = 30 * 24 * 3_600;
+/// Most sessions that have ended by themselves and are taken off the table when somebody logs in.
+pub const SESSIONS_SWEPT_MAX: usize = 1_000;
 /// Most timelines of one service.
 pub const TIMELINES_MAX: usize = 4_000_000;
 /// Most anchors on one timeline.
@@ -67,9 +81,9 @@ pub const DECRYPT_WAIT_SECONDS_MAX: u64 = 3_600;
 pub const DECRYPT_FAILURES_KEPT_SECONDS_MAX: u64 = 24 * 3_600;
 /// Most records whose wrong keys are remembered.
 pub const DECRYPT_RECORDS_WATCHED_MAX: usize = 10_000;
-/// Most keys made from passphrases at the same moment: each takes 19 MiB and a core.
+/// Most keys made from passphrases, and passwords hashed, at the same moment: each takes 19 MiB and a core.
 pub const KEY_DERIVATIONS_MAX: usize = 4;
-/// Most requests that wait for their turn to seal or open.
+/// Most requests that wait for their turn to seal or open, or to have a password checked.
 pub const KEY_DERIVATIONS_WAITING_MAX: usize = 128;
 /// Longest action of an intervention, in bytes.
 pub const ACTION_BYTES_MAX: usize = 1_024;

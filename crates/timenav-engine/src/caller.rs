@@ -3,19 +3,39 @@
 use std::sync::Arc;
 
 use timenav_core::access::Scope;
-use timenav_core::ids::{KeyId, TimelineId, UserId};
+use timenav_core::ids::{KeyId, SessionId, TimelineId, UserId};
 
-/// A user who showed a valid key.
+/// A user who showed a valid key, or the cookie of a session.
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// The user.
     pub user_id: UserId,
-    /// The key shown.
-    pub key_id: KeyId,
+    /// By what the user was identified.
+    pub credential: Credential,
     /// The timeline meant where a request names none.
     pub timeline_id: TimelineId,
     /// What the key may be used for; `None` for all that the user may do.
     pub scopes: Option<Arc<[Scope]>>,
+}
+
+/// By what somebody was identified.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Credential {
+    /// An API key.
+    Key(KeyId),
+    /// A session.
+    Session(SessionId),
+}
+
+impl Caller {
+    /// Returns the session that the caller asks in, if it is one.
+    #[must_use]
+    pub const fn session_id(&self) -> Option<&SessionId> {
+        match &self.credential {
+            Credential::Key(_) => None,
+            Credential::Session(session_id) => Some(session_id),
+        }
+    }
 }
 
 /// Why nobody could be identified.
@@ -30,6 +50,12 @@ pub enum AuthFailure {
     /// The request shows its credentials in a way that cannot be read.
     #[error("the Authorization header cannot be read; send one `Authorization: Bearer <API_KEY>`")]
     Malformed,
+    /// The session of the cookie is malformed, unknown or has ended. Which of these is not told.
+    #[error("the session has ended; log in again")]
+    Session,
+    /// User and password do not belong together. Whether there is such a user is not told.
+    #[error("user and password do not belong together; which of the two is wrong is not told")]
+    LogIn,
 }
 
 impl AuthFailure {
@@ -38,7 +64,7 @@ impl AuthFailure {
     pub const fn code(self) -> &'static str {
         match self {
             Self::Missing => "missing_credentials",
-            Self::Invalid | Self::Malformed => "invalid_credentials",
+            Self::Invalid | Self::Malformed | Self::Session | Self::LogIn => "invalid_credentials",
         }
     }
 }

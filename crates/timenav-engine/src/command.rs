@@ -19,6 +19,7 @@ use crate::caller::Caller;
 use crate::idempotency::Idempotency;
 use crate::payload::{ClockRecord, EffectRecord};
 use crate::refusal::Refusal;
+use crate::sessions::SessionCommand;
 use crate::state::{Anchor, ApiKey};
 use crate::store::{Fork, Layer};
 
@@ -34,7 +35,7 @@ pub(crate) struct Submission {
 
 /// Who acts.
 pub(crate) enum Actor {
-    /// A user who showed a key.
+    /// A user who showed a key or a session.
     Caller(Caller),
     /// Nobody could be identified.
     Unknown,
@@ -80,6 +81,8 @@ pub(crate) enum Command {
     CreateKey(ApiKey),
     /// Stop a key, on `system`.
     RevokeKey { key_id: KeyId },
+    /// Do something about sessions or passwords, on `system`.
+    Session(Box<SessionCommand>),
     /// Log that something was read. The caller has been allowed to already.
     LogRead { operation: &'static str, parameters: String },
     /// Log that a sealed record was opened. The caller has been allowed to already.
@@ -104,9 +107,10 @@ impl Command {
             Self::SetPermissions(_) => Some(Demand::Administer),
             Self::EraseData { .. } | Self::EraseEvent { .. } => Some(Demand::Erase),
             Self::CreateUser { .. } | Self::DeleteUser { .. } | Self::Restrict { .. } => Some(Demand::Operate),
-            // Whose key it is decides, in the group; reads and refusals were decided before.
+            // Whose key or session it is decides, in the group; reads and refusals were decided before.
             Self::CreateKey(_)
             | Self::RevokeKey { .. }
+            | Self::Session(_)
             | Self::LogRead { .. }
             | Self::LogDecryption { .. }
             | Self::LogScan { .. }
@@ -163,6 +167,7 @@ impl Command {
             Self::DeleteUser { .. } => action::DELETE_USER,
             Self::CreateKey(_) => action::CREATE_API_KEY,
             Self::RevokeKey { .. } => action::REVOKE_API_KEY,
+            Self::Session(command) => command.action(),
             Self::LogRead { .. } => action::READ,
             Self::LogDecryption { .. } => action::DECRYPT_DATA,
             Self::LogScan { .. } => action::DETECT_TAMPERING,
@@ -333,7 +338,7 @@ pub enum Change {
         /// Its public name.
         key_id: KeyId,
     },
-    /// Something was read, or refused.
+    /// Something was read or refused, or sessions or a password changed.
     Logged,
 }
 

@@ -8,7 +8,10 @@ use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use timenav_core::access::{self, Demand, Denial};
 use timenav_core::ids::{TimelineId, type_id};
-use timenav_core::limits::{FORK_DEPTH_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, TIMELINES_MAX};
+use timenav_core::limits::{
+    FORK_DEPTH_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT, SESSION_SECONDS_DEFAULT,
+    TIMELINES_MAX,
+};
 use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
@@ -24,8 +27,10 @@ use crate::idempotency::Idempotency;
 use crate::live::Live;
 use crate::opening::{self, OpenError};
 use crate::outside::Outside;
+use crate::passwords::Passwords;
 use crate::refusal::Refusal;
 use crate::scan::ScanPlaces;
+use crate::sessions;
 use crate::signer::Signer;
 use crate::state::{Directory, TimelineState, World};
 use crate::store::{Fork, Head, Layer, Store, TimelineKey};
@@ -45,6 +50,8 @@ pub struct Doors {
     pub outside: Arc<dyn Outside>,
     /// Seals and opens data; `None` where the operator switched that off.
     pub vault: Option<Arc<dyn Vault>>,
+    /// Hashes passwords and compares them; `None` where nobody can log in.
+    pub passwords: Option<Arc<dyn Passwords>>,
     /// Knows places by their names; `None` where none is known.
     pub gazetteer: Option<Arc<dyn Gazetteer>>,
 }
@@ -73,6 +80,10 @@ pub struct Options {
     pub read_log: ReadLog,
     /// How many timelines there may be: the newest state of each is kept in memory.
     pub timelines_max: usize,
+    /// How long a session lasts that nobody uses, in seconds.
+    pub session_idle_seconds: u32,
+    /// How long a session lasts at most, in seconds.
+    pub session_seconds: u32,
     /// Whether to start although the database is behind the checkpoints kept outside it.
     pub accept_rollback: bool,
 }
@@ -85,6 +96,8 @@ impl Default for Options {
             timelines_by_first_write: true,
             read_log: ReadLog::default(),
             timelines_max: TIMELINES_MAX,
+            session_idle_seconds: SESSION_IDLE_SECONDS_DEFAULT,
+            session_seconds: SESSION_SECONDS_DEFAULT,
             accept_rollback: false,
         }
     }
@@ -180,7 +193,8 @@ impl Engine {
         options: Options,
         keep_first_key: impl FnOnce(&str) -> std::io::Result<()>,
     ) -> Result<Self, OpenError> {
-        let opened = store.open().await?;
+        let mut opened = store.open().await?;
+        sessions::leave_out_unsealed(&mut opened.directory, &doors);
         let is_first_start = opened.heads.is_empty();
         let last_key = opened.heads.iter().map(|head| head.key.0).max().unwrap_or(0);
         let timelines = states_of(opened.heads);

@@ -29,6 +29,7 @@ mod decide;
 mod history;
 mod identity;
 mod record;
+mod sessions;
 
 pub(crate) use decide::denial_code;
 pub(crate) use history::preview;

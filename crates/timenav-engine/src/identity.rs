@@ -8,7 +8,7 @@ use timenav_core::key::{is_well_formed_key, key_text};
 use timenav_core::limits::LABEL_BYTES_MAX;
 use timenav_core::time::{Instant, Wall};
 
-use crate::caller::{AuthFailure, Caller};
+use crate::caller::{AuthFailure, Caller, Credential};
 use crate::command::{Answer, Change, Command, LedgerPosition};
 use crate::engine::Engine;
 use crate::entropy::Entropy;
@@ -82,15 +82,23 @@ impl Engine {
         let key = key.ok_or(AuthFailure::Invalid)?;
         Ok(Caller {
             user_id: key.user_id.clone(),
-            key_id: key.key_id.clone(),
+            credential: Credential::Key(key.key_id.clone()),
             timeline_id: key.timeline_id.clone(),
             scopes: key.scopes.clone(),
         })
     }
 
-    /// Returns whether the key a caller showed still works.
-    pub(crate) fn is_live(&self, caller: &Caller) -> bool {
-        self.directory().key(&caller.key_id).is_some_and(|key| key.is_live(self.now()))
+    /// Returns whether the key a caller showed still works, or their session still lasts.
+    #[must_use]
+    pub fn is_live(&self, caller: &Caller) -> bool {
+        let directory = self.directory();
+        match &caller.credential {
+            Credential::Key(key_id) => directory.key(key_id).is_some_and(|key| key.is_live(self.now())),
+            Credential::Session(session_id) => {
+                let session = directory.session(session_id);
+                session.is_some_and(|session| session.is_live(self.now(), self.session_idle()))
+            }
+        }
     }
 
     /// Makes a user.

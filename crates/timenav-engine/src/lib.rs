@@ -3,7 +3,7 @@
 //! One method of [`Engine`] is one use case: it takes the [`Caller`] first, asks core whether the
 //! caller may, lets core decide what happens, and returns when the outcome is durable and its
 //! ledger entry is signed. The doors to the world outside are the traits [`Store`], [`Outside`],
-//! [`WallClock`], [`Entropy`], [`Signer`], [`Vault`] and [`Gazetteer`].
+//! [`WallClock`], [`Entropy`], [`Signer`], [`Vault`], [`Passwords`] and [`Gazetteer`].
 
 mod engine;
 mod opening;
@@ -23,6 +23,7 @@ mod export;
 mod data;
 mod attempts;
 mod identity;
+mod sessions;
 mod timelines;
 mod proofs;
 mod scan;
@@ -42,6 +43,7 @@ mod ledger_stream;
 mod entropy;
 mod gazetteer;
 mod outside;
+mod passwords;
 mod signer;
 mod store;
 mod vault;
@@ -50,7 +52,7 @@ mod wall_clock;
 pub use access_control::{PermissionsChange, permissions_tag};
 pub use access_logs::{AccessLogs, LOG_ENTRIES_READ_MAX, LogEntry, LogPage};
 pub use anchors::{AnchorPage, AnchorRequest, ReturnScope};
-pub use caller::{AuthFailure, Caller};
+pub use caller::{AuthFailure, Caller, Credential};
 pub use clocks::{ClockStep, ClockView};
 pub use command::{Answer, Change, LedgerPosition};
 pub use committer::QUEUE_SUBMISSIONS_MAX;
@@ -69,6 +71,7 @@ pub use live::{ClockStream, KEPT_CHANGES_MAX};
 pub use opening::OpenError;
 pub use outside::{Outside, OutsideError};
 pub use paradoxes::{Consequences, MonitorParadox, OnParadox, ParadoxPage, Surroundings, TimelineCheck};
+pub use passwords::{PasswordMatch, Passwords};
 pub use places::{Understood, name_key};
 pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, TileRequest};
 pub use refusal::Refusal;
@@ -77,8 +80,9 @@ pub use scan::{
     Scan, ScanRequest, ScanSource, ScanStage, Snapshot, VerifySignature, scan,
 };
 pub use scan_events::{EventMarks, EventSummary};
+pub use sessions::{NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
-pub use state::{Anchor, ApiKey, Directory, TimelineState, User};
+pub use state::{Anchor, ApiKey, Directory, KeptPassword, Session, TimelineState, User};
 pub use store::{
     Commit, DataRecord, DirectoryChange, ErasedContent, Erasure, EventEnd, EventQuery, EventRow, EventVersion, Fork,
     Head, IdempotencyRecord, InterventionRow, KnownEvent, Layer, Opened, Pattern, Store, StoreError, StoredEntry,

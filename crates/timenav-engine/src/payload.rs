@@ -6,11 +6,12 @@
 use serde::{Deserialize, Serialize};
 use timenav_core::access::{Permissions, RestrictionLevel, Scope};
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
+use timenav_core::ids::UserId;
 use timenav_core::intervention::Effect;
 use timenav_core::time::{Instant, Virtual, Wall, parse_duration, parse_timestamp};
 
 use crate::event_content::{CauseContent, GeoContent};
-use crate::state::{Anchor, ApiKey, User};
+use crate::state::{Anchor, ApiKey, KeptPassword, Session, User};
 
 /// Actions as they stand in the ledger.
 pub(crate) mod action {
@@ -33,6 +34,11 @@ pub(crate) mod action {
     pub(crate) const DELETE_USER: &str = "delete_user";
     pub(crate) const CREATE_API_KEY: &str = "create_api_key";
     pub(crate) const REVOKE_API_KEY: &str = "revoke_api_key";
+    pub(crate) const LOG_IN: &str = "log_in";
+    pub(crate) const LOG_OUT: &str = "log_out";
+    pub(crate) const RENEW_SESSION: &str = "renew_session";
+    pub(crate) const END_SESSION: &str = "end_session";
+    pub(crate) const SET_PASSWORD: &str = "set_password";
 }
 
 /// A clock's position, as kept in payloads and outcomes.
@@ -230,6 +236,79 @@ impl<'a> KeyRecord<'a> {
             expires_at: key.expires_at.map(|at| at.to_string()),
         }
     }
+}
+
+/// Payload of `log_in`. The hash gives nothing away: what it was made from has 256 random bits.
+#[derive(Serialize)]
+pub(crate) struct LoggedIn<'a> {
+    pub(crate) session_id: &'a str,
+    pub(crate) session_sha256: String,
+    pub(crate) user_id: &'a str,
+    pub(crate) expires_at: String,
+    /// Sessions that ended with it: those that had run out, and the oldest where there are too many.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ended: Vec<&'a str>,
+    /// Of what is kept of the password, where it was hashed anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) password_sha256: Option<String>,
+}
+
+impl<'a> LoggedIn<'a> {
+    pub(crate) fn of(session: &'a Session, ended: &'a [Session], password: Option<&KeptPassword>) -> Self {
+        Self {
+            session_id: session.session_id.as_str(),
+            session_sha256: data_encoding::HEXLOWER.encode(&session.hash),
+            user_id: session.user_id.as_str(),
+            expires_at: session.expires_at.to_string(),
+            ended: session_ids(ended),
+            password_sha256: password.map(password_sha256),
+        }
+    }
+}
+
+/// Payload of `log_out` and `end_session`.
+#[derive(Serialize)]
+pub(crate) struct SessionsEnded<'a> {
+    user_id: &'a str,
+    ended: Vec<&'a str>,
+}
+
+impl<'a> SessionsEnded<'a> {
+    pub(crate) fn of(user_id: &'a UserId, ended: &'a [Session]) -> Self {
+        Self { user_id: user_id.as_str(), ended: session_ids(ended) }
+    }
+}
+
+/// Payload of `renew_session`.
+#[derive(Serialize)]
+pub(crate) struct SessionRenewed<'a> {
+    pub(crate) session_id: &'a str,
+}
+
+/// Payload of `set_password`. The digest is of a hash with a salt of its own, and neither stands here.
+#[derive(Serialize)]
+pub(crate) struct PasswordSet<'a> {
+    user_id: &'a str,
+    password_sha256: String,
+    ended: Vec<&'a str>,
+}
+
+impl<'a> PasswordSet<'a> {
+    pub(crate) fn of(password: &'a KeptPassword, ended: &'a [Session]) -> Self {
+        Self {
+            user_id: password.user_id.as_str(),
+            password_sha256: password_sha256(password),
+            ended: session_ids(ended),
+        }
+    }
+}
+
+fn password_sha256(password: &KeptPassword) -> String {
+    data_encoding::HEXLOWER.encode(&password.digest())
+}
+
+fn session_ids(sessions: &[Session]) -> Vec<&str> {
+    sessions.iter().map(|session| session.session_id.as_str()).collect()
 }
 
 /// Payload of `accept_rollback`.

@@ -96,6 +96,9 @@ pub enum Refusal {
     /// The key does not open the record, or the record is damaged. Which of these is not told.
     #[error("the key does not open this record")]
     WrongEncryptionKey,
+    /// The password that was shown again is not the current one.
+    #[error("the current password is not right")]
+    WrongPassword,
     /// It was tried too often.
     #[error("there are too many {what}; try again in {retry_after_seconds} seconds")]
     RateLimited {

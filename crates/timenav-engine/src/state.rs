@@ -1,13 +1,14 @@
 //! What is kept in memory: small, and true as of the last commit.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::Arc;
 
 use timenav_core::access::{RestrictionLevel, Scope, Standing};
 use timenav_core::clock::Moment;
-use timenav_core::ids::{AnchorId, KeyId, TimelineId, UserId};
-use timenav_core::ledger::Hash;
-use timenav_core::time::{Instant, Virtual, Wall};
+use timenav_core::ids::{AnchorId, KeyId, SessionId, TimelineId, UserId};
+use timenav_core::ledger::{Hash, sha256};
+use timenav_core::time::{Instant, Span, Virtual, Wall};
 
 use crate::caller::Caller;
 use crate::store::{Head, Layer};
@@ -119,13 +120,79 @@ impl ApiKey {
     }
 }
 
-/// Users and keys.
+/// What is kept of a user's password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeptPassword {
+    /// Whose it is.
+    pub user_id: UserId,
+    /// The password, hashed with its own salt, as a PHC string. It stands in no ledger and no log.
+    pub phc: Arc<str>,
+    /// When it was set, by the host.
+    pub set_at: Instant<Wall>,
+    /// Made by the service over the rest with a key that is not in the store: a row that somebody else wrote
+    /// opens nothing.
+    pub seal: [u8; 32],
+}
+
+impl KeptPassword {
+    /// Returns the digest by which the ledger tells of it. Salted as it is, it gives nothing away.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        *sha256(&[self.phc.as_bytes()]).as_bytes()
+    }
+}
+
+impl fmt::Debug for KeptPassword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digest = data_encoding::HEXLOWER.encode(&self.digest());
+        f.debug_struct("KeptPassword").field("sha256", &digest).field("set_at", &self.set_at).finish_non_exhaustive()
+    }
+}
+
+/// A user's session, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// Names the session without giving it away.
+    pub session_id: SessionId,
+    /// SHA-256 of the whole secret.
+    pub hash: [u8; 32],
+    /// Whose it is.
+    pub user_id: UserId,
+    /// When the user logged in, by the host.
+    pub created_at: Instant<Wall>,
+    /// When it was last noted that the user does something in it, by the host.
+    pub renewed_at: Instant<Wall>,
+    /// When it ends at the latest, by the host.
+    pub expires_at: Instant<Wall>,
+    /// As that of a password.
+    pub seal: [u8; 32],
+}
+
+impl Session {
+    /// Returns when the session ends if nobody uses it, by the host.
+    #[must_use]
+    pub fn idle_expires_at(&self, idle: Span) -> Instant<Wall> {
+        self.renewed_at.checked_add(idle).unwrap_or(Instant::MAX).min(self.expires_at)
+    }
+
+    /// Returns whether the session lasts at a host instant. One that ends at that instant does not.
+    #[must_use]
+    pub fn is_live(&self, host: Instant<Wall>, idle: Span) -> bool {
+        host < self.idle_expires_at(idle)
+    }
+}
+
+/// Users, and what shows who they are.
 #[derive(Clone, Debug, Default)]
 pub struct Directory {
     /// Every user.
     pub users: BTreeMap<UserId, User>,
     /// Every key, by the SHA-256 of its text.
     pub keys: HashMap<[u8; 32], Arc<ApiKey>>,
+    /// What is kept of every password.
+    pub passwords: BTreeMap<UserId, Arc<KeptPassword>>,
+    /// Every session, by the SHA-256 of its secret.
+    pub sessions: HashMap<[u8; 32], Arc<Session>>,
 }
 
 impl Directory {
@@ -133,6 +200,12 @@ impl Directory {
     #[must_use]
     pub fn key(&self, id: &KeyId) -> Option<&Arc<ApiKey>> {
         self.keys.values().find(|key| key.key_id == *id)
+    }
+
+    /// Returns a session by its public name.
+    #[must_use]
+    pub fn session(&self, id: &SessionId) -> Option<&Arc<Session>> {
+        self.sessions.values().find(|session| session.session_id == *id)
     }
 
     /// Returns what is known about a caller with regard to a timeline.

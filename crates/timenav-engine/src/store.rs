@@ -7,13 +7,13 @@ use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
 use timenav_core::data::SealedData;
 use timenav_core::event::EventDraft;
-use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, KeyId, TimelineId, UserId};
+use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, Salt, TileId};
 use timenav_core::place::{LocationQuery, Point};
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
 
 use crate::scan::ScanSource;
-use crate::state::{Anchor, ApiKey, Directory, User};
+use crate::state::{Anchor, ApiKey, Directory, KeptPassword, Session, User};
 
 /// Why the store did not do what was asked. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -78,7 +78,7 @@ pub struct Fork {
 pub struct Opened {
     /// The newest state of every timeline.
     pub heads: Vec<Head>,
-    /// Users and keys.
+    /// Users, and what shows who they are.
     pub directory: Directory,
 }
 
@@ -87,7 +87,7 @@ pub struct Opened {
 pub struct Commit {
     /// What happens to each timeline, each at most once.
     pub timelines: Vec<TimelineCommit>,
-    /// What happens to users and keys.
+    /// What happens to users, keys, passwords and sessions.
     pub directory: Vec<DirectoryChange>,
     /// Outcomes that a repeated request is answered with.
     pub outcomes: Vec<IdempotencyRecord>,
@@ -221,12 +221,12 @@ pub struct InterventionRow {
     pub intervention_id: InterventionId,
 }
 
-/// A change to users or keys.
+/// A change to users, keys, passwords or sessions.
 #[derive(Clone, Debug)]
 pub enum DirectoryChange {
     /// A user is new or changed.
     PutUser(User),
-    /// A user is gone.
+    /// A user is gone, with password and sessions.
     DeleteUser(UserId),
     /// A key is new.
     PutKey(ApiKey),
@@ -237,6 +237,12 @@ pub enum DirectoryChange {
         /// Since when.
         at: Instant<Wall>,
     },
+    /// A password is new or changed.
+    PutPassword(KeptPassword),
+    /// A session is new or goes on.
+    PutSession(Session),
+    /// A session has ended.
+    EndSession(SessionId),
 }
 
 /// The outcome of a request that carried an idempotency key.

@@ -22,8 +22,19 @@ pub struct HttpOptions {
     pub version: &'static str,
     /// Whether clients speak to the service by HTTPS.
     pub encrypted: bool,
-    /// Requests that one API key may make in a minute; as many as it likes where there is none.
+    /// The origin under which browsers reach the service through a proxy that ends TLS, such as `https://time.test`.
+    pub public_origin: Option<String>,
+    /// Whether people may log in over plain HTTP from other machines.
+    pub insecure_log_in: bool,
+    /// Requests that one API key or session may make in a minute; as many as it likes where there is none.
     pub requests_per_minute: Option<NonZeroU32>,
+}
+
+impl HttpOptions {
+    /// Returns whether browsers speak to the service by HTTPS, its own or that of a proxy.
+    pub(crate) const fn is_secure(&self) -> bool {
+        self.encrypted || self.public_origin.is_some()
+    }
 }
 
 /// What every handler can reach.
@@ -38,7 +49,7 @@ pub(crate) struct App {
 /// Prefixes under which every operation is served by the same handler.
 pub(crate) const PREFIXES: [&str; 2] = ["/v1", "/api/v1"];
 
-/// Returns every operation that needs a caller, by its path without prefix.
+/// Returns every operation, by its path without prefix.
 pub(crate) fn operations() -> Vec<Route> {
     let mut routes = v1::clock::routes();
     routes.extend(v1::stream::routes());
@@ -61,6 +72,7 @@ pub(crate) fn operations() -> Vec<Route> {
     routes.extend(v1::access_logs::routes());
     routes.extend(v1::users::routes());
     routes.extend(v1::api_keys::routes());
+    routes.extend(v1::sessions::routes());
     routes.extend(v1::limits::routes());
     routes
 }
@@ -69,14 +81,17 @@ pub(crate) fn operations() -> Vec<Route> {
 pub fn router(engine: Engine, options: HttpOptions) -> Router {
     let rates = Arc::new(Rates::new(&engine, options.requests_per_minute));
     let app = App { rates, engine, options: Arc::new(options), metrics: Arc::new(Metrics::new()) };
-    let mut operations_router = Router::new();
+    let (mut for_callers, mut for_anybody) = (Router::new(), Router::new());
     for route in operations() {
         for path in route.paths() {
-            operations_router = operations_router.route(&path, route.method_router());
+            let router = if route.open { &mut for_anybody } else { &mut for_callers };
+            *router = std::mem::take(router).route(&path, route.method_router());
         }
     }
-    let identified = operations_router.route_layer(from_fn_with_state(app.clone(), auth::identify));
-    let router = identified
+    let for_callers = for_callers.route_layer(from_fn_with_state(app.clone(), auth::identify));
+    let for_anybody = for_anybody.route_layer(from_fn_with_state(app.clone(), auth::identify_if_shown));
+    let router = for_callers
+        .merge(for_anybody)
         .merge(service::routes())
         .fallback(finish::no_route)
         .method_not_allowed_fallback(finish::no_method)

@@ -1,5 +1,6 @@
 //! Who asks. Nothing behind this layer runs for somebody who could not be identified.
 
+use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -11,12 +12,13 @@ use futures_util::StreamExt;
 use http::request::Parts;
 use http::{HeaderMap, Method, header};
 use timenav_core::ids::TimelineId;
-use timenav_engine::{AuthFailure, Caller};
+use timenav_engine::{AuthFailure, Caller, Refusal};
 use tokio::time::timeout;
 
 use crate::app::App;
 use crate::params::{CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, WholeBody};
 use crate::problem::Failure;
+use crate::{same_origin, session_cookie};
 
 /// The path of the one operation whose body is read as it comes.
 pub(crate) const IMPORT_PATH: &str = "/import-events";
@@ -47,17 +49,36 @@ impl<S: Sync> FromRequestParts<S> for Authenticated {
 pub(crate) struct Peer(pub(crate) Option<IpAddr>);
 
 impl<S: Sync> FromRequestParts<S> for Peer {
-    type Rejection = std::convert::Infallible;
+    type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Self::Rejection> {
         Ok(Self(address(parts)))
     }
 }
 
+/// Who asks, where nobody has to show anything.
+pub(crate) struct MaybeAuthenticated(pub(crate) Option<Caller>);
+
+impl<S: Sync> FromRequestParts<S> for MaybeAuthenticated {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Self::Rejection> {
+        Ok(Self(parts.extensions.get::<Caller>().cloned()))
+    }
+}
+
+/// Why nobody is let in.
+enum Stranger {
+    /// Nobody could be identified.
+    Unidentified(AuthFailure),
+    /// A page of another site asked with a cookie, which may be that of a session.
+    CrossSite(Option<Caller>),
+}
+
 /// Identifies the caller, or logs the attempt and refuses.
 pub(crate) async fn identify(State(app): State<App>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let identified = credentials(&parts.headers).and_then(|key| app.engine.authenticate(key));
+    let mut identified = who(&app, &parts);
     let streams = parts.uri.path().ends_with(IMPORT_PATH);
     let body = match (&identified, streams) {
         (Ok(_), true) => body,
@@ -76,36 +97,127 @@ pub(crate) async fn identify(State(app): State<App>, request: Request, next: Nex
             Err(failure) => return failure.into_response(),
         },
     };
+    if let Ok(caller) = &identified {
+        match app.engine.renew_session(caller).await {
+            Ok(()) => {}
+            // It ended while the body came.
+            Err(Refusal::NotFound { .. }) => identified = Err(Stranger::Unidentified(AuthFailure::Session)),
+            Err(refusal) => return Failure::Refused(refusal).into_response(),
+        }
+    }
     match identified {
-        Ok(caller) => {
-            let left = match app.rates.request(&caller.key_id) {
-                Ok(left) => left,
-                Err(left) => return Failure::TooMany(left).into_response(),
-            };
-            parts.extensions.insert(caller);
-            let mut response = next.run(Request::from_parts(parts, body)).await;
-            if let Some(left) = left {
-                left.write(response.headers_mut());
+        Ok(caller) => pass(&app, caller, parts, body, next).await,
+        Err(stranger) => refuse(&app, stranger, &parts).await,
+    }
+}
+
+/// Identifies whoever shows something, and lets others pass too.
+pub(crate) async fn identify_if_shown(State(app): State<App>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    // Strangers send little here: the limit is that of requests that only look.
+    match whole_body(&Method::GET, body).await {
+        Ok(body) => parts.extensions.insert(body),
+        Err(failure) => return failure.into_response(),
+    };
+    match who(&app, &parts) {
+        Ok(caller) => pass(&app, caller, parts, Body::empty(), next).await,
+        Err(Stranger::Unidentified(AuthFailure::Missing)) => next.run(Request::from_parts(parts, Body::empty())).await,
+        Err(Stranger::Unidentified(AuthFailure::Session)) => {
+            let mut response = next.run(Request::from_parts(parts, Body::empty())).await;
+            if !response.headers().contains_key(header::SET_COOKIE) {
+                take_back_cookie(&app, &mut response);
             }
             response
         }
-        Err(failure) => {
-            // Past the limit an attempt is not logged either: nobody shall fill a ledger with them.
-            if let Some(Err(left)) = address(&parts).map(|address| app.rates.failed_attempt(address)) {
-                return Failure::TooMany(left).into_response();
+        Err(stranger) => refuse(&app, stranger, &parts).await,
+    }
+}
+
+/// Returns who asks, by what the request shows: a key, or else the cookie of a session.
+fn who(app: &App, parts: &Parts) -> Result<Caller, Stranger> {
+    let unidentified = |failure| Err(Stranger::Unidentified(failure));
+    match credentials(&parts.headers) {
+        Ok(key) => app.engine.authenticate(key).map_err(Stranger::Unidentified),
+        Err(AuthFailure::Missing) => {
+            let Some(secret) = session_cookie::shown(&parts.headers, &app.options) else {
+                return unidentified(AuthFailure::Missing);
+            };
+            let in_session = secret.and_then(|secret| app.engine.authenticate_session(secret));
+            if !same_origin::is_own_page(parts, &app.options) {
+                return Err(Stranger::CrossSite(in_session.ok()));
             }
-            let operation = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
-            let aimed = aimed_at(&parts);
-            match app.engine.log_unidentified(aimed, &operation, failure).await {
-                Ok(()) => Failure::Unidentified(failure).into_response(),
-                Err(refusal) => Failure::Refused(refusal).into_response(),
-            }
+            in_session.map_err(Stranger::Unidentified)
+        }
+        Err(failure) => unidentified(failure),
+    }
+}
+
+async fn pass(app: &App, caller: Caller, mut parts: Parts, body: Body, next: Next) -> Response {
+    let left = match app.rates.request(&caller.credential) {
+        Ok(left) => left,
+        Err(left) => return Failure::TooMany(left).into_response(),
+    };
+    parts.extensions.insert(caller);
+    let mut response = next.run(Request::from_parts(parts, body)).await;
+    if let Some(left) = left {
+        left.write(response.headers_mut());
+    }
+    response
+}
+
+/// Logs an attempt and refuses it.
+async fn refuse(app: &App, stranger: Stranger, parts: &Parts) -> Response {
+    // Past the limit an attempt is not logged either: nobody shall fill a ledger with them.
+    if let Some(Err(left)) = address(parts).map(|address| app.rates.failed_attempt(address)) {
+        return Failure::TooMany(left).into_response();
+    }
+    let operation = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
+    let aimed = aimed_at(parts);
+    let (logged, failure) = match stranger {
+        Stranger::Unidentified(failure) => {
+            (app.engine.log_unidentified(aimed, &operation, failure).await, Failure::Unidentified(failure))
+        }
+        Stranger::CrossSite(caller) => {
+            (app.engine.log_cross_site(caller.as_ref(), aimed, &operation).await, Failure::CrossSite)
+        }
+    };
+    if let Err(refusal) = logged {
+        return Failure::Refused(refusal).into_response();
+    }
+    let has_ended = matches!(failure, Failure::Unidentified(AuthFailure::Session));
+    let mut response = failure.into_response();
+    if has_ended {
+        take_back_cookie(app, &mut response);
+    }
+    response
+}
+
+fn take_back_cookie(app: &App, response: &mut Response) {
+    if let Some(cookie) = session_cookie::cleared(&app.options) {
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+}
+
+/// Waits until the session that a caller asks in has ended, whatever ends it. A key has none: whoever streams asks
+/// about it at each message.
+pub(crate) async fn session_end(app: App, caller: Caller) {
+    if caller.session_id().is_none() {
+        return std::future::pending().await;
+    }
+    let Ok(mut changes) = app.engine.identity_changes() else { return };
+    while app.engine.is_live(&caller) {
+        let Some(session) = app.engine.session_of(&caller) else { return };
+        let left = session.idle_expires_at.since(app.engine.now()).micros();
+        // Whatever else ends a session is an entry of `system`.
+        let left = Duration::from_micros(u64::try_from(left).unwrap_or(0));
+        if let Ok(Err(_)) = timeout(left, changes.changed()).await {
+            return;
         }
     }
 }
 
 /// Returns where the connection comes from. Headers that say something else are not believed.
-fn address(parts: &Parts) -> Option<IpAddr> {
+pub(crate) fn address(parts: &Parts) -> Option<IpAddr> {
     parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip())
 }
 

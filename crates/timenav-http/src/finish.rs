@@ -191,6 +191,8 @@ pub(crate) fn log_once(failure: &Failure, id: &RequestId) {
         Failure::Refused(_)
         | Failure::OneEventExists(_)
         | Failure::Unidentified(_)
+        | Failure::CrossSite
+        | Failure::InsecureLogIn
         | Failure::Parameter(_)
         | Failure::MalformedJson { .. }
         | Failure::MalformedFile { .. }
@@ -243,7 +245,7 @@ fn headers(headers: &mut HeaderMap, id: &RequestId, encrypted: bool) {
     set(header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'");
     set(header::REFERRER_POLICY, "no-referrer");
     set(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
-    set(header::VARY, "Authorization");
+    set(header::VARY, "Authorization, Cookie");
     if encrypted {
         set(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000; includeSubDomains");
     }

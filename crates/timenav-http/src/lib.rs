@@ -15,7 +15,9 @@ mod params;
 mod problem;
 mod rate;
 mod route;
+mod same_origin;
 mod service;
+mod session_cookie;
 mod v1;
 mod wire;
 

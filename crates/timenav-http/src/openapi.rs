@@ -69,11 +69,15 @@ fn document(version: Version) -> Value {
             "description": DESCRIPTION,
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
-        "security": [{ "api_key": [] }],
+        "security": [{ "api_key": [] }, { "session": [] }],
         "paths": paths,
         "components": {
             "securitySchemes": {
                 "api_key": { "type": "http", "scheme": "bearer", "bearerFormat": "tnk_ and 36 letters and digits" },
+                "session": {
+                    "type": "apiKey", "in": "cookie", "name": "__Host-timenav",
+                    "description": "Begun by log_in. Over plain HTTP on this machine the cookie is called `timenav`.",
+                },
             },
             "responses": answers::problems(),
             "schemas": schemas,
@@ -128,6 +132,9 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
     // Importing a file twice adds nothing, with a key or without.
     if *method == Method::POST && !matches!(route.takes, Takes::File(_)) {
         add_parameters(&mut operation, vec![idempotency_key()]);
+    }
+    if route.open {
+        operation["security"] = json!([]);
     }
     add_parameters(&mut operation, route.heeds.iter().map(header_parameter).collect());
     operation

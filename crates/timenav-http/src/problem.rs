@@ -24,6 +24,10 @@ pub(crate) enum Failure {
     OneEventExists(Refusal),
     /// Nobody could be identified.
     Unidentified(AuthFailure),
+    /// A page of another site asked with the cookie of a session.
+    CrossSite,
+    /// A password or a cookie would travel unencrypted.
+    InsecureLogIn,
     /// A parameter is missing, unknown, given twice, or has a value that it cannot have.
     Parameter(ParameterFault),
     /// The body is not JSON.
@@ -156,7 +160,10 @@ impl Failure {
     pub(crate) fn http_status(&self) -> StatusCode {
         match self {
             Self::Refused(refusal) | Self::OneEventExists(refusal) => refusal_status(refusal),
-            Self::Unidentified(AuthFailure::Missing | AuthFailure::Invalid) => StatusCode::UNAUTHORIZED,
+            Self::Unidentified(
+                AuthFailure::Missing | AuthFailure::Invalid | AuthFailure::Session | AuthFailure::LogIn,
+            ) => StatusCode::UNAUTHORIZED,
+            Self::CrossSite | Self::InsecureLogIn => StatusCode::FORBIDDEN,
             Self::Parameter(fault) if fault.kind == FaultKind::OutOfRange => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Unidentified(AuthFailure::Malformed)
             | Self::Parameter(_)
@@ -176,6 +183,8 @@ impl Failure {
         match self {
             Self::Refused(refusal) | Self::OneEventExists(refusal) => refusal_code(refusal),
             Self::Unidentified(failure) => failure.code(),
+            Self::CrossSite => "cross_site_request",
+            Self::InsecureLogIn => "feature_disabled",
             Self::Parameter(fault) => fault.kind.code(),
             Self::MalformedJson { .. } => "malformed_json",
             Self::MalformedFile { .. } => "malformed_file",
@@ -208,13 +217,19 @@ impl Failure {
     }
 
     fn sentence(&self) -> &'static str {
+        if let Self::Unidentified(failure @ (AuthFailure::Session | AuthFailure::LogIn)) = self {
+            let has_ended = *failure == AuthFailure::Session;
+            return if has_ended { "The session has ended." } else { "The user or the password is not right." };
+        }
         match self.code() {
             "missing_parameter" => "The request lacks a parameter.",
             "invalid_parameter" => "A parameter has a value that it cannot have.",
             "unknown_parameter" => "The request has a parameter that is not known here.",
             "conflicting_parameters" => "The request gives one parameter two values.",
             "malformed_json" => "The body is not JSON.",
-            "missing_credentials" => "The request carries no API key.",
+            "missing_credentials" => "The request carries no credentials.",
+            "cross_site_request" => "The request comes from another site.",
+            "wrong_password" => "The current password is not right.",
             "invalid_credentials" => "The API key is not valid.",
             "permission_denied" => "You may not do this.",
             "time_travel_restricted" => "Your time travel is restricted.",
@@ -252,6 +267,13 @@ impl Failure {
             | Self::NotATile { detail } => detail.clone(),
             Self::Refused(refusal) | Self::OneEventExists(refusal) => refusal.to_string(),
             Self::Unidentified(failure) => failure.to_string(),
+            Self::CrossSite => "a cookie is taken from pages of this service only: send the request from there, or \
+                show an API key"
+                .to_owned(),
+            Self::InsecureLogIn => "passwords and cookies must not travel unencrypted: the operator can give a \
+                certificate (--tls-cert and --tls-key), name the address of a proxy that ends TLS (--public-url), or \
+                allow it all the same (--insecure-log-in)"
+                .to_owned(),
             Self::Parameter(fault) => fault.detail.clone(),
             Self::MediaType { expected, .. } => format!("send `Content-Type: {expected}`"),
             Self::TooLarge { bytes_max } => format!("a body here has at most {bytes_max} bytes"),
@@ -276,6 +298,8 @@ impl Failure {
             Self::Refused(Refusal::Clock(ClockRefusal::Location)) => Some("location".to_owned()),
             Self::Refused(_)
             | Self::Unidentified(_)
+            | Self::CrossSite
+            | Self::InsecureLogIn
             | Self::MalformedJson { .. }
             | Self::MalformedFile { .. }
             | Self::MediaType { .. }
@@ -291,12 +315,17 @@ impl Failure {
 
     fn headers(&self) -> Vec<(HeaderName, String)> {
         match self {
-            Self::Unidentified(AuthFailure::Missing) => {
+            Self::Unidentified(AuthFailure::Missing | AuthFailure::LogIn) => {
                 vec![(header::WWW_AUTHENTICATE, "Bearer realm=\"timenav\"".to_owned())]
             }
             Self::Unidentified(AuthFailure::Invalid) => {
                 let challenge =
                     "Bearer realm=\"timenav\", error=\"invalid_token\", error_description=\"the API key is not valid\"";
+                vec![(header::WWW_AUTHENTICATE, challenge.to_owned())]
+            }
+            Self::Unidentified(AuthFailure::Session) => {
+                let challenge = "Bearer realm=\"timenav\", error=\"invalid_token\", \
+                    error_description=\"the session has ended\"";
                 vec![(header::WWW_AUTHENTICATE, challenge.to_owned())]
             }
             Self::Unidentified(AuthFailure::Malformed) => {
@@ -317,6 +346,8 @@ impl Failure {
             }
             Self::Refused(_)
             | Self::OneEventExists(_)
+            | Self::CrossSite
+            | Self::InsecureLogIn
             | Self::Parameter(_)
             | Self::MalformedJson { .. }
             | Self::MalformedFile { .. }
@@ -335,7 +366,9 @@ impl Failure {
 fn refusal_status(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::Denied(Denial::Hidden) | Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
-        Refusal::Denied(_) | Refusal::WrongEncryptionKey | Refusal::FeatureDisabled { .. } => StatusCode::FORBIDDEN,
+        Refusal::Denied(_) | Refusal::WrongEncryptionKey | Refusal::WrongPassword | Refusal::FeatureDisabled { .. } => {
+            StatusCode::FORBIDDEN
+        }
         Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Refusal::Clock(ClockRefusal::OutOfRange)
         | Refusal::EventOutOfRange
@@ -372,6 +405,7 @@ fn refusal_code(refusal: &Refusal) -> &'static str {
         Refusal::WouldCreateParadox { .. } => "would_create_paradox",
         Refusal::TagDiffers { .. } => "precondition_failed",
         Refusal::WrongEncryptionKey => "wrong_encryption_key",
+        Refusal::WrongPassword => "wrong_password",
         Refusal::FeatureDisabled { .. } => "feature_disabled",
         Refusal::RateLimited { .. } => "rate_limited",
         Refusal::KeyReused => "idempotency_key_reused",

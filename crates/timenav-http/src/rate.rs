@@ -1,5 +1,5 @@
-//! How many requests come from one place: failed attempts of an address, requests of a key, scans
-//! of both.
+//! How many requests come from one place: failed attempts of an address, requests of a key or session, scans
+//! of both, log-ins of a user.
 //!
 //! Fields as in draft-ietf-httpapi-ratelimit-headers-10, which no other file writes: its syntax has
 //! changed before. Counted on host time, in memory, by the generic cell rate algorithm.
@@ -14,9 +14,9 @@ use governor::middleware::StateInformationMiddleware;
 use governor::state::keyed::DashMapStateStore;
 use governor::{Quota, RateLimiter};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use timenav_core::ids::KeyId;
+use timenav_core::ids::UserId;
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::Engine;
+use timenav_engine::{Credential, Engine};
 
 /// Attempts without a valid key that one address may make in a minute, all at once or spread.
 pub(crate) const FAILED_ATTEMPTS_PER_MINUTE_MAX: u32 = 600;
@@ -24,6 +24,12 @@ pub(crate) const FAILED_ATTEMPTS_PER_MINUTE_MAX: u32 = 600;
 pub(crate) const SCANS_PER_MINUTE_MAX: u32 = 60;
 /// Scans for tampering that may be asked for from one address in a minute, by whatever keys.
 pub(crate) const ADDRESS_SCANS_PER_MINUTE_MAX: u32 = 240;
+/// Log-ins of one user that one address may try in a minute.
+pub(crate) const LOG_INS_PER_MINUTE_MAX: u32 = 10;
+/// Log-ins of whomever that one address may try in a minute.
+pub(crate) const ADDRESS_LOG_INS_PER_MINUTE_MAX: u32 = 60;
+/// Log-ins of one user that may be tried in a minute, from wherever: more than some addresses together can spend.
+pub(crate) const USER_LOG_INS_PER_MINUTE_MAX: u32 = 120;
 /// Addresses or keys in memory from which those that are at rest are forgotten.
 const WATCHED_MAX: usize = 10_000;
 
@@ -50,9 +56,12 @@ type Limiter<K> = RateLimiter<K, DashMapStateStore<K>, HostTime, StateInformatio
 /// The limits of this service.
 pub(crate) struct Rates {
     failed_attempts: Limiter<IpAddr>,
-    requests: Option<Limiter<KeyId>>,
-    scans: Limiter<KeyId>,
+    requests: Option<Limiter<Credential>>,
+    scans: Limiter<Credential>,
     address_scans: Limiter<IpAddr>,
+    log_ins: Limiter<(UserId, Option<IpAddr>)>,
+    address_log_ins: Limiter<IpAddr>,
+    user_log_ins: Limiter<UserId>,
 }
 
 /// What is left of a quota, or that nothing is.
@@ -73,6 +82,9 @@ impl Rates {
             failed_attempts: limiter(engine, per_minute(FAILED_ATTEMPTS_PER_MINUTE_MAX)),
             scans: limiter(engine, per_minute(SCANS_PER_MINUTE_MAX)),
             address_scans: limiter(engine, per_minute(ADDRESS_SCANS_PER_MINUTE_MAX)),
+            log_ins: limiter(engine, per_minute(LOG_INS_PER_MINUTE_MAX)),
+            address_log_ins: limiter(engine, per_minute(ADDRESS_LOG_INS_PER_MINUTE_MAX)),
+            user_log_ins: limiter(engine, per_minute(USER_LOG_INS_PER_MINUTE_MAX)),
             requests: requests_per_minute.map(|per_minute| limiter(engine, per_minute)),
         }
     }
@@ -82,15 +94,26 @@ impl Rates {
         count(&self.failed_attempts, "failed-attempts", &address)
     }
 
+    /// Counts a password that is shown for a user: of the address, of the user from there, and of the user. A stranger
+    /// spends the first two before the third, so that a user is let in from elsewhere. The error says how long to
+    /// wait.
+    pub(crate) fn log_in(&self, user_id: &UserId, address: Option<IpAddr>) -> Result<Vec<Left>, Left> {
+        let of_address =
+            address.map(|address| count(&self.address_log_ins, "address-log-ins", &address)).transpose()?;
+        let of_both = count(&self.log_ins, "log-ins", &(user_id.clone(), address))?;
+        let of_user = count(&self.user_log_ins, "user-log-ins", user_id)?;
+        Ok(of_address.into_iter().chain([of_both, of_user]).collect())
+    }
+
     /// Counts a scan, for its key and for its address. The error says how long to wait.
-    pub(crate) fn scan(&self, key: &KeyId, address: Option<IpAddr>) -> Result<Vec<Left>, Left> {
+    pub(crate) fn scan(&self, key: &Credential, address: Option<IpAddr>) -> Result<Vec<Left>, Left> {
         let of_key = count(&self.scans, "scans", key)?;
         let of_address = address.map(|address| count(&self.address_scans, "address-scans", &address)).transpose()?;
         Ok(std::iter::once(of_key).chain(of_address).collect())
     }
 
     /// Counts a request of a key, where requests are counted. The error says how long to wait.
-    pub(crate) fn request(&self, key: &KeyId) -> Result<Option<Left>, Left> {
+    pub(crate) fn request(&self, key: &Credential) -> Result<Option<Left>, Left> {
         self.requests.as_ref().map(|requests| count(requests, "requests", key)).transpose()
     }
 }

@@ -65,6 +65,7 @@ pub(crate) struct Heeded {
 }
 
 /// One operation.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, by its name")]
 pub(crate) struct Route {
     pub(crate) method: Method,
     /// The path below the prefix.
@@ -85,6 +86,8 @@ pub(crate) struct Route {
     pub(crate) tagged: bool,
     /// Whether its answer may link to the next page.
     pub(crate) linked: bool,
+    /// Whether anybody may ask, who shows no credentials too.
+    pub(crate) open: bool,
     handler: MethodRouter<App>,
 }
 
@@ -110,6 +113,7 @@ impl Route {
             heeds: Vec::new(),
             tagged: false,
             linked: false,
+            open: false,
             handler,
         }
     }
@@ -212,6 +216,12 @@ impl Route {
     /// Says that its answer may link to the next page.
     pub(crate) const fn linked(mut self) -> Self {
         self.linked = true;
+        self
+    }
+
+    /// Lets anybody ask.
+    pub(crate) const fn open(mut self) -> Self {
+        self.open = true;
         self
     }
 

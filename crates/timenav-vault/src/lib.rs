@@ -1,6 +1,7 @@
-//! The engine's door to cryptography on data: AES-256-GCM under the caller's key, committed to it.
+//! The engine's doors to cryptography: on data, AES-256-GCM under the caller's key, committed to it; on passwords,
+//! Argon2id.
 //!
-//! The scheme, frozen by `test-data/data-format-v1.json` and explained in `docs/adr`:
+//! The scheme for data, frozen by `test-data/data-format-v1.json` and explained in `docs/adr`:
 //!
 //! - the text of the key gives 32 bytes: those it writes, or Argon2id of it with the record's salt
 //! - HKDF-SHA-256 of these with the same salt gives, for the record's place and kind of key, the
@@ -18,13 +19,16 @@ use timenav_core::data::{
     COMMITMENT_BYTES, DATA_FORMAT, EncryptionKey, KeyKind, NONCE_BYTES, Plaintext, SALT_BYTES, SealedData,
     associated_data,
 };
-use timenav_core::limits::{KEY_DERIVATIONS_MAX, KEY_DERIVATIONS_WAITING_MAX};
 use timenav_engine::{Entropy, RecordPlace, Vault, VaultError};
-use tokio::sync::{Semaphore, oneshot};
 use zeroize::{Zeroize as _, Zeroizing};
 
+mod passwords;
 #[cfg(test)]
 mod tests;
+mod turns;
+
+pub use passwords::Argon2Passwords;
+pub use turns::Turns;
 
 /// Bytes of the keys in between.
 const KEY_BYTES: usize = 32;
@@ -36,9 +40,6 @@ const ARGON2_PASSES: u32 = 2;
 const ARGON2_LANES: u32 = 1;
 /// Data that is sealed and opened where it is asked for, if its key is random: some 10 µs.
 const QUICK_BYTES_MAX: usize = 64 * 1_024;
-/// The most that a thread can step back by (nice(2)).
-#[cfg(target_os = "linux")]
-const NICE_MOST: i32 = 19;
 /// What the key of the cipher and the commitment are made for.
 const CIPHER_KEY_LABEL: &[u8] = b"timenav data cipher key";
 const COMMITMENT_LABEL: &[u8] = b"timenav data commitment";
@@ -46,40 +47,14 @@ const COMMITMENT_LABEL: &[u8] = b"timenav data commitment";
 /// Seals and opens: at once what is quick, and the rest on threads of its own, so many at a time.
 pub struct AesVault {
     entropy: Arc<dyn Entropy>,
-    /// Who may work.
-    turns: Arc<Semaphore>,
-    /// Who may work or wait for it.
-    places: Arc<Semaphore>,
+    turns: Turns,
 }
 
 impl AesVault {
-    /// Returns a vault that takes its salts and nonces from there.
+    /// Returns a vault that takes its salts and nonces from there, and its turns among those of others.
     #[must_use]
-    pub fn new(entropy: Arc<dyn Entropy>) -> Self {
-        Self {
-            entropy,
-            turns: Arc::new(Semaphore::new(KEY_DERIVATIONS_MAX)),
-            places: Arc::new(Semaphore::new(KEY_DERIVATIONS_MAX + KEY_DERIVATIONS_WAITING_MAX)),
-        }
-    }
-
-    /// Does the work in its turn, on a thread of its own that gives way to all others: an answer
-    /// that takes nothing but a moment must not wait for somebody's passphrase.
-    async fn work<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> Result<T, VaultError> + Send + 'static,
-    ) -> Result<T, VaultError> {
-        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| VaultError::Busy)?;
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| VaultError::Failed)?;
-        let (answer, done) = oneshot::channel();
-        let working = std::thread::Builder::new().name("sealing".to_owned()).spawn(move || {
-            // Held until the work is done, even if nobody waits for it any more.
-            let _held = (place, turn);
-            give_way();
-            let _ = answer.send(work());
-        });
-        working.map_err(|_| VaultError::Failed)?;
-        done.await.map_err(|_| VaultError::Failed)?
+    pub const fn new(entropy: Arc<dyn Entropy>, turns: Turns) -> Self {
+        Self { entropy, turns }
     }
 }
 
@@ -92,27 +67,20 @@ impl Vault for AesVault {
         if is_quick(&key, data.as_str().len()) {
             return seal(&place, &data, &key, salt, nonce);
         }
-        self.work(move || seal(&place, &data, &key, salt, nonce)).await
+        self.turns.work(move || seal(&place, &data, &key, salt, nonce)).await
     }
 
     async fn open(&self, place: RecordPlace, sealed: SealedData, key: EncryptionKey) -> Result<Plaintext, VaultError> {
         if is_quick(&key, sealed.ciphertext.len()) {
             return open(&place, sealed, &key);
         }
-        self.work(move || open(&place, sealed, &key)).await
+        self.turns.work(move || open(&place, sealed, &key)).await
     }
 }
 
 /// Returns whether the work takes less time than waking another thread for it.
 fn is_quick(key: &EncryptionKey, length: usize) -> bool {
     length <= QUICK_BYTES_MAX && key.kind() == KeyKind::Random
-}
-
-/// Lets every other thread go first from now on. Only Linux can do that for one thread.
-fn give_way() {
-    // Refused or not known here, the work takes the time it takes.
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::nice(NICE_MOST);
 }
 
 fn seal(

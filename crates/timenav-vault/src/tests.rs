@@ -1,6 +1,7 @@
 use data_encoding::HEXLOWER;
 use serde_json::Value;
 use timenav_core::ids::{DataId, TimelineId};
+use timenav_core::limits::{KEY_DERIVATIONS_MAX, KEY_DERIVATIONS_WAITING_MAX};
 
 use super::*;
 
@@ -108,7 +109,7 @@ fn a_record_is_committed_to_its_key() {
 
 #[tokio::test]
 async fn two_records_of_the_same_share_nothing() {
-    let vault = AesVault::new(Arc::new(Randomness));
+    let vault = AesVault::new(Arc::new(Randomness), Turns::default());
     let here = place("main", "data_a");
     let one = vault.seal(here.clone(), text("{}"), key(RANDOM)).await.unwrap();
     let two = vault.seal(here.clone(), text("{}"), key(RANDOM)).await.unwrap();
@@ -120,9 +121,9 @@ async fn two_records_of_the_same_share_nothing() {
 
 #[tokio::test]
 async fn so_many_wait_and_no_more() {
-    let vault = AesVault::new(Arc::new(Randomness));
+    let vault = AesVault::new(Arc::new(Randomness), Turns::default());
     let everybody = u32::try_from(KEY_DERIVATIONS_MAX + KEY_DERIVATIONS_WAITING_MAX).unwrap();
-    let held = vault.places.acquire_many(everybody).await.unwrap();
+    let held = vault.turns.places.acquire_many(everybody).await.unwrap();
     let long = "x".repeat(QUICK_BYTES_MAX + 1);
     for (data, with) in [("{}", "a passphrase"), (long.as_str(), RANDOM)] {
         let refused = vault.seal(place("main", "data_a"), text(data), key(with)).await;

@@ -12,7 +12,7 @@ use anyhow::{Context as _, bail};
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
-use timenav_core::limits::LIMITED_ACCESS_WINDOW_DAYS_DEFAULT;
+use timenav_core::limits::{LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT, SESSION_SECONDS_DEFAULT};
 use timenav_engine::ReadLog;
 
 use crate::data_folder::DATA_DEFAULT;
@@ -20,6 +20,9 @@ use crate::telemetry::LogFormat;
 
 #[cfg(test)]
 mod tests;
+mod public_url;
+
+pub(crate) use public_url::{PublicUrl, SessionSecs};
 
 /// Where the service listens unless told otherwise.
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
@@ -106,9 +109,27 @@ pub(crate) struct ServeOptions {
     /// Neither seal nor open data: short for `--encryption false`.
     #[arg(long)]
     pub(crate) no_encryption: bool,
-    /// Requests that one API key may make in a minute. [default: as many as it likes]
+    /// Requests that one API key, or one session, may make in a minute. [default: as many as it likes]
     #[arg(long, env = "TIMENAV_REQUESTS_PER_MINUTE", value_name = "COUNT")]
     pub(crate) requests_per_minute: Option<NonZeroU32>,
+    /// The address under which browsers reach the service, where a proxy ends TLS before it: `https://…`
+    ///
+    /// Says that whoever logs in does so by HTTPS. A proxy that ends TLS and is not named here makes the service
+    /// take every log-in for one over plain HTTP, and refuse it.
+    #[arg(long, env = "TIMENAV_PUBLIC_URL", value_name = "URL")]
+    pub(crate) public_url: Option<PublicUrl>,
+    /// Whether people may log in over plain HTTP from other machines. [default: false]
+    ///
+    /// Passwords and cookies can be read on the way then. For networks that nobody else is on.
+    #[arg(long, env = "TIMENAV_INSECURE_LOG_IN", value_parser = BoolishValueParser::new(), num_args = 0..=1,
+        require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
+    pub(crate) insecure_log_in: Option<bool>,
+    /// How long a session lasts in which nothing is done, in seconds. [default: 1800]
+    #[arg(long, env = "TIMENAV_SESSION_IDLE_SECS", value_name = "SECONDS")]
+    pub(crate) session_idle_secs: Option<SessionSecs>,
+    /// How long a session lasts at most, in seconds. [default: 43200]
+    #[arg(long, env = "TIMENAV_SESSION_MAX_SECS", value_name = "SECONDS")]
+    pub(crate) session_max_secs: Option<SessionSecs>,
     /// The folder that keeps signed checkpoints outside the database. [default: the data folder]
     ///
     /// On another disk, or one that only this service can write, it lets the service notice on
@@ -150,6 +171,10 @@ pub(crate) struct FileSettings {
     timelines_by_first_write: Option<bool>,
     encryption: Option<bool>,
     requests_per_minute: Option<NonZeroU32>,
+    public_url: Option<PublicUrl>,
+    insecure_log_in: Option<bool>,
+    session_idle_secs: Option<SessionSecs>,
+    session_max_secs: Option<SessionSecs>,
     checkpoints: Option<PathBuf>,
     shutdown_deadline_secs: Option<u64>,
     log_format: Option<LogFormat>,
@@ -159,7 +184,7 @@ pub(crate) struct FileSettings {
 
 impl FileSettings {
     /// The keys of the file.
-    pub(crate) const KEYS: [&'static str; 15] = [
+    pub(crate) const KEYS: [&'static str; 19] = [
         "listen",
         "tls_cert",
         "tls_key",
@@ -170,6 +195,10 @@ impl FileSettings {
         "timelines_by_first_write",
         "encryption",
         "requests_per_minute",
+        "public_url",
+        "insecure_log_in",
+        "session_idle_secs",
+        "session_max_secs",
         "checkpoints",
         "shutdown_deadline_secs",
         "log_format",
@@ -227,6 +256,14 @@ pub(crate) struct Settings {
     pub(crate) encryption: bool,
     /// Requests that one API key may make in a minute, where that is limited.
     pub(crate) requests_per_minute: Option<NonZeroU32>,
+    /// The address under which browsers reach the service, where a proxy ends TLS before it.
+    pub(crate) public_url: Option<PublicUrl>,
+    /// Whether people may log in over plain HTTP from other machines.
+    pub(crate) insecure_log_in: bool,
+    /// How long a session lasts in which nothing is done.
+    pub(crate) session_idle_secs: SessionSecs,
+    /// How long a session lasts at most.
+    pub(crate) session_max_secs: SessionSecs,
     /// The folder of the checkpoints, where it is not the data folder.
     pub(crate) checkpoints: Option<PathBuf>,
     /// Whether to start although the database is not what was signed.
@@ -265,6 +302,8 @@ impl Settings {
         let by_first_write = options.timelines_by_first_write.or(file.timelines_by_first_write).unwrap_or(true);
         let deadline_secs = options.shutdown_deadline_secs.or(file.shutdown_deadline_secs);
         let window_days = options.limited_access_window_days.or(file.limited_access_window_days);
+        let idle_secs = options.session_idle_secs.or(file.session_idle_secs);
+        let max_secs = options.session_max_secs.or(file.session_max_secs);
         let log_filter = options.log_filter.or(file.log_filter);
         Ok(Self {
             tls,
@@ -276,6 +315,10 @@ impl Settings {
             timelines_by_first_write: by_first_write && !options.no_timelines_by_first_write,
             encryption: options.encryption.or(file.encryption).unwrap_or(true) && !options.no_encryption,
             requests_per_minute: options.requests_per_minute.or(file.requests_per_minute),
+            public_url: options.public_url.or(file.public_url),
+            insecure_log_in: options.insecure_log_in.or(file.insecure_log_in).unwrap_or(false),
+            session_idle_secs: idle_secs.unwrap_or(SessionSecs::of(SESSION_IDLE_SECONDS_DEFAULT)),
+            session_max_secs: max_secs.unwrap_or(SessionSecs::of(SESSION_SECONDS_DEFAULT)),
             checkpoints: options.checkpoints.or(file.checkpoints),
             accept_rollback: options.accept_rollback.unwrap_or(false),
             shutdown_deadline: Duration::from_secs(deadline_secs.unwrap_or(SHUTDOWN_DEADLINE_SECS_DEFAULT)),

@@ -14,6 +14,7 @@ mod exit;
 mod key_files;
 mod output;
 mod places;
+mod prompt;
 mod telemetry;
 mod wiring;
 

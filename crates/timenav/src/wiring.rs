@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use timenav_engine::{Doors, Engine, Options};
 use timenav_store::{CheckpointFile, SqliteStore};
-use timenav_vault::AesVault;
+use timenav_vault::{AesVault, Argon2Passwords, Turns};
 
 use crate::config::Settings;
 use crate::data_folder::{CheckpointPlace, DataFolder, make_private};
@@ -36,13 +36,17 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
     let named = || format!("the checkpoints {}", checkpoints.file.display());
     make_private(&checkpoints.file).with_context(named)?;
     let outside = CheckpointFile::open(&checkpoints.file).with_context(named)?;
-    let vault = settings.encryption.then(|| AesVault::new(Arc::clone(&entropy) as _));
+    // What is slow on purpose waits in one line, whoever asks for it.
+    let turns = Turns::default();
+    let vault = settings.encryption.then(|| AesVault::new(Arc::clone(&entropy) as _, turns.clone()));
+    let passwords = Argon2Passwords::new(Arc::clone(&entropy) as _, turns);
     let doors = Doors {
         clock: Arc::new(HostClock::start()),
         entropy,
         signer: Arc::new(key.signer),
         outside: Arc::new(outside),
         vault: vault.map(|vault| Arc::new(vault) as _),
+        passwords: Some(Arc::new(passwords)),
         gazetteer: Some(Arc::new(Places::open())),
     };
     let options = Options {
@@ -50,6 +54,8 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
         limited_access_window_days: settings.limited_access_window_days,
         timelines_by_first_write: settings.timelines_by_first_write,
         read_log: settings.read_log.into(),
+        session_idle_seconds: settings.session_idle_secs.get(),
+        session_seconds: settings.session_max_secs.get(),
         accept_rollback: settings.accept_rollback,
         ..Options::default()
     };

@@ -95,6 +95,7 @@ impl Group<'_> {
             Command::DeleteUser { user_id } => self.delete_user(actor, &user_id),
             Command::CreateKey(key) => self.create_key(actor, key),
             Command::RevokeKey { key_id } => self.revoke_key(actor, &key_id),
+            Command::Session(command) => self.about_session(actor, *command),
             Command::LogRead { operation, parameters } => {
                 let host = self.host(timeline);
                 let position = self.append(timeline, actor.name(), action::READ, operation, parameters, host);

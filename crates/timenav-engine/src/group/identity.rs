@@ -49,7 +49,10 @@ impl Group<'_> {
         }
         // Read after the keys were stopped: an entry is never recorded before the one before it.
         let host = self.host(&system);
-        self.directory_mut().users.remove(user_id);
+        let directory = self.directory_mut();
+        directory.users.remove(user_id);
+        directory.passwords.remove(user_id);
+        directory.sessions.retain(|_, session| session.user_id != *user_id);
         self.directory.push(DirectoryChange::DeleteUser(user_id.clone()));
         let payload = json(&UserRecord::of(&user));
         let position = self.append(&system, actor.name(), action::DELETE_USER, user_id.as_str(), payload, host);
@@ -121,6 +124,6 @@ impl Group<'_> {
     }
 }
 
-fn system() -> Result<TimelineId, Refusal> {
+pub(super) fn system() -> Result<TimelineId, Refusal> {
     TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))
 }

@@ -101,6 +101,35 @@ pub(super) struct KeyPayload {
 }
 
 #[derive(Deserialize)]
+pub(super) struct LoggedInPayload {
+    pub(super) session_id: String,
+    pub(super) session_sha256: String,
+    pub(super) user_id: String,
+    pub(super) expires_at: String,
+    #[serde(default)]
+    pub(super) ended: Vec<String>,
+    #[serde(default)]
+    pub(super) password_sha256: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SessionsEndedPayload {
+    pub(super) ended: Vec<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RenewedPayload {
+    pub(super) session_id: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct PasswordPayload {
+    pub(super) user_id: String,
+    pub(super) password_sha256: String,
+    pub(super) ended: Vec<String>,
+}
+
+#[derive(Deserialize)]
 pub(super) struct ErasurePayload {
     pub(super) position: u64,
     #[serde(default)]
@@ -109,6 +138,11 @@ pub(super) struct ErasurePayload {
     pub(super) event_id: Option<String>,
     #[serde(default)]
     pub(super) cancelled: bool,
+}
+
+/// Reads 32 bytes from hexadecimal digits.
+pub(super) fn digest(text: &str) -> Option<[u8; 32]> {
+    data_encoding::HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()
 }
 
 pub(super) fn read<'a, T: Deserialize<'a>>(payload: &'a [u8]) -> Option<T> {
@@ -157,7 +191,7 @@ pub(super) fn key(payload: &KeyPayload, recorded_at: Instant<Wall>) -> Option<Ap
     };
     Some(ApiKey {
         key_id: KeyId::new(&payload.key_id).ok()?,
-        hash: data_encoding::HEXLOWER.decode(payload.key_sha256.as_bytes()).ok()?.try_into().ok()?,
+        hash: digest(&payload.key_sha256)?,
         user_id: UserId::new(&payload.user_id).ok()?,
         timeline_id: TimelineId::new(&payload.timeline_id).ok()?,
         label: payload.label.clone(),

@@ -10,6 +10,7 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
+use self::sessions::Sessions;
 use super::payloads::{
     ClockPayload, CorrectedPayload, CreatedPayload, ErasurePayload, ForkPayload, IntervenedPayload, KeyPayload,
     SetPermissionsPayload, UserPayload, anchor, key, read, user,
@@ -18,6 +19,7 @@ use crate::payload::action;
 use crate::state::{Anchor, ApiKey, User};
 
 mod compare;
+mod sessions;
 
 /// What an entry says of an event, to be compared with its rows.
 #[derive(Clone, Debug)]
@@ -92,6 +94,7 @@ pub(super) struct Replay {
     fork: Option<ForkPayload>,
     users: BTreeMap<UserId, User>,
     keys: BTreeMap<KeyId, ApiKey>,
+    sessions: Sessions,
     timelines: BTreeSet<TimelineId>,
     data_count: u64,
     /// Entries whose payload is gone.
@@ -128,6 +131,7 @@ impl Replay {
             fork: None,
             users: BTreeMap::new(),
             keys: BTreeMap::new(),
+            sessions: Sessions::default(),
             timelines: BTreeSet::new(),
             data_count: 0,
             gone: BTreeSet::new(),
@@ -315,7 +319,9 @@ impl Replay {
             }
             action::DELETE_USER => {
                 let user: UserPayload = read(payload)?;
-                self.users.remove(&UserId::new(&user.user_id).ok()?);
+                let user_id = UserId::new(&user.user_id).ok()?;
+                self.users.remove(&user_id);
+                self.sessions.remove_user(&user_id);
             }
             action::CREATE_API_KEY => {
                 let key = key(&read(payload)?, recorded_at)?;
@@ -327,6 +333,9 @@ impl Replay {
                 if let Some(known) = self.keys.get_mut(&KeyId::new(&key.key_id).ok()?) {
                     known.revoked_at = Some(recorded_at);
                 }
+            }
+            action::LOG_IN | action::RENEW_SESSION | action::LOG_OUT | action::END_SESSION | action::SET_PASSWORD => {
+                self.sessions.apply(record, recorded_at, payload)?;
             }
             action::ERASE_DATA => {
                 self.told.extend(erasures(read(payload)?, position));

@@ -14,7 +14,7 @@ pub struct Snapshot {
     pub head: Head,
     /// The position of the last entry that is kept, whatever the head says.
     pub last_position: Option<u64>,
-    /// Users and keys, and the timelines there are; only for `system`.
+    /// Users and what shows who they are, and the timelines there are; only for `system`.
     pub service: Option<(Directory, Vec<TimelineId>)>,
     /// Rows of timelines that are not there; only for `system`.
     pub orphans: Vec<Orphan>,

@@ -17,7 +17,10 @@ use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::KEY_CHARS_MAX;
 use crate::params::{CHANGE_BODY_BYTES_MAX, JSON_DEPTH_MAX, LOOKUP_BODY_BYTES_MAX, Params};
-use crate::rate::{ADDRESS_SCANS_PER_MINUTE_MAX, FAILED_ATTEMPTS_PER_MINUTE_MAX, SCANS_PER_MINUTE_MAX};
+use crate::rate::{
+    ADDRESS_LOG_INS_PER_MINUTE_MAX, ADDRESS_SCANS_PER_MINUTE_MAX, FAILED_ATTEMPTS_PER_MINUTE_MAX,
+    LOG_INS_PER_MINUTE_MAX, SCANS_PER_MINUTE_MAX, USER_LOG_INS_PER_MINUTE_MAX,
+};
 use crate::route::Route;
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -58,6 +61,11 @@ async fn limits(
     limits.insert("failed_attempts_per_minute_max".to_owned(), FAILED_ATTEMPTS_PER_MINUTE_MAX.into());
     limits.insert("scans_per_minute_max".to_owned(), SCANS_PER_MINUTE_MAX.into());
     limits.insert("address_scans_per_minute_max".to_owned(), ADDRESS_SCANS_PER_MINUTE_MAX.into());
+    limits.insert("log_ins_per_minute_max".to_owned(), LOG_INS_PER_MINUTE_MAX.into());
+    limits.insert("address_log_ins_per_minute_max".to_owned(), ADDRESS_LOG_INS_PER_MINUTE_MAX.into());
+    limits.insert("user_log_ins_per_minute_max".to_owned(), USER_LOG_INS_PER_MINUTE_MAX.into());
+    limits.insert("session_idle_seconds_max".to_owned(), app.engine.options().session_idle_seconds.into());
+    limits.insert("session_seconds_max".to_owned(), app.engine.options().session_seconds.into());
     if let Some(requests) = app.options.requests_per_minute {
         limits.insert("requests_per_minute".to_owned(), requests.get().into());
     }
@@ -91,6 +99,10 @@ fn sizes() -> Vec<(&'static str, usize)> {
         ("page_items_default", core::PAGE_ITEMS_DEFAULT),
         ("page_items_max", core::PAGE_ITEMS_MAX),
         ("keys_per_user_max", core::KEYS_PER_USER_MAX),
+        ("password_chars_min", core::PASSWORD_CHARS_MIN),
+        ("password_bytes_max", core::PASSWORD_BYTES_MAX),
+        ("sessions_per_user_max", core::SESSIONS_PER_USER_MAX),
+        ("sessions_swept_max", core::SESSIONS_SWEPT_MAX),
         ("anchors_per_timeline_max", core::ANCHORS_PER_TIMELINE_MAX),
         ("timestamp_bytes_max", TIMESTAMP_BYTES_MAX),
         ("duration_bytes_max", DURATION_BYTES_MAX),

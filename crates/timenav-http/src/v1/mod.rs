@@ -16,6 +16,7 @@ pub(crate) mod check_timeline;
 pub(crate) mod paradoxes;
 pub(crate) mod proofs;
 pub(crate) mod scan_events;
+pub(crate) mod sessions;
 pub(crate) mod resolved;
 pub(crate) mod restrictions;
 pub(crate) mod stream;

@@ -7,6 +7,7 @@ use std::convert::Infallible;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::future::select;
 use futures_util::stream::{self, StreamExt};
 use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ use utoipa::ToSchema;
 use super::clock::stream::{HEARTBEAT, last_event_id};
 use super::clock::{ClockBody, timeline};
 use crate::app::App;
-use crate::auth::Authenticated;
+use crate::auth::{Authenticated, session_end};
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::Route;
@@ -89,14 +90,15 @@ async fn watch(
     let seen = last_event_id(&headers)?;
     let topics = request.topics.map_or_else(|| Topic::ALL.to_vec(), |topics| topics.0.0);
     let watched = app.engine.watch_ledger(&caller, timeline(request.timeline_id), topics, seen).await?;
-    let closing = app.options.closing.clone();
+    let closing = app.options.closing.clone().cancelled_owned();
+    let end = select(Box::pin(closing), Box::pin(session_end(app.clone(), caller)));
     // The next entry is read when the last message is on its way: a slow client holds nothing back.
     let messages = stream::unfold((app, watched), |(app, mut watched)| async move {
         let told = watched.next().await?;
         let message = message(&app, watched.timeline_id(), told)?;
         Some((Ok::<_, Infallible>(message), (app, watched)))
     });
-    let stream = Sse::new(messages.take_until(closing.cancelled_owned()));
+    let stream = Sse::new(messages.take_until(end));
     let stream = stream.keep_alive(KeepAlive::new().interval(HEARTBEAT));
     Ok(([(header::CACHE_CONTROL, "no-store")], stream))
 }

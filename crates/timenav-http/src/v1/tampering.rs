@@ -118,7 +118,7 @@ async fn detect_tampering(
     headers: HeaderMap,
     Params(request): Params<TamperingRequest>,
 ) -> Result<Response, Failure> {
-    let left = app.rates.scan(&caller.key_id, address).map_err(Failure::TooMany)?;
+    let left = app.rates.scan(&caller.credential, address).map_err(Failure::TooMany)?;
     let depth = request.scan_depth.map(|depth| depth.0).unwrap_or_default();
     let asked = app.engine.ask_for_scan(&caller, &request.timeline_id.0, depth).await?;
     let mut response = if names(&headers, &header::ACCEPT, "text/event-stream") {

@@ -1,16 +1,16 @@
 //! One atomic step, written.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
-use timenav_core::access::{Permissions, RestrictionLevel, Role, Scope};
+use timenav_core::access::{Permissions, Role};
 use timenav_core::ids::UserId;
 use timenav_core::place::Cell;
 use timenav_engine::{
-    Anchor, ApiKey, Commit, DirectoryChange, EventRow, Head, IdempotencyRecord, InterventionRow, StoreError,
-    TimelineCommit, TimelineKey, name_key,
+    Anchor, Commit, EventRow, Head, IdempotencyRecord, InterventionRow, StoreError, TimelineCommit, TimelineKey,
+    name_key,
 };
 
 use super::values::{entry_key, failed, sql};
-use super::{data, tiles};
+use super::{data, identity, tiles};
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
     checkpoint, recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location,
@@ -32,10 +32,6 @@ const INSERT_INTERVENTION: &str = "INSERT INTO interventions (timeline, event_id
 const INSERT_ANCHOR: &str = "INSERT INTO anchors (timeline, position, anchor_id, set_at, timestamp, description,
     fixed, clock_at, clock_running, clock_rate, clock_location) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 const INSERT_PERMISSION: &str = "INSERT INTO permissions (timeline, user_id, role) VALUES (?1, ?2, ?3)";
-const PUT_USER: &str = "INSERT INTO users (user_id, operator, restriction, created_at) VALUES (?1, ?2, ?3, ?4)
-    ON CONFLICT (user_id) DO UPDATE SET operator = excluded.operator, restriction = excluded.restriction";
-const INSERT_KEY: &str = "INSERT INTO api_keys (key_id, hash, user_id, timeline_id, label, scopes, created_at,
-    expires_at, revoked_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 const PUT_OUTCOME: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, outcome) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, expires_at = excluded.expires_at,
     outcome = excluded.outcome";
@@ -54,7 +50,7 @@ pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), S
         put_timeline(&transaction, timeline)?;
     }
     for change in &step.directory {
-        change_directory(&transaction, change).map_err(failed)?;
+        identity::change(&transaction, change).map_err(failed)?;
     }
     for record in &step.outcomes {
         put_outcome(&transaction, record).map_err(failed)?;
@@ -217,45 +213,6 @@ fn insert_anchor(transaction: &Transaction<'_>, timeline: TimelineKey, anchor: &
         anchor.moment.running,
         sql(anchor.moment.rate.micros()),
         anchor.moment.location,
-    ])?;
-    Ok(())
-}
-
-fn change_directory(transaction: &Transaction<'_>, change: &DirectoryChange) -> rusqlite::Result<()> {
-    match change {
-        DirectoryChange::PutUser(user) => {
-            let level: RestrictionLevel = user.restriction;
-            let row = params![user.user_id.as_str(), user.operator, level.as_str(), user.created_at.micros()];
-            transaction.prepare_cached(PUT_USER)?.execute(row)?;
-        }
-        DirectoryChange::DeleteUser(user_id) => {
-            transaction.prepare_cached("DELETE FROM users WHERE user_id = ?1")?.execute([user_id.as_str()])?;
-        }
-        DirectoryChange::PutKey(key) => insert_key(transaction, key)?,
-        DirectoryChange::RevokeKey { key_id, at } => {
-            let mut update = transaction.prepare_cached("UPDATE api_keys SET revoked_at = ?1 WHERE key_id = ?2")?;
-            update.execute(params![at.micros(), key_id.as_str()])?;
-        }
-    }
-    Ok(())
-}
-
-fn insert_key(transaction: &Transaction<'_>, key: &ApiKey) -> rusqlite::Result<()> {
-    let scopes = key.scopes.as_ref().map(|scopes| {
-        let words: Vec<&str> = scopes.iter().map(|scope: &Scope| scope.as_str()).collect();
-        words.join(" ")
-    });
-    let mut insert = transaction.prepare_cached(INSERT_KEY)?;
-    insert.execute(params![
-        key.key_id.as_str(),
-        key.hash,
-        key.user_id.as_str(),
-        key.timeline_id.as_str(),
-        key.label,
-        scopes,
-        key.created_at.micros(),
-        key.expires_at.map(timenav_core::time::Instant::micros),
-        key.revoked_at.map(timenav_core::time::Instant::micros),
     ])?;
     Ok(())
 }

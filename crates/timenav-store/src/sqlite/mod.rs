@@ -6,6 +6,7 @@
 mod commit;
 mod data;
 mod events;
+mod identity;
 mod maintenance;
 mod migrations;
 mod orphans;

@@ -7,18 +7,16 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use timenav_core::access::{Permissions, Role};
 use timenav_core::clock::{Clock, ClockState, Moment};
-use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
+use timenav_core::ids::{AnchorId, DataId, EventId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, LeafRecord, Salt, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    Anchor, ApiKey, Commit, DataRecord, Directory, EventQuery, Fork, Head, IdempotencyRecord, KnownEvent, Layer,
-    Opened, Store, StoreError, StoredEntry, StoredEvent, TimelineKey, User,
+    Anchor, Commit, DataRecord, EventQuery, Fork, Head, IdempotencyRecord, KnownEvent, Layer, Opened, Store,
+    StoreError, StoredEntry, StoredEvent, TimelineKey,
 };
 
-use super::values::{
-    POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, rate, restriction, role, scopes, sql,
-};
-use super::{SqliteStore, commit, data, events, room, tiles, versions};
+use super::values::{POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, rate, role, sql};
+use super::{SqliteStore, commit, data, events, identity, room, tiles, versions};
 
 /// Rows that a query for events may read on the thread that asks: less than a millisecond's worth.
 const ROWS_READ_HERE_MAX: usize = 1_024;
@@ -31,13 +29,11 @@ const SELECT_ANCHORS: &str = "SELECT position, anchor_id, set_at, timestamp, des
     WHERE timeline = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
 const SELECT_ANCHOR: &str = "SELECT position, anchor_id, set_at, timestamp, description, fixed, clock_at,
     clock_running, clock_rate, clock_location FROM anchors WHERE timeline = ?1 AND anchor_id = ?2";
-const SELECT_KEYS: &str = "SELECT key_id, hash, user_id, timeline_id, label, scopes, created_at, expires_at,
-    revoked_at FROM api_keys";
-
 #[async_trait]
 impl Store for SqliteStore {
     async fn open(&self) -> Result<Opened, StoreError> {
-        self.read(|connection| Ok(Opened { heads: heads(connection)?, directory: directory(connection)? })).await
+        self.read(|connection| Ok(Opened { heads: heads(connection)?, directory: identity::directory(connection)? }))
+            .await
     }
 
     async fn commit(&self, step: Commit) -> Result<(), StoreError> {
@@ -263,48 +259,6 @@ fn permissions_where(
         list.insert(user);
     }
     Ok(all)
-}
-
-pub(super) fn directory(connection: &Connection) -> Result<Directory, StoreError> {
-    let mut directory = Directory::default();
-    let mut select =
-        connection.prepare("SELECT user_id, operator, restriction, created_at FROM users").map_err(failed)?;
-    let mut rows = select.query([]).map_err(failed)?;
-    while let Some(row) = rows.next().map_err(failed)? {
-        let user = User {
-            user_id: id(UserId::new(&row.get::<_, String>(0).map_err(failed)?))?,
-            operator: row.get(1).map_err(failed)?,
-            restriction: restriction(&row.get::<_, String>(2).map_err(failed)?)?,
-            created_at: instant(row.get(3).map_err(failed)?)?,
-        };
-        directory.users.insert(user.user_id.clone(), user);
-    }
-    let mut select = connection.prepare(SELECT_KEYS).map_err(failed)?;
-    let mut rows = select.query([]).map_err(failed)?;
-    while let Some(row) = rows.next().map_err(failed)? {
-        let key = api_key(row)?;
-        directory.keys.insert(key.hash, Arc::new(key));
-    }
-    Ok(directory)
-}
-
-fn api_key(row: &Row<'_>) -> Result<ApiKey, StoreError> {
-    let text = |at: usize| row.get::<_, String>(at).map_err(failed);
-    let hash: Vec<u8> = row.get(1).map_err(failed)?;
-    let words: Option<String> = row.get(5).map_err(failed)?;
-    let (expires_at, revoked_at): (Option<i64>, Option<i64>) =
-        (row.get(7).map_err(failed)?, row.get(8).map_err(failed)?);
-    Ok(ApiKey {
-        key_id: id(KeyId::new(&text(0)?))?,
-        hash: bytes(&hash)?,
-        user_id: id(UserId::new(&text(2)?))?,
-        timeline_id: id(TimelineId::new(&text(3)?))?,
-        label: text(4)?,
-        scopes: words.map(|words| scopes(&words)).transpose()?.map(Into::into),
-        created_at: instant(row.get(6).map_err(failed)?)?,
-        expires_at: expires_at.map(instant).transpose()?,
-        revoked_at: revoked_at.map(instant).transpose()?,
-    })
 }
 
 fn anchor(row: &Row<'_>) -> Result<Anchor, StoreError> {

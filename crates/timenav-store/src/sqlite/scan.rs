@@ -14,7 +14,7 @@ use timenav_engine::{
 };
 
 use super::values::{POSITION_MAX, count, entry_key, failed, id, sql};
-use super::{READER_CACHE_KIB, SqliteStore, configure, data, orphans, read, tiles};
+use super::{READER_CACHE_KIB, SqliteStore, configure, data, identity, orphans, read, tiles};
 
 const SELECT_ROWS: &str = "SELECT entry, leaf, salt, payload FROM entries WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
 const SELECT_LAST: &str = "SELECT max(entry) FROM entries WHERE entry BETWEEN ?1 AND ?2";
@@ -201,7 +201,7 @@ fn snapshot(connection: &Connection, timeline: &TimelineId) -> Result<Option<Sna
     let last: Option<i64> = moment.query_row(SELECT_LAST, bounds, |row| row.get(0)).map_err(failed)?;
     let last_position = last.map(|last| count(last - bounds[0])).transpose()?;
     let (service, orphans) = if timeline.is_system() {
-        (Some((read::directory(&moment)?, timelines(&moment)?)), orphans::orphans(&moment)?)
+        (Some((identity::directory(&moment)?, timelines(&moment)?)), orphans::orphans(&moment)?)
     } else {
         (None, Vec::new())
     };

@@ -13,8 +13,11 @@ use timenav_core::data::{
 };
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::sha256;
+use timenav_core::password::Password;
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{Entropy, Outside, OutsideError, RecordPlace, Signer, Vault, VaultError, WallClock};
+use timenav_engine::{
+    Entropy, Outside, OutsideError, PasswordMatch, Passwords, RecordPlace, Signer, Vault, VaultError, WallClock,
+};
 use zeroize::Zeroizing;
 
 use crate::sample::host;
@@ -204,5 +207,47 @@ impl Vault for FakeVault {
         }
         let text = String::from_utf8(sealed.ciphertext).map_err(|_| VaultError::Closed)?;
         Ok(Plaintext::new(Zeroizing::new(text)))
+    }
+}
+
+/// Passwords that are kept as they are, after the number of the scheme: an older one is to be hashed anew.
+#[derive(Default)]
+pub(crate) struct FakePasswords {
+    scheme: AtomicU64,
+    /// How often something was compared, with a kept password or with none.
+    pub(crate) compared_count: AtomicU64,
+    busy: AtomicBool,
+}
+
+impl FakePasswords {
+    pub(crate) fn set_busy(&self, busy: bool) {
+        self.busy.store(busy, Ordering::SeqCst);
+    }
+
+    /// Asks for more work from now on.
+    pub(crate) fn raise(&self) {
+        self.scheme.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn enter(&self) -> Result<u64, VaultError> {
+        if self.busy.load(Ordering::SeqCst) { Err(VaultError::Busy) } else { Ok(self.scheme.load(Ordering::SeqCst)) }
+    }
+}
+
+#[async_trait]
+impl Passwords for FakePasswords {
+    async fn hash(&self, password: Password) -> Result<String, VaultError> {
+        let scheme = self.enter()?;
+        Ok(format!("{scheme}${}", password.as_str()))
+    }
+
+    async fn compare(&self, password: Password, kept: Option<Arc<str>>) -> Result<PasswordMatch, VaultError> {
+        let scheme = self.enter()?.to_string();
+        self.compared_count.fetch_add(1, Ordering::SeqCst);
+        Ok(match kept.as_deref().and_then(|kept| kept.split_once('$')) {
+            Some((made, text)) if text == password.as_str() && made == scheme => PasswordMatch::Right,
+            Some((_, text)) if text == password.as_str() => PasswordMatch::RightButWeak,
+            Some(_) | None => PasswordMatch::Wrong,
+        })
     }
 }

@@ -19,4 +19,5 @@ mod proofs;
 mod reads;
 mod rollback;
 mod scans;
+mod sessions;
 mod streams;

@@ -14,7 +14,7 @@ use timenav_engine::{
 use timenav_store::SqliteStore;
 
 use crate::audit::{self, Line};
-use crate::doors::{CountingEntropy, FakeClock, FakeVault, MemoryOutside, SeedSigner};
+use crate::doors::{CountingEntropy, FakeClock, FakePasswords, FakeVault, MemoryOutside, SeedSigner};
 use crate::sample::{timeline_id, user_id};
 
 /// Everything around the engine. Outlives each [`Home`] opened in it.
@@ -25,6 +25,7 @@ pub(crate) struct House {
     pub(crate) signer: Arc<SeedSigner>,
     pub(crate) outside: Arc<MemoryOutside>,
     pub(crate) vault: Option<Arc<dyn Vault>>,
+    pub(crate) passwords: Arc<FakePasswords>,
     pub(crate) options: Options,
     /// The keys that first starts handed out.
     pub(crate) first_keys: Mutex<Vec<String>>,
@@ -60,6 +61,7 @@ impl House {
             signer: Arc::new(SeedSigner::new([7; 32])),
             outside: Arc::default(),
             vault: Some(Arc::<FakeVault>::default()),
+            passwords: Arc::default(),
             options,
             first_keys: Mutex::default(),
         }
@@ -80,6 +82,7 @@ impl House {
             signer: Arc::clone(&self.signer) as _,
             outside: Arc::clone(&self.outside) as _,
             vault: self.vault.clone(),
+            passwords: Some(Arc::clone(&self.passwords) as _),
             gazetteer: None,
         }
     }

@@ -8,10 +8,13 @@ use timenav_core::clock::{Clock, Moment, Rate};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, Salt, leaf_hash, sha256};
+use timenav_core::password::Password;
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_engine::{
-    Anchor, ApiKey, Commit, EventRow, Head, IdempotencyRecord, Layer, StoredEntry, TimelineCommit, TimelineKey, User,
+    Anchor, ApiKey, Caller, Commit, Credential, EventRow, Head, IdempotencyRecord, Layer, StoredEntry, TimelineCommit,
+    TimelineKey, User,
 };
+use zeroize::Zeroizing;
 
 pub(crate) fn timeline_id(text: &str) -> TimelineId {
     TimelineId::new(text).unwrap()
@@ -165,4 +168,16 @@ impl Ledger {
 /// Returns the commit that touches these timelines and nothing else.
 pub(crate) fn commit_of(timelines: Vec<TimelineCommit>) -> Commit {
     Commit { timelines, ..Commit::default() }
+}
+
+/// Returns the key that a caller showed.
+pub(crate) fn key_id(caller: &Caller) -> KeyId {
+    match &caller.credential {
+        Credential::Key(key_id) => key_id.clone(),
+        Credential::Session(session_id) => panic!("{session_id} is no key"),
+    }
+}
+
+pub(crate) fn password(text: &str) -> Password {
+    Password::new(Zeroizing::new(text.to_owned())).unwrap()
 }

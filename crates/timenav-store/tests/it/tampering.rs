@@ -22,17 +22,19 @@ use timenav_core::ledger::{
 use timenav_core::place::{Geo, Point};
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{
-    AnchorRequest, ErasureRequest, KeptCheckpoint, PermissionsChange, Scan, ScanRequest, Signer as _, scan,
+    AnchorRequest, ErasureRequest, KeptCheckpoint, PasswordRequest, PermissionsChange, Scan, ScanRequest, Signer as _,
+    scan,
 };
 use timenav_store::SqliteArchive;
 use zeroize::Zeroizing;
 
 use crate::doors::CountingEntropy;
 use crate::house::{Home, House};
-use crate::sample::{event_id, moment, timeline_id, user_id, users};
+use crate::sample::{event_id, moment, password, timeline_id, user_id, users};
 
 /// The number of `main` in the database.
 const MAIN: i64 = 2;
+const SECRET: &str = "correct horse battery staple";
 const POSITION_BITS: u32 = 40;
 
 /// What a scan is compared with from outside the database.
@@ -94,7 +96,26 @@ async fn fill(home: &Home<'_>) {
     }
     let erasure = ErasureRequest::Event(Some(timeline_id("main")), event_id("e7"));
     engine.erase_data(&home.admin, erasure, None).await.unwrap();
-    engine.revoke_api_key(&home.admin, ada.key_id).await.unwrap();
+    log_in(home).await;
+    engine.revoke_api_key(&home.admin, crate::sample::key_id(&ada)).await.unwrap();
+}
+
+/// Gives ada a password and two sessions, of which one goes on.
+async fn log_in(home: &Home<'_>) {
+    let request = |user_id: &str| PasswordRequest {
+        user_id: Some(self::user_id(user_id)),
+        password: password(SECRET),
+        current: None,
+    };
+    for user_id in ["ada", "admin"] {
+        home.engine.set_password(&home.admin, request(user_id)).await.unwrap();
+    }
+    for user_id in ["ada", "ada", "admin"] {
+        let user_id = self::user_id(user_id);
+        let new = home.engine.log_in(user_id, password(SECRET), None).await.unwrap().expect("the password is right");
+        home.house.clock.advance(200_000_000);
+        home.engine.renew_session(&new.caller).await.unwrap();
+    }
 }
 
 /// Returns a house that was lived in and is closed.
@@ -160,8 +181,14 @@ fn check_found(scan: &Scan, kind: FindingKind, position: Option<u64>) {
     assert!(scan.details.contains("not as it was signed"), "{}", scan.details);
 }
 
+/// Returns what a full scan finds, in its words.
+pub(crate) async fn evidence(house: &House, timeline: &str) -> Vec<String> {
+    let scan = look(house, timeline, Depth::Full, Outside::Kept).await;
+    scan.findings.into_iter().map(|finding| format!("{}: {}", finding.kind, finding.evidence)).collect()
+}
+
 /// Checks that no timeline has a finding.
-async fn clean(house: &House) {
+pub(crate) async fn clean(house: &House) {
     for timeline in SqliteArchive::open(&house.path()).unwrap().timelines().unwrap() {
         for depth in [Depth::Full, Depth::Quick, "tail:100".parse().unwrap(), "sample:50".parse().unwrap()] {
             let scan = look(house, timeline.as_str(), depth, Outside::Kept).await;

@@ -73,14 +73,16 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     {
         tracing::warn!("{error:#}");
     }
-    if tls.is_none() {
+    if tls.is_none() && settings.public_url.is_none() {
         warn_beyond_loopback(address);
     }
     let closing = CancellationToken::new();
     let options = HttpOptions {
         closing: closing.clone(),
         version: env!("CARGO_PKG_VERSION"),
-        encrypted: tls.is_some(),
+        encrypted: tls.is_some() || settings.public_url.is_some(),
+        public_origin: settings.public_url.as_ref().map(|url| url.origin().to_owned()),
+        insecure_log_in: settings.insecure_log_in,
         requests_per_minute: settings.requests_per_minute,
     };
     let router = timenav_http::router(wired.engine.clone(), options);

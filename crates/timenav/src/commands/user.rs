@@ -1,13 +1,14 @@
-//! `timenav user`: makes, lists and removes users.
+//! `timenav user`: makes, lists and removes users, and sets their passwords.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use zeroize::Zeroizing;
 
 use super::{Surroundings, insert, page_text, show_pages};
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
-use crate::output;
+use crate::{output, prompt};
 
-/// Makes, lists and removes users. For operators.
+/// Makes, lists and removes users, and sets their passwords. For operators.
 #[derive(Debug, clap::Args)]
 pub(crate) struct UserCommand {
     #[command(subcommand)]
@@ -28,6 +29,16 @@ enum Action {
     },
     /// Lists the users.
     List,
+    /// Sets a user's password, with which they log in to the console.
+    ///
+    /// It is asked for twice and not shown. It ends the sessions of the user.
+    Password {
+        /// The name.
+        user_id: String,
+        /// Take the password from the first line of stdin.
+        #[arg(long)]
+        stdin: bool,
+    },
     /// Removes a user and stops their keys. What they did stays in the ledgers.
     Remove {
         /// The name.
@@ -49,6 +60,11 @@ pub(crate) fn run(command: UserCommand, surroundings: &Surroundings) -> Result<(
             client.show(&client.post(&["v1", "users"], body)?, output::status)
         }
         Action::List => show_pages(&client, &["v1", "users"], Vec::new(), list_text),
+        Action::Password { user_id, stdin } => {
+            let password = if stdin { prompt::line_of_stdin() } else { prompt::new_password(&user_id) }?;
+            let body = Zeroizing::new(json!({ "user_id": user_id, "password": *password }).to_string());
+            client.show(&client.post_text(&["v1", "set-password"], &[], &body)?, output::status)
+        }
         Action::Remove { user_id } => client.show(&client.delete(&["v1", "users", &user_id])?, output::status),
     }
 }

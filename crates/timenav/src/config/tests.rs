@@ -75,6 +75,30 @@ fn flags_beat_the_file_and_the_file_beats_the_default() {
         &[true, true, false],
     );
     check(
+        |settings| settings.public_url.map(|url| url.origin().to_owned()),
+        &["--public-url", "https://c.test"],
+        "public_url = 'https://b.test/below'",
+        &[None, Some("https://b.test".to_owned()), Some("https://c.test".to_owned())],
+    );
+    check(
+        |settings| settings.insecure_log_in,
+        &["--insecure-log-in=false"],
+        "insecure_log_in = true",
+        &[false, true, false],
+    );
+    check(
+        |settings| settings.session_idle_secs.get(),
+        &["--session-idle-secs", "3"],
+        "session_idle_secs = 2",
+        &[1_800, 2, 3],
+    );
+    check(
+        |settings| settings.session_max_secs.get(),
+        &["--session-max-secs", "3"],
+        "session_max_secs = 2",
+        &[43_200, 2, 3],
+    );
+    check(
         |settings| settings.checkpoints,
         &["--checkpoints", "c"],
         "checkpoints = 'b'",
@@ -151,6 +175,8 @@ fn wrong_values_are_shown_where_they_stand() {
     let refused = refusal("data = 'x'\nlisten = 'nowhere'");
     assert!(refused.contains("line 2") && refused.contains("nowhere"), "{refused}");
     assert!(refusal("demo = ").contains("line 1"));
+    assert!(refusal("public_url = 'http://x.test'").contains("it starts with https://"));
+    assert!(refusal("session_idle_secs = 0").contains("a session lasts 1 to"));
 }
 
 #[test]

@@ -2,9 +2,10 @@
 //! read without a library that could be as kind as the server's.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
+use rustix::net::{self, AddressFamily, SocketType};
 use serde_json::Value;
 
 /// A test that waits longer than this for a byte has failed. Nothing depends on how long it is.
@@ -45,6 +46,17 @@ impl Request {
         self.header("Authorization", &format!("Bearer {key}"))
     }
 
+    /// Shows the cookie of a session instead, as a page of the service does.
+    pub(crate) fn session(self, cookie: &str) -> Self {
+        self.cookie(cookie).header("Sec-Fetch-Site", "same-origin")
+    }
+
+    /// Shows a cookie and says nothing of the page that sends it.
+    pub(crate) fn cookie(mut self, cookie: &str) -> Self {
+        self.as_it_is = true;
+        self.header("Cookie", cookie)
+    }
+
     /// Shows no key at all.
     pub(crate) fn anonymous(mut self) -> Self {
         self.as_it_is = true;
@@ -71,7 +83,10 @@ impl Request {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        let mut bytes = format!("{} {} HTTP/1.1\r\nHost: timenav.test\r\n", self.method, self.target).into_bytes();
+        let mut bytes = format!("{} {} HTTP/1.1\r\n", self.method, self.target).into_bytes();
+        if !self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+            bytes.extend_from_slice(b"Host: timenav.test\r\n");
+        }
         for (name, value) in &self.headers {
             bytes.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
         }
@@ -148,7 +163,18 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) fn open(address: SocketAddr) -> io::Result<Self> {
-        let stream = TcpStream::connect(address)?;
+        Self::over(TcpStream::connect(address)?)
+    }
+
+    /// Opens a connection from one of the addresses of this machine.
+    pub(crate) fn open_from(source: Ipv4Addr, address: SocketAddr) -> io::Result<Self> {
+        let socket = net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
+        net::bind(&socket, &SocketAddr::from((source, 0)))?;
+        net::connect(&socket, &address)?;
+        Self::over(socket.into())
+    }
+
+    fn over(stream: TcpStream) -> io::Result<Self> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         stream.set_nodelay(true)?;

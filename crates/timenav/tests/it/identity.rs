@@ -15,7 +15,7 @@ const MALFORMED: &str = "Bearer realm=\"timenav\", error=\"invalid_request\"";
 #[track_caller]
 fn challenged(answer: Answer, status: u16, code: &str, challenge: Option<&str>) {
     assert_eq!(answer.header("www-authenticate"), challenge, "{answer}");
-    assert_eq!(answer.header("vary"), Some("Authorization"), "{answer}");
+    assert_eq!(answer.header("vary"), Some("Authorization, Cookie"), "{answer}");
     answer.refused(status, code);
 }
 

@@ -7,6 +7,8 @@ mod settings;
 mod signals;
 mod tls;
 
+pub(crate) use tls::certify;
+
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 

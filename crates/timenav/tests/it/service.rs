@@ -174,6 +174,25 @@ impl Service {
         self.post("/v1/api-keys", body)["api_key"].as_str().expect("a key is shown once").to_owned()
     }
 
+    /// Logs a user in. The host that is named is one of this machine, as the connection is.
+    pub(crate) fn try_log_in(&self, user_id: &str, password: &str) -> Answer {
+        let body = json!({ "user_id": user_id, "password": password });
+        self.send(Request::post("/v1/log-in").json(&body).header("Host", "127.0.0.1").anonymous())
+    }
+
+    /// Logs a user in and returns the cookie, as a browser sends it.
+    #[track_caller]
+    pub(crate) fn log_in(&self, user_id: &str, password: &str) -> String {
+        let answer = self.try_log_in(user_id, password);
+        let cookie = answer.header("set-cookie").unwrap_or_else(|| panic!("no cookie: {answer}")).to_owned();
+        cookie.split(';').next().expect("a cookie").to_owned()
+    }
+
+    /// Gives a user this password, as an operator does.
+    pub(crate) fn set_password(&self, user_id: &str, password: &str) {
+        self.post("/v1/set-password", &json!({ "user_id": user_id, "password": password }));
+    }
+
     /// Keeps what a ledger's checkpoint says now, to compare with at the end.
     pub(crate) fn remember(&mut self, timeline: &str) {
         let checkpoint = self.checkpoint(timeline);

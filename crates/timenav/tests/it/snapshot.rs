@@ -59,7 +59,7 @@ fn redacted_word(word: &str) -> String {
     let bare = word.trim_end_matches(['.', ':']);
     let rest = &word[bare.len()..];
     let made = |prefix: &str| bare.strip_prefix(prefix).is_some_and(|id| id.len() == 26);
-    for prefix in ["anchor_", "data_", "event_", "intervention_", "key_", "req_"] {
+    for prefix in ["anchor_", "data_", "event_", "intervention_", "key_", "req_", "session_"] {
         if made(prefix) {
             return format!("[{prefix}…]{rest}");
         }

@@ -23,6 +23,7 @@ mod access_logs;
 mod restrict_time_travel;
 mod set_access_control;
 mod api_keys;
+mod sessions;
 
 use serde_json::{Value, json};
 

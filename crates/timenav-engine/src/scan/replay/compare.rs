@@ -49,6 +49,7 @@ impl Replay {
             rows += compare_rows(&mut self.findings, "users", &self.users, &kept);
             let kept = directory.keys.values().map(|key| (key.key_id.clone(), (**key).clone())).collect();
             rows += compare_rows(&mut self.findings, "api_keys", &self.keys, &kept);
+            rows += self.sessions.compare(&mut self.findings, directory);
             let named = |ids: &mut dyn Iterator<Item = &TimelineId>| ids.map(|id| (id.clone(), ())).collect();
             rows += compare_rows(
                 &mut self.findings,
@@ -108,7 +109,7 @@ impl Replay {
 }
 
 /// Compares what follows from the entries with the rows of a table.
-fn compare_rows<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::Debug>(
+pub(super) fn compare_rows<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::Debug>(
     findings: &mut Findings,
     table: &str,
     expected: &BTreeMap<K, V>,

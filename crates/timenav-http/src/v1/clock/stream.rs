@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::future::select;
 use futures_util::stream::{self, StreamExt};
 use http::{HeaderMap, header};
 use timenav_core::clock::Clock;
@@ -17,7 +18,7 @@ use tokio_stream::wrappers::BroadcastStream;
 
 use super::{ClockBody, ClockRequest, timeline};
 use crate::app::App;
-use crate::auth::Authenticated;
+use crate::auth::{Authenticated, session_end};
 use crate::params::Params;
 use crate::problem::Failure;
 
@@ -44,13 +45,14 @@ pub(super) async fn watch(
         // The newest change may have been told as missed while it was on its way.
         .filter(move |clock| std::future::ready(clock.generation > told))
         .map(|clock| ("clock", clock));
-    let closing = app.options.closing.clone();
+    let closing = app.options.closing.clone().cancelled_owned();
+    let end = select(Box::pin(closing), Box::pin(session_end(app.clone(), caller.clone())));
     let messages = first
         .chain(later)
         .map(move |(name, clock)| message(&app, &caller, &timeline_id, name, clock))
         .take_while(|message| std::future::ready(message.is_some()))
         .filter_map(|message| std::future::ready(message.map(Ok::<_, Infallible>)))
-        .take_until(closing.cancelled_owned());
+        .take_until(end);
     let stream = Sse::new(messages).keep_alive(KeepAlive::new().interval(HEARTBEAT));
     // In place of `no-cache`, with which the framework would let a cache keep what was said.
     Ok(([(header::CACHE_CONTROL, "no-store")], stream))

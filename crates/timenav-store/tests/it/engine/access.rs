@@ -44,7 +44,7 @@ async fn shared(house: &House) -> Shared<'_> {
     let lists = Permissions { read: users(["reader"]), write: users(["writer"]), admin: users(["owner"]) };
     let step = home.permissions("shared", lists).await;
     let home = home.edit(Commit { timelines: vec![step], ..Commit::default() }).await;
-    Shared { home, near, fast, key_of_owner: owner.key_id }
+    Shared { home, near, fast, key_of_owner: crate::sample::key_id(&owner) }
 }
 
 /// Returns the moment so many days from host time.

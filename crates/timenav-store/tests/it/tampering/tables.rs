@@ -45,6 +45,20 @@ async fn t18_every_table_that_follows() {
         ("system", "DELETE FROM users WHERE user_id = 'ada'", "table users, ada: the row is missing"),
         ("system", "UPDATE api_keys SET revoked_at = NULL WHERE user_id = 'ada'", "table api_keys"),
         ("system", "UPDATE api_keys SET hash = zeroblob(32) WHERE user_id = 'ada'", "table api_keys"),
+        ("system", "UPDATE passwords SET phc = '0$mine' WHERE user_id = 'ada'", "table passwords, ada"),
+        ("system", "UPDATE passwords SET set_at = 0 WHERE user_id = 'ada'", "table passwords, ada"),
+        ("system", "DELETE FROM passwords WHERE user_id = 'ada'", "table passwords, ada: the row is missing"),
+        ("system", "UPDATE passwords SET user_id = 'bob' WHERE user_id = 'ada'", "table passwords, bob: no entry"),
+        ("system", "UPDATE sessions SET hash = zeroblob(32) WHERE user_id = 'admin'", "table sessions"),
+        ("system", "UPDATE sessions SET user_id = 'ada' WHERE user_id = 'admin'", "table sessions"),
+        ("system", "UPDATE sessions SET expires_at = expires_at + 1 WHERE user_id = 'admin'", "table sessions"),
+        ("system", "UPDATE sessions SET renewed_at = renewed_at + 1 WHERE user_id = 'admin'", "table sessions"),
+        ("system", "DELETE FROM sessions WHERE user_id = 'admin'", "the row is missing"),
+        (
+            "system",
+            "INSERT INTO sessions VALUES ('session_forged', randomblob(32), 'admin', 0, 0, 1 << 50, randomblob(32))",
+            "table sessions, session_forged: no entry",
+        ),
     ] {
         let house = lived_in().await;
         attack(&house, statement);

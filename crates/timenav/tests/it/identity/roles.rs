@@ -12,6 +12,7 @@ use crate::service::Service;
 use crate::snapshot;
 
 /// Opens the one sealed record.
+const PASSWORD: &str = "correct horse battery staple";
 const ENCRYPTION_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
 /// Well formed, down to its check characters, and nobody's.
@@ -30,6 +31,24 @@ struct Targets {
     data_id: String,
     event_id: String,
     key_id: String,
+    session_id: String,
+}
+
+/// What a caller shows.
+enum Shown {
+    Nothing,
+    Key(String),
+    Cookie(String),
+}
+
+impl Shown {
+    fn on(&self, request: Request) -> Request {
+        match self {
+            Self::Nothing => request.anonymous(),
+            Self::Key(key) => request.key(key),
+            Self::Cookie(cookie) => request.session(cookie),
+        }
+    }
 }
 
 /// Operations with what they are asked with, mostly about ada's timeline `hers`. The first word of
@@ -98,11 +117,12 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
 /// Operations that are not about a timeline.
 fn rows_of_the_service(about: &Targets) -> Vec<(&'static str, Request)> {
     let at = "2001-01-01T00:00:00Z";
-    let Targets { number, key_id, .. } = about;
+    let Targets { number, key_id, session_id, .. } = about;
     let get = |path: &str| Request::get(path);
     let user = |user_id: &str| json!({ "user_id": user_id });
     let spare = format!("spare-{number}");
     let delete = |path: &str, name: &str| Request::new("DELETE", &format!("{path}/{name}"));
+    let password = json!({ "user_id": format!("slept-{number}"), "password": PASSWORD });
     let fork = json!({ "timeline_id": format!("fork-{number}"), "fork_of": "hers" });
     vec![
         ("create_timeline", Request::post("/timelines").json(&json!({ "timeline_id": format!("made-{number}") }))),
@@ -121,9 +141,24 @@ fn rows_of_the_service(about: &Targets) -> Vec<(&'static str, Request)> {
         ("create_user", Request::post("/v1/users").json(&user(&format!("user-{number}")))),
         ("create_user there is", Request::post("/v1/users").json(&user("ada"))),
         ("delete_user", delete("/v1/users", &spare)),
+        ("session", get("/v1/session")),
+        (
+            "log_in",
+            Request::post("/v1/log-in")
+                .json(&json!({ "user_id": spare, "password": "not this one" }))
+                .header("Host", "127.0.0.1"),
+        ),
+        ("sessions", get("/v1/sessions")),
+        ("sessions of ada", get("/v1/sessions?user_id=ada")),
+        ("end_session of another", delete("/v1/sessions", session_id)),
+        ("end_session there is none", delete("/v1/sessions", "session_none")),
+        ("set_password", Request::post("/v1/set-password").json(&json!({ "password": PASSWORD }))),
+        ("set_password of another", Request::post("/v1/set-password").json(&password)),
         ("clock of system", get("/v1/clock?timeline_id=system")),
         ("timeline of system", get("/timeline/system")),
         ("record_events of system", Request::post("/v1/events?timeline_id=system").json(&json!({ "time": at }))),
+        // The last one: there is no session after it.
+        ("log_out", Request::post("/v1/log-out")),
     ]
 }
 
@@ -145,7 +180,7 @@ fn expired(service: &Service) -> String {
 
 /// Callers by name, with their keys: by what they show, by their role on `hers`, by how their time
 /// travel is restricted where they would administer `hers`, and by the scopes of their key.
-fn callers(service: &Service) -> Vec<(&'static str, Option<String>)> {
+fn callers(service: &Service) -> Vec<(&'static str, Shown)> {
     let ada = service.user("ada");
     service.send(Request::post("/timelines").json(&json!({ "timeline_id": "hers" })).key(&ada)).expect(201);
     let [stranger, reader, writer] = ["stranger", "reader", "writer"].map(|name| service.user(name));
@@ -155,28 +190,37 @@ fn callers(service: &Service) -> Vec<(&'static str, Option<String>)> {
         service.post("/v1/restrict-time-travel", &json!({ "user_id": level, "restriction_level": level }));
         key
     });
-    let admins: Vec<&str> = levels.into_iter().chain(["ada"]).collect();
+    let in_sessions = [("in-session", "full_access"), ("looks-in-session", "read_only")];
+    let [session, looks_in_session] = in_sessions.map(|(name, level)| {
+        service.user(name);
+        service.post("/v1/restrict-time-travel", &json!({ "user_id": name, "restriction_level": level }));
+        service.set_password(name, PASSWORD);
+        Shown::Cookie(service.log_in(name, PASSWORD))
+    });
+    let admins: Vec<&str> = levels.into_iter().chain(["ada", "in-session", "looks-in-session"]).collect();
     let lists = json!({ "read": ["reader"], "write": ["writer"], "admin": admins });
     service.post("/v1/set-access-control", &json!({ "timeline_id": "hers", "permissions": lists }));
-    let scoped = |user: &str, scope: &str| Some(service.key(&json!({ "user_id": user, "scopes": [scope] })));
+    let scoped = |user: &str, scope: &str| Shown::Key(service.key(&json!({ "user_id": user, "scopes": [scope] })));
     vec![
-        ("no key", None),
-        ("malformed key", Some(format!("tnk_{}", "0".repeat(36)))),
-        ("unknown key", Some(UNKNOWN_KEY.to_owned())),
-        ("expired key", Some(expired(service))),
-        ("stranger", Some(stranger)),
-        ("reader", Some(reader)),
-        ("writer", Some(writer)),
-        ("admin", Some(ada)),
-        ("operator", Some(service.admin.clone())),
-        ("limited_access", Some(limited)),
-        ("read_only", Some(looks)),
-        ("no_access", Some(blind)),
-        ("full_access", Some(full)),
+        ("no key", Shown::Nothing),
+        ("malformed key", Shown::Key(format!("tnk_{}", "0".repeat(36)))),
+        ("unknown key", Shown::Key(UNKNOWN_KEY.to_owned())),
+        ("expired key", Shown::Key(expired(service))),
+        ("stranger", Shown::Key(stranger)),
+        ("reader", Shown::Key(reader)),
+        ("writer", Shown::Key(writer)),
+        ("admin", Shown::Key(ada)),
+        ("operator", Shown::Key(service.admin.clone())),
+        ("limited_access", Shown::Key(limited)),
+        ("read_only", Shown::Key(looks)),
+        ("no_access", Shown::Key(blind)),
+        ("full_access", Shown::Key(full)),
         ("admin:read", scoped("ada", "timeline:read")),
         ("admin:write", scoped("ada", "timeline:write")),
         ("admin:admin", scoped("ada", "timeline:admin")),
         ("operator:read", scoped("admin", "timeline:read")),
+        ("session", session),
+        ("session:read_only", looks_in_session),
     ]
 }
 
@@ -193,6 +237,8 @@ fn targets(service: &Service, count: usize) -> Vec<Targets> {
     let now = text(&service.get("/v1/clock", &[])["current_time"]);
     let made = |number: usize| {
         service.post("/v1/users", &json!({ "user_id": format!("spare-{number}") }));
+        service.post("/v1/users", &json!({ "user_id": format!("slept-{number}") }));
+        service.set_password(&format!("slept-{number}"), PASSWORD);
         hers("/v1/events", json!({ "event_id": format!("event-{number}"), "time": now }));
         Targets {
             number,
@@ -200,6 +246,7 @@ fn targets(service: &Service, count: usize) -> Vec<Targets> {
             anchor_id: anchor_id.clone(),
             data_id: text(&sealed["data_id"]),
             event_id: format!("event-{number}"),
+            session_id: text(&service.try_log_in(&format!("slept-{number}"), PASSWORD).expect(200)["session_id"]),
             key_id: text(&service.post("/v1/api-keys", &json!({ "user_id": "ada" }))["key_id"]),
         }
     };
@@ -212,6 +259,7 @@ fn cell(answer: &Answer) -> String {
         Some("missing_credentials") => "missing",
         Some("invalid_credentials") => "invalid",
         Some("insufficient_scope") => "scope",
+        Some("feature_disabled") => "disabled",
         Some("permission_denied") => "denied",
         Some("time_travel_restricted") => "travel",
         Some(_) | None => "",
@@ -245,12 +293,8 @@ fn the_golden_table() {
     table.push('\n');
     for (row, (name, _)) in columns[0].iter().enumerate() {
         let _ = write!(table, "{name:30}");
-        for ((_, key), column) in callers.iter().zip(&columns) {
-            let request = column[row].1.clone();
-            let request = match key {
-                Some(key) => request.key(key),
-                None => request.anonymous(),
-            };
+        for ((_, shown), column) in callers.iter().zip(&columns) {
+            let request = shown.on(column[row].1.clone());
             let _ = write!(table, "{:16}", cell(&begun(&service, &request)));
         }
         table.push('\n');

@@ -112,11 +112,15 @@ fn wrong_values(name: &str, schema: &Value) -> Vec<Value> {
     // Texts that no number, truth value, time, place or name is. Free texts take them.
     // What is done to an event is told in free words, what is done in the access log is not.
     let is_deed = name == "action" && schema["maxLength"] == 1_024;
-    if !is_deed && !["description", "label", "location", "encryption_key", "significant_event"].contains(&name) {
+    let is_password = name.ends_with("password");
+    if !is_deed
+        && !is_password
+        && !["description", "label", "location", "encryption_key", "significant_event"].contains(&name)
+    {
         wrong.push(json!("no such value!"));
         wrong.push(json!(""));
     }
-    if is_deed || name == "encryption_key" {
+    if is_deed || is_password || name == "encryption_key" {
         wrong.push(json!(""));
     }
     // A key that a text is too long for.

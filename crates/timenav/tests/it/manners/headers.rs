@@ -38,7 +38,7 @@ fn every_answer_is_guarded() {
             ("cache-control", "no-store"),
             ("referrer-policy", "no-referrer"),
             ("cross-origin-resource-policy", "same-origin"),
-            ("vary", "Authorization"),
+            ("vary", "Authorization, Cookie"),
         ] {
             assert_eq!(answer.header(name), Some(expected), "{kind}: {answer}");
         }

@@ -23,6 +23,8 @@ use Edge::{Asked, Looked, Tested};
 const DEEDS: &str = "timenav/tests/it/v1/manipulate_event.rs";
 const HISTORY: &str = "timenav-store/tests/it/engine/history.rs";
 const RATES: &str = "timenav/tests/it/manners/rates.rs";
+const PASSWORD: &str = "timenav-core/src/password.rs";
+const SESSIONS: &str = "timenav-store/tests/it/engine/sessions.rs";
 const ATTEMPTS: &str = "timenav-engine/src/attempts.rs";
 const VAULT: &str = "timenav-vault/src/tests.rs";
 const PAGING: &str = "timenav/tests/it/v1/monitor_events/paging.rs";
@@ -130,6 +132,15 @@ fn edge(name: &str) -> Option<Edge> {
         "log_entries_read_max" => Looked(filtered_log),
         "stream_changes_kept_max" => Looked(kept_changes),
         "page_items_default" => Tested(PAGING, "pages_are_as_long_as_asked"),
+        "password_bytes_max" => Tested(PASSWORD, "a_password_has_a_length"),
+        "password_chars_min" => Tested(PASSWORD, "a_new_password_is_long_enough_and_not_the_users_name"),
+        "sessions_per_user_max" | "sessions_swept_max" => {
+            Tested(SESSIONS, "so_many_sessions_last_and_those_that_ran_out_are_swept")
+        }
+        "session_idle_seconds_max" | "session_seconds_max" => Tested(SESSIONS, "a_session_ends_by_itself"),
+        "log_ins_per_minute_max" => Tested(RATES, "a_user_is_tried_so_often_from_one_address"),
+        "user_log_ins_per_minute_max" => Tested(RATES, "a_user_is_tried_so_often_from_everywhere"),
+        "address_log_ins_per_minute_max" => Tested(RATES, "an_address_tries_so_many_users"),
         "keys_per_user_max" => Tested("timenav/tests/it/v1/api_keys.rs", "keys_are_limited"),
         "anchors_per_timeline_max" => Tested("timenav-store/tests/it/engine/pages.rs", "anchors_are_counted"),
         "timelines_max" => Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_timelines_and_no_more"),

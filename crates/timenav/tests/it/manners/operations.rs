@@ -65,6 +65,9 @@ impl Operation {
             "detect_tampering" => json!({ "timeline_id": "main", "scan_depth": "quick" }),
             "encrypt_data" => json!({ "timeline_id": "main", "data": {}, "encryption_key": "a passphrase" }),
             "decrypt_data" => json!({ "data_id": "data_none", "encryption_key": "a passphrase" }),
+            "log_in" => json!({ "user_id": "admin", "password": "not this one" }),
+            "log_out" => json!({ "everywhere": true }),
+            "set_password" => json!({ "password": "correct horse battery staple" }),
             "erase_data" => json!({ "data_id": "data_none" }),
             _ => json!({}),
         }
@@ -84,7 +87,10 @@ pub(super) fn all(service: &Service) -> Vec<Operation> {
                     .replace("{event_id}", "none");
                 operations.push(Operation {
                     method: method.to_uppercase(),
-                    path: path.replace("{key_id}", "key_none").replace("{tile}", "0/000.p/1"),
+                    path: path
+                        .replace("{key_id}", "key_none")
+                        .replace("{session_id}", "session_none")
+                        .replace("{tile}", "0/000.p/1"),
                     template,
                     id: described["operationId"].as_str().expect("an id").to_owned(),
                     takes: takes(&document, method, described),

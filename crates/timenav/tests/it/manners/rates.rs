@@ -1,12 +1,17 @@
-//! Quotas: requests of a key, failed attempts of an address, scans of both.
+//! Quotas: requests of a key, failed attempts of an address, scans of both, log-ins of a user.
+
+use std::net::Ipv4Addr;
 
 use serde_json::json;
 
-use crate::http::{Answer, Request};
+use crate::http::{Answer, Connection, Request};
 use crate::service::Service;
 
 /// More than any quota here and what comes back to it while it is spent.
 const ENOUGH: usize = 5_000;
+const PASSWORD: &str = "correct horse battery staple";
+/// The address that all others of this machine are not.
+const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
 /// Sends a request until it is refused for there being too many, and returns that answer.
 fn spend(service: &Service, request: &Request, quota: usize) -> Answer {
@@ -104,5 +109,76 @@ fn without_a_quota_nothing_is_told_of_one() {
     let service = Service::start();
     let answer = service.send(Request::get("/v1/clock"));
     assert_eq!((answer.header("ratelimit"), answer.header("ratelimit-policy")), (None, None));
+    service.audit();
+}
+
+fn log_in(user_id: &str, password: &str) -> Request {
+    let request = Request::post("/v1/log-in").json(&json!({ "user_id": user_id, "password": password }));
+    request.header("Host", "127.0.0.1").anonymous()
+}
+
+/// Another address of this machine.
+fn elsewhere(number: u8) -> Ipv4Addr {
+    Ipv4Addr::new(127, 0, 1, number)
+}
+
+/// Sends requests from those addresses without waiting for an answer in between, and returns how many were not
+/// refused, and what quotas the others were refused for.
+fn at_once(service: &Service, requests: Vec<(Ipv4Addr, Request)>) -> (usize, Vec<String>) {
+    let connections: Vec<Connection> = requests
+        .into_iter()
+        .map(|(from, request)| {
+            let mut connection = Connection::open_from(from, service.address()).unwrap();
+            connection.send_request(&request);
+            connection
+        })
+        .collect();
+    let answers = connections.into_iter().map(|mut connection| connection.answer(false).unwrap());
+    let (refused, passed): (Vec<Answer>, Vec<Answer>) = answers.partition(|answer| answer.status == 429);
+    let policy = |answer: &Answer| answer.header("ratelimit-policy").unwrap_or_else(|| panic!("{answer}")).to_owned();
+    (passed.len(), refused.iter().map(policy).collect())
+}
+
+#[test]
+fn a_user_is_tried_so_often_from_one_address() {
+    let service = Service::start();
+    service.user("ada");
+    service.set_password("ada", PASSWORD);
+    let first = service.try_log_in("ada", "not this one");
+    let policies = "\"address-log-ins\";q=60;w=60, \"log-ins\";q=10;w=60, \"user-log-ins\";q=120;w=60";
+    assert_eq!(first.header("ratelimit-policy"), Some(policies));
+    first.refused(401, "invalid_credentials");
+    let refused = spend(&service, &log_in("ada", "not this one"), 9);
+    assert_eq!(refused.header("ratelimit-policy"), Some("\"log-ins\";q=10;w=60"));
+    refused.refused(429, "rate_limited");
+    // What is refused leaves no entry, but for that of reading the checkpoint, and is not compared.
+    let before = service.checkpoint("system").size;
+    service.try_log_in("ada", PASSWORD).refused(429, "rate_limited");
+    assert_eq!(service.checkpoint("system").size, before + 1);
+    // Whoever is somewhere else is let in, and others are from here.
+    let mut far = Connection::open_from(elsewhere(1), service.address()).unwrap();
+    far.exchange(&log_in("ada", PASSWORD)).unwrap().expect(200);
+    service.try_log_in("bob", "not this one").refused(401, "invalid_credentials");
+    service.audit();
+}
+
+#[test]
+fn a_user_is_tried_so_often_from_everywhere() {
+    let service = Service::start();
+    let from_each = |number| (0..10).map(move |_| (elsewhere(number), log_in("ada", "not this one")));
+    let (passed, refused) = at_once(&service, (1..=14).flat_map(from_each).collect());
+    assert!(passed >= 120 && !refused.is_empty(), "{passed} {refused:?}");
+    assert!(refused.iter().all(|policy| policy == "\"user-log-ins\";q=120;w=60"), "{refused:?}");
+    service.audit();
+}
+
+#[test]
+fn an_address_tries_so_many_users() {
+    let service = Service::start();
+    let requests = (0..80).map(|number| (HERE, log_in(&format!("user-{number}"), "not this one"))).collect();
+    let (passed, refused) = at_once(&service, requests);
+    assert!(passed >= 60 && !refused.is_empty(), "{passed} {refused:?}");
+    assert!(refused.iter().all(|policy| policy == "\"address-log-ins\";q=60;w=60"), "{refused:?}");
+    service.send(Request::get("/v1/clock")).expect(200);
     service.audit();
 }

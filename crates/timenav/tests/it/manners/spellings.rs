@@ -188,7 +188,7 @@ fn an_answer_to_a_get_with_a_body_is_not_kept_by_caches() {
         let answer = service.send(request);
         assert_eq!(answer.header("cache-control"), Some("no-store"), "{answer}");
         assert_eq!(answer.header("etag"), None, "{answer}");
-        assert_eq!(answer.header("vary"), Some("Authorization"), "{answer}");
+        assert_eq!(answer.header("vary"), Some("Authorization, Cookie"), "{answer}");
     }
     service.audit();
 }

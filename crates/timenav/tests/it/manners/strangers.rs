@@ -15,6 +15,7 @@ use crate::http::{Answer, Request, target};
 use crate::service::Service;
 
 const ENCRYPTION_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const PASSWORD: &str = "correct horse battery staple";
 const AT: &str = "2001-01-01T00:00:00Z";
 const REFUSED: &str = "unauthorized_access_attempt";
 
@@ -85,6 +86,7 @@ fn made(service: &Service, owner: (&str, &str), timeline: &str, stranger: &str) 
     let anchor_id = text(&post("/v1/set-anchor", json!({}))["anchor_id"]);
     let sealed = post("/v1/encrypt-data", json!({ "data": {}, "encryption_key": ENCRYPTION_KEY }));
     let key_id = text(&post("/v1/api-keys", json!({}))["key_id"]);
+    let session_id = text(&service.try_log_in(user_id, PASSWORD).expect(200)["session_id"]);
     let parameters = [("timeline_id", timeline), ("location", "*"), ("time_range", "../.."), ("limit", "1")];
     let page = service.send(Request::get(&target("/v1/monitor-events", &parameters)).key(key)).expect(200);
     let lists = service.send(Request::get(&target("/v1/access-control", &parameters[..1])).key(key));
@@ -97,6 +99,7 @@ fn made(service: &Service, owner: (&str, &str), timeline: &str, stranger: &str) 
             ("data_id", text(&sealed["data_id"])),
             ("event_id", event_id),
             ("key_id", key_id),
+            ("session_id", session_id),
         ]),
         cursor: text(&page["next_cursor"]),
         tag: lists.header("etag").expect("a tag").to_owned(),
@@ -107,6 +110,7 @@ fn made(service: &Service, owner: (&str, &str), timeline: &str, stranger: &str) 
 /// Makes timelines of several owners, with the one that nobody owns at the end.
 fn furnished(service: &Service, stranger: &str) -> Vec<Things> {
     let (ada, bob) = (service.user("user-ada"), service.user("user-bob"));
+    ["user-ada", "user-bob", "admin"].into_iter().for_each(|user_id| service.set_password(user_id, PASSWORD));
     for (key, timeline) in [(&ada, "first-of-ada"), (&ada, "second-of-ada"), (&bob, "first-of-bob")] {
         service.send(Request::post("/timelines").json(&json!({ "timeline_id": timeline })).key(key)).expect(201);
     }
@@ -222,7 +226,7 @@ fn request(operation: &Operation, things: &Things, way: Way, stranger: &str, dic
 fn naming(service: &Service) -> Vec<Operation> {
     let mut all = operations::all(service);
     // Names are everybody's.
-    all.retain(|operation| operation.id != "create_timeline");
+    all.retain(|operation| !["create_timeline", "log_in"].contains(&operation.id.as_str()));
     all.retain(|operation| {
         let names = |takes: &Takes| match takes {
             Takes::Parameters { properties, .. } => properties.keys().any(|name| name.ends_with("_id")),
@@ -247,7 +251,11 @@ fn attempt(operation: &Operation, things: &Things, way: Way, stranger: &str, dic
         operation: operation.id.clone(),
         request: request(operation, things, way, stranger, dice),
         // What may be known and not done is 403: that there are users and keys is no secret, which is.
-        status: if on_a_timeline || operation.id == "revoke_api_key" { 404 } else { 403 },
+        status: if on_a_timeline || ["revoke_api_key", "end_session"].contains(&operation.id.as_str()) {
+            404
+        } else {
+            403
+        },
         at: if on_a_timeline { things.timeline() } else { "system" }.to_owned(),
     }
 }
@@ -340,6 +348,7 @@ fn what_is_others_and_what_is_nobodys_look_alike() {
             ("data_id", format!("data_{}", "0".repeat(26))),
             ("event_id", "no-such-event".to_owned()),
             ("key_id", format!("key_{}", "0".repeat(26))),
+            ("session_id", format!("session_{}", "0".repeat(26))),
         ]),
         bound: service.send(bound).expect(201)["api_key"].as_str().unwrap().to_owned(),
         ..all[0].clone()

@@ -7,7 +7,7 @@ use super::refused_start;
 use crate::service::Process;
 
 /// Writes a certificate for `localhost` that signs itself, and its key.
-fn certify(folder: &Path) -> [String; 4] {
+pub(crate) fn certify(folder: &Path) -> [String; 4] {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let path = |name: &str| folder.join(name).display().to_string();
     std::fs::write(path("cert.pem"), made.cert.pem()).unwrap();

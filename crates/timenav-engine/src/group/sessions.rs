@@ -1,0 +1,183 @@
+//! Sessions and passwords: facts of the whole service, on the timeline `system`.
+
+use std::sync::Arc;
+
+use timenav_core::access::{self, Demand, Denial};
+use timenav_core::ids::{SessionId, UserId};
+use timenav_core::limits::{SESSIONS_PER_USER_MAX, SESSIONS_SWEPT_MAX};
+use timenav_core::time::Instant;
+
+use super::decide::done;
+use super::identity::system;
+use super::{Group, Outcome};
+use crate::command::{Actor, Change, Host};
+use crate::payload::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded, action, json};
+use crate::refusal::Refusal;
+use crate::sessions::{
+    NewLogIn, NewPassword, SessionCommand, SessionsToEnd, is_renewal_due, password_seal, seconds, session_seal,
+};
+use crate::state::{KeptPassword, Session};
+use crate::store::DirectoryChange;
+
+impl Group<'_> {
+    pub(super) fn about_session(&mut self, actor: &Actor, command: SessionCommand) -> Result<Outcome, Refusal> {
+        match command {
+            SessionCommand::LogIn(new) => self.log_in(actor, new),
+            SessionCommand::End { action, which } => self.end_sessions(actor, action, &which),
+            SessionCommand::Renew(session_id) => self.renew_session(actor, &session_id),
+            SessionCommand::SetPassword(new) => self.set_password(actor, new),
+        }
+    }
+
+    /// Begins a session. The password was compared before; here it must still be the one that is kept.
+    fn log_in(&mut self, actor: &Actor, new: NewLogIn) -> Result<Outcome, Refusal> {
+        let NewLogIn { session, replaced, compared, rehashed } = new;
+        self.check_password(&compared)?;
+        let system = system()?;
+        let host = self.host(&system);
+        let ended = self.ended_by_log_in(&session.user_id, replaced.as_ref(), host);
+        let expires_at = host.checked_add(seconds(self.options.session_seconds)).unwrap_or(Instant::MAX);
+        let session = self.sealed(Session { created_at: host, renewed_at: host, expires_at, ..session });
+        let payload = json(&LoggedIn::of(&session, &ended, rehashed.as_ref()));
+        self.take_out(&ended);
+        if let Some(password) = rehashed {
+            self.put_password(password);
+        }
+        self.put_session(session.clone());
+        let subject = session.session_id.as_str();
+        let position = self.append(&system, actor.name(), action::LOG_IN, subject, payload, host);
+        Ok(done(&system, Change::Logged, position))
+    }
+
+    /// Notes that a session is used, unless somebody has noted it meanwhile.
+    fn renew_session(&mut self, actor: &Actor, session_id: &SessionId) -> Result<Outcome, Refusal> {
+        let system = system()?;
+        let host = self.host(&system);
+        let idle = seconds(self.options.session_idle_seconds);
+        let found = self.world.directory.session(session_id).filter(|one| one.is_live(host, idle)).cloned();
+        let Some(session) = found else { return Err(no_session(session_id)) };
+        if !is_renewal_due(&session, host, self.options.session_idle_seconds) {
+            let size = self.world.timelines.get(&system).map_or(0, |state| state.head.frontier.size());
+            return Ok(done(&system, Change::Logged, size.saturating_sub(1)));
+        }
+        let session = self.sealed(Session { renewed_at: host, ..(*session).clone() });
+        self.put_session(session);
+        let payload = json(&SessionRenewed { session_id: session_id.as_str() });
+        let position = self.append(&system, actor.name(), action::RENEW_SESSION, session_id.as_str(), payload, host);
+        Ok(done(&system, Change::Logged, position))
+    }
+
+    fn end_sessions(&mut self, actor: &Actor, action: &'static str, which: &SessionsToEnd) -> Result<Outcome, Refusal> {
+        let (owner, ended) = match which {
+            SessionsToEnd::AllOf(user_id) => {
+                self.admit_owner(actor, Some(user_id))?;
+                (user_id.clone(), self.sessions_of(user_id))
+            }
+            SessionsToEnd::One(session_id) => {
+                let found = self.world.directory.session(session_id).cloned();
+                // Whether another user's session exists is not told.
+                self.admit_owner(actor, found.as_ref().map(|session| &session.user_id))?;
+                let Some(session) = found else { return Err(no_session(session_id)) };
+                (session.user_id.clone(), vec![(*session).clone()])
+            }
+        };
+        let system = system()?;
+        let host = self.host(&system);
+        self.take_out(&ended);
+        let payload = json(&SessionsEnded::of(&owner, &ended));
+        let position = self.append(&system, actor.name(), action, owner.as_str(), payload, host);
+        Ok(done(&system, Change::Logged, position))
+    }
+
+    /// Keeps another password. The caller was allowed to already.
+    fn set_password(&mut self, actor: &Actor, new: NewPassword) -> Result<Outcome, Refusal> {
+        let NewPassword { password, compared, kept } = new;
+        if !self.world.directory.users.contains_key(&password.user_id) {
+            return Err(Refusal::NotFound { what: "user", id: password.user_id.to_string() });
+        }
+        if let Some(compared) = compared {
+            self.check_password(&compared)?;
+        }
+        let system = system()?;
+        let host = self.host(&system);
+        let mut ended = self.sessions_of(&password.user_id);
+        ended.retain(|session| kept.as_ref() != Some(&session.session_id));
+        let mut password = KeptPassword { set_at: host, ..password };
+        password.seal = password_seal(self.doors, &password);
+        self.take_out(&ended);
+        let payload = json(&PasswordSet::of(&password, &ended));
+        let user_id = password.user_id.clone();
+        self.put_password(password);
+        let position = self.append(&system, actor.name(), action::SET_PASSWORD, user_id.as_str(), payload, host);
+        Ok(done(&system, Change::Logged, position))
+    }
+
+    /// What was compared with a password is still what is kept, of a user who is still there.
+    fn check_password(&self, compared: &KeptPassword) -> Result<(), Refusal> {
+        let directory = &self.world.directory;
+        let kept = directory.passwords.get(&compared.user_id);
+        let stands = kept.is_some_and(|kept| kept.phc == compared.phc);
+        if stands && directory.users.contains_key(&compared.user_id) { Ok(()) } else { Err(Refusal::WrongPassword) }
+    }
+
+    /// Own sessions are one's own business, those of others an operator's.
+    fn admit_owner(&self, actor: &Actor, owner: Option<&UserId>) -> Result<(), Denial> {
+        let Actor::Caller(caller) = actor else { return Ok(()) };
+        let own = owner == Some(&caller.user_id);
+        let standing = self.world.directory.standing(caller, None);
+        let decided = access::decide(standing, if own { Demand::Own } else { Demand::Operate });
+        decided.map_err(|denial| match denial {
+            Denial::OperatorOnly => Denial::Hidden,
+            denial => denial,
+        })
+    }
+
+    /// Returns the sessions that end when somebody logs in: the one in whose place the new one begins, those that
+    /// have run out, whosever they are, and the user's oldest where there would be too many.
+    fn ended_by_log_in(&self, user_id: &UserId, replaced: Option<&SessionId>, host: Host) -> Vec<Session> {
+        let idle = seconds(self.options.session_idle_seconds);
+        let sessions = self.world.directory.sessions.values();
+        let (mut live, mut ended): (Vec<_>, Vec<_>) =
+            sessions.partition(|one| one.is_live(host, idle) && replaced != Some(&one.session_id));
+        // The one that is replaced is among those that count, however many have run out.
+        ended.sort_unstable_by_key(|one| (replaced != Some(&one.session_id), one.expires_at, one.session_id.clone()));
+        ended.truncate(SESSIONS_SWEPT_MAX);
+        live.retain(|session| session.user_id == *user_id);
+        live.sort_unstable_by_key(|session| (session.created_at, session.session_id.clone()));
+        let over = (live.len() + 1).saturating_sub(SESSIONS_PER_USER_MAX);
+        ended.into_iter().chain(live.into_iter().take(over)).map(|session| (**session).clone()).collect()
+    }
+
+    fn sessions_of(&self, user_id: &UserId) -> Vec<Session> {
+        let sessions = self.world.directory.sessions.values();
+        let mut found: Vec<Session> =
+            sessions.filter(|one| one.user_id == *user_id).map(|session| (**session).clone()).collect();
+        found.sort_unstable_by(|a, b| a.session_id.cmp(&b.session_id));
+        found
+    }
+
+    fn sealed(&self, session: Session) -> Session {
+        Session { seal: session_seal(self.doors, &session), ..session }
+    }
+
+    fn put_session(&mut self, session: Session) {
+        self.directory_mut().sessions.insert(session.hash, Arc::new(session.clone()));
+        self.directory.push(DirectoryChange::PutSession(session));
+    }
+
+    fn put_password(&mut self, password: KeptPassword) {
+        self.directory_mut().passwords.insert(password.user_id.clone(), Arc::new(password.clone()));
+        self.directory.push(DirectoryChange::PutPassword(password));
+    }
+
+    fn take_out(&mut self, ended: &[Session]) {
+        for session in ended {
+            self.directory_mut().sessions.remove(&session.hash);
+            self.directory.push(DirectoryChange::EndSession(session.session_id.clone()));
+        }
+    }
+}
+
+fn no_session(session_id: &SessionId) -> Refusal {
+    Refusal::NotFound { what: "session", id: session_id.to_string() }
+}

@@ -1,0 +1,101 @@
+//! What follows from the entries about passwords and sessions.
+
+use std::collections::BTreeMap;
+
+use timenav_core::ids::{SessionId, UserId};
+use timenav_core::ledger::LeafRecord;
+use timenav_core::scan::Findings;
+use timenav_core::time::{Instant, Wall, parse_timestamp};
+
+use super::compare::compare_rows;
+use crate::payload::action;
+use crate::scan::payloads::{LoggedInPayload, PasswordPayload, RenewedPayload, SessionsEndedPayload, digest, read};
+use crate::state::{Directory, Session};
+
+/// What the ledger tells of a password: when it was set, and the digest of what is kept of it.
+#[derive(Debug, PartialEq, Eq)]
+struct PasswordRow {
+    sha256: String,
+    set_at: Instant<Wall>,
+}
+
+/// Passwords and sessions, as far as the entries read so far tell.
+#[derive(Default)]
+pub(super) struct Sessions {
+    passwords: BTreeMap<UserId, PasswordRow>,
+    sessions: BTreeMap<SessionId, Session>,
+}
+
+impl Sessions {
+    /// Applies an entry about them. Returns `None` where it cannot be read.
+    pub(super) fn apply(&mut self, record: &LeafRecord<'_>, at: Instant<Wall>, payload: &[u8]) -> Option<()> {
+        match &*record.action {
+            action::LOG_IN => {
+                let told: LoggedInPayload = read(payload)?;
+                let session = session(&told, at)?;
+                self.end(&told.ended)?;
+                if let Some(sha256) = told.password_sha256 {
+                    // A scan that starts in the middle does not know every password.
+                    self.passwords.entry(session.user_id.clone()).and_modify(|row| row.sha256 = sha256);
+                }
+                self.sessions.insert(session.session_id.clone(), session);
+            }
+            action::RENEW_SESSION => {
+                let told: RenewedPayload = read(payload)?;
+                if let Some(session) = self.sessions.get_mut(&SessionId::new(&told.session_id).ok()?) {
+                    session.renewed_at = at;
+                }
+            }
+            action::SET_PASSWORD => {
+                let told: PasswordPayload = read(payload)?;
+                self.end(&told.ended)?;
+                let row = PasswordRow { sha256: told.password_sha256, set_at: at };
+                self.passwords.insert(UserId::new(&told.user_id).ok()?, row);
+            }
+            _ => {
+                let told: SessionsEndedPayload = read(payload)?;
+                self.end(&told.ended)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Forgets what was a user's.
+    pub(super) fn remove_user(&mut self, user_id: &UserId) {
+        self.passwords.remove(user_id);
+        self.sessions.retain(|_, session| session.user_id != *user_id);
+    }
+
+    fn end(&mut self, ended: &[String]) -> Option<()> {
+        for id in ended {
+            self.sessions.remove(&SessionId::new(id).ok()?);
+        }
+        Some(())
+    }
+
+    /// Compares them with the tables. Returns how many rows were compared.
+    pub(super) fn compare(&self, findings: &mut Findings, directory: &Directory) -> u64 {
+        let password = |row: &crate::state::KeptPassword| PasswordRow {
+            sha256: data_encoding::HEXLOWER.encode(&row.digest()),
+            set_at: row.set_at,
+        };
+        let kept = directory.passwords.iter().map(|(user_id, row)| (user_id.clone(), password(row))).collect();
+        let rows = compare_rows(findings, "passwords", &self.passwords, &kept);
+        // The seal is made with a key that a scan does not have. What it is made over is compared.
+        let unsealed = |session: &Session| Session { seal: [0; 32], ..session.clone() };
+        let kept = directory.sessions.values().map(|one| (one.session_id.clone(), unsealed(one))).collect();
+        rows + compare_rows(findings, "sessions", &self.sessions, &kept)
+    }
+}
+
+fn session(told: &LoggedInPayload, at: Instant<Wall>) -> Option<Session> {
+    Some(Session {
+        session_id: SessionId::new(&told.session_id).ok()?,
+        hash: digest(&told.session_sha256)?,
+        user_id: UserId::new(&told.user_id).ok()?,
+        created_at: at,
+        renewed_at: at,
+        expires_at: parse_timestamp(&told.expires_at).ok()?,
+        seal: [0; 32],
+    })
+}

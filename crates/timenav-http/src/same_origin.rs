@@ -1,0 +1,79 @@
+//! Whether a request comes from a page of this service.
+//!
+//! Source: W3C Fetch Metadata, `Sec-Fetch-Site`; RFC 6454 §7, `Origin`. A browser sends cookies by itself, whatever page
+//! asks, so a cookie alone shows nothing. All that is answered to a cookie is an entry at least, so reads are checked
+//! as changes are.
+
+use http::request::Parts;
+use http::{HeaderMap, Method, Uri};
+
+use crate::app::HttpOptions;
+use crate::params::SentAsQuery;
+use crate::session_cookie::authority;
+
+/// Returns whether a request with a cookie may be answered.
+pub(crate) fn is_own_page(parts: &Parts, options: &HttpOptions) -> bool {
+    match said(parts, options) {
+        Said::Own => true,
+        Said::Other => false,
+        // By a bookmark or an address that was typed. No page can make a browser say so.
+        Said::NoPage => is_safe(parts),
+        // Browsers tell this to hosts that they trust, which those over plain HTTP are not, and name no origin where
+        // a page looks at something of its own. There `SameSite` stands alone.
+        Said::Nothing => options.insecure_log_in && !options.is_secure() && is_safe(parts),
+    }
+}
+
+/// Returns whether a request without a cookie may log in: one that no page of another site has sent. Whoever is no
+/// browser says nothing.
+pub(crate) fn may_log_in(parts: &Parts, options: &HttpOptions) -> bool {
+    matches!(said(parts, options), Said::Own | Said::Nothing)
+}
+
+/// What a request says of the page that sent it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    Own,
+    Other,
+    NoPage,
+    Nothing,
+}
+
+fn said(parts: &Parts, options: &HttpOptions) -> Said {
+    match one(&parts.headers, "sec-fetch-site") {
+        Some("same-origin") => return Said::Own,
+        Some("none") => return Said::NoPage,
+        Some(_) => return Said::Other,
+        None => {}
+    }
+    match one(&parts.headers, "origin") {
+        Some(origin) if is_own_origin(origin, parts, options) => Said::Own,
+        Some(_) => Said::Other,
+        None => Said::Nothing,
+    }
+}
+
+/// Returns the value of a field; something that no field says where it stands there twice or is no text.
+fn one<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next()?;
+    Some(if values.next().is_some() { "" } else { first.to_str().unwrap_or("") })
+}
+
+fn is_own_origin(origin: &str, parts: &Parts, options: &HttpOptions) -> bool {
+    if options.public_origin.as_deref().is_some_and(|public| public.eq_ignore_ascii_case(origin)) {
+        return true;
+    }
+    let scheme = if options.is_secure() { "https" } else { "http" };
+    let Ok(uri) = origin.parse::<Uri>() else { return false };
+    let is_scheme = uri.scheme_str().is_some_and(|given| given.eq_ignore_ascii_case(scheme));
+    let named = authority(parts);
+    let is_host = |given: &http::uri::Authority| {
+        named.as_ref().is_some_and(|host| host.as_str().eq_ignore_ascii_case(given.as_str()))
+    };
+    is_scheme && uri.authority().is_some_and(is_host)
+}
+
+fn is_safe(parts: &Parts) -> bool {
+    matches!(parts.method, Method::GET | Method::HEAD) && parts.extensions.get::<SentAsQuery>().is_none()
+}

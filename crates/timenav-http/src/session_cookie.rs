@@ -1,0 +1,127 @@
+//! The cookie that holds the secret of a session.
+//!
+//! Where clients speak HTTPS it is `__Host-timenav`, which a browser takes from this host alone and sends by HTTPS
+//! alone (RFC 6265bis §4.1.3.2). Browsers differ about such a cookie over plain HTTP on loopback, so there it has a
+//! name of its own and no `Secure` (ADR 0016).
+
+use std::net::IpAddr;
+
+use http::header::{COOKIE, HOST};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue};
+use timenav_engine::AuthFailure;
+
+use crate::app::HttpOptions;
+
+const SECURE_NAME: &str = "__Host-timenav";
+const PLAIN_NAME: &str = "timenav";
+const ATTRIBUTES: &str = "Path=/; HttpOnly; SameSite=Strict";
+
+/// Returns the name of the cookie in this service.
+const fn name(options: &HttpOptions) -> &'static str {
+    if options.is_secure() { SECURE_NAME } else { PLAIN_NAME }
+}
+
+/// Returns the secret that a request shows, if it shows one.
+pub(crate) fn shown<'a>(headers: &'a HeaderMap, options: &HttpOptions) -> Option<Result<&'a str, AuthFailure>> {
+    let texts = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let mut found = pairs.filter(|(given, _)| *given == name(options)).map(|(_, secret)| secret);
+    let first = found.next()?;
+    // Two are one that somebody has slipped in.
+    Some(if found.all(|other| other == first) { Ok(first) } else { Err(AuthFailure::Session) })
+}
+
+/// Returns the field that hands a secret to the browser.
+pub(crate) fn handed_over(secret: &str, options: &HttpOptions) -> Option<HeaderValue> {
+    field(secret, "", options)
+}
+
+/// Returns the field that takes the cookie back.
+pub(crate) fn cleared(options: &HttpOptions) -> Option<HeaderValue> {
+    field("", "; Max-Age=0", options)
+}
+
+fn field(secret: &str, age: &str, options: &HttpOptions) -> Option<HeaderValue> {
+    let secure = if options.is_secure() { "; Secure" } else { "" };
+    let mut value = HeaderValue::try_from(format!("{}={secret}; {ATTRIBUTES}{secure}{age}", name(options))).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+/// Returns whether a password and a cookie may travel as this request does: by HTTPS, on this machine alone, or
+/// because the operator said so.
+pub(crate) fn may_travel(parts: &Parts, peer: Option<IpAddr>, options: &HttpOptions) -> bool {
+    // A proxy on this machine shows its own address, and most of them the host that was asked for.
+    let is_here = peer.is_some_and(|address| address.to_canonical().is_loopback()) && is_loopback_host(parts);
+    options.is_secure() || options.insecure_log_in || is_here
+}
+
+fn is_loopback_host(parts: &Parts) -> bool {
+    let Some(authority) = authority(parts) else { return false };
+    let host = authority.host().trim_matches(['[', ']']);
+    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Returns the host that a request names (RFC 9110 §7.2): in HTTP/2 it stands in the target.
+pub(crate) fn authority(parts: &Parts) -> Option<http::uri::Authority> {
+    let named = || parts.headers.get(HOST)?.to_str().ok()?.parse().ok();
+    parts.uri.authority().cloned().or_else(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+
+    fn options(encrypted: bool) -> HttpOptions {
+        HttpOptions {
+            closing: CancellationToken::new(),
+            version: "0",
+            encrypted,
+            public_origin: None,
+            insecure_log_in: false,
+            requests_per_minute: None,
+        }
+    }
+
+    #[test]
+    fn a_cookie_is_found_among_others_and_once() {
+        let check = |fields: &[&str], encrypted, expected: Option<Result<&str, AuthFailure>>| {
+            let fields = fields.iter().map(|text| (COOKIE, HeaderValue::from_str(text).unwrap()));
+            assert_eq!(shown(&fields.collect(), &options(encrypted)), expected);
+        };
+        check(&[], false, None);
+        check(&["timenav=a"], false, Some(Ok("a")));
+        check(&["x=1; timenav=a;y=2"], false, Some(Ok("a")));
+        check(&["x=1", "timenav=a"], false, Some(Ok("a")));
+        check(&["timenav=a"], true, None);
+        check(&["__Host-timenav=a; timenav=b"], true, Some(Ok("a")));
+        check(&["__Host-timenav=a"], false, None);
+        check(&["Timenav=a; xtimenav=b; timenav"], false, None);
+        check(&["timenav=a; timenav=a"], false, Some(Ok("a")));
+        check(&["timenav=a; timenav=b"], false, Some(Err(AuthFailure::Session)));
+        check(&["timenav="], false, Some(Ok("")));
+    }
+
+    #[test]
+    fn a_cookie_is_for_this_host_alone() {
+        let text = |field: Option<HeaderValue>| field.unwrap().to_str().unwrap().to_owned();
+        let check = |encrypted, expected: [&str; 2]| {
+            let options = options(encrypted);
+            assert_eq!([text(handed_over("x", &options)), text(cleared(&options))], expected);
+        };
+        check(
+            true,
+            [
+                "__Host-timenav=x; Path=/; HttpOnly; SameSite=Strict; Secure",
+                "__Host-timenav=; Path=/; HttpOnly; SameSite=Strict; Secure; Max-Age=0",
+            ],
+        );
+        check(
+            false,
+            ["timenav=x; Path=/; HttpOnly; SameSite=Strict", "timenav=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"],
+        );
+    }
+}

@@ -1,0 +1,270 @@
+//! Logging in and out, the sessions of a user, and passwords.
+
+mod password;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderName, HeaderValue, header};
+use serde::{Deserialize, Serialize};
+use timenav_core::ids::{SessionId, UserId};
+use timenav_core::password::Password;
+use timenav_engine::{AuthFailure, Caller, Refusal, SessionView};
+use utoipa::ToSchema;
+
+use super::users::NoParameters;
+use crate::answer::StatusBody;
+use crate::app::App;
+use crate::auth::{Authenticated, MaybeAuthenticated};
+use crate::idempotency::Idempotent;
+use crate::params::{InPath, Params};
+use crate::problem::Failure;
+use crate::rate::Left;
+use crate::route::Route;
+use crate::session_cookie;
+use crate::wire::{self, Text};
+
+use self::password::{Asking, PasswordRequest, PasswordSetBody, password, set_password};
+
+const TAG: &str = "sessions";
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::lookup("/session", "session", "Says who asks, and in which session", session)
+            .takes::<NoParameters>()
+            .gives::<SessionBody>()
+            .open()
+            .tag(TAG),
+        Route::change("/log-in", "log_in", "Begins a session, whose secret is in a cookie", log_in)
+            .takes::<LogInRequest>()
+            .gives::<SessionBody>()
+            .open()
+            .tag(TAG),
+        Route::change("/log-out", "log_out", "Ends the session, or all sessions of the user", log_out)
+            .takes::<LogOutRequest>()
+            .gives::<StatusBody>()
+            .tag(TAG),
+        Route::change(
+            "/set-password",
+            "set_password",
+            "Sets a password and ends the user's other sessions",
+            set_password,
+        )
+        .takes::<PasswordRequest>()
+        .gives::<PasswordSetBody>()
+        .tag(TAG),
+        Route::lookup("/sessions", "sessions", "Lists the sessions of a user", sessions)
+            .takes::<SessionsRequest>()
+            .gives::<SessionsBody>()
+            .tag(TAG),
+        Route::removal("/sessions/{session_id}", "end_session", "Ends a session", end_session).tag(TAG),
+    ]
+}
+
+/// Who logs in.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LogInRequest {
+    /// The user.
+    #[schema(value_type = String, format = "id", example = "alice")]
+    user_id: Text<UserId>,
+    /// The user's password. It is not kept.
+    #[schema(value_type = String, min_length = 1, max_length = 1_024, format = Password)]
+    #[serde(deserialize_with = "password")]
+    password: Password,
+}
+
+/// What to end.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LogOutRequest {
+    /// Whether to end all sessions of the user; only the one that is asked in if it is left out.
+    #[serde(default, deserialize_with = "wire::truth")]
+    everywhere: Option<bool>,
+}
+
+/// Whose sessions to list.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SessionsRequest {
+    /// The user; the caller if it is left out. Sessions of others are an operator's business.
+    #[schema(value_type = Option<String>, format = "id", example = "alice")]
+    user_id: Option<Text<UserId>>,
+}
+
+/// Who asks.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SessionBody {
+    /// Who asks, in a sentence.
+    status: String,
+    /// The user; null for nobody.
+    user_id: Option<String>,
+    /// Whether the user administers the service.
+    operator: bool,
+    /// How far the user's time travel is restricted; null for nobody.
+    #[schema(value_type = Option<String>)]
+    restriction_level: Option<&'static str>,
+    /// Whether no operator has a password yet: one can be set with the API key in `admin.key`.
+    is_first_run: bool,
+    /// The version of the service.
+    #[schema(value_type = String)]
+    version: &'static str,
+    /// The name of the service, as it stands in every checkpoint.
+    service_name: String,
+    /// Names the session without giving it away; absent where the caller is in none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
+    /// Host time at which the session ends if nobody uses it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idle_expires_at: Option<String>,
+    /// Host time at which the session ends at the latest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+}
+
+/// Sessions that last, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SessionsBody {
+    /// What was found, in a sentence.
+    status: String,
+    /// The sessions.
+    sessions: Vec<SessionItem>,
+}
+
+/// One session.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SessionItem {
+    /// Names the session without giving it away.
+    session_id: String,
+    /// Host time at which the user logged in.
+    created_at: String,
+    /// Host time at which it was last noted that the user does something in it.
+    last_seen_at: String,
+    /// Host time at which it ends if nobody uses it.
+    idle_expires_at: String,
+    /// Host time at which it ends at the latest.
+    expires_at: String,
+    /// Whether it is the one that is asked in.
+    is_current: bool,
+}
+
+/// Says who asks. It is no use of the session, which ends all the same if nothing else is done in it.
+async fn session(
+    State(app): State<App>,
+    MaybeAuthenticated(caller): MaybeAuthenticated,
+    Params(NoParameters {}): Params<NoParameters>,
+) -> Json<SessionBody> {
+    Json(SessionBody::of(&app, caller.as_ref()))
+}
+
+/// Begins a session. Each begins a new one, so that only the form of an idempotency key is checked.
+async fn log_in(
+    State(app): State<App>,
+    MaybeAuthenticated(before): MaybeAuthenticated,
+    Idempotent(_): Idempotent,
+    asking: Asking,
+    Params(request): Params<LogInRequest>,
+) -> Result<Response, Failure> {
+    asking.admit()?;
+    let LogInRequest { user_id: Text(user_id), password } = request;
+    let left = app.rates.log_in(&user_id, asking.address).map_err(Failure::TooMany)?;
+    let mut response = match app.engine.log_in(user_id, password, before.as_ref()).await? {
+        None => Failure::Unidentified(AuthFailure::LogIn).into_response(),
+        Some(new) => {
+            let mut response = Json(SessionBody::of(&app, Some(&new.caller))).into_response();
+            let cookie = session_cookie::handed_over(&new.secret, &app.options);
+            let cookie = cookie.ok_or_else(|| Refusal::Damaged("a secret is no field".to_owned()))?;
+            response.headers_mut().insert(header::SET_COOKIE, cookie);
+            response
+        }
+    };
+    write(&left, &mut response);
+    Ok(response)
+}
+
+/// Tells what is left of quotas.
+fn write(left: &[Left], response: &mut Response) {
+    for one in left {
+        one.write(response.headers_mut());
+    }
+}
+
+/// Ends the session, and has the browser forget what it knows.
+async fn log_out(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(_): Idempotent,
+    Params(request): Params<LogOutRequest>,
+) -> Result<Response, Failure> {
+    let everywhere = request.everywhere.unwrap_or(false);
+    app.engine.log_out(&caller, everywhere).await?;
+    let status = if everywhere { "You are logged out everywhere." } else { "You are logged out." };
+    let mut response = Json(StatusBody { status: status.to_owned() }).into_response();
+    if let Some(cookie) = session_cookie::cleared(&app.options) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    let forgotten = HeaderValue::from_static("\"cache\",\"cookies\",\"storage\"");
+    response.headers_mut().insert(HeaderName::from_static("clear-site-data"), forgotten);
+    Ok(response)
+}
+
+/// Lists the sessions of a user.
+async fn sessions(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Params(request): Params<SessionsRequest>,
+) -> Result<Json<SessionsBody>, Failure> {
+    let found = app.engine.sessions(&caller, request.user_id.map(|text| text.0)).await?;
+    let sessions: Vec<SessionItem> = found.iter().map(SessionItem::from).collect();
+    let status = if sessions.len() == 1 { "1 session.".to_owned() } else { format!("{} sessions.", sessions.len()) };
+    Ok(Json(SessionsBody { status, sessions }))
+}
+
+/// Ends a session.
+async fn end_session(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    InPath(session_id): InPath,
+    Params(NoParameters {}): Params<NoParameters>,
+) -> Result<Json<StatusBody>, Failure> {
+    let session_id = SessionId::new(&session_id).map_err(|_| Refusal::NotFound { what: "session", id: session_id })?;
+    app.engine.end_session(&caller, session_id).await?;
+    Ok(Json(StatusBody { status: "The session has ended.".to_owned() }))
+}
+
+impl SessionBody {
+    fn of(app: &App, caller: Option<&Caller>) -> Self {
+        let user = caller.and_then(|caller| app.engine.user_of(caller));
+        let session = caller.and_then(|caller| app.engine.session_of(caller));
+        let status = match (&user, &session) {
+            (Some(user), Some(_)) => format!("You are logged in as `{}`.", user.user_id),
+            (Some(user), None) => format!("You ask with an API key of `{}`.", user.user_id),
+            (None, _) => "You are not logged in.".to_owned(),
+        };
+        Self {
+            status,
+            operator: user.as_ref().is_some_and(|user| user.operator),
+            restriction_level: user.as_ref().map(|user| user.restriction.as_str()),
+            user_id: user.map(|user| user.user_id.to_string()),
+            is_first_run: app.engine.is_first_run(),
+            version: app.options.version,
+            service_name: app.engine.options().service_name.clone(),
+            session_id: session.as_ref().map(|session| session.session_id.to_string()),
+            idle_expires_at: session.as_ref().map(|session| session.idle_expires_at.to_string()),
+            expires_at: session.map(|session| session.expires_at.to_string()),
+        }
+    }
+}
+
+impl From<&SessionView> for SessionItem {
+    fn from(session: &SessionView) -> Self {
+        Self {
+            session_id: session.session_id.to_string(),
+            created_at: session.created_at.to_string(),
+            last_seen_at: session.last_seen_at.to_string(),
+            idle_expires_at: session.idle_expires_at.to_string(),
+            expires_at: session.expires_at.to_string(),
+            is_current: session.is_current,
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Passwords: how they are read, from whom, and how one is set.
+
+use std::net::IpAddr;
+
+use axum::Json;
+use axum::extract::{FromRequestParts, State};
+use http::request::Parts;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use timenav_core::ids::UserId;
+use timenav_core::password::Password;
+use utoipa::ToSchema;
+use zeroize::Zeroizing;
+
+use crate::app::App;
+use crate::auth::{self, Authenticated};
+use crate::idempotency::Idempotent;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::wire::Text;
+use crate::{same_origin, session_cookie};
+
+/// What has no place in an address: those are kept in logs along the way.
+const SECRETS: [&str; 2] = ["password", "current_password"];
+
+/// A password to be set.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PasswordRequest {
+    /// Whose; the caller's if it is left out. Passwords of others are an operator's business.
+    #[schema(value_type = Option<String>, format = "id", example = "alice")]
+    user_id: Option<Text<UserId>>,
+    /// The new password: at least 8 characters, none of the most common ones, and not the user's name.
+    #[schema(value_type = String, min_length = 1, max_length = 1_024, format = Password)]
+    #[serde(deserialize_with = "password")]
+    password: Password,
+    /// The password before it, which a session shows again to change its user's own.
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 1_024, format = Password)]
+    #[serde(default, deserialize_with = "maybe_password")]
+    current_password: Option<Password>,
+}
+
+/// A password that was set.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PasswordSetBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// Whose password it is.
+    user_id: String,
+}
+
+/// From where a password comes.
+pub(crate) struct Asking {
+    pub(crate) address: Option<IpAddr>,
+    /// Whether it may travel as it does.
+    may_travel: bool,
+    /// Whether no page of another site sends it.
+    is_own_page: bool,
+    in_address: Option<&'static str>,
+}
+
+impl FromRequestParts<App> for Asking {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
+        let address = auth::address(parts);
+        let query = parts.uri.query().unwrap_or("");
+        let mut named = form_urlencoded::parse(query.as_bytes()).map(|(name, _)| name);
+        let asking = Self {
+            address,
+            may_travel: session_cookie::may_travel(parts, address, &app.options),
+            is_own_page: same_origin::may_log_in(parts, &app.options),
+            in_address: named.find_map(|name| SECRETS.into_iter().find(|secret| *secret == name)),
+        };
+        match asking.in_address {
+            Some(name) => Err(Failure::invalid(name, "send it in the body: addresses are kept in logs along the way")),
+            None => Ok(asking),
+        }
+    }
+}
+
+impl Asking {
+    /// Lets somebody log in, as far as that can be told before the password is looked at.
+    pub(crate) fn admit(&self) -> Result<(), Failure> {
+        if !self.is_own_page {
+            return Err(Failure::CrossSite);
+        }
+        if self.may_travel { Ok(()) } else { Err(Failure::InsecureLogIn) }
+    }
+}
+
+/// Sets a password. It is never kept, not even as a part of what tells a repetition: each request sets it anew, and
+/// only the form of an idempotency key is checked.
+pub(crate) async fn set_password(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(_): Idempotent,
+    asking: Asking,
+    Params(request): Params<PasswordRequest>,
+) -> Result<Json<PasswordSetBody>, Failure> {
+    let PasswordRequest { user_id, password, current_password: current } = request;
+    if current.is_some() {
+        // It is guessed here as well as when logging in.
+        app.rates.log_in(&caller.user_id, asking.address).map_err(Failure::TooMany)?;
+    }
+    let request = timenav_engine::PasswordRequest { user_id: user_id.map(|text| text.0), password, current };
+    let user_id = app.engine.set_password(&caller, request).await?;
+    let status = format!("The password of `{user_id}` is set, and other sessions of theirs have ended.");
+    Ok(Json(PasswordSetBody { status, user_id: user_id.to_string() }))
+}
+
+/// Reads a password. What is none is not repeated in the answer, as it may nearly be one.
+pub(crate) fn password<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Password, D::Error> {
+    let text = String::deserialize(deserializer).map(Zeroizing::new);
+    let text = text.map_err(|_| de::Error::custom("a password is a text"))?;
+    Password::new(text).map_err(de::Error::custom)
+}
+
+fn maybe_password<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Password>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer).map(|text| text.map(Zeroizing::new));
+    let text = text.map_err(|_| de::Error::custom("a password is a text"))?;
+    text.map(Password::new).transpose().map_err(de::Error::custom)
+}

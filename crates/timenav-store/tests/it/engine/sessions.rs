@@ -1,0 +1,403 @@
+//! Passwords and sessions.
+
+use std::sync::atomic::Ordering;
+
+use timenav_core::access::RestrictionLevel;
+use timenav_core::clock::ClockCommand;
+use timenav_core::ids::SessionId;
+use timenav_core::limits::{SESSIONS_PER_USER_MAX, SESSIONS_SWEPT_MAX};
+use timenav_engine::{
+    Caller, Commit, DirectoryChange, KeptPassword, NewSession, PasswordRequest, Session, SessionView,
+};
+
+use crate::house::{Home, House, told};
+use crate::sample::{digest, host, password, user_id};
+use crate::tampering::{clean, evidence};
+
+const SECRET: &str = "correct horse battery staple";
+const OTHER: &str = "seven geese over Graz";
+const SECOND: i64 = 1_000_000;
+const IDLE: i64 = 1_800 * SECOND;
+const LONGEST: i64 = 43_200 * SECOND;
+
+fn of(user: Option<&str>, secret: &str, current: Option<&str>) -> PasswordRequest {
+    PasswordRequest { user_id: user.map(user_id), password: password(secret), current: current.map(password) }
+}
+
+/// Makes a user with a password.
+async fn with_password(home: &Home<'_>, name: &str) -> Caller {
+    let caller = home.user(name, false).await;
+    home.engine.set_password(&home.admin, of(Some(name), SECRET, None)).await.unwrap();
+    caller
+}
+
+async fn try_log_in(home: &Home<'_>, name: &str, secret: &str) -> Option<NewSession> {
+    home.engine.log_in(user_id(name), password(secret), None).await.unwrap()
+}
+
+async fn log_in(home: &Home<'_>, name: &str) -> NewSession {
+    try_log_in(home, name, SECRET).await.expect("user and password are right")
+}
+
+fn lasts(home: &Home<'_>, session: &NewSession) -> bool {
+    let found = home.engine.authenticate_session(&session.secret);
+    assert!(found.is_err() || home.engine.is_live(&session.caller));
+    found.is_ok_and(|caller| caller.credential == session.caller.credential)
+}
+
+async fn ids(home: &Home<'_>, caller: &Caller) -> Vec<SessionId> {
+    home.engine.sessions(caller, None).await.unwrap().into_iter().map(|session| session.session_id).collect()
+}
+
+/// Closes the home and compares every table with its ledger.
+async fn close(home: Home<'_>) {
+    let house = home.house;
+    home.close().await;
+    clean(house).await;
+}
+
+#[tokio::test]
+async fn who_logs_in_acts_as_themselves() {
+    let house = House::new();
+    let home = house.open().await;
+    with_password(&home, "ada").await;
+    let session = log_in(&home, "ada").await;
+    let caller = home.engine.authenticate_session(&session.secret).unwrap();
+    assert_eq!((caller.user_id.as_str(), caller.timeline_id.as_str(), caller.scopes.is_none()), ("ada", "main", true));
+    // With the permissions and the restrictions that ada has at that moment.
+    assert_eq!(told(&home.engine.read_clock(&caller, None).await), "Hidden");
+    let hers = Some(crate::sample::timeline_id("hers"));
+    home.engine.change_clock(&caller, hers.clone(), ClockCommand::Pause, None).await.unwrap();
+    home.engine.restrict_time_travel(&home.admin, user_id("ada"), RestrictionLevel::ReadOnly, None).await.unwrap();
+    let refused = home.engine.change_clock(&caller, hers.clone(), ClockCommand::Pause, None).await;
+    assert_eq!(told(&refused), "Restricted { level: ReadOnly }");
+    home.engine.read_clock(&caller, hers).await.unwrap();
+    let lines = home.lines().await;
+    let told: Vec<String> = lines.iter().filter(|line| line.actor == "ada").map(|line| line.action.clone()).collect();
+    assert_eq!(told.iter().filter(|action| *action == "log_in").count(), 1);
+    assert_eq!(told.iter().filter(|action| *action == "unauthorized_access_attempt").count(), 2);
+    close(home).await;
+}
+
+#[tokio::test]
+async fn whoever_is_not_let_in_is_not_told_why() {
+    let house = House::new();
+    let home = house.open().await;
+    with_password(&home, "ada").await;
+    home.user("bob", false).await;
+    house.passwords.compared_count.store(0, Ordering::SeqCst);
+    for (count, (name, secret)) in (1..).zip([("ada", OTHER), ("bob", SECRET), ("nobody", SECRET), ("ada", " ")]) {
+        assert!(try_log_in(&home, name, secret).await.is_none(), "{name}");
+        // As much is done for whoever it is.
+        assert_eq!(house.passwords.compared_count.load(Ordering::SeqCst), count);
+    }
+    let lines = home.lines().await;
+    let attempts = lines.iter().filter(|line| line.action == "unauthorized_access_attempt");
+    let told: Vec<String> = attempts.map(|line| format!("{} {} {}", line.actor, line.subject, line.payload)).collect();
+    let attempt = |whose: &str| {
+        let detail = format!("a password was shown that is not that of `{whose}`");
+        format!("unknown log_in {{\"code\":\"invalid_credentials\",\"detail\":\"{detail}\",\"operation\":\"log_in\"}}")
+    };
+    assert_eq!(told, ["ada", "bob", "nobody", "ada"].map(attempt));
+    close(home).await;
+}
+
+#[tokio::test]
+async fn a_session_ends_by_itself() {
+    let house = House::new();
+    let home = house.open().await;
+    house.clock.stop();
+    with_password(&home, "ada").await;
+    let (idle, used) = (log_in(&home, "ada").await, log_in(&home, "ada").await);
+    for _ in 0..LONGEST / IDLE * 2 {
+        assert!(lasts(&home, &used));
+        home.engine.renew_session(&used.caller).await.unwrap();
+        house.clock.advance(IDLE / 2);
+    }
+    assert!(!lasts(&home, &idle) && !lasts(&home, &used), "none lasts longer, however it is used");
+    assert_eq!(told(&home.engine.renew_session(&used.caller).await), format!("{:?}", gone(&used)));
+    // To the microsecond.
+    let next = log_in(&home, "ada").await;
+    house.clock.advance(IDLE - 1);
+    assert!(lasts(&home, &next));
+    house.clock.advance(1);
+    assert!(!lasts(&home, &next));
+    assert_eq!(ids(&home, &home.engine.authenticate(&house.first_keys.lock()[0]).unwrap()).await, []);
+    close(home).await;
+}
+
+fn gone(session: &NewSession) -> timenav_engine::Refusal {
+    let id = session.caller.session_id().unwrap().to_string();
+    timenav_engine::Refusal::NotFound { what: "session", id }
+}
+
+#[tokio::test]
+async fn the_use_of_a_session_is_noted_now_and_then() {
+    let house = House::new();
+    let home = house.open().await;
+    house.clock.stop();
+    with_password(&home, "ada").await;
+    let session = log_in(&home, "ada").await;
+    let size = home.size("system").await;
+    house.clock.advance(IDLE / 30 - 1);
+    home.engine.renew_session(&session.caller).await.unwrap();
+    assert_eq!(home.size("system").await, size, "that it is used is known");
+    house.clock.advance(1);
+    let both = tokio::join!(home.engine.renew_session(&session.caller), home.engine.renew_session(&session.caller));
+    assert_eq!((told(&both.0), told(&both.1)), ("ok".to_owned(), "ok".to_owned()));
+    assert_eq!(home.size("system").await, size + 1, "once, however many ask at the same time");
+    let SessionView { created_at, last_seen_at, idle_expires_at, expires_at, is_current, .. } =
+        home.engine.session_of(&session.caller).unwrap();
+    let since = |at: timenav_core::time::Instant<_>| at.since(created_at).micros();
+    assert_eq!([last_seen_at, idle_expires_at, expires_at].map(since), [IDLE / 30, IDLE / 30 + IDLE, LONGEST]);
+    assert!(is_current);
+    // And outlives a restart.
+    let home = home.reopen().await;
+    house.clock.advance(IDLE - 1);
+    assert!(lasts(&home, &session));
+    house.clock.advance(1);
+    assert!(!lasts(&home, &session));
+    close(home).await;
+}
+
+#[tokio::test]
+async fn so_many_sessions_last_and_those_that_ran_out_are_swept() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    with_password(&home, "ada").await;
+    with_password(&home, "bob").await;
+    let of_bob = log_in(&home, "bob").await;
+    let mut sessions = Vec::new();
+    for _ in 0..SESSIONS_PER_USER_MAX {
+        sessions.push(log_in(&home, "ada").await);
+    }
+    assert!(sessions.iter().all(|session| lasts(&home, session)));
+    let one_more = log_in(&home, "ada").await;
+    assert!(!lasts(&home, &sessions[0]), "the oldest");
+    assert!(sessions[1..].iter().chain([&one_more, &of_bob]).all(|session| lasts(&home, session)));
+    house.clock.advance(IDLE);
+    assert_eq!(home.store.open().await.unwrap().directory.sessions.len(), SESSIONS_PER_USER_MAX + 1);
+    log_in(&home, "bob").await;
+    assert_eq!(home.store.open().await.unwrap().directory.sessions.len(), 1);
+    assert!(SESSIONS_SWEPT_MAX >= SESSIONS_PER_USER_MAX);
+    close(home).await;
+}
+
+#[tokio::test]
+async fn a_new_session_takes_the_place_of_the_one_before() {
+    let house = House::new();
+    let home = house.open().await;
+    with_password(&home, "ada").await;
+    let (first, other) = (log_in(&home, "ada").await, log_in(&home, "ada").await);
+    let second = home.engine.log_in(user_id("ada"), password(SECRET), Some(&first.caller)).await.unwrap().unwrap();
+    assert_eq!([&first, &other, &second].map(|session| lasts(&home, session)), [false, true, true]);
+    // One that is not let in keeps the session that they are in.
+    let refused = home.engine.log_in(user_id("ada"), password(OTHER), Some(&second.caller)).await.unwrap();
+    assert!(refused.is_none() && lasts(&home, &second));
+    close(home).await;
+}
+
+#[tokio::test]
+async fn logging_out_ends_one_session_or_all() {
+    let house = House::new();
+    let home = house.open().await;
+    let key = with_password(&home, "ada").await;
+    let [a, b, c] = [log_in(&home, "ada").await, log_in(&home, "ada").await, log_in(&home, "ada").await];
+    home.engine.log_out(&a.caller, false).await.unwrap();
+    assert_eq!([&a, &b, &c].map(|session| lasts(&home, session)), [false, true, true]);
+    assert_eq!(told(&home.engine.log_out(&a.caller, false).await), "Hidden", "what is gone is nobody's");
+    assert!(told(&home.engine.log_out(&key, false).await).starts_with("Invalid { field: \"everywhere\""));
+    home.engine.log_out(&b.caller, true).await.unwrap();
+    assert_eq!([&b, &c].map(|session| lasts(&home, session)), [false, false]);
+    let d = log_in(&home, "ada").await;
+    home.engine.log_out(&key, true).await.unwrap();
+    assert!(!lasts(&home, &d));
+    home.engine.read_clock(&home.admin, None).await.unwrap();
+    close(home).await;
+}
+
+#[tokio::test]
+async fn a_session_is_its_users_business_and_an_operators() {
+    let house = House::new();
+    let home = house.open().await;
+    let ada = with_password(&home, "ada").await;
+    let bob = with_password(&home, "bob").await;
+    let [first, second] = [log_in(&home, "ada").await, log_in(&home, "ada").await];
+    let id = |session: &NewSession| session.caller.session_id().unwrap().clone();
+    assert_eq!(ids(&home, &ada).await, [id(&second), id(&first)], "newest first");
+    let current = home.engine.sessions(&first.caller, None).await.unwrap();
+    assert_eq!(current.iter().map(|session| session.is_current).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(told(&home.engine.sessions(&bob, Some(user_id("ada"))).await), "OperatorOnly");
+    assert_eq!(home.engine.sessions(&home.admin, Some(user_id("ada"))).await.unwrap().len(), 2);
+    assert_eq!(told(&home.engine.end_session(&bob, id(&first)).await), "Hidden");
+    assert_eq!(told(&home.engine.end_session(&bob, SessionId::new("session_none").unwrap()).await), "Hidden");
+    home.engine.end_session(&second.caller, id(&first)).await.unwrap();
+    home.engine.end_session(&home.admin, id(&second)).await.unwrap();
+    assert_eq!([&first, &second].map(|session| lasts(&home, session)), [false, false]);
+    close(home).await;
+}
+
+#[tokio::test]
+async fn who_may_set_which_password_and_what_it_ends() {
+    let house = House::new();
+    let home = house.open().await;
+    let ada = with_password(&home, "ada").await;
+    let bob = home.user("bob", false).await;
+    let [a, b] = [log_in(&home, "ada").await, log_in(&home, "ada").await];
+    let set = async |caller: &Caller, request| told(&home.engine.set_password(caller, request).await);
+    // Not others', and not in a session without showing the one before.
+    assert_eq!(set(&bob, of(Some("ada"), OTHER, None)).await, "OperatorOnly");
+    assert_eq!(set(&bob, of(Some("nobody"), OTHER, None)).await, "OperatorOnly");
+    assert!(set(&a.caller, of(None, OTHER, None)).await.starts_with("Invalid { field: \"current_password\""));
+    assert_eq!(set(&a.caller, of(None, OTHER, Some("wrong"))).await, "WrongPassword");
+    assert_eq!(set(&ada, of(None, OTHER, Some("wrong"))).await, "WrongPassword");
+    assert!(set(&home.admin, of(Some("ada"), OTHER, Some(SECRET))).await.starts_with("Invalid { field"));
+    assert!(set(&home.admin, of(Some("nobody"), OTHER, None)).await.starts_with("NotFound { what: \"user\""));
+    for weak in ["short", "password", "iloveyou"] {
+        assert!(set(&ada, of(None, weak, None)).await.starts_with("Invalid { field: \"password\""), "{weak}");
+    }
+    let scoped = home.caller("ada", Some(vec![timenav_core::access::Scope::TimelineAdmin])).await;
+    assert_eq!(set(&scoped, of(None, OTHER, None)).await, "Scope { needs: Operator }");
+    assert_eq!(told(&home.engine.log_out(&scoped, true).await), "Scope { needs: Operator }");
+    assert!(lasts(&home, &a) && lasts(&home, &b) && try_log_in(&home, "ada", OTHER).await.is_none());
+    // In a session it ends the others.
+    assert_eq!(set(&a.caller, of(None, OTHER, Some(SECRET))).await, "ok");
+    assert_eq!([&a, &b].map(|session| lasts(&home, session)), [true, false]);
+    assert!(try_log_in(&home, "ada", SECRET).await.is_none() && try_log_in(&home, "ada", OTHER).await.is_some());
+    // By a key, or by somebody else, all.
+    assert_eq!(set(&ada, of(None, SECRET, None)).await, "ok");
+    assert!(!lasts(&home, &a));
+    let c = log_in(&home, "ada").await;
+    assert_eq!(set(&home.admin, of(Some("ada"), OTHER, None)).await, "ok");
+    assert!(!lasts(&home, &c));
+    close(home).await;
+}
+
+#[tokio::test]
+async fn a_user_who_is_gone_is_logged_out() {
+    let house = House::new();
+    let home = house.open().await;
+    with_password(&home, "ada").await;
+    let session = log_in(&home, "ada").await;
+    home.engine.delete_user(&home.admin, user_id("ada")).await.unwrap();
+    assert!(!lasts(&home, &session));
+    home.user("ada", false).await;
+    assert!(!lasts(&home, &session), "who comes back is another one");
+    assert!(try_log_in(&home, "ada", SECRET).await.is_none());
+    let home = home.reopen().await;
+    assert!(!lasts(&home, &session) && try_log_in(&home, "ada", SECRET).await.is_none());
+    close(home).await;
+}
+
+#[tokio::test]
+async fn a_password_is_hashed_anew_where_more_work_is_asked_for() {
+    let house = House::new();
+    let home = house.open().await;
+    with_password(&home, "ada").await;
+    let kept = async || home.store.open().await.unwrap().directory.passwords[&user_id("ada")].phc.to_string();
+    let before = kept().await;
+    log_in(&home, "ada").await;
+    assert_eq!(kept().await, before);
+    house.passwords.raise();
+    assert!(try_log_in(&home, "ada", OTHER).await.is_none());
+    assert_eq!(kept().await, before);
+    let session = log_in(&home, "ada").await;
+    assert_eq!((before.as_str(), kept().await.as_str()), (&*format!("0${SECRET}"), &*format!("1${SECRET}")));
+    let home = home.reopen().await;
+    assert!(lasts(&home, &session));
+    log_in(&home, "ada").await;
+    close(home).await;
+}
+
+#[tokio::test]
+async fn somebody_logs_in_first() {
+    let house = House::new();
+    let home = house.open().await;
+    with_password(&home, "ada").await;
+    assert!(home.engine.is_first_run(), "ada is no operator");
+    home.engine.set_password(&home.admin, of(None, SECRET, None)).await.unwrap();
+    assert!(!home.engine.is_first_run());
+    let home = home.reopen().await;
+    assert!(!home.engine.is_first_run());
+    house.passwords.set_busy(true);
+    let busy = home.engine.log_in(user_id("admin"), password(SECRET), None).await;
+    assert!(told(&busy).starts_with("RateLimited"), "{busy:?}");
+    house.passwords.set_busy(false);
+    close(home).await;
+}
+
+/// Rows that somebody with the database, and without the service's key, writes into it.
+#[tokio::test]
+async fn a_row_of_another_hand_lets_nobody_in() {
+    let house = House::new();
+    let home = house.open().await;
+    with_password(&home, "ada").await;
+    let session = log_in(&home, "ada").await;
+    let directory = home.store.open().await.unwrap().directory;
+    let forged = Session {
+        session_id: SessionId::new("session_forged").unwrap(),
+        hash: digest("a secret of mallory's"),
+        user_id: user_id("admin"),
+        created_at: host(0),
+        renewed_at: host(i64::MAX >> 16),
+        expires_at: host(i64::MAX >> 16),
+        seal: directory.sessions.values().next().unwrap().seal,
+    };
+    // Somebody else's session, taken over, and a password that mallory knows.
+    let taken = Session { user_id: user_id("admin"), ..(**directory.sessions.values().next().unwrap()).clone() };
+    let ours = directory.passwords[&user_id("ada")].clone();
+    let planted = KeptPassword { user_id: user_id("admin"), ..(*ours).clone() };
+    let home = home
+        .edit(Commit {
+            directory: vec![
+                DirectoryChange::EndSession(taken.session_id.clone()),
+                DirectoryChange::PutSession(taken),
+                DirectoryChange::PutSession(forged),
+                DirectoryChange::PutPassword(planted),
+            ],
+            ..Commit::default()
+        })
+        .await;
+    assert!(home.engine.authenticate_session(&session.secret).is_err());
+    assert!(try_log_in(&home, "admin", SECRET).await.is_none());
+    assert!(home.engine.is_first_run());
+    log_in(&home, "ada").await;
+    home.engine.close().await;
+    let taken = session.caller.session_id().unwrap();
+    assert_eq!(
+        rows_found(&house).await,
+        [
+            "state-mismatch: table passwords, admin".to_owned(),
+            format!("state-mismatch: table sessions, {taken}"),
+            "state-mismatch: table sessions, session_forged".to_owned(),
+        ]
+    );
+}
+
+/// Returns what a scan finds in `system`: the kind, the table and the row.
+async fn rows_found(house: &House) -> Vec<String> {
+    let row = |text: &String| text.splitn(3, ": ").take(2).collect::<Vec<_>>().join(": ");
+    evidence(house, "system").await.iter().map(row).collect()
+}
+
+/// Rows that the service wrote, of another time: they open what they opened then, and a scan tells.
+#[tokio::test]
+async fn a_row_of_another_time_is_found() {
+    let house = House::new();
+    let home = house.open().await;
+    with_password(&home, "ada").await;
+    let session = log_in(&home, "ada").await;
+    let before = home.store.open().await.unwrap().directory;
+    home.engine.set_password(&home.admin, of(Some("ada"), OTHER, None)).await.unwrap();
+    assert!(!lasts(&home, &session));
+    let (password, session) = (&before.passwords[&user_id("ada")], before.sessions.values().next().unwrap());
+    let put_back =
+        vec![DirectoryChange::PutPassword((**password).clone()), DirectoryChange::PutSession((**session).clone())];
+    let home = home.edit(Commit { directory: put_back, ..Commit::default() }).await;
+    home.engine.close().await;
+    let id = &session.session_id;
+    assert_eq!(
+        rows_found(&house).await,
+        ["state-mismatch: table passwords, ada".to_owned(), format!("state-mismatch: table sessions, {id}"),]
+    );
+}

@@ -1,0 +1,198 @@
+//! The engine's door to passwords: Argon2id (RFC 9106), kept as PHC strings.
+//!
+//! `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<tag>`, salt and tag in base64 without padding. What was kept with other
+//! parameters is compared with those.
+
+use std::sync::Arc;
+
+use argon2::{Algorithm, Argon2, Block, Params, Version};
+use async_trait::async_trait;
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use data_encoding::BASE64_NOPAD;
+use timenav_core::password::Password;
+use timenav_engine::{Entropy, PasswordMatch, Passwords, VaultError};
+use zeroize::Zeroizing;
+
+use crate::turns::Turns;
+use crate::{ARGON2_LANES, ARGON2_MEMORY_KIB, ARGON2_PASSES};
+
+/// Bytes of a password's salt.
+const SALT_BYTES: usize = 16;
+/// Bytes of what is made of a password.
+const TAG_BYTES: usize = 32;
+/// Most memory and passes that what is kept may ask for: whoever wrote a row must not stop the service by it.
+const MEMORY_KIB_MAX: u32 = 256 * 1_024;
+const PASSES_MAX: u32 = 16;
+const LANES_MAX: u32 = 16;
+/// What a password is compared with where none is kept, so that it takes as long. It is that of no password: its tag
+/// is no output.
+const NOBODYS: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// Hashes and compares in its turn, on threads of its own.
+pub struct Argon2Passwords {
+    entropy: Arc<dyn Entropy>,
+    turns: Turns,
+}
+
+impl Argon2Passwords {
+    /// Returns one that takes its salts from there, and its turns among those of others.
+    #[must_use]
+    pub const fn new(entropy: Arc<dyn Entropy>, turns: Turns) -> Self {
+        Self { entropy, turns }
+    }
+}
+
+#[async_trait]
+impl Passwords for Argon2Passwords {
+    async fn hash(&self, password: Password) -> Result<String, VaultError> {
+        let mut salt = [0; SALT_BYTES];
+        self.entropy.fill(&mut salt);
+        self.turns.work(move || Work::NOW.hash(&password, &salt)).await
+    }
+
+    async fn compare(&self, password: Password, kept: Option<Arc<str>>) -> Result<PasswordMatch, VaultError> {
+        self.turns.work(move || compare(&password, kept.as_deref())).await
+    }
+}
+
+/// How much work is put into a hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Work {
+    memory_kib: u32,
+    passes: u32,
+    lanes: u32,
+}
+
+impl Work {
+    /// What is asked for now (OWASP, RFC 9106).
+    const NOW: Self = Self { memory_kib: ARGON2_MEMORY_KIB, passes: ARGON2_PASSES, lanes: ARGON2_LANES };
+
+    fn tag(self, password: &Password, salt: &[u8], length: usize) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+        let params = Params::new(self.memory_kib, self.passes, self.lanes, Some(length));
+        let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params.map_err(|_| VaultError::Failed)?);
+        let mut memory = Zeroizing::new(vec![Block::default(); argon2.params().block_count()]);
+        let mut tag = Zeroizing::new(vec![0; length]);
+        let text = password.as_str().as_bytes();
+        let filled = argon2.hash_password_into_with_memory(text, salt, &mut tag, memory.as_mut_slice());
+        filled.map_err(|_| VaultError::Failed)?;
+        Ok(tag)
+    }
+
+    fn hash(self, password: &Password, salt: &[u8]) -> Result<String, VaultError> {
+        let tag = self.tag(password, salt, TAG_BYTES)?;
+        let Self { memory_kib, passes, lanes } = self;
+        let (salt, tag) = (BASE64_NOPAD.encode(salt), Zeroizing::new(BASE64_NOPAD.encode(&tag)));
+        Ok(format!("$argon2id$v=19$m={memory_kib},t={passes},p={lanes}${salt}${}", *tag))
+    }
+
+    /// Returns whether it is less than another in any way.
+    const fn is_less_than(self, other: Self) -> bool {
+        self.memory_kib < other.memory_kib || self.passes < other.passes || self.lanes < other.lanes
+    }
+}
+
+/// What is kept of a password.
+struct Kept {
+    work: Work,
+    salt: Vec<u8>,
+    tag: Vec<u8>,
+}
+
+impl Kept {
+    /// Reads a PHC string of the one form that is written here.
+    fn read(text: &str) -> Option<Self> {
+        let mut parts = text.strip_prefix("$argon2id$v=19$")?.split('$');
+        let (work, salt, tag) = (parts.next()?, parts.next()?, parts.next()?);
+        let mut numbers = work.split(',').zip(["m=", "t=", "p="]).map(|(part, name)| part.strip_prefix(name));
+        let mut number = || numbers.next()??.parse::<u32>().ok();
+        let work = Work { memory_kib: number()?, passes: number()?, lanes: number()? };
+        let is_bearable = work.memory_kib <= MEMORY_KIB_MAX && work.passes <= PASSES_MAX && work.lanes <= LANES_MAX;
+        let is_possible = Params::new(work.memory_kib, work.passes, work.lanes, Some(TAG_BYTES)).is_ok();
+        let decode = |text: &str| BASE64_NOPAD.decode(text.as_bytes()).ok();
+        let kept = Self { work, salt: decode(salt)?, tag: decode(tag)? };
+        let is_whole = kept.salt.len() == SALT_BYTES && kept.tag.len() == TAG_BYTES && parts.next().is_none();
+        (is_bearable && is_possible && is_whole).then_some(kept)
+    }
+}
+
+/// Compares a password with what is kept. The same work is done where nothing is, or nothing that can be read.
+fn compare(password: &Password, kept: Option<&str>) -> Result<PasswordMatch, VaultError> {
+    let found = kept.and_then(Kept::read);
+    let is_kept = found.is_some();
+    let kept = found.or_else(|| Kept::read(NOBODYS)).ok_or(VaultError::Failed)?;
+    let tag = kept.work.tag(password, &kept.salt, TAG_BYTES)?;
+    let is_right = verify_slices_are_equal(&tag, &kept.tag).is_ok();
+    Ok(match is_right && is_kept {
+        false => PasswordMatch::Wrong,
+        true if kept.work.is_less_than(Work::NOW) => PasswordMatch::RightButWeak,
+        true => PasswordMatch::Right,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Zeros;
+
+    impl Entropy for Zeros {
+        fn fill(&self, buffer: &mut [u8]) {
+            buffer.fill(0);
+        }
+    }
+
+    fn password(text: &str) -> Password {
+        Password::new(Zeroizing::new(text.to_owned())).unwrap()
+    }
+
+    /// Made by another program: `argon2-cffi` of Python, on the reference library in C.
+    const BY_ANOTHER: &str =
+        "$argon2id$v=19$m=19456,t=2,p=1$c29tZSBzYWx0IG9mIDE2Yg$zt1UeY5dLxyH+XV+SoTBhfIcdiitbWI8dVoiZnkcdoI";
+
+    #[test]
+    fn hashes_are_those_of_another_program() {
+        let made = Work::NOW.hash(&password("correct horse battery staple"), b"some salt of 16b").unwrap();
+        assert_eq!(made, BY_ANOTHER);
+    }
+
+    #[test]
+    fn a_password_is_the_one_that_is_kept_or_not() {
+        let weak = Work { passes: 1, ..Work::NOW };
+        let (now, before) = (Work::NOW, weak.hash(&password("open sesame"), &[7; SALT_BYTES]).unwrap());
+        let now = now.hash(&password("open sesame"), &[7; SALT_BYTES]).unwrap();
+        let check = |text: &str, kept: Option<&str>, expected| {
+            assert_eq!(compare(&password(text), kept).unwrap(), expected, "{text} {kept:?}");
+        };
+        check("open sesame", Some(&now), PasswordMatch::Right);
+        check("open sesame", Some(&before), PasswordMatch::RightButWeak);
+        check("Open sesame", Some(&now), PasswordMatch::Wrong);
+        check("Open sesame", Some(&before), PasswordMatch::Wrong);
+        check("open sesame", None, PasswordMatch::Wrong);
+        // What is damaged, or asks for more than can be given, is nobody's.
+        for wrong in [
+            "",
+            "open sesame",
+            "$argon2i$v=19$m=8,t=1,p=1$AAAA$AAAA",
+            &now[..now.len() - 1],
+            &format!("{now}$"),
+            &now.replace("m=19456", "m=4294967295"),
+            &now.replace("t=2", "t=17"),
+            &now.replace("m=19456", "m=1"),
+            &now.replace("m=", "x="),
+        ] {
+            check("open sesame", Some(wrong), PasswordMatch::Wrong);
+        }
+        check("x", Some(NOBODYS), PasswordMatch::Wrong);
+    }
+
+    #[tokio::test]
+    async fn work_is_done_in_turns() {
+        let passwords = Argon2Passwords::new(Arc::new(Zeros), Turns::default());
+        let kept: Arc<str> = passwords.hash(password("open sesame")).await.unwrap().into();
+        assert!(kept.starts_with("$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$"), "{kept}");
+        let matched = passwords.compare(password("open sesame"), Some(Arc::clone(&kept))).await;
+        assert_eq!(matched, Ok(PasswordMatch::Right));
+        assert_eq!(passwords.compare(password("sesame"), Some(kept)).await, Ok(PasswordMatch::Wrong));
+    }
+}

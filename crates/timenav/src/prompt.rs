@@ -1,0 +1,94 @@
+//! Passwords that somebody types: they are not shown, and never stand on a command line.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write as _};
+
+use anyhow::{Context as _, bail};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use timenav_core::limits::PASSWORD_BYTES_MAX;
+use zeroize::Zeroizing;
+
+/// Longest line that is read, in bytes: what is longer is no password, and the service says so.
+const LINE_BYTES_MAX: u64 = 2 * PASSWORD_BYTES_MAX as u64;
+
+/// Returns the first line of stdin.
+///
+/// # Errors
+/// It cannot be read, or is empty.
+pub(crate) fn line_of_stdin() -> anyhow::Result<Zeroizing<String>> {
+    line_of(io::stdin().lock()).context("stdin cannot be read")
+}
+
+/// Asks at the terminal for a new password of a user, twice.
+///
+/// # Errors
+/// There is no terminal, or the two differ.
+pub(crate) fn new_password(user_id: &str) -> anyhow::Result<Zeroizing<String>> {
+    let mut terminal = Terminal::open().context("there is no terminal to ask at; give the password with --stdin")?;
+    let first = terminal.ask(&format!("New password of {user_id}: "))?;
+    let second = terminal.ask("The same again: ")?;
+    if *first != *second {
+        bail!("the two are not the same; nothing was changed");
+    }
+    Ok(first)
+}
+
+/// The terminal of the process, whatever its input is. It shows what is typed again when this is dropped.
+struct Terminal {
+    reader: BufReader<File>,
+    before: Termios,
+}
+
+impl Terminal {
+    fn open() -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
+        let before = tcgetattr(&file)?;
+        let mut silent = before.clone();
+        silent.local_modes.remove(LocalModes::ECHO);
+        silent.local_modes.insert(LocalModes::ECHONL);
+        tcsetattr(&file, OptionalActions::Flush, &silent)?;
+        Ok(Self { reader: BufReader::new(file), before })
+    }
+
+    fn ask(&mut self, question: &str) -> anyhow::Result<Zeroizing<String>> {
+        self.reader.get_mut().write_all(question.as_bytes()).context("the terminal cannot be written")?;
+        line_of(&mut self.reader).context("the terminal cannot be read")
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // There is nobody to tell where that fails.
+        let _ = tcsetattr(self.reader.get_ref(), OptionalActions::Flush, &self.before);
+    }
+}
+
+/// Reads a line without its end.
+fn line_of(reader: impl BufRead) -> anyhow::Result<Zeroizing<String>> {
+    let mut line = Zeroizing::new(String::new());
+    reader.take(LINE_BYTES_MAX).read_line(&mut line)?;
+    let length = line.trim_end_matches(['\r', '\n']).len();
+    line.truncate(length);
+    if line.is_empty() {
+        bail!("no password was given");
+    }
+    Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_taken_without_its_end_and_with_its_blanks() {
+        let check = |input: &str, expected: Option<&str>| {
+            let line = line_of(input.as_bytes()).ok();
+            assert_eq!(line.as_ref().map(|line| line.as_str()), expected, "{input:?}");
+        };
+        check("open sesame\n", Some("open sesame"));
+        check("open sesame\r\nmore\n", Some("open sesame"));
+        check(" open sesame ", Some(" open sesame "));
+        check("", None);
+        check("\n", None);
+    }
+}

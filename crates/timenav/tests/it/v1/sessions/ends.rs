@@ -1,0 +1,147 @@
+//! How sessions end, and what does not end them.
+
+use serde_json::{Value, json};
+
+use super::super::messages::open;
+use super::{OTHER, PASSWORD, log_out, logged_in, with_ada};
+use crate::http::Request;
+use crate::service::Service;
+
+/// More requests than fit into the time after which a session ends here.
+const REQUESTS_MAX: usize = 1_000_000;
+
+#[test]
+fn a_restart_ends_no_session() {
+    let mut service = with_ada(&[]);
+    let [kept, ended] = [service.log_in("ada", PASSWORD), service.log_in("ada", PASSWORD)];
+    service.send(Request::post("/v1/log-out").session(&ended)).expect(200);
+    let before = service.send(Request::get("/v1/session").session(&kept)).expect(200);
+    service.restart();
+    assert_eq!(service.send(Request::get("/v1/session").session(&kept)).expect(200), before);
+    assert_eq!(logged_in(&service, &ended), Value::Null);
+    service.kill();
+    service.start_again();
+    assert_eq!(service.send(Request::get("/v1/session").session(&kept)).expect(200), before);
+    assert_eq!(logged_in(&service, &ended), Value::Null);
+    service.audit();
+}
+
+#[test]
+fn logging_out_everywhere_ends_them_all() {
+    let service = with_ada(&[]);
+    service.set_password("admin", PASSWORD);
+    let ada = service.key(&json!({ "user_id": "ada" }));
+    let [a, b, admin] = ["ada", "ada", "admin"].map(|user_id| service.log_in(user_id, PASSWORD));
+    service.send(log_out(&json!({ "everywhere": true })).session(&a)).expect(200);
+    assert_eq!([&a, &b, &admin].map(|cookie| logged_in(&service, cookie)), [Value::Null, Value::Null, json!("admin")]);
+    // A key is no session, and ends those of its user where it is said.
+    let c = service.log_in("ada", PASSWORD);
+    service.send(log_out(&json!({})).key(&ada)).refused(400, "invalid_parameter");
+    service.send(log_out(&json!({ "everywhere": true })).key(&ada)).expect(200);
+    assert_eq!(logged_in(&service, &c), Value::Null);
+    service.send(Request::get("/v1/session").key(&ada)).expect(200);
+    service.audit();
+}
+
+#[test]
+fn whoever_is_removed_is_logged_out() {
+    let service = with_ada(&[]);
+    let cookie = service.log_in("ada", PASSWORD);
+    service.send(Request::new("DELETE", "/v1/users/ada")).expect(200);
+    service.send(Request::get("/timelines").session(&cookie)).refused(401, "invalid_credentials");
+    // Who comes back under the name is somebody else.
+    service.user("ada");
+    assert_eq!(logged_in(&service, &cookie), Value::Null);
+    service.try_log_in("ada", PASSWORD).refused(401, "invalid_credentials");
+    service.audit();
+}
+
+#[test]
+fn a_new_log_in_takes_the_place_of_the_session_before() {
+    let service = with_ada(&[]);
+    let first = service.log_in("ada", PASSWORD);
+    let again = Request::post("/v1/log-in").json(&json!({ "user_id": "ada", "password": PASSWORD }));
+    let answer = service.send(again.header("Host", "127.0.0.1").session(&first));
+    let second = answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    assert_ne!(first, second, "a secret is never used twice");
+    assert_eq!((logged_in(&service, &first), logged_in(&service, &second)), (Value::Null, json!("ada")));
+    service.audit();
+}
+
+/// Asks without using the session until it has ended.
+fn wait_for_its_end(service: &Service, cookie: &str) {
+    let mut connection = service.connect();
+    let request = Request::get("/v1/session").session(cookie);
+    for _ in 0..REQUESTS_MAX {
+        if connection.exchange(&request).unwrap().expect(200)["user_id"].is_null() {
+            return;
+        }
+    }
+    panic!("the session lasts");
+}
+
+#[test]
+fn a_session_that_nobody_uses_ends() {
+    let service = with_ada(&["--session-idle-secs", "2"]);
+    assert_eq!(service.get("/v1/limits", &[])["limits"]["session_idle_seconds_max"], 2);
+    let cookie = service.log_in("ada", PASSWORD);
+    wait_for_its_end(&service, &cookie);
+    let ended = service.send(Request::get("/timelines").session(&cookie));
+    assert_eq!(ended.header("set-cookie"), Some("timenav=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"));
+    let ended = ended.refused(401, "invalid_credentials");
+    assert_eq!(ended["detail"], "the session has ended; log in again");
+    service.audit();
+}
+
+#[test]
+fn a_session_ends_however_it_is_used() {
+    let service = with_ada(&["--session-max-secs", "3", "--session-idle-secs", "3"]);
+    let cookie = service.log_in("ada", PASSWORD);
+    let mut connection = service.connect();
+    let request = Request::get("/v1/limits").session(&cookie);
+    for _ in 0..REQUESTS_MAX {
+        let answer = connection.exchange(&request).unwrap();
+        if answer.status != 200 {
+            answer.refused(401, "invalid_credentials");
+            return service.audit();
+        }
+    }
+    panic!("the session lasts");
+}
+
+#[test]
+fn a_stream_ends_with_its_session() {
+    for path in ["/v1/stream?timeline_id=hers", "/v1/clock/stream?timeline_id=hers"] {
+        let service = with_ada(&[]);
+        let ada = service.key(&json!({ "user_id": "ada" }));
+        service.send(Request::post("/timelines").json(&json!({ "timeline_id": "hers" })).key(&ada)).expect(201);
+        let cookie = service.log_in("ada", PASSWORD);
+        let mut connection = service.connect();
+        let mut messages = open(&mut connection, &service, Request::get(path).session(&cookie));
+        assert_eq!(messages.next().expect("the clock as it is").event, "clock");
+        // What is done to others is none of its business.
+        service.send(Request::get("/v1/clock?timeline_id=hers").session(&cookie)).expect(200);
+        service.user("bob");
+        service.send(Request::post("/v1/pause-time").json(&json!({ "timeline_id": "hers" })).key(&ada)).expect(200);
+        let told = std::iter::from_fn(|| messages.next()).find(|message| message.event == "clock");
+        assert_eq!(told.expect("the stream goes on").data["timeline_id"], "hers");
+        service.set_password("ada", OTHER);
+        assert!(std::iter::from_fn(|| messages.next()).all(|message| message.event.is_empty()), "it ends");
+        drop(messages);
+        service.send(Request::get(path).session(&cookie)).refused(401, "invalid_credentials");
+        service.audit();
+    }
+}
+
+#[test]
+fn a_stream_ends_when_its_session_runs_out() {
+    let service = with_ada(&["--session-idle-secs", "2"]);
+    service.set_password("admin", PASSWORD);
+    let cookie = service.log_in("admin", PASSWORD);
+    let mut connection = service.connect();
+    let mut messages = open(&mut connection, &service, Request::get("/v1/stream").session(&cookie));
+    while messages.next().is_some() {}
+    drop(messages);
+    assert_eq!(logged_in(&service, &cookie), Value::Null);
+    service.audit();
+}

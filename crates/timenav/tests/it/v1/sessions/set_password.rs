@@ -1,0 +1,94 @@
+//! `POST /v1/set-password`, and `timenav user password`.
+
+use serde_json::{Value, json};
+
+use super::{OTHER, PASSWORD, logged_in, with_ada};
+use crate::http::{Request, target};
+use crate::service::{Service, run, timenav};
+
+fn set(body: &Value) -> Request {
+    Request::post("/v1/set-password").json(body)
+}
+
+#[test]
+fn who_may_set_it_and_what_it_ends() {
+    let service = with_ada(&[]);
+    let (ada, bob) = (service.key(&json!({ "user_id": "ada" })), service.user("bob"));
+    let [a, b] = [service.log_in("ada", PASSWORD), service.log_in("ada", PASSWORD)];
+    // In a session one shows the password before it.
+    let without = service.send(set(&json!({ "password": OTHER })).session(&a)).refused(400, "invalid_parameter");
+    assert_eq!(without["errors"][0]["pointer"], "#/current_password");
+    let wrong = json!({ "password": OTHER, "current_password": "not this one" });
+    service.send(set(&wrong).session(&a)).refused(403, "wrong_password");
+    let of_ada = json!({ "user_id": "ada", "password": OTHER });
+    service.send(set(&of_ada).key(&bob)).refused(403, "permission_denied");
+    let scoped = service.key(&json!({ "user_id": "ada", "scopes": ["timeline:admin"] }));
+    service.send(set(&json!({ "password": OTHER })).key(&scoped)).refused(403, "insufficient_scope");
+    assert_eq!((logged_in(&service, &a), logged_in(&service, &b)), (json!("ada"), json!("ada")));
+    // It ends the other sessions.
+    let right = json!({ "password": OTHER, "current_password": PASSWORD });
+    assert_eq!(service.send(set(&right).session(&a)).expect(200)["user_id"], "ada");
+    assert_eq!((logged_in(&service, &a), logged_in(&service, &b)), (json!("ada"), Value::Null));
+    service.try_log_in("ada", PASSWORD).refused(401, "invalid_credentials");
+    let c = service.log_in("ada", OTHER);
+    // An operator needs none of it, and ends them all; so does a key of one's own.
+    service.set_password("ada", PASSWORD);
+    assert_eq!((logged_in(&service, &a), logged_in(&service, &c)), (Value::Null, Value::Null));
+    let d = service.log_in("ada", PASSWORD);
+    service.send(set(&json!({ "password": OTHER })).key(&ada)).expect(200);
+    assert_eq!(logged_in(&service, &d), Value::Null);
+    service.log_in("ada", OTHER);
+    service.send(set(&json!({ "user_id": "nobody", "password": OTHER }))).refused(404, "not_found");
+    service.audit();
+}
+
+#[test]
+fn what_is_weak_is_not_taken() {
+    let service = with_ada(&[]);
+    for (weak, why) in [
+        ("seven77", "at least 8 characters"),
+        ("password1", "most common"),
+        ("1QAZ2WSX", "most common"),
+        ("user-long-id", "own name"),
+    ] {
+        service.send(Request::post("/v1/users").json(&json!({ "user_id": "user-long-id" })));
+        let refused = service.send(set(&json!({ "user_id": "user-long-id", "password": weak })));
+        assert!(!refused.json()["detail"].as_str().unwrap().contains(weak), "{refused}");
+        let refused = refused.refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/password");
+        assert!(refused["detail"].as_str().unwrap().contains(why), "{refused}");
+    }
+    let in_address = service.send(Request::post(&target("/v1/set-password", &[("password", OTHER)])));
+    assert!(!in_address.text().contains(OTHER), "{in_address}");
+    in_address.refused(400, "invalid_parameter");
+    // Long ones and those of any letters are.
+    for strong in ["x".repeat(1_024), "ééééééé ☃".to_owned(), "        ".to_owned()] {
+        service.set_password("ada", &strong);
+        service.log_in("ada", &strong);
+    }
+    service.audit();
+}
+
+#[test]
+fn an_operator_sets_it_on_the_command_line() {
+    let service = Service::start();
+    service.user("ada");
+    let set = |user_id: &str, input: &str| {
+        let mut command = timenav();
+        command.args(["user", "password", user_id, "--stdin"]);
+        command.env("TIMENAV_URL", service.url()).env("TIMENAV_API_KEY", &service.admin);
+        run(&mut command, input)
+    };
+    let (code, stdout, stderr) = set("ada", &format!("{PASSWORD}\n"));
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert_eq!(stdout, "The password of `ada` is set, and other sessions of theirs have ended.\n");
+    service.log_in("ada", PASSWORD);
+    let (code, stdout, stderr) = set("ada", "password\n");
+    assert!(code != Some(0) && stdout.is_empty() && stderr.contains("most common"), "{code:?} {stderr}");
+    let (code, _, stderr) = set("ada", "");
+    assert!(code != Some(0) && stderr.contains("no password was given"), "{code:?} {stderr}");
+    let (code, _, stderr) = set("nobody", PASSWORD);
+    assert!(code != Some(0) && stderr.contains("nobody"), "{code:?} {stderr}");
+    service.log_in("ada", PASSWORD);
+    service.audit();
+}
