@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::metrics::Metrics;
 use crate::rate::Rates;
 use crate::route::Route;
-use crate::{auth, finish, service, v1};
+use crate::{auth, console, finish, service, v1};
 
 /// What the process tells the HTTP layer.
 #[derive(Clone, Debug)]
@@ -93,6 +93,7 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
     let router = for_callers
         .merge(for_anybody)
         .merge(service::routes())
+        .merge(console::routes())
         .fallback(finish::no_route)
         .method_not_allowed_fallback(finish::no_method)
         .layer(from_fn(finish::note_route))

@@ -7,6 +7,7 @@
 mod answer;
 mod app;
 mod auth;
+mod console;
 mod finish;
 mod idempotency;
 mod metrics;

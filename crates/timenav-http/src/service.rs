@@ -11,9 +11,9 @@ use crate::app::App;
 use crate::openapi::{openapi_3_2_json, openapi_json};
 use crate::problem::Failure;
 
-/// The page at `/`, for whoever arrives without knowing more.
+/// What is at `/` for a program that arrives without knowing more. People get the console.
 #[derive(Serialize)]
-struct Welcome {
+pub(crate) struct Welcome {
     status: &'static str,
     version: &'static str,
     documentation: &'static str,
@@ -22,7 +22,6 @@ struct Welcome {
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
-        .route("/", get(welcome))
         .route("/healthz", get(healthz))
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
@@ -30,7 +29,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/openapi-3.2.json", get(openapi_3_2))
 }
 
-async fn welcome(State(app): State<App>) -> Json<Welcome> {
+pub(crate) fn welcome(State(app): State<App>) -> Json<Welcome> {
     Json(Welcome {
         status: "This is timenav: one clock and one history that a whole system can share.",
         version: app.options.version,

@@ -26,6 +26,7 @@ mod tour;
 mod verifier;
 mod manners;
 mod pages;
+mod console;
 
 use std::path::Path;
 

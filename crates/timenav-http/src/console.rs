@@ -1,0 +1,167 @@
+//! The console: files that were built into the program, as they are in `console/dist`.
+//!
+//! There is no routing here: the console keeps its own address behind `#`, and names everything else relative to where
+//! it is, so that it works below any path that a proxy gives it.
+
+use std::borrow::Cow;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use data_encoding::HEXLOWER;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use rust_embed::{EmbeddedFile, RustEmbed};
+
+use crate::app::App;
+use crate::problem::Failure;
+use crate::service;
+
+/// What is at `/`.
+const PAGE: &str = "index.html";
+/// Ends the name of a file that is packed beside the one of the same name.
+const PACKED: &str = ".br";
+
+/// What a browser lets the console do (W3C CSP 3, Trusted Types): nothing but its own files, and no text becomes code.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
+    connect-src 'self'; form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; \
+    require-trusted-types-for 'script'";
+
+/// The files. A build for debugging reads them from the folder, each time.
+#[derive(RustEmbed)]
+#[folder = "../../console/dist/"]
+struct Files;
+
+/// Returns a route for each file, and for the page.
+pub(crate) fn routes() -> Router<App> {
+    let mut router = Router::new().route("/", get(page));
+    for name in Files::iter().filter(|name| !name.ends_with(PACKED)) {
+        let path = format!("/{name}");
+        let serve = move |headers: HeaderMap| std::future::ready(file(&name, &headers));
+        router = router.route(&path, get(serve));
+    }
+    router
+}
+
+/// Shows people the console, and tells programs where they are.
+async fn page(app: State<App>, headers: HeaderMap) -> Response {
+    if wants_page(&headers) { file(PAGE, &headers).into_response() } else { service::welcome(app).into_response() }
+}
+
+fn wants_page(headers: &HeaderMap) -> bool {
+    let ranges = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    ranges
+        .flat_map(|text| text.split(','))
+        .any(|range| weight_of(range, "text/html").is_some_and(|weight| weight > 0.0))
+}
+
+/// Returns a file as it is asked for: packed or not, or nothing where the client has it (RFC 9110 §13.1.2).
+fn file(name: &str, headers: &HeaderMap) -> Result<Response, Failure> {
+    let plain = Files::get(name).ok_or(Failure::NoRoute)?;
+    let packed = takes_packed(headers).then(|| Files::get(&format!("{name}{PACKED}"))).flatten();
+    let encoding = packed.is_some().then(|| HeaderValue::from_static("br"));
+    let EmbeddedFile { data, metadata } = packed.unwrap_or(plain);
+    let tag = format!("\"{}\"", HEXLOWER.encode(&metadata.sha256_hash()[..16]));
+    let is_known = headers.get_all(header::IF_NONE_MATCH).iter().any(|value| names(value, &tag));
+    let mut response = if is_known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        let body = match data {
+            Cow::Borrowed(bytes) => Body::from(bytes),
+            Cow::Owned(bytes) => Body::from(bytes),
+        };
+        Response::new(body)
+    };
+    let mut set = |name: HeaderName, value: HeaderValue| response.headers_mut().insert(name, value);
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::CACHE_CONTROL, "no-cache"),
+        (header::VARY, "Accept, Accept-Encoding"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("permissions-policy"), "geolocation=(), camera=(), microphone=()"),
+    ] {
+        set(name, HeaderValue::from_static(value));
+    }
+    if let Ok(tag) = HeaderValue::try_from(tag) {
+        set(header::ETAG, tag);
+    }
+    if !is_known {
+        set(header::CONTENT_TYPE, HeaderValue::from_static(content_type(name)));
+        encoding.map(|encoding| set(header::CONTENT_ENCODING, encoding));
+    }
+    Ok(response)
+}
+
+/// Returns whether a list of tags has one, compared weakly (RFC 9110 §8.8.3.2).
+fn names(list: &HeaderValue, tag: &str) -> bool {
+    let list = list.to_str().unwrap_or("");
+    list.split(',').map(str::trim).any(|given| given == "*" || given.strip_prefix("W/").unwrap_or(given) == tag)
+}
+
+/// Returns whether brotli is among the codings that the client takes (RFC 9110 §12.5.3).
+fn takes_packed(headers: &HeaderMap) -> bool {
+    let codings = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let mut weights = codings.flat_map(|text| text.split(',')).filter_map(|coding| weight_of(coding, "br"));
+    weights.next().is_some_and(|weight| weight > 0.0)
+}
+
+/// Returns the weight of an item of a list, if it is of that name.
+fn weight_of(item: &str, name: &str) -> Option<f32> {
+    let mut parts = item.split(';').map(str::trim);
+    if !parts.next()?.eq_ignore_ascii_case(name) {
+        return None;
+    }
+    let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+    Some(weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0)))
+}
+
+/// Returns the type of a file, by the end of its name.
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit_once('.').map_or("", |(_, end)| end) {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "svg" => "image/svg+xml; charset=utf-8",
+        "txt" => "text/plain; charset=utf-8",
+        "json" | "map" => "application/json",
+        "webmanifest" => "application/manifest+json",
+        "png" => "image/png",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brotli_is_taken_where_it_is_named() {
+        let check = |text: &str, expected| {
+            let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_str(text).unwrap())]);
+            assert_eq!(takes_packed(&headers), expected, "{text}");
+        };
+        check("gzip, deflate, br, zstd", true);
+        check("BR;q=0.5", true);
+        check("br;q=0", false);
+        check("br; q=0.000, gzip", false);
+        check("gzip", false);
+        check("*", false);
+        check("brotli", false);
+        check("", false);
+        assert!(!takes_packed(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn tags_are_compared_weakly() {
+        let check = |list: &str, expected| assert_eq!(names(&HeaderValue::from_str(list).unwrap(), "\"a\""), expected);
+        check("\"a\"", true);
+        check("W/\"a\"", true);
+        check("\"b\", \"a\"", true);
+        check("*", true);
+        check("\"b\"", false);
+        check("a", false);
+    }
+}
