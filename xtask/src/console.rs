@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
-use crate::process;
+use crate::{process, tools};
 
 /// Where the sources of the console are.
 const CONSOLE: &str = "console";
@@ -19,7 +19,13 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     install(&console)?;
     process::run(npm(&console).args(["run", "--silent", "check"]))?;
     process::run(npm(&console).args(["run", "--silent", "test"]))?;
-    compare(root, &console)
+    compare(root, &console)?;
+    let chromium = tools::chromium()?;
+    process::run(&mut process::cargo(root, &["build", "--package", "timenav"]))?;
+    let program = process::target_folder(root).join("debug/timenav");
+    let mut browse = npm(&console);
+    browse.args(["run", "--silent", "e2e"]).env("TIMENAV_BIN", program).env("CHROMIUM_BIN", chromium);
+    process::run(&mut browse)
 }
 
 /// Installs the packages that the lock file names, unless they are there already.

@@ -113,7 +113,6 @@ fn found_or_built(root: &Path, program: &Built) -> anyhow::Result<PathBuf> {
 }
 
 /// Returns the path of Chromium, with Debian's package for that where it is missing and may be installed.
-#[expect(dead_code, reason = "the tests in a browser come with accounts")]
 pub(crate) fn chromium() -> anyhow::Result<PathBuf> {
     let named = std::env::var_os("CHROMIUM_BIN").map(PathBuf::from);
     let usual = ["chromium", "chromium-browser", "google-chrome"].map(|name| Path::new("/usr/bin").join(name));
