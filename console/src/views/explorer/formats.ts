@@ -1,0 +1,74 @@
+/** The kinds of text that the API knows, checked as the service does, with what would be right. */
+import { parse } from '../../lib/instant';
+
+const BRACKETS = /\[[^\]]*\]$/;
+const DATE = /^([+-]\d{6}|\d{4})-\d{2}-\d{2}$/;
+const ZONE = /(Z|[+-]\d{2}:?\d{2})$/i;
+const SHORT_YEAR = /^-\d{4}-/;
+
+/** Returns what is wrong with a timestamp, or null. */
+export function timestampIssue(text: string): string | null {
+  const bare = text.trim().replace(BRACKETS, '');
+  if (SHORT_YEAR.test(bare)) return `Years before 0 have six digits: -00${bare.slice(1)}`;
+  if (DATE.test(bare)) return `Add a time and a zone: ${bare}T00:00:00Z`;
+  if (parse(bare) !== null) return ZONE.test(bare.slice(10)) ? null : `Add a zone: ${bare}Z is UTC.`;
+  return 'Write a date, a time and a zone, such as 2028-02-29T08:30:00Z.';
+}
+
+const SHORT = /^(?:\d+(?:\.\d+)?w)?(?:\d+(?:\.\d+)?d)?(?:\d+(?:\.\d+)?h)?(?:\d+(?:\.\d+)?m)?(?:\d+(?:\.\d+)?s)?$/;
+const NUMBER = String.raw`\d+(?:[.,]\d+)?`;
+const ISO = new RegExp(
+  `^P(?:\\d+Y)?(?:\\d+M)?(?:${NUMBER}W)?(?:${NUMBER}D)?(?:T(?=\\d)(?:${NUMBER}H)?(?:${NUMBER}M)?(?:${NUMBER}S)?)?$`,
+);
+
+/** Returns what is wrong with a duration, or null. */
+export function durationIssue(text: string): string | null {
+  const bare = text.trim();
+  if (bare.startsWith('-') || bare.startsWith('+')) return 'Durations have no sign; to go back there is rewind.';
+  if (/^\d+(\.\d+)?$/.test(bare)) return `Add a unit: ${bare}s, ${bare}m, ${bare}h, ${bare}d or ${bare}w.`;
+  const isRead = (bare !== '' && SHORT.test(bare)) || (bare.length > 1 && ISO.test(bare));
+  if (!isRead) return 'Write numbers with units, largest first, such as 90m, 1d12h or P1M.';
+  return /[1-9]/.test(bare) ? null : 'A duration is longer than zero.';
+}
+
+const isLikeDuration = (text: string): boolean => /^[+-]?(P|\d.*[wdhms]$)/.test(text);
+
+/** Returns what is wrong with a range, or null. */
+export function rangeIssue(text: string): string | null {
+  const parts = splitRange(text);
+  if (parts === null) return 'Write two ends with a slash between, such as 2028-02-01T00:00:00Z/2028-03-01T00:00:00Z; .. is an open end.';
+  const [start, end] = parts;
+  if (isLikeDuration(start) && isLikeDuration(end)) return 'One end must be a moment; only the other may be a duration.';
+  for (const [name, other, part] of [['start', end, start], ['end', start, end]] as const) {
+    if (part === '') return `The ${name} is missing; .. leaves it open.`;
+    if (part === '..') continue;
+    if (isLikeDuration(part) && other === '..') return `The ${name} is a duration, so the other end must be a moment.`;
+    const wrong = isLikeDuration(part) ? durationIssue(part) : timestampIssue(part);
+    if (wrong !== null) return `The ${name}: ${wrong}`;
+  }
+  const from = parse(start.replace(BRACKETS, ''));
+  const to = parse(end.replace(BRACKETS, ''));
+  return from !== null && to !== null && to < from ? 'The end is before the start.' : null;
+}
+
+/** Returns the two ends of a range; a slash within a zone's brackets is none. */
+export function splitRange(text: string): [string, string] | null {
+  const hidden = text.replace(/\[[^\]]*\]/g, (zone) => zone.replaceAll('/', '\u0000'));
+  const parts = hidden.split('/').map((part) => part.replaceAll('\u0000', '/').trim());
+  return parts.length === 2 ? [parts[0]!, parts[1]!] : null;
+}
+
+/** Returns what is wrong with a text of a format, or null. Formats that nobody here knows forbid nothing. */
+export function formatIssue(format: string, text: string): string | null {
+  switch (format) {
+    case 'timestamp':
+    case 'expiry':
+      return timestampIssue(text);
+    case 'length-of-time':
+      return durationIssue(text);
+    case 'time-range':
+      return rangeIssue(text);
+    default:
+      return null;
+  }
+}

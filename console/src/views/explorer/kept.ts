@@ -1,0 +1,6 @@
+/** What stays while the page is open: drafts without their secrets, and which operation was looked at last. */
+import type { Draft } from './draft';
+
+export const drafts = new Map<string, Draft>();
+
+export const last = { operation: 'travel' };
