@@ -1,0 +1,34 @@
+/** What of the view is in the address. */
+import { format, parse, type Micros } from '../../lib/instant';
+import type { Scale } from './scale';
+import type { Box } from './store';
+
+/** Writes the middle and the zoom, without digits that nobody sees. */
+export function viewParams(view: Scale): { center: string; zoom: string } {
+  // A pixel is enough: what is smaller is not seen.
+  const grain = BigInt(Math.max(1, Math.floor(view.pixel)));
+  const center = view.center - (((view.center % grain) + grain) % grain);
+  return { center: format(center), zoom: Number(view.pixel.toPrecision(4)).toString() };
+}
+
+export function parseView(center: string | null, zoom: string | null): { center: Micros; pixel: number } | null {
+  const time = parse(center ?? '');
+  const pixel = Number(zoom ?? NaN);
+  return time === null || !(pixel > 0) ? null : { center: time, pixel };
+}
+
+export function boxParam(box: Box): string {
+  return [box.west, box.south, box.east, box.north].join(',');
+}
+
+export function parseBox(text: string | null): Box | null {
+  const [west, south, east, north, ...rest] = (text ?? '').split(',').map((part) => (part.trim() === '' ? NaN : Number(part)));
+  const isDegrees = (value: number | undefined, most: number): value is number => value !== undefined && Math.abs(value) <= most;
+  if (rest.length > 0 || !isDegrees(west, 180) || !isDegrees(east, 180) || !isDegrees(south, 90) || !isDegrees(north, 90) || south > north) return null;
+  return { west, south, east, north };
+}
+
+export function boxText(box: Box): string {
+  const side = (value: number, plus: string, minus: string): string => `${Math.abs(value).toFixed(0)}° ${value < 0 ? minus : plus}`;
+  return `${side(box.south, 'N', 'S')} to ${side(box.north, 'N', 'S')}, ${side(box.west, 'E', 'W')} to ${side(box.east, 'E', 'W')}`;
+}

@@ -1,0 +1,69 @@
+/** An event with its history, as the service tells it. */
+import type { Cause, EventBody } from './store';
+import { whenText } from './words';
+
+export interface Version {
+  position: number;
+  timeline_id: string;
+  until?: number | null;
+  event?: EventBody | null;
+}
+
+export interface Intervention {
+  intervention_id: string;
+  event_id: string;
+  action: string;
+  time: string;
+  effect: { kind: string };
+  stood: boolean;
+  changed: boolean;
+  position: number;
+}
+
+export interface EventRead {
+  event_id: string;
+  stands: boolean;
+  event?: EventBody | null;
+  versions: Version[];
+  interventions: Intervention[];
+}
+
+export interface Hanging {
+  effects: Cause[];
+  paradoxes: { code: string; kind: string; grade?: string; explanation?: string }[];
+}
+
+/** Returns what is another in a later version, in sentences. */
+export function changes(before: EventBody, after: EventBody): string[] {
+  const found: string[] = [];
+  if (whenText(before) !== whenText(after) || before.time !== after.time) found.push(`From ${whenText(before)} to ${whenText(after)}`);
+  const word = (name: 'name' | 'description' | 'location' | 'source' | 'precision' | 'kind', label: string): void => {
+    const a = before[name] ?? '';
+    const b = after[name] ?? '';
+    if (a !== b) found.push(b === '' ? `${label} taken away` : a === '' ? `${label} “${b}” added` : `${label} changed from “${a}” to “${b}”`);
+  };
+  word('name', 'Name');
+  word('description', 'Description');
+  word('location', 'Place');
+  word('precision', 'Precision');
+  word('kind', 'Kind');
+  word('source', 'Source');
+  const parts = ['geo', 'causes', 'actors', 'attributes', 'asserts'] as const;
+  const labels = { geo: 'Coordinates', causes: 'Causes', actors: 'Actors', attributes: 'Attributes', asserts: 'States' };
+  for (const part of parts) {
+    if (JSON.stringify(before[part] ?? null) !== JSON.stringify(after[part] ?? null)) found.push(`${labels[part]} changed`);
+  }
+  return found.length === 0 ? ['Nothing that is shown here changed'] : found;
+}
+
+/** Returns coordinates as people write them: "37.98° N, 23.72° E". */
+export function geoText(geo: { lat: number; lon: number; radius_m?: number | null }): string {
+  const degrees = (value: number, plus: string, minus: string): string => `${Math.abs(value).toFixed(2)}° ${value < 0 ? minus : plus}`;
+  const radius = geo.radius_m ? `, within ${geo.radius_m >= 1_000 ? `${(geo.radius_m / 1_000).toLocaleString('en', { maximumFractionDigits: 1 })} km` : `${Math.round(geo.radius_m)} m`}` : '';
+  return `${degrees(geo.lat, 'N', 'S')}, ${degrees(geo.lon, 'E', 'W')}${radius}`;
+}
+
+/** Returns a value of an attribute on one line. */
+export function valueText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

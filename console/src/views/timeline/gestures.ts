@@ -1,0 +1,108 @@
+/** What fingers, mouse and wheel do to the axis. */
+import type { Scale } from './scale';
+import { panned, zoomed } from './scale';
+
+export interface GestureTarget {
+  view: () => Scale;
+  look: (view: Scale) => void;
+  /** Whether dragging brushes a range now, also without the shift key. */
+  isBrushing: () => boolean;
+  brush: (part: { from: number; to: number } | null, isDone: boolean) => void;
+  hover: (point: { x: number; y: number } | null) => void;
+  click: (point: { x: number; y: number }) => void;
+}
+
+/** A pointer that moved less has clicked. */
+const CLICK_PIXELS = 4;
+
+export function gestures(target: GestureTarget): (element: HTMLElement) => () => void {
+  return (element) => {
+    const pointers = new Map<number, { x: number; y: number }>();
+    let start = { x: 0, y: 0 };
+    let hasMoved = false;
+    let brushFrom: number | null = null;
+
+    const point = (event: MouseEvent): { x: number; y: number } => {
+      const bounds = element.getBoundingClientRect();
+      return { x: event.clientX - bounds.left, y: event.clientY - bounds.top };
+    };
+
+    function down(event: PointerEvent): void {
+      if (event.button !== 0) return;
+      const at = point(event);
+      pointers.set(event.pointerId, at);
+      element.setPointerCapture(event.pointerId);
+      start = at;
+      if (pointers.size > 1) {
+        hasMoved = true;
+        brushFrom = null;
+        target.brush(null, false);
+        return;
+      }
+      hasMoved = false;
+      brushFrom = event.shiftKey || target.isBrushing() ? at.x : null;
+    }
+
+    function move(event: PointerEvent): void {
+      const at = point(event);
+      const before = pointers.get(event.pointerId);
+      if (before === undefined) {
+        target.hover(at);
+        return;
+      }
+      if (!hasMoved && Math.hypot(at.x - start.x, at.y - start.y) < CLICK_PIXELS) return;
+      hasMoved = true;
+      target.hover(null);
+      if (brushFrom !== null) target.brush({ from: brushFrom, to: at.x }, false);
+      else if (pointers.size === 1) target.look(panned(target.view(), before.x - at.x));
+      else pinch(event.pointerId, before, at);
+      pointers.set(event.pointerId, at);
+    }
+
+    function pinch(id: number, before: { x: number }, at: { x: number }): void {
+      const other = [...pointers].find(([key]) => key !== id)?.[1];
+      if (!other) return;
+      const factor = Math.max(Math.abs(before.x - other.x), 8) / Math.max(Math.abs(at.x - other.x), 8);
+      const middle = (at.x + other.x) / 2;
+      target.look(zoomed(panned(target.view(), (before.x - at.x) / 2), factor, middle));
+    }
+
+    function up(event: PointerEvent): void {
+      const at = point(event);
+      if (!pointers.delete(event.pointerId)) return;
+      if (event.type === 'pointercancel') target.brush(null, false);
+      else if (!hasMoved) target.click(at);
+      else if (brushFrom !== null) target.brush({ from: brushFrom, to: at.x }, true);
+      brushFrom = null;
+    }
+
+    function wheel(event: WheelEvent): void {
+      event.preventDefault();
+      const unit = event.deltaMode === 1 ? 18 : event.deltaMode === 2 ? 300 : 1;
+      const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+      if (isSideways) target.look(panned(target.view(), (event.deltaX || event.deltaY) * unit));
+      // The browser tells a pinch on a touchpad as a wheel with the control key, in small numbers.
+      else target.look(zoomed(target.view(), Math.exp(Math.max(-400, Math.min(400, event.deltaY * unit)) * (event.ctrlKey ? 0.011 : 0.0017)), point(event).x));
+    }
+
+    const double = (event: MouseEvent): void => target.look(zoomed(target.view(), event.shiftKey ? 2.5 : 0.4, point(event).x));
+    const leave = (): void => target.hover(null);
+
+    element.addEventListener('pointerdown', down);
+    element.addEventListener('pointermove', move);
+    element.addEventListener('pointerup', up);
+    element.addEventListener('pointercancel', up);
+    element.addEventListener('pointerleave', leave);
+    element.addEventListener('dblclick', double);
+    element.addEventListener('wheel', wheel, { passive: false });
+    return () => {
+      element.removeEventListener('pointerdown', down);
+      element.removeEventListener('pointermove', move);
+      element.removeEventListener('pointerup', up);
+      element.removeEventListener('pointercancel', up);
+      element.removeEventListener('pointerleave', leave);
+      element.removeEventListener('dblclick', double);
+      element.removeEventListener('wheel', wheel);
+    };
+  };
+}

@@ -1,0 +1,41 @@
+/** The timelines around the one that is looked at: what it was forked from, and what was forked from it. */
+import { call } from '../../lib/api';
+import { parse, type Micros } from '../../lib/instant';
+import type { TimelineBody } from '../../lib/timelines.svelte';
+
+export interface Lane {
+  timeline: string;
+  isParent: boolean;
+  /** What the clock showed when the ways parted; null where that may not be read. */
+  at: Micros | null;
+}
+
+export const FORKS_MAX = 4;
+
+/** Returns the lanes and how many forks have none for lack of room. */
+export async function readLanes(timeline: string, all: readonly TimelineBody[], signal: AbortSignal): Promise<{ lanes: Lane[]; more: number }> {
+  const own = all.find((candidate) => candidate.timeline_id === timeline);
+  const forks = all.filter((candidate) => candidate.fork?.of === timeline);
+  const shown = forks.slice(0, FORKS_MAX);
+  const lanes = shown.map(async (fork): Promise<Lane> => ({ timeline: fork.timeline_id, isParent: false, at: await moment(fork, signal) }));
+  if (own?.fork) {
+    const parent = own.fork.of;
+    lanes.unshift(moment(own, signal).then((at) => ({ timeline: parent, isParent: true, at })));
+  }
+  return { lanes: await Promise.all(lanes), more: forks.length - shown.length };
+}
+
+/** A fork names an entry of another ledger; what the clock showed then stands in that entry. */
+async function moment(fork: TimelineBody, signal: AbortSignal): Promise<Micros | null> {
+  if (fork.clock?.generation === 0) return parse(fork.clock.origin_virtual);
+  const { of, size } = fork.fork!;
+  if (size === 0) return null;
+  try {
+    const proof = await call<{ leaf?: string | null }>('GET', `timeline/${encodeURIComponent(of)}/proof`, { query: { position: size - 1 }, signal });
+    const leaf = JSON.parse(proof.leaf ?? '{}') as { clock_time?: string };
+    return parse(leaf.clock_time ?? '');
+  } catch {
+    // Who may read the fork need not be allowed to read what it was forked from.
+    return null;
+  }
+}

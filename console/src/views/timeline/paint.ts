@@ -1,0 +1,255 @@
+/** Draws the axis. Events are drawn once per zoom onto a sheet that a drag only shifts; the rest is drawn each time. */
+import type { Label, Layout } from './layout';
+import { BAR_MIN, DOT, ROW, dotY, offset } from './layout';
+import type { Palette } from './palette';
+import { split, xOf, type Scale } from './scale';
+import type { EventStore } from './store';
+import type { Ticks } from './ticks';
+
+/** Heights from the top: the periods, the ticks, the flags. */
+export const RULER = 46;
+export const FLAGS = 24;
+
+export interface Frame {
+  context: CanvasRenderingContext2D;
+  palette: Palette;
+  scale: Scale;
+  height: number;
+  /** Where the base line is. */
+  base: number;
+}
+
+/** Draws dots, bars and labels of a layout; the sheet is as wide as the layout and its base line is at `base`. */
+export function paintSheet(sheet: CanvasRenderingContext2D, layout: Layout, store: EventStore, palette: Palette, base: number, marks: Marks): void {
+  const left = -layout.from;
+  paintSoft(sheet, layout, store, palette, base, left);
+  paintBins(sheet, layout, store, palette, base, left, marks);
+  sheet.globalAlpha = 0.55;
+  sheet.fillStyle = palette.accent;
+  for (const { x, bar } of layout.thin) sheet.fillRect(left + x, base + 2, Math.max(bar, 1), 3);
+  sheet.globalAlpha = 1;
+  paintLabels(sheet, layout, palette, base, left);
+  const center = split(layout.scale.center);
+  for (const label of layout.labels) {
+    const mark = marks.get(store.ids[label.row]!);
+    if (mark) paintMark(sheet, palette, mark, left + offset(store, label.row, center, layout.scale), base + 4);
+  }
+}
+
+/** Stems first, then what is written: the stem of a label further down must not run through the text of another. */
+function paintLabels(sheet: CanvasRenderingContext2D, layout: Layout, palette: Palette, base: number, left: number): void {
+  const top = (label: Label): number => base + 12 + label.line * ROW;
+  sheet.fillStyle = palette['line-strong'];
+  for (const label of layout.labels) if (label.bar < BAR_MIN) sheet.fillRect(Math.round(left + label.x), base + 1, 1, top(label) + 16 - base);
+  sheet.globalCompositeOperation = 'destination-out';
+  for (const label of layout.labels) {
+    if (label.bar < BAR_MIN) sheet.fillRect(left + label.x + (label.isLeft ? 4 - label.width : 3), top(label) + 1, label.width - 8, ROW - 6);
+  }
+  sheet.globalCompositeOperation = 'source-over';
+  sheet.font = `500 12.5px ${palette.sans}`;
+  sheet.textBaseline = 'middle';
+  for (const label of layout.labels) {
+    const x = left + label.x;
+    const y = top(label);
+    const hasBar = label.bar >= BAR_MIN;
+    if (hasBar) {
+      sheet.fillStyle = palette['accent-wash'];
+      box(sheet, x, y, label.bar, ROW - 5, 4);
+      sheet.fill();
+      sheet.fillStyle = palette.accent;
+      box(sheet, x, y, 3, ROW - 5, 1);
+      sheet.fill();
+    }
+    sheet.fillStyle = palette.ink;
+    sheet.textAlign = label.isLeft ? 'right' : 'left';
+    // What began left of the sheet keeps its label in sight.
+    sheet.fillText(label.text, label.isLeft ? x - 7 : Math.max(x + 7, hasBar ? 7 : -Infinity), y + (ROW - 5) / 2 + 0.5, 230);
+  }
+  sheet.textAlign = 'left';
+}
+
+export type Mark = { isTouched: boolean; isParadox: boolean };
+export type Marks = ReadonlyMap<string, Mark>;
+
+function paintMark(sheet: CanvasRenderingContext2D, palette: Palette, mark: Mark, x: number, y: number): void {
+  sheet.fillStyle = mark.isParadox ? palette.bad : palette.warn;
+  sheet.beginPath();
+  sheet.moveTo(x, y - 4.5);
+  sheet.lineTo(x + 4.5, y);
+  sheet.lineTo(x, y + 4.5);
+  sheet.lineTo(x - 4.5, y);
+  sheet.fill();
+}
+
+function paintSoft(sheet: CanvasRenderingContext2D, layout: Layout, store: EventStore, palette: Palette, base: number, left: number): void {
+  if (layout.last - layout.first > 4_000) return;
+  const center = split(layout.scale.center);
+  sheet.fillStyle = palette.accent;
+  sheet.globalAlpha = 0.16;
+  for (let row = layout.first; row < layout.last; row += 1) {
+    const width = store.softness[row]! / layout.scale.pixel;
+    if (width < 5) continue;
+    box(sheet, left + offset(store, row, center, layout.scale), base - 9, width, 8, 4);
+    sheet.fill();
+  }
+  sheet.globalAlpha = 1;
+}
+
+function paintBins(sheet: CanvasRenderingContext2D, layout: Layout, store: EventStore, palette: Palette, base: number, left: number, marks: Marks): void {
+  const center = split(layout.scale.center);
+  const dot = sprite(palette.accent, palette.surface);
+  const room = layout.above - 10;
+  // A bar of one event would be as high as a dot, and the highest fills the room.
+  const power = Math.min(1, Math.log(room / DOT) / Math.log(Math.max(layout.maxCount, 2)));
+  for (let bin = 0; bin < layout.counts.length; bin += 1) {
+    const total = layout.counts[bin]!;
+    if (total === 0) continue;
+    const x = left + layout.binX + bin * layout.binWidth;
+    if (total > layout.dotsMax) {
+      const height = Math.max(DOT, room * (total / layout.maxCount) ** power);
+      sheet.fillStyle = palette.accent;
+      sheet.globalAlpha = 0.6 + 0.4 * (total / layout.maxCount);
+      sheet.fillRect(x, base - height, Math.max(layout.binWidth - 1, 1), height);
+      sheet.globalAlpha = 1;
+      continue;
+    }
+    for (let index = 0; index < total; index += 1) {
+      const row = layout.rows[bin]! + index;
+      const at = left + offset(store, row, center, layout.scale);
+      sheet.drawImage(dot, at - 4, base + dotY(index) - 4, 8, 8);
+      const mark = marks.size > 0 ? marks.get(store.ids[row]!) : undefined;
+      if (mark) paintMark(sheet, palette, mark, at, base + dotY(index));
+    }
+  }
+}
+
+const sprites = new Map<string, HTMLCanvasElement>();
+
+/** A dot, drawn once and copied: much faster than an arc for each. */
+function sprite(color: string, ring: string): HTMLCanvasElement {
+  const key = `${color} ${ring}`;
+  const known = sprites.get(key);
+  if (known) return known;
+  const made = document.createElement('canvas');
+  made.width = made.height = 32;
+  const context = made.getContext('2d')!;
+  context.fillStyle = ring;
+  context.arc(16, 16, 14, 0, 7);
+  context.fill();
+  context.fillStyle = color;
+  context.beginPath();
+  context.arc(16, 16, 11.5, 0, 7);
+  context.fill();
+  sprites.set(key, made);
+  return made;
+}
+
+export function box(context: CanvasRenderingContext2D, x: number, y: number, width: number, height: number, radius: number): void {
+  context.beginPath();
+  context.roundRect(x, y, Math.max(width, 1), height, Math.min(radius, width / 2));
+}
+
+/** Draws the periods, the ticks and their lines. */
+export function paintRuler({ context, palette, scale, height }: Frame, { ticks, periods }: Ticks): void {
+  context.fillStyle = palette.line;
+  for (const tick of ticks) {
+    context.globalAlpha = tick.isMajor ? 1 : 0.55;
+    context.fillRect(Math.round(tick.x), RULER - 6, 1, height - RULER + 6);
+  }
+  context.globalAlpha = 1;
+  context.fillRect(0, RULER, scale.width, 1);
+  context.textBaseline = 'middle';
+  context.textAlign = 'center';
+  for (const tick of ticks) {
+    context.font = `${tick.isMajor ? 620 : 450} 12px ${palette.sans}`;
+    context.fillStyle = tick.isMajor ? palette.ink : palette.muted;
+    // A label that would be cut at the edge fades.
+    const inside = Math.min(tick.x, scale.width - tick.x) - context.measureText(tick.label).width / 2;
+    context.globalAlpha = Math.max(0, Math.min(1, (inside + 10) / 16));
+    context.fillText(tick.label, tick.x, periods.length > 0 ? 31 : 24);
+  }
+  context.globalAlpha = 1;
+  context.textAlign = 'left';
+  context.font = `620 12px ${palette.sans}`;
+  context.fillStyle = palette.ink;
+  periods.forEach((period, index) => {
+    const next = periods[index + 1]?.x ?? Infinity;
+    const x = Math.max(period.x, 0) + 10;
+    const width = context.measureText(period.label).width;
+    // The first one stays at the edge until the next pushes it out.
+    const pushed = x + width + 14 > next ? (next - x - width * 0.6) / 40 : 1;
+    const inside = (scale.width - x - width + 10) / 16;
+    context.globalAlpha = Math.max(0, Math.min(1, pushed, inside));
+    if (context.globalAlpha > 0.05) context.fillText(period.label, Math.min(x, next - width - 14), 12);
+    context.globalAlpha = 1;
+    if (period.x > 0) {
+      context.fillStyle = palette['line-strong'];
+      context.fillRect(Math.round(period.x), 4, 1, 16);
+      context.fillStyle = palette.ink;
+    }
+  });
+}
+
+/** Gives what is still to come a ground of its own. */
+export function paintFuture({ context, palette, scale, height }: Frame, now: bigint): void {
+  const x = Math.max(Math.round(xOf(scale, now)), 0);
+  if (x >= scale.width) return;
+  context.fillStyle = palette.sunken;
+  context.globalAlpha = 0.75;
+  context.fillRect(x, RULER + 1, scale.width - x, height - RULER - 1);
+  context.globalAlpha = 1;
+}
+
+/** Draws the moment the clock shows. */
+export function paintNow({ context, palette, scale, height }: Frame, now: bigint): void {
+  const x = xOf(scale, now);
+  if (x < -2 || x > scale.width + 2) return;
+  const line = Math.round(x);
+  context.fillStyle = palette.now;
+  context.fillRect(line - 1, RULER - 4, 2, height - RULER + 4);
+  context.beginPath();
+  context.moveTo(line - 6, RULER - 9);
+  context.lineTo(line + 6, RULER - 9);
+  context.lineTo(line, RULER + 1);
+  context.fill();
+}
+
+/** Dims what is outside of a brushed range. */
+export function paintRange({ context, palette, scale, height }: Frame, from: bigint, to: bigint): void {
+  const left = Math.max(-2, Math.min(scale.width + 2, xOf(scale, from)));
+  const right = Math.max(-2, Math.min(scale.width + 2, xOf(scale, to)));
+  context.fillStyle = palette.sunken;
+  context.globalAlpha = 0.72;
+  context.fillRect(0, RULER + 1, left, height);
+  context.fillRect(right, RULER + 1, scale.width - right, height);
+  context.globalAlpha = 1;
+  context.fillStyle = palette.accent;
+  context.fillRect(left, RULER + 1, 1.5, height);
+  context.fillRect(right - 1.5, RULER + 1, 1.5, height);
+  context.fillRect(left, RULER - 1, right - left, 3);
+}
+
+/** Draws a ring around an event, and arcs to those it hangs on and those that hang on it. */
+export function paintSelection({ context, palette, scale, base }: Frame, at: bigint, causes: bigint[], effects: bigint[]): void {
+  const x = xOf(scale, at);
+  context.lineWidth = 1.5;
+  const arc = (other: bigint, color: string): void => {
+    const to = Math.max(-4_000, Math.min(scale.width + 4_000, xOf(scale, other)));
+    const from = Math.max(-4_000, Math.min(scale.width + 4_000, x));
+    const lift = Math.min(base - RULER - FLAGS, 18 + Math.abs(to - from) * 0.3);
+    context.strokeStyle = color;
+    context.beginPath();
+    context.moveTo(from, base - 4);
+    context.bezierCurveTo(from, base - lift, to, base - lift, to, base - 4);
+    context.stroke();
+  };
+  context.globalAlpha = 0.8;
+  for (const cause of causes) arc(cause, palette.warn);
+  for (const effect of effects) arc(effect, palette.good);
+  context.globalAlpha = 1;
+  context.strokeStyle = palette.ink;
+  context.lineWidth = 2;
+  context.beginPath();
+  context.arc(x, base - 4, 7, 0, 7);
+  context.stroke();
+}

@@ -1,0 +1,31 @@
+/** The colors of the theme as a canvas needs them: a custom property with `light-dark()` has to be resolved first. */
+const TOKENS = [
+  'ground', 'surface', 'raised', 'sunken', 'ink', 'muted', 'faint', 'line', 'line-strong', 'accent', 'accent-wash', 'now', 'now-wash',
+  'warn', 'bad', 'good',
+] as const;
+export type Palette = Record<(typeof TOKENS)[number], string> & { sans: string };
+
+export function readPalette(host: HTMLElement): Palette {
+  const probe = document.createElement('span');
+  probe.hidden = true;
+  host.append(probe);
+  const found: Record<string, string> = {};
+  for (const token of TOKENS) {
+    probe.style.setProperty('color', `var(--${token})`);
+    found[token] = getComputedStyle(probe).color;
+  }
+  probe.remove();
+  return { ...found, sans: getComputedStyle(host).fontFamily } as Palette;
+}
+
+/** Calls back when the theme changes; returns what ends that. */
+export function onTheme(changed: () => void): () => void {
+  const observer = new MutationObserver(changed);
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  system.addEventListener('change', changed);
+  return () => {
+    observer.disconnect();
+    system.removeEventListener('change', changed);
+  };
+}
