@@ -141,6 +141,8 @@ export function paintWorld(context: CanvasRenderingContext2D, ratio: number, pal
 
 /** Places that fall into a square of so many pixels are one dot in their middle, the larger the more there are. */
 const CELL = 5;
+/** With more dots than these they become squares of a density. */
+const DISCS_MAX = 900;
 
 /** Per square how many there are, and the sums of where they are. */
 interface Cells {
@@ -173,12 +175,18 @@ export function paintPlaces(context: CanvasRenderingContext2D, palette: Palette,
     taken.ys[cell]! += y;
   }
   const most = Math.log1p(inside.counts.reduce((a, b) => Math.max(a, b), 1));
+  // With dots everywhere a picture of their density tells more, and ten thousand squares are drawn faster than discs.
+  const isDense = inside.counts.reduce((used, count) => used + (count > 0 ? 1 : 0), 0) > DISCS_MAX;
   const draw = ({ counts, xs, ys }: Cells, color: string, alpha: number): void => {
     context.fillStyle = color;
     counts.forEach((count, cell) => {
       if (count === 0) return;
-      const share = Math.log1p(count) / most;
-      context.globalAlpha = alpha * (0.45 + 0.55 * share);
+      const share = Math.min(1, Math.log1p(count) / most);
+      context.globalAlpha = alpha * (isDense ? 0.12 + 0.88 * share * share : 0.45 + 0.55 * share);
+      if (isDense) {
+        context.fillRect((cell % columns) * CELL, Math.floor(cell / columns) * CELL, CELL - 0.5, CELL - 0.5);
+        return;
+      }
       context.beginPath();
       context.arc(xs[cell]! / count, ys[cell]! / count, 2 + 2.2 * share, 0, 7);
       context.fill();

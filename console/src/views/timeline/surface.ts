@@ -53,6 +53,9 @@ export class Surface {
     this.height = height;
     this.canvas.width = Math.round(width * this.ratio);
     this.canvas.height = Math.round(height * this.ratio);
+    // Stretched by half a pixel, all letters would blur.
+    this.canvas.style.setProperty('width', `${this.canvas.width / this.ratio}px`);
+    this.canvas.style.setProperty('height', `${this.canvas.height / this.ratio}px`);
   }
 
   /** How many lanes there are above and below the events. */
@@ -65,7 +68,7 @@ export class Surface {
   base(lanes: readonly Lane[]): number {
     const { above, below } = this.#lanes({ lanes });
     const free = this.height - RULER - FLAGS - (above + below) * LANE;
-    return Math.round(RULER + FLAGS + above * LANE + Math.max(40, free * 0.5));
+    return Math.round(RULER + FLAGS + above * LANE + Math.max(40, free * 0.44));
   }
 
   /** Where the middle of a lane is. */

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { layOut, pick, ROW, type Layout } from './layout';
+import { fitted, panned, xOf, type Scale } from './scale';
+import { EventStore } from './store';
+
+const WIDTH = 1_000;
+const DAY = 86_400_000_000n;
+
+function days(times: number[], more: Record<number, { end: number }> = {}): EventStore {
+  const made = new EventStore();
+  const text = (day: number): string => new Date(day * 86_400_000).toISOString();
+  times.forEach((day, index) => made.push({ event_id: `e${index}`, time: text(day), description: `Event ${index}`, ...(more[index] ? { end_time: text(more[index].end) } : {}) }));
+  return made;
+}
+
+const lay = (store: EventStore, scale: Scale, selected = -1): Layout =>
+  layOut({ store, scale, above: 200, below: 120, margin: 100, measure: (text) => text.length * 6, selected });
+
+const total = (layout: Layout): number => layout.counts.reduce((a, b) => a + b, 0);
+
+describe('the layout', () => {
+  it('counts every event in sight once, however they crowd', () => {
+    const crowd = Array.from({ length: 20_000 }, (_, index) => Math.sqrt(index));
+    const layout = lay(days(crowd), fitted(0n, 142n * DAY, WIDTH, 0));
+    expect(total(layout)).toBe(20_000);
+    expect(layout.dotsMax).toBe(1);
+    expect(layout.rows[layout.rows.length - 1]).toBe(layout.last);
+  });
+
+  it('keeps the bins where they are in time while it is dragged', () => {
+    const store = days(Array.from({ length: 500 }, (_, index) => index / 5));
+    const before = fitted(0n, 100n * DAY, WIDTH, 0);
+    const after = panned(before, 123);
+    const edges = (layout: Layout, view: Scale): number => {
+      const shift = xOf(view, layout.scale.center) - WIDTH / 2;
+      return (((layout.binX + shift - xOf(view, 0n)) % layout.binWidth) + layout.binWidth) % layout.binWidth;
+    };
+    const apart = Math.abs(edges(lay(store, before), before) - edges(lay(store, after), after));
+    expect(Math.min(apart, lay(store, before).binWidth - apart)).toBeLessThan(1e-3);
+  });
+
+  it('never lets two labels overlap', () => {
+    const layout = lay(days(Array.from({ length: 300 }, (_, index) => index / 3 + (index % 7) / 20)), fitted(0n, 100n * DAY, WIDTH, 0));
+    const boxes = layout.labels.map((label) => ({ line: label.line, from: label.isLeft ? label.x - label.width : label.x, to: label.isLeft ? label.x : label.x + label.width }));
+    const overlaps = boxes.filter((a, index) => boxes.some((b, other) => other > index && a.line === b.line && a.from < b.to && b.from < a.to));
+    expect(layout.labels.length).toBeGreaterThan(20);
+    expect(overlaps).toEqual([]);
+  });
+
+  it('gives the chosen event its label before all others', () => {
+    const store = days(Array.from({ length: 2_000 }, (_, index) => 50 + index / 2_000));
+    const view = fitted(0n, 100n * DAY, WIDTH, 0);
+    expect(lay(store, view).labels.some((label) => label.row === 777)).toBe(false);
+    expect(lay(store, view, 777).labels[0]?.row).toBe(777);
+  });
+
+  it('turns a label around that would leave the screen on the right', () => {
+    const layout = lay(days([10, 99]), fitted(0n, 100n * DAY, WIDTH, 0));
+    expect(layout.labels.find((label) => label.row === 1)?.isLeft).toBe(true);
+    expect(layout.labels.find((label) => label.row === 0)?.isLeft).toBe(false);
+  });
+
+  it('shows what lasts as a bar, also where it began before the screen', () => {
+    const layout = lay(days([0, 500], { 0: { end: 600 } }), fitted(450n * DAY, 550n * DAY, WIDTH, 0));
+    const long = layout.labels.find((label) => label.row === 0)!;
+    expect(long.x + long.bar).toBeCloseTo(1_000, 0);
+    expect(long.bar).toBeCloseTo(6_000, 0);
+  });
+
+  it('picks the label or the dot under the pointer, and nothing elsewhere', () => {
+    const store = days([10, 50, 90]);
+    const view = fitted(0n, 100n * DAY, WIDTH, 0);
+    const layout = lay(store, view);
+    const x = xOf(view, 50n * DAY) - WIDTH / 2;
+    expect(pick(layout, store, x + 2, -5)).toBe(1);
+    const label = layout.labels.find((found) => found.row === 2)!;
+    expect(pick(layout, store, label.isLeft ? label.x - 20 : label.x + 20, 12 + label.line * ROW + 5)).toBe(2);
+    expect(pick(layout, store, x + 200, -5)).toBe(-1);
+  });
+});
