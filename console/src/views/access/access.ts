@@ -1,0 +1,79 @@
+/** What the access view asks the service for, and in which words it tells about it. */
+import { call, problem, send } from '../../lib/api';
+import type { RestrictionLevel } from '../../lib/session.svelte';
+import type { Permissions } from './permissions';
+
+export interface User {
+  user_id: string;
+  operator: boolean;
+  restriction_level: RestrictionLevel;
+  created_at: string;
+}
+
+export interface ApiKey {
+  key_id: string;
+  user_id: string;
+  timeline_id: string;
+  label: string;
+  created_at: string;
+  expires_at?: string | null;
+  revoked_at?: string | null;
+  scopes?: string[] | null;
+}
+
+export interface SessionRow {
+  session_id: string;
+  created_at: string;
+  last_seen_at: string;
+  expires_at: string;
+  is_current: boolean;
+}
+
+export async function readUsers(signal?: AbortSignal): Promise<User[]> {
+  return (await call<{ users: User[] }>('GET', 'v1/users', signal ? { signal } : {})).users;
+}
+
+/** Permissions with the tag that a change of them is bound to. */
+export interface Tagged {
+  permissions: Permissions;
+  tag: string;
+}
+
+export async function readPermissions(timeline: string, signal: AbortSignal): Promise<Tagged> {
+  const answer = await send('GET', 'v1/access-control', { query: { timeline_id: timeline }, signal });
+  const body = (await answer.json().catch(() => ({}))) as { permissions: Permissions };
+  if (!answer.ok) throw problem(answer, body);
+  return { permissions: body.permissions, tag: answer.headers.get('ETag') ?? '*' };
+}
+
+/** The levels, the freest first. */
+export const LEVELS: readonly { id: RestrictionLevel; title: string; means: string }[] = [
+  { id: 'full_access', title: 'Full access', means: 'Travels to any moment and changes clocks and events wherever permissions allow it.' },
+  { id: 'limited_access', title: 'Limited access', means: 'Travels only within some days of host time, and cannot change the rate of a clock.' },
+  { id: 'read_only', title: 'Read only', means: 'Looks at clocks and events, and changes none.' },
+  { id: 'no_access', title: 'No access', means: 'May not even look at clocks and events.' },
+];
+
+/** What a name of a user or timeline is made of, as the service says it. */
+const ID = /^[0-9A-Za-z][0-9A-Za-z._:@-]{0,127}$/;
+
+/** Returns what is wrong with the name of a user, or null. */
+export function idIssue(text: string): string | null {
+  if (ID.test(text)) return null;
+  if (text.length > 128) return 'A name has at most 128 characters.';
+  if (/^[._:@-]/.test(text)) return 'A name begins with a letter or a digit.';
+  return 'A name has letters, digits and . _ - : @';
+}
+
+const unit = (count: number, name: string): string => `${count} ${name}${count === 1 ? '' : 's'}`;
+
+/** Returns how far a moment of host time is from another, such as "3 minutes ago" or "in 9 hours". */
+export function ago(text: string, nowMs: number): string {
+  const seconds = Math.round((nowMs - Date.parse(text)) / 1_000);
+  const size = Math.abs(seconds);
+  if (Number.isNaN(size)) return '';
+  if (size < 45) return seconds >= 0 ? 'just now' : 'in a moment';
+  const told =
+    size < 3_570 ? unit(Math.round(size / 60), 'minute') : size < 84_600 ? unit(Math.round(size / 3_600), 'hour') : size < 31_500_000 ? unit(Math.round(size / 86_400), 'day') : unit(Math.round(size / 31_556_952), 'year');
+  return seconds >= 0 ? `${told} ago` : `in ${told}`;
+}
