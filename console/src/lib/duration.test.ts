@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { durationWords, readDuration, shift } from './duration';
+import { HOUR, MINUTE, format, parse } from './instant';
+
+const read = (text: string) => {
+  const got = readDuration(text);
+  return got.ok ? got.duration : got.problem;
+};
+const moved = (from: string, text: string, sign: 1 | -1) => {
+  const got = readDuration(text);
+  return got.ok ? format(shift(parse(from)!, got.duration, sign)) : got.problem;
+};
+
+describe('durations', () => {
+  it('are read as the API reads them', () => {
+    expect(read('90m')).toEqual({ months: 0, micros: 90n * MINUTE });
+    expect(read('1.5h')).toEqual({ months: 0, micros: 90n * MINUTE });
+    expect(read('1d12h')).toEqual({ months: 0, micros: 36n * HOUR });
+    expect(read('PT2H')).toEqual({ months: 0, micros: 2n * HOUR });
+    expect(read('P1Y2M1DT30M')).toEqual({ months: 14, micros: 24n * HOUR + 30n * MINUTE });
+    expect(read('0.000001s')).toEqual({ months: 0, micros: 1n });
+  });
+
+  it('are refused with what would be right', () => {
+    expect(read('')).toMatch(/such as 90m/);
+    expect(read('0s')).toMatch(/longer than nothing/);
+    expect(read('-1h')).toMatch(/sign/);
+    expect(read('1h30')).toMatch(/unit of 30/);
+    expect(read('1y')).toMatch(/P1Y/);
+    expect(read('1m1h')).toMatch(/largest unit first/);
+    expect(read('P1.5Y')).toMatch(/whole/);
+    expect(read('P1H')).toMatch(/T before hours/);
+  });
+
+  it('move on the calendar', () => {
+    expect(moved('2028-02-29T00:00:00Z', 'P1Y', 1)).toBe('2029-02-28T00:00:00Z');
+    expect(moved('2028-01-31T00:00:00Z', 'P1M', 1)).toBe('2028-02-29T00:00:00Z');
+    expect(moved('0001-01-15T00:00:00Z', 'P1M', -1)).toBe('0000-12-15T00:00:00Z');
+    expect(moved('2028-03-01T00:00:00Z', '1d', -1)).toBe('2028-02-29T00:00:00Z');
+  });
+
+  it('are told in words', () => {
+    const words = (text: string) => {
+      const got = readDuration(text);
+      return got.ok ? durationWords(got.duration) : '';
+    };
+    expect(words('1d12h')).toBe('1 day 12 hours');
+    expect(words('P1Y1M')).toBe('1 year 1 month');
+    expect(words('2w')).toBe('2 weeks');
+    expect(words('10d')).toBe('10 days');
+    expect(words('1500s')).toBe('25 minutes');
+  });
+});

@@ -1,0 +1,95 @@
+/**
+ * Lengths of time as the API takes them: `90m`, `1.5h`, `1d12h`, `P1M`, `PT2H`. What is wrong is told while it is typed;
+ * the service has the last word, above all on months, which it counts on the calendar of the clock's place.
+ */
+import { DAY, HOUR, MINUTE, SECOND, daysInMonth, fromCivil, toCivil, type Micros } from './instant';
+
+export interface Duration {
+  /** Months, years included: they differ in length. */
+  months: number;
+  micros: bigint;
+}
+
+export type Read = { ok: true; duration: Duration } | { ok: false; problem: string };
+
+const UNITS: Record<string, bigint> = { w: 7n * DAY, d: DAY, h: HOUR, m: MINUTE, s: SECOND };
+const ORDER = 'wdhms';
+const ISO = /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/i;
+
+/** Reads a duration. */
+export function readDuration(text: string): Read {
+  const given = text.trim();
+  if (given === '') return wrong('Write a length of time, such as 90m, 1d12h or P1M.');
+  if (/^[-+]/.test(given)) return wrong('Leave the sign out: rewind goes back, fast-forward goes ahead.');
+  const duration = /^p/i.test(given) ? readIso(given) : readShort(given);
+  if (typeof duration === 'string') return wrong(duration);
+  if (duration.months === 0 && duration.micros === 0n) return wrong('It has to be longer than nothing.');
+  return { ok: true, duration };
+}
+
+const wrong = (problem: string): Read => ({ ok: false, problem });
+
+function readShort(text: string): Duration | string {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*([a-z]*)\s*/gi)];
+  if (parts.map((part) => part[0]).join('') !== text) return 'Write numbers with units, such as 90m, 1.5h or 1d12h.';
+  let micros = 0n;
+  let last = -1;
+  for (const [, number = '', unit = ''] of parts) {
+    const length = UNITS[unit];
+    if (unit === '') return `The unit of ${number} is missing: write one of w, d, h, m, s.`;
+    if (length === undefined) return `There is no unit ${unit}: use w, d, h, m (minutes) or s; months are P1M, years P1Y.`;
+    if (ORDER.indexOf(unit) <= last) return 'Write the largest unit first, each once.';
+    last = ORDER.indexOf(unit);
+    micros += times(number, length);
+  }
+  return { months: 0, micros };
+}
+
+function readIso(text: string): Duration | string {
+  const parts = ISO.exec(text);
+  if (parts === null) return /\d\.\d+[YM](?!.*T)/i.test(text) ? 'Months and years have to be whole.' : 'Write it as P1Y2M10DT2H30M, with T before hours.';
+  const units = [7n * DAY, DAY, HOUR, MINUTE, SECOND];
+  const micros = units.reduce((sum, unit, index) => sum + times(parts[index + 3] ?? '0', unit), 0n);
+  return { months: Number(parts[1] ?? 0) * 12 + Number(parts[2] ?? 0), micros };
+}
+
+/** Multiplies a decimal number with a unit, without a detour over floating point. */
+function times(number: string, unit: bigint): bigint {
+  const [whole = '0', fraction = ''] = number.split('.');
+  const digits = fraction.slice(0, 12);
+  return BigInt(whole) * unit + (BigInt(digits || '0') * unit) / 10n ** BigInt(digits.length);
+}
+
+/** Returns the moment a duration after another one, or before it; months are counted in UTC. */
+export function shift(from: Micros, duration: Duration, sign: 1 | -1): Micros {
+  let at = from;
+  if (duration.months !== 0) {
+    const civil = toCivil(from);
+    const month = civil.year * 12 + civil.month - 1 + sign * duration.months;
+    civil.year = Math.floor(month / 12);
+    civil.month = month - civil.year * 12 + 1;
+    civil.day = Math.min(civil.day, daysInMonth(civil.year, civil.month));
+    at = fromCivil(civil);
+  }
+  return at + BigInt(sign) * duration.micros;
+}
+
+const NAMES: [string, bigint][] = [['week', 7n * DAY], ['day', DAY], ['hour', HOUR], ['minute', MINUTE], ['second', SECOND]];
+
+/** Returns a duration as people say it, such as "1 day 12 hours". */
+export function durationWords(duration: Duration): string {
+  const words: string[] = [];
+  const say = (count: bigint | number, name: string): unknown => words.push(`${count.toLocaleString('en')} ${name}${Number(count) === 1 ? '' : 's'}`);
+  const years = Math.floor(duration.months / 12);
+  if (years > 0) say(years, 'year');
+  if (duration.months % 12 > 0) say(duration.months % 12, 'month');
+  let rest = duration.micros;
+  for (const [name, unit] of NAMES) {
+    // Whole weeks are weeks; nobody says "1 week 3 days" of 10 days.
+    if (name === 'week' && rest % unit !== 0n) continue;
+    if (rest >= unit) say(rest / unit, name);
+    rest %= unit;
+  }
+  if (rest > 0n) words.push(`${Number(rest) / 1_000} milliseconds`);
+  return words.join(' ');
+}

@@ -1,0 +1,41 @@
+/** Anchors, and where their marks stand on an axis that has now in its middle. */
+import type { Micros } from '../../lib/instant';
+
+export interface Anchor {
+  anchor_id: string;
+  timestamp: string;
+  description: string;
+  fixed: boolean;
+  position: number;
+  timeline_id: string;
+  set_at: string;
+}
+
+/** Up to here the axis is about even; beyond, each tenfold distance takes an equal step. */
+const EVEN_MICROS = 60_000_000;
+
+/** Returns the greatest distance of the axis for these distances from now: at least an hour, so that marks do not jump about at once. */
+export function axisReach(distances: readonly bigint[]): number {
+  return distances.reduce((reach, each) => Math.max(reach, Math.abs(Number(each))), 3_600_000_000);
+}
+
+/** Returns where a mark stands, from 0 (the farthest past) over 0.5 (now) to 1. */
+export function axisPlace(away: bigint, reach: number): number {
+  const size = Math.log1p(Math.abs(Number(away)) / EVEN_MICROS) / Math.log1p(reach / EVEN_MICROS);
+  return 0.5 + (away < 0n ? -0.5 : 0.5) * Math.min(1, size);
+}
+
+/** Returns the distances that are labelled on an axis of that reach, at most four to a side. */
+export function axisTicks(reach: number): { micros: bigint; name: string }[] {
+  const all: [number, string][] = [
+    [60, '1 min'], [3_600, '1 h'], [86_400, '1 day'], [2_629_746, '1 month'], [31_556_952, '1 year'], [3_155_695_200, '100 years'], [31_556_952_000, '1,000 years'],
+  ];
+  const fit = all.filter(([seconds]) => seconds * 1_000_000 <= reach * 0.8);
+  return fit.slice(-4).map(([seconds, name]) => ({ micros: BigInt(seconds) * 1_000_000n, name }));
+}
+
+/** Returns a distance in time as an end of a sentence. */
+export function relation(away: Micros, words: (micros: bigint) => string): string {
+  if (away > -1_000_000n && away < 1_000_000n) return 'now';
+  return away < 0n ? `${words(away)} ago` : `in ${words(away)}`;
+}

@@ -1,0 +1,37 @@
+/**
+ * Host time, without asking for it. While a clock runs at a known rate, what it shows tells host time; the difference to this
+ * browser's clock is kept for when it stands.
+ */
+import type { LiveClock } from '../../lib/clock.svelte';
+import { parse, type Micros } from '../../lib/instant';
+
+/** How often the shown host time steps: it is a fact beside the clock, not a clock. */
+const STEP_MS = 500;
+
+export class HostTime {
+  now = $state<Micros | null>(null);
+  /** Host time less this browser's. */
+  #ahead: Micros = 0n;
+
+  constructor(clock: () => LiveClock | null) {
+    $effect(() => {
+      const body = clock()?.body ?? null;
+      if (body === null) return;
+      const [host, origin, shown] = [parse(body.origin_host), parse(body.origin_virtual), parse(body.current_time)];
+      if (body.state === 'running' && host !== null && origin !== null && shown !== null) {
+        const passed = Number(shown - origin) / body.rate;
+        this.#ahead = host + BigInt(Math.round(passed)) - browserNow();
+      }
+      const step = (): void => {
+        this.now = browserNow() + this.#ahead;
+      };
+      step();
+      const timer = setInterval(step, STEP_MS);
+      return () => clearInterval(timer);
+    });
+  }
+}
+
+function browserNow(): Micros {
+  return BigInt(Date.now()) * 1_000n;
+}
