@@ -162,7 +162,7 @@ export function forPeople(instant: Micros): string {
 export function distance(micros: bigint): string {
   const size = micros < 0n ? -micros : micros;
   const units: [string, bigint][] = [
-    ['year', 31_556_952n * SECOND], ['month', 2_629_746n * SECOND], ['week', 7n * DAY], ['day', DAY],
+    ['year', 31_556_952n * SECOND], ['month', 2_629_746n * SECOND], ['day', DAY],
     ['hour', HOUR], ['minute', MINUTE], ['second', SECOND], ['millisecond', 1_000n], ['microsecond', 1n],
   ];
   for (const [name, unit] of units) {
