@@ -1,0 +1,230 @@
+/** The clock: what it shows, each way to move it, anchors, keys, and what is not offered to whom. */
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { REFUSED, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
+
+const on = stage();
+
+interface Clock {
+  current_time: string;
+  state: string;
+  rate: number;
+  location: string | null;
+}
+
+const clockOf = (timeline: string): Promise<Clock> => on.service.call<Clock>('GET', `v1/clock?timeline_id=${timeline}`);
+
+/** Makes a timeline whose clock stands at a known moment, so that what is shown can be told in advance. */
+async function standing(timeline: string, at = '2028-02-29T07:30:00Z', location = 'Paris'): Promise<void> {
+  await on.service.call('POST', 'timelines', { timeline_id: timeline });
+  await on.service.call('POST', 'v1/pause-time', { timeline_id: timeline });
+  await on.service.call('POST', 'v1/travel', { timeline_id: timeline, destination_time: at, location });
+}
+
+const face = (page: Page): ReturnType<Page['getByRole']> => page.getByRole('region', { name: 'What the clock of' });
+
+describe('the face', () => {
+  it('tells time, date, place and state, in UTC and there', async () => {
+    await standing('face');
+    const page = await on.loggedIn('clock?timeline=face');
+    await page.getByRole('heading', { name: 'Tuesday, 29 February 2028' }).waitFor();
+    await face(page).getByText('07:30:00', { exact: false }).first().waitFor();
+    await face(page).getByText('Paused').waitFor();
+    await page.getByRole('button', { name: 'Paris · UTC+1' }).click();
+    await face(page).getByText('UTC 29 February 2028, 07:30').waitFor();
+    expect(new URL(page.url()).hash).toContain('zone=local');
+    await page.reload();
+    await face(page).getByText('UTC 29 February 2028, 07:30').waitFor();
+  });
+
+  it('runs here, from what the stream told', async () => {
+    const page = await on.loggedIn('clock?timeline=demo');
+    const time = page.getByRole('timer');
+    await expect.poll(() => time.innerText()).toMatch(/\d\d:\d\d:\d\d/);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    const before = await time.innerText();
+    await expect.poll(() => time.innerText()).not.toBe(before);
+    await expect.poll(() => time.getAttribute('datetime')).not.toBeNull();
+    expect(asked.filter((url) => url.includes('/v1/clock'))).toEqual([]);
+  });
+
+  it('shows at once what somebody else does to the clock', async () => {
+    await standing('shared');
+    const page = await on.loggedIn('clock?timeline=shared');
+    await face(page).getByText('Paused').waitFor();
+    await on.service.call('POST', 'v1/travel', { timeline_id: 'shared', destination_time: '-000043-03-15T10:00:00Z', location: 'Rome' });
+    await page.getByRole('heading', { name: 'Friday, 15 March 44 BCE' }).waitFor();
+  });
+});
+
+describe('moving the clock', () => {
+  it('has one key for each way, which rest while somebody types', async () => {
+    await standing('keys');
+    const page = await on.loggedIn('clock?timeline=keys');
+    await face(page).getByText('Paused').waitFor();
+    await page.keyboard.press('3');
+    await page.keyboard.press('f');
+    await page.getByRole('heading', { name: 'Wednesday, 1 March 2028' }).waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await page.getByRole('heading', { name: 'Tuesday, 29 February 2028' }).waitFor();
+    await page.keyboard.press('u');
+    await page.getByRole('heading', { name: 'Wednesday, 1 March 2028' }).waitFor();
+    await page.getByLabel('Length of time').fill('2h');
+    await page.getByLabel('Length of time').press(' ');
+    await page.keyboard.press('Escape');
+    expect((await clockOf('keys')).state).toBe('paused');
+    await page.getByLabel('Length of time').fill('2h');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press(' ');
+    await face(page).getByText('Running').waitFor();
+    expect((await clockOf('keys')).state).toBe('running');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys of the clock' }).waitFor();
+    await page.keyboard.press('Escape');
+  });
+
+  it('pauses, resumes, goes on and back with buttons, and offers the way back', async () => {
+    await standing('buttons');
+    const page = await on.loggedIn('clock?timeline=buttons');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await face(page).getByText('Paused').waitFor();
+    await page.getByRole('button', { name: '1 year' }).click();
+    await page.getByText('28 February 2027').waitFor();
+    await page.getByRole('button', { name: 'Rewind' }).click();
+    await page.getByRole('heading', { name: 'Sunday, 28 February 2027' }).waitFor();
+    await page.getByRole('button', { name: /^Go back to 29 February 2028/ }).click();
+    await page.getByRole('heading', { name: 'Tuesday, 29 February 2028' }).waitFor();
+  });
+
+  it('says what is wrong with a length of time while it is typed', async () => {
+    const page = await on.loggedIn('clock?timeline=demo');
+    await page.getByLabel('Length of time').fill('2 fortnights');
+    await page.getByText('There is no unit').waitFor();
+    expect(await page.getByRole('button', { name: 'Fast-forward' }).isDisabled()).toBe(true);
+  });
+
+  it('sets a rate by name, by number and on the slider', async () => {
+    await standing('paced');
+    const page = await on.loggedIn('clock?timeline=paced');
+    await page.getByRole('button', { name: 'a minute a second' }).click();
+    await face(page).getByText('60×').waitFor();
+    await page.getByLabel('Rate as a number').fill('0');
+    await page.getByText('A clock of rate 0 is a paused one').waitFor();
+    await page.getByLabel('Rate as a number').fill('0.5');
+    await page.getByRole('button', { name: 'Set', exact: true }).click();
+    await face(page).getByText('0.5×').waitFor();
+    await page.getByRole('slider', { name: 'Rate' }).press('End');
+    await face(page).getByText('1,000,000×').waitFor();
+    expect((await clockOf('paced')).rate).toBe(1_000_000);
+  });
+});
+
+describe('travel', () => {
+  it('understands what is typed before anything is done', async () => {
+    await standing('typed');
+    const page = await on.loggedIn('clock?timeline=typed');
+    await page.getByRole('button', { name: /^Travel/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'Travel' });
+    await dialog.getByLabel('Moment').fill('yesterday');
+    await dialog.getByText('Write a timestamp such as').waitFor();
+    await dialog.getByLabel('Moment').fill('-000043-03-15T10:00:00Z');
+    await dialog.getByRole('textbox', { name: 'Place' }).fill('Rome');
+    await dialog.getByText('Friday, 15 March 44 BCE, 10:49:56 in Rome').waitFor();
+    await dialog.getByText('Rome, Lazio, Italy · Europe/Rome').waitFor();
+    expect((await clockOf('typed')).location).toBe('Paris');
+    await dialog.getByRole('button', { name: 'Travel', exact: true }).click();
+    await page.getByRole('heading', { name: 'Friday, 15 March 44 BCE' }).waitFor();
+    expect(await clockOf('typed')).toMatchObject({ current_time: '-000043-03-15T10:00:00Z', location: 'Rome' });
+  });
+
+  it('picks the day on a calendar with the arrow keys, the time in fields and the place on the map', async () => {
+    await standing('picked');
+    const page = await on.loggedIn('clock?timeline=picked&do=travel');
+    const dialog = page.getByRole('dialog', { name: 'Travel' });
+    await dialog.getByRole('gridcell', { name: '29' }).getByRole('button', { name: 'Tuesday, 29 February 2028' }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('PageDown');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('Friday, 7 April 2028').waitFor();
+    await dialog.getByLabel('hour').fill('12');
+    await dialog.getByLabel('minute').fill('5');
+    const map = dialog.getByRole('application');
+    await map.focus();
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowRight');
+    const place = await dialog.getByRole('textbox', { name: 'Place' }).inputValue();
+    expect(place).toMatch(/^-?\d+\.\d\d,-?\d+\.\d\d$/);
+    await dialog.getByRole('button', { name: 'Travel', exact: true }).click();
+    await page.getByRole('heading', { name: 'Friday, 7 April 2028' }).waitFor();
+    expect(await clockOf('picked')).toMatchObject({ current_time: '2028-04-07T12:05:00Z', location: place });
+  });
+});
+
+describe('anchors', () => {
+  it('are set, listed, returned to and forked from', async () => {
+    await standing('marked');
+    const page = await on.loggedIn('clock?timeline=marked');
+    await page.getByText('No anchors yet').waitFor();
+    await page.keyboard.press('a');
+    await page.getByLabel('Description').fill('Before the release');
+    await page.getByRole('dialog').getByRole('button', { name: 'Set the anchor' }).click();
+    const row = page.getByRole('row', { name: /Before the release/ });
+    await row.getByText('29 February 2028, 07:30').waitFor();
+    await on.service.call('POST', 'v1/fast-forward', { timeline_id: 'marked', duration: '10d' });
+    await row.getByText('10 days ago').waitFor();
+    await row.getByRole('button', { name: 'Return' }).click();
+    await page.getByRole('radio', { name: /The clock alone/ }).check();
+    await page.getByRole('dialog').getByRole('button', { name: 'Return', exact: true }).click();
+    await page.getByRole('heading', { name: 'Tuesday, 29 February 2028' }).waitFor();
+    await row.getByRole('button', { name: 'Fork' }).click();
+    await page.getByLabel('Name').fill('marked-fork');
+    await page.getByRole('button', { name: 'Fork the timeline' }).click();
+    await page.getByRole('button', { name: 'Timeline: marked-fork' }).waitFor();
+  });
+});
+
+describe('who may not move the clock', () => {
+  it('is told so, beside controls that do nothing', async () => {
+    await on.service.user('reader');
+    await standing('readable');
+    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'readable', permissions: { read: ['reader'] } });
+    const page = await on.loggedIn('clock?timeline=readable', { user: 'reader', expected: REFUSED });
+    await page.getByText('You may look at readable, not change it.').first().waitFor();
+    for (const name of [/^Resume/, /^Rewind/, /^Fast-forward/, /^Travel/]) expect(await page.getByRole('button', { name }).isDisabled()).toBe(true);
+    await page.keyboard.press('t');
+    await page.keyboard.press(' ');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect((await clockOf('readable')).state).toBe('paused');
+  });
+
+  it('learns how far limited access goes', async () => {
+    await on.service.user('limited');
+    await standing('near', '2028-02-29T07:30:00Z');
+    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'near', permissions: { write: ['limited'] } });
+    await on.service.call('POST', 'v1/restrict-time-travel', { user_id: 'limited', restriction_level: 'limited_access' });
+    const page = await on.loggedIn('clock?timeline=near', { user: 'limited', expected: REFUSED });
+    await page.getByText(/Your access is limited: the clock may be moved to moments within \d+ days of host time/).waitFor();
+    await page.getByText('With limited access, the rate of a clock stays as it is.').waitFor();
+    await page.getByRole('button', { name: 'Fast-forward' }).click();
+    await page.getByRole('alert').waitFor();
+  });
+});
+
+it('fits every width and can be used by everybody', async () => {
+  await standing('wide');
+  await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'wide', description: 'A description that goes on for longer than a table likes, as descriptions do' });
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await on.loggedIn('clock?timeline=wide', { colorScheme });
+    await page.getByRole('row', { name: /A description/ }).waitFor();
+    for (const width of [320, 390, 768, 1280, 2560]) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectNoSidewaysScroll(page);
+    }
+    await expectAccessible(page);
+    await page.keyboard.press('t');
+    await page.getByRole('application').waitFor();
+    await expectAccessible(page);
+  }
+});
