@@ -26,7 +26,7 @@ export function coordinates(text: string): Point | null {
   return Math.abs(point.lat) <= 90 && Math.abs(point.lon) <= 180 ? point : null;
 }
 
-/** Writes coordinates as the API takes them and people read them: two digits are about a kilometre. */
+/** Writes coordinates as the API takes them and people read them: two digits are about a kilometer. */
 export function pointText({ lat, lon }: Point): string {
   return `${lat.toFixed(2)},${lon.toFixed(2)}`;
 }
