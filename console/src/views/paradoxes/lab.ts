@@ -1,0 +1,113 @@
+/** What an intervention would change, side by side; and the words in which one is told to the service. */
+import { forPeople, parse } from '../../lib/instant';
+import type { Paradox } from './paradox';
+
+export interface EventBody {
+  event_id: string;
+  time: string;
+  end_time?: string | null;
+  name?: string | null;
+  description?: string | null;
+  location?: string | null;
+  geo?: Record<string, unknown> | null;
+  precision?: string | null;
+  kind?: string | null;
+  actors?: string[] | null;
+  causes?: { event_id: string; kind: string }[] | null;
+}
+
+export interface Effect {
+  kind: string;
+  duration?: string | null;
+  time?: string | null;
+  location?: string | null;
+  name?: string | null;
+  description?: string | null;
+}
+
+/** What the service answers to an intervention, a dry run included. */
+export interface Manipulated {
+  status: string;
+  event_id: string;
+  effect: Effect;
+  before: EventBody | null;
+  after: EventBody | null;
+  downstream: string[];
+  downstream_count: number;
+  paradoxes_made: Paradox[];
+  paradoxes_healed: Paradox[];
+  dry_run: boolean;
+  intervention_id?: string | null;
+}
+
+/** What the service tells of an event that was asked for by id or name. */
+export interface Checked {
+  status: string;
+  occurs: boolean;
+  event_id: string | null;
+  event: EventBody | null;
+  relation: string | null;
+  causes: { event_id: string }[];
+  consequences: { count: number };
+  interventions: { action: string; time: string }[];
+  paradoxes: Paradox[];
+  candidates: { event_id: string; name?: string | null }[];
+}
+
+export interface Difference {
+  name: string;
+  before: string | null;
+  after: string | null;
+  isDifferent: boolean;
+}
+
+/** Returns the fields of an event before and after, those that differ marked. A field that neither has is left out. */
+export function differences(before: EventBody | null, after: EventBody | null): Difference[] {
+  const fields: [string, (event: EventBody) => string | null | undefined][] = [
+    ['Time', (event) => momentText(event.time)],
+    ['Until', (event) => (event.end_time ? momentText(event.end_time) : null)],
+    ['Place', (event) => event.location],
+    ['Coordinates', (event) => (event.geo ? `${String(event.geo['lat'])}, ${String(event.geo['lon'])}` : null)],
+    ['Name', (event) => event.name],
+    ['Description', (event) => event.description],
+  ];
+  const rows = fields.map(([name, read]): Difference => {
+    const was = before ? (read(before) ?? null) : null;
+    const is = after ? (read(after) ?? null) : null;
+    return { name, before: was, after: is, isDifferent: was !== is };
+  });
+  const told = (event: EventBody | null): string => (event ? 'stands' : 'does not stand');
+  return [
+    { name: 'The event', before: told(before), after: told(after), isDifferent: (before === null) !== (after === null) },
+    ...rows.filter((row) => row.before !== null || row.after !== null),
+  ];
+}
+
+function momentText(text: string): string {
+  const instant = parse(text);
+  return instant === null ? text : `${forPeople(instant)} UTC`;
+}
+
+const DRY = 'A dry run; nothing was changed. ';
+
+/** Returns what the service says an intervention does, without the part about the dry run, which the page shows anyway. */
+export function statusWords(status: string): string {
+  return status.startsWith(DRY) ? status.slice(DRY.length) : status;
+}
+
+/** Returns what an effect was understood as. */
+export function effectWords(effect: Effect): string {
+  const length = effect.duration ? ` by ${effect.duration}` : '';
+  switch (effect.kind) {
+    case 'cancel': return 'Cancel it';
+    case 'restore': return 'Put it back as it was last recorded';
+    case 'delay': return `Delay it${length}`;
+    case 'advance': return `Bring it forward${length}`;
+    case 'move': return `Move it to ${effect.time ? momentText(effect.time) : 'another moment'}`;
+    case 'relocate': return `Relocate it to ${effect.location ?? 'another place'}`;
+    case 'rename': return `Call it “${effect.name ?? ''}”`;
+    case 'describe': return 'Describe it otherwise';
+    case 'note': return 'A note, which changes nothing';
+    default: return effect.kind;
+  }
+}

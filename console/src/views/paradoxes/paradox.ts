@@ -1,0 +1,94 @@
+/** What the API tells of paradoxes, and the words of docs/paradoxes.md for their kinds. */
+
+export interface Step {
+  cause: string;
+  effect: string;
+  kind: 'requires' | 'contributes';
+  gap_us: number;
+}
+
+export interface Paradox {
+  code: string;
+  kind: string;
+  grade: string;
+  severity: 'critical' | 'high' | 'medium' | 'low';
+  is_observation: boolean;
+  events: string[];
+  witness: Record<string, unknown>;
+  explanation: string;
+  first: number;
+  since: number;
+  key: string;
+}
+
+export interface Count {
+  kind: string;
+  grades: Record<string, number>;
+}
+
+export interface ParadoxesBody {
+  status: string;
+  paradoxes: Paradox[];
+  total: number;
+  counts: Record<string, Count>;
+  observations: Record<string, Count>;
+  as_of: number | null;
+  next_cursor?: string | null;
+  has_more: boolean;
+}
+
+export interface Kind {
+  code: string;
+  kind: string;
+  title: string;
+  meaning: string;
+  isObservation: boolean;
+}
+
+const kind = (code: string, name: string, title: string, meaning: string, isObservation = false): Kind => ({ code, kind: name, title, meaning, isObservation });
+
+export const KINDS: readonly Kind[] = [
+  kind('P01', 'effect_before_cause', 'Effect before cause', 'An effect begins before its cause does.'),
+  kind('P02', 'causal_cycle', 'Causal cycle', 'Events that stand cause each other in a circle, or one names itself.'),
+  kind('P03', 'bootstrap', 'Bootstrap', 'Events cause each other in a circle, and nothing else causes any of them.'),
+  kind('P04', 'grandfather', 'Grandfather', 'An intervention took away an event that led to it.'),
+  kind('P05', 'orphaned_effect', 'Orphaned effect', 'An event stands and requires one that was taken away.'),
+  kind('P06', 'dangling_cause', 'Dangling cause', 'An event names a cause that was never recorded.', true),
+  kind('P07', 'two_places_at_once', 'Two places at once', 'An actor is at two places that are too far apart for the time between them.'),
+  kind('P08', 'contradictory_state', 'Contradictory state', 'Two events say different things of one subject at a common moment.'),
+  kind('P09', 'duplicate', 'Duplicate', 'Two events tell the same.', true),
+  kind('P10', 'future_dated', 'Dated in the future', 'An event is told as observed before the clock showed its time.', true),
+  kind('P11', 'out_of_order_recording', 'Recorded out of order', 'A source recorded an event after a later one.', true),
+  kind('P12', 'clock_discontinuity', 'Clock discontinuity', 'The clock is not where it runs to.', true),
+  kind('P13', 'anchor_broken', 'Anchor broken', 'An event stood when a fixed anchor was set, and does not stand as it did.'),
+  kind('P14', 'sequence_gap', 'Sequence gap', 'A number of a source is missing, or comes twice.', true),
+  kind('P15', 'interval_inverted', 'Interval inverted', 'An event ends before it begins.'),
+];
+
+/** Returns the words for a kind; one that is newer than this page is told by its name. */
+export function kindOf(paradox: { code: string; kind: string }): Kind {
+  const known = KINDS.find((each) => each.code === paradox.code);
+  return known ?? kind(paradox.code, paradox.kind, paradox.kind.replaceAll('_', ' '), '');
+}
+
+/** Returns how many there are of a kind, of all grades. */
+export function countOf(count: Count | undefined): number {
+  return Object.values(count?.grades ?? {}).reduce((sum, each) => sum + each, 0);
+}
+
+export type Tone = 'bad' | 'warn' | 'accent' | '';
+
+export function severityTone(severity: string): Tone {
+  return severity === 'critical' ? 'bad' : severity === 'high' ? 'warn' : severity === 'medium' ? 'accent' : '';
+}
+
+/** Ids that the service made say what they are; of the rest the end is enough to tell them apart. */
+const MADE = /^(intervention|anchor|event)_[0-9a-z]{20,}([0-9a-z]{4})$/;
+
+/** Returns a sentence in pieces: what stands between backticks is an id. */
+export function pieces(explanation: string): { text: string; isCode: boolean }[] {
+  return explanation
+    .split('`')
+    .map((text, index) => (index % 2 === 1 ? { text: text.replace(MADE, '$1_…$2'), isCode: true } : { text, isCode: false }))
+    .filter((piece) => piece.text !== '');
+}

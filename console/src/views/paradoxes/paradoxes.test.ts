@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from '../../lib/instant';
+import { BACK_ROOM, axisScale, chainSpots, chainWay, elide, logShare, ringSpots, ringWay, shorten } from './layout';
+import { differences, effectWords, statusWords } from './lab';
+import { countOf, kindOf, pieces, type Paradox } from './paradox';
+import { gapWords, pictureOf } from './picture';
+
+const told = (code: string, witness: Record<string, unknown>): Paradox => ({
+  code, kind: 'x', grade: 'definite', severity: 'high', is_observation: false, events: [], explanation: '', first: 0, since: 0, key: code, witness,
+});
+
+describe('the words of paradoxes', () => {
+  it('are those of the documentation', () => {
+    expect(kindOf({ code: 'P04', kind: 'grandfather' }).title).toBe('Grandfather');
+    expect(kindOf({ code: 'P99', kind: 'some_new_kind' }).title).toBe('some new kind');
+    expect(countOf({ kind: 'x', grades: { definite: 2, possible: 3 } })).toBe(5);
+    expect(countOf(undefined)).toBe(0);
+  });
+
+  it('have ids apart from the sentence', () => {
+    expect(pieces('`a` took `b` away.')).toEqual([
+      { text: 'a', isCode: true }, { text: ' took ', isCode: false }, { text: 'b', isCode: true }, { text: ' away.', isCode: false },
+    ]);
+  });
+
+  it('shorten the ids that the service made', () => {
+    expect(pieces('`intervention_01m7was16se0q94xtzydv4e83y` took `event-of-mine` away.').map((piece) => piece.text)).toEqual(['intervention_…e83y', ' took ', 'event-of-mine', ' away.']);
+  });
+
+  it('say which way a gap goes', () => {
+    expect(gapWords(3_600_000_000)).toBe('1 hour later');
+    expect(gapWords(-60_000_000)).toBe('1 minute earlier');
+    expect(gapWords(0)).toBe('at the same moment');
+  });
+});
+
+describe('the picture of a witness', () => {
+  it('of a cycle is a ring whose backward edge is marked', () => {
+    const cycle = [['a', 'b', 5], ['b', 'c', 5], ['c', 'a', -10]].map(([cause, effect, gap_us]) => ({ cause, effect, gap_us, kind: 'requires' }));
+    const picture = pictureOf(told('P02', { cycle, length: 3 }));
+    expect(picture).toMatchObject({ shape: 'ring', more: 0 });
+    if (picture?.shape !== 'ring') throw new Error('no ring');
+    expect(picture.edges.map((edge) => [edge.from, edge.to, edge.isBad])).toEqual([[0, 1, false], [1, 2, false], [2, 0, true]]);
+  });
+
+  it('of a grandfather leads from what was taken away to who took it, and back', () => {
+    const picture = pictureOf(told('P04', { path: ['born', 'built', 'intervention_1'], length: 3 }));
+    if (picture?.shape !== 'chain') throw new Error('no chain');
+    expect(picture.nodes.map((node) => node.look)).toEqual(['gone', 'plain', 'deed']);
+    expect(picture.nodes[2]!.event).toBeNull();
+    expect(picture.edges.at(-1)).toMatchObject({ from: 2, to: 0, label: 'took away', isBad: true });
+  });
+
+  it('of an early effect has both on an axis', () => {
+    const picture = pictureOf(told('P01', { cause: 'sent', effect: 'paid', cause_time: '2028-02-03T08:30:00Z', effect_time: ['2028-02-01T00:00:00Z', '2028-02-01T23:59:59Z'], gap_us: -5 }));
+    if (picture?.shape !== 'axis') throw new Error('no axis');
+    expect(picture.bars[0]).toMatchObject({ label: 'sent', from: parse('2028-02-03T08:30:00Z') });
+    expect(picture.bars[1]!.to > picture.bars[1]!.from).toBe(true);
+  });
+
+  it('of other kinds has a shape too, and none of an unknown one', () => {
+    expect(pictureOf(told('P07', { actor: 'ada', pair: ['a', 'b'], km: 5_852.8, gap_us: 7_200_000_000, needed_kmh: 2_926, places: null }))).toMatchObject({ shape: 'speed', gap: '2 hours' });
+    expect(pictureOf(told('P14', { source: 'gate', first: 2, last: 4 }))).toMatchObject({ shape: 'numbers' });
+    expect(pictureOf(told('P15', { event: 'm', time: '2028-10-01T12:00:00Z', end_time: '2028-10-01T10:00:00Z' }))).toMatchObject({ shape: 'axis' });
+    expect(pictureOf(told('P15', { event: 'm' }))).toBeNull();
+    expect(pictureOf(told('P99', {}))).toBeNull();
+  });
+});
+
+describe('the layout', () => {
+  it('puts a ring clockwise from the top, inside its room', () => {
+    const spots = ringSpots(4, 400, 200, { x: 50, y: 20 });
+    expect(spots[0]!.x).toBeCloseTo(200);
+    expect(spots[0]!.y).toBeCloseTo(20);
+    expect(spots[1]!.x).toBeCloseTo(350);
+    expect(spots[1]!.y).toBeCloseTo(100);
+    for (const way of [0, 1, 2, 3].map((index) => ringWay(index, 4, 400, 200, { x: 50, y: 20 }, 20))) expect(way.d).not.toMatch(/NaN/);
+  });
+
+  it('turns a chain at the end of a row', () => {
+    const box = { width: 100, height: 40, gapX: 50, gapY: 30 };
+    const chain = chainSpots(5, 260, box);
+    expect(chain.columns).toBe(2);
+    expect(chain.spots[1]!.x).toBe(chain.spots[2]!.x);
+    expect(chain.spots[3]!.x).toBe(chain.spots[0]!.x);
+    expect(chain.height).toBe(3 * 40 + 2 * 30);
+    expect(chainSpots(3, 90, box).columns).toBe(1);
+    expect(chainWay(chain.spots[0]!, chain.spots[1]!, box, chain.height).d).toMatch(/^M[\d.,]+L/);
+    expect(chainWay(chain.spots[1]!, chain.spots[0]!, { ...box, gapX: 0 }, chain.height).d).toMatch(/C/);
+  });
+
+  it('leads a way back around the boxes', () => {
+    const box = { width: 100, height: 40, gapX: 50, gapY: 30 };
+    const chain = chainSpots(5, 260, box);
+    const { d } = chainWay(chain.spots[4]!, chain.spots[0]!, box, chain.height);
+    const left = chain.spots[0]!.x - box.width / 2;
+    // Its upright part stands left of every box, its level part below them.
+    const uprights = [...d.matchAll(/Q([\d.-]+),/g)].map((part) => Number(part[1]));
+    expect(uprights.at(-1)).toBeLessThan(left);
+    expect(uprights.at(-1)).toBeGreaterThan(left - BACK_ROOM);
+    const levels = [...d.matchAll(/Q[\d.-]+,([\d.-]+)/g)].map((part) => Number(part[1]));
+    expect(levels[0]).toBeGreaterThan(chain.height);
+  });
+
+  it('measures time', () => {
+    const scale = axisScale([10n, 20n], 0, 100);
+    expect([scale(10n), scale(15n), scale(20n)]).toEqual([0, 50, 100]);
+    expect(axisScale([10n, 10n], 0, 100)(10n)).toBe(50);
+    expect(logShare(1_000, 1_000_000)).toBeCloseTo(0.5);
+  });
+
+  it('leaves out the middle of what is too much', () => {
+    expect(shorten('intervention_01m7was16se0q94', 12)).toBe('interven…q94');
+    expect(shorten('short', 12)).toBe('short');
+    expect(elide(20, 9)).toEqual({ kept: [0, 1, 2, 3, 16, 17, 18, 19], left: 12 });
+    expect(elide(3, 9).left).toBe(0);
+  });
+});
+
+describe('an intervention', () => {
+  const event = { event_id: 'a', time: '2028-02-29T08:30:00Z', description: 'A', location: 'Paris' };
+
+  it('is told by what differs', () => {
+    const rows = differences(event, { ...event, time: '2028-02-29T10:30:00Z', location: null });
+    expect(rows.map((row) => [row.name, row.after, row.isDifferent])).toEqual([
+      ['The event', 'stands', false], ['Time', '29 February 2028, 10:30 UTC', true], ['Place', null, true], ['Description', 'A', false],
+    ]);
+    expect(differences(event, null)[0]).toEqual({ name: 'The event', before: 'stands', after: 'does not stand', isDifferent: true });
+    expect(differences(null, null)).toHaveLength(1);
+  });
+
+  it('is told in words', () => {
+    expect(effectWords({ kind: 'delay', duration: 'PT2H' })).toBe('Delay it by PT2H');
+    expect(effectWords({ kind: 'move', time: '1969-07-20T20:17:40Z' })).toBe('Move it to 20 July 1969, 20:17:40 UTC');
+    expect(effectWords({ kind: 'something_new' })).toBe('something_new');
+    expect(statusWords('A dry run; nothing was changed. The intervention cancels the event.')).toBe('The intervention cancels the event.');
+  });
+});
