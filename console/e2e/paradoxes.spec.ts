@@ -1,0 +1,185 @@
+/** Paradoxes: listed, drawn, filtered, followed; and interventions tried out before they are done. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { REFUSED, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
+
+const on = stage();
+
+const EVENTS = [
+  { event_id: 'grandfather-born', time: '1910-03-02T08:00:00Z' },
+  { event_id: 'father-born', time: '1938-05-11T08:00:00Z', causes: ['grandfather-born'] },
+  { event_id: 'traveler-born', time: '1969-05-11T08:00:00Z', causes: ['father-born'] },
+  { event_id: 'journey', time: '2028-01-01T00:00:00Z', causes: ['traveler-born'] },
+  { event_id: 'invoice-sent', time: '2028-02-03T08:30:00Z', name: 'The invoice is sent' },
+  { event_id: 'invoice-paid', time: '2028-02-01T10:00:00Z', causes: ['invoice-sent'] },
+  { event_id: 'found', time: '2028-04-01T10:00:00Z', causes: ['written'] },
+  { event_id: 'written', time: '2028-05-01T10:00:00Z', causes: ['posted'] },
+  { event_id: 'posted', time: '2028-04-11T10:00:00Z', causes: ['found'] },
+  { event_id: 'ada-in-paris', time: '2028-08-01T10:00:00Z', actors: ['ada'], geo: { lat: 48.86, lon: 2.35 } },
+  { event_id: 'ada-in-new-york', time: '2028-08-01T12:00:00Z', actors: ['ada'], geo: { lat: 40.71, lon: -74.01 } },
+  { event_id: 'meeting', time: '2028-10-01T12:00:00Z', end_time: '2028-10-01T10:00:00Z' },
+  { event_id: 'harvest', time: '2029-01-01T00:00:00Z', causes: ['rain-that-nobody-saw'] },
+];
+
+async function tell(timeline: string, events: unknown[]): Promise<void> {
+  await on.service.call('POST', 'timelines', { timeline_id: timeline });
+  await on.service.call('POST', `v1/events?timeline_id=${timeline}`, events.map((event) => ({ description: 'told', ...(event as object) })));
+}
+
+beforeAll(async () => {
+  await tell('odd', EVENTS);
+  await on.service.call('POST', 'v1/manipulate-event', {
+    timeline_id: 'odd', event_id: 'grandfather-born', action: 'prevent', time: '1909-01-01T00:00:00Z', causes: ['journey'],
+  });
+});
+
+describe('what was found', () => {
+  it('is listed, and each is drawn with its events in it', async () => {
+    const page = await on.loggedIn('paradoxes?timeline=odd');
+    const list = page.getByRole('region', { name: 'Paradoxes', exact: true });
+    const detail = page.getByRole('article');
+    for (const [title, drawn] of [
+      ['Grandfather', 'took away'], ['Orphaned effect', 'is required by'], ['Effect before cause', 'causes,'],
+      ['Two places at once', 'km/h'], ['Bootstrap', 'requires, '], ['Interval inverted', 'begins'],
+    ] as const) {
+      await list.getByRole('link', { name: title }).first().click();
+      await detail.getByRole('heading', { name: title }).waitFor();
+      await detail.getByText(drawn).first().waitFor();
+      expect(new URL(page.url()).hash).toContain('paradox=');
+    }
+    await list.getByRole('link', { name: 'Causal cycle' }).click();
+    await detail.getByRole('link', { name: 'written' }).first().click();
+    expect(new URL(page.url()).hash).toBe('#/timeline?timeline=odd&event=written');
+  });
+
+  it('has a link to each, which finds it again', async () => {
+    const page = await on.loggedIn('paradoxes?timeline=odd');
+    await page.getByRole('link', { name: /Two places at once/ }).click();
+    await page.getByRole('article').getByRole('heading', { name: 'Two places at once' }).waitFor();
+    await page.reload();
+    await page.getByRole('article').getByRole('heading', { name: 'Two places at once' }).waitFor();
+  });
+
+  it('is chosen by kind, and holds observations on request', async () => {
+    const page = await on.loggedIn('paradoxes?timeline=odd');
+    const list = page.getByRole('region', { name: 'Paradoxes', exact: true });
+    await list.getByRole('button', { name: /^Grandfather/ }).click();
+    await expect.poll(() => list.getByRole('listitem').count()).toBe(1);
+    await list.getByRole('button', { name: /^Grandfather/ }).click();
+    await list.getByRole('link', { name: 'Causal cycle' }).waitFor();
+    expect(await list.getByRole('link', { name: 'Dangling cause' }).count()).toBe(0);
+    await list.getByRole('checkbox', { name: /Observations/ }).check();
+    await list.getByRole('link', { name: 'Dangling cause' }).click();
+    await page.getByRole('article').getByText('rain-that-nobody-saw').first().waitFor();
+  });
+
+  it('depends on how fast somebody can be', async () => {
+    const page = await on.loggedIn('paradoxes?timeline=odd');
+    const list = page.getByRole('region', { name: 'Paradoxes', exact: true });
+    await list.getByRole('link', { name: 'Two places at once' }).waitFor();
+    await page.getByText('Speed and tolerance').click();
+    await page.getByLabel('Top speed').fill('fast');
+    await page.getByText('A number of kilometers an hour').waitFor();
+    await page.getByLabel('Top speed').fill('3000');
+    await page.getByLabel('Top speed').press('Enter');
+    await list.getByRole('link', { name: 'Two places at once' }).waitFor({ state: 'detached' });
+    await page.getByLabel('Tolerance').fill('3d');
+    await page.getByLabel('Tolerance').press('Enter');
+    await expect.poll(() => list.getByRole('link', { name: /invoice-paid/ }).count()).toBe(0);
+  });
+
+  it('follows what happens meanwhile', async () => {
+    await tell('live', [{ event_id: 'sent', time: '2028-02-03T08:30:00Z' }]);
+    const page = await on.loggedIn('paradoxes?timeline=live');
+    await page.getByRole('heading', { name: 'No paradoxes' }).waitFor();
+    await on.service.call('POST', 'v1/events?timeline_id=live', { event_id: 'paid', time: '2028-02-01T10:00:00Z', description: 'told', causes: ['sent'] });
+    await page.getByRole('article').getByRole('heading', { name: 'Effect before cause' }).waitFor();
+  });
+
+  it('is nothing, said proudly', async () => {
+    const page = await on.loggedIn('paradoxes?timeline=demo');
+    await page.getByRole('heading', { name: 'No paradoxes' }).waitFor();
+    await page.getByText(/events of demo were looked at/).waitFor();
+  });
+});
+
+describe('an intervention', () => {
+  it('is tried out while it is typed, and changes nothing by that', async () => {
+    await tell('trial', EVENTS.slice(4, 6));
+    const page = await on.loggedIn('paradoxes?timeline=trial&tab=lab');
+    await page.getByRole('heading', { name: 'Choose an event' }).waitFor();
+    await page.getByLabel('Event', { exact: true }).fill('invoice-sen');
+    await page.getByRole('button', { name: 'invoice-sent' }).click();
+    await page.getByText('1 event hangs on it').waitFor();
+    await page.getByLabel('What is done to it').fill('advance 3d');
+    const result = page.getByRole('region', { name: 'What would come of it' });
+    await result.getByText('31 January 2028, 08:30 UTC').waitFor();
+    await result.getByText('It heals a paradox').waitFor();
+    await page.getByRole('button', { name: 'cancel', exact: true }).click();
+    await result.getByText('does not stand').waitFor();
+    await result.getByText('Orphaned effect').waitFor();
+    await page.getByLabel('What is done to it').fill('fly away');
+    await result.getByText('A note, which changes nothing').waitFor();
+    const { event } = await on.service.call<{ event: { time: string } }>('GET', 'v1/check-timeline?timeline_id=trial&significant_event=invoice-sent');
+    expect(event.time).toBe('2028-02-03T08:30:00Z');
+  });
+
+  it('is done here, or refused where it makes a paradox', async () => {
+    await tell('deed', EVENTS.slice(4, 6));
+    const page = await on.loggedIn('paradoxes?timeline=deed&tab=lab&event=invoice-sent&action=cancel', { expected: REFUSED });
+    const dialog = page.getByRole('dialog', { name: 'Intervene' });
+    await page.getByRole('button', { name: 'Do it…' }).click();
+    await dialog.getByRole('checkbox', { name: /Refuse it/ }).check();
+    await dialog.getByRole('button', { name: 'Do it', exact: true }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByRole('checkbox', { name: /Refuse it/ }).uncheck();
+    await dialog.getByRole('button', { name: 'Do it', exact: true }).click();
+    await page.getByText('taken away', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'restore' }).click();
+    await page.getByRole('region', { name: 'What would come of it' }).getByText('It heals a paradox').waitFor();
+  });
+
+  it('is done on a fork, and leaves this timeline as it is', async () => {
+    await tell('trunk', EVENTS.slice(4, 6));
+    const page = await on.loggedIn('paradoxes?timeline=trunk&tab=lab&event=invoice-sent&action=cancel');
+    await page.getByRole('button', { name: 'Do it…' }).click();
+    await page.getByRole('radio', { name: /On a fork of it/ }).check();
+    await page.getByLabel('Name of the fork').fill('trunk-without');
+    await page.getByRole('button', { name: 'Fork and do it there' }).click();
+    await page.getByRole('button', { name: 'Timeline: trunk-without' }).waitFor();
+    await page.getByText('taken away', { exact: true }).waitFor();
+    const { occurs } = await on.service.call<{ occurs: boolean }>('GET', 'v1/check-timeline?timeline_id=trunk&significant_event=invoice-sent');
+    expect(occurs).toBe(true);
+  });
+
+  it('is not offered to who may only look', async () => {
+    await on.service.user('onlooker');
+    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'odd', permissions: { read: ['onlooker'] } });
+    const page = await on.loggedIn('paradoxes?timeline=odd&tab=lab&event=journey', { user: 'onlooker', expected: REFUSED });
+    await page.getByText('You may look at odd, not change it.').waitFor();
+    expect(await page.getByLabel('What is done to it').isDisabled()).toBe(true);
+  });
+});
+
+it('fits every width and can be used by everybody', async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await on.loggedIn('paradoxes?timeline=odd', { colorScheme });
+    for (const name of ['Grandfather', 'Causal cycle', 'Effect before cause', 'Two places at once']) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.goto(page.url().replace(/#.*/, '#/paradoxes?timeline=odd'));
+      await page.getByRole('link', { name }).first().click();
+      await page.getByRole('article').getByRole('heading', { name }).waitFor();
+      await expectAccessible(page);
+      for (const width of [320, 768, 2560]) {
+        await page.setViewportSize({ width, height: 800 });
+        await expectNoSidewaysScroll(page);
+      }
+    }
+    await page.goto(page.url().replace(/#.*/, '#/paradoxes?timeline=odd&tab=lab&event=invoice-sent&action=cancel'));
+    await page.getByText('It makes no paradox').or(page.getByText(/It makes .*paradox/)).first().waitFor();
+    await expectAccessible(page);
+    for (const width of [320, 768]) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectNoSidewaysScroll(page);
+    }
+  }
+});
