@@ -1,1 +1,1 @@
-import{a as e,i as t,n,r,t as i}from"./index.js";var a=r(`<h1> </h1>`);function o(r,o){var s=a(),c=e(s);t(()=>i(c,`Integrity of ${o.timeline??``}`)),n(r,s)}export{o as default};
+import{A as e,H as t,J as n,M as r,k as i}from"./disclose-version.js";var a=r(`<h1> </h1>`);function o(r,o){var s=a(),c=n(s);t(()=>i(c,`Integrity of ${o.timeline??``}`)),e(r,s)}export{o as default};

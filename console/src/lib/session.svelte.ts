@@ -34,7 +34,9 @@ class Session {
 
   /** Asks the service who is logged in. */
   async read(): Promise<void> {
+    const before = this.user;
     this.body = await call<SessionBody>('GET', 'v1/session');
+    if (before !== null && this.user === null) this.hasExpired = true;
   }
 
   async logIn(userId: string, password: string): Promise<void> {
