@@ -183,8 +183,8 @@ export class TimelineModel {
   /** Brings an instant into sight, without zooming. */
   reveal(instant: Micros): void {
     const { view } = this;
-    const from = timeAt(view, view.width * 0.06);
-    const to = timeAt(view, view.width * 0.85);
+    const from = timeAt(view, view.width * 0.03);
+    const to = timeAt(view, view.width * 0.97);
     if (instant < from || instant > to) this.look(scale(instant, 0, view.pixel, view.width));
   }
 

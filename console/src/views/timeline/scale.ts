@@ -10,6 +10,9 @@ import { SECOND, floorDiv, type Micros } from '../../lib/instant';
 export const FIRST: Micros = -377_705_116_800_000_000n;
 export const LAST: Micros = 253_402_300_799_999_999n;
 
+/** How much time may be seen beyond the calendar. */
+const EDGE = (LAST - FIRST) / 20n;
+
 /** At the deepest, a microsecond is 40 pixels. */
 const PIXEL_MIN = 1 / 40;
 
@@ -44,8 +47,11 @@ function pixelMax(width: number): number {
 export function scale(center: Micros, fraction: number, pixel: number, width: number): Scale {
   const whole = Math.floor(fraction);
   const middle = center + BigInt(whole);
-  const kept = middle < FIRST ? FIRST : middle > LAST ? LAST : middle;
   const size = Math.min(Math.max(pixel, PIXEL_MIN), pixelMax(width));
+  // The ends of the calendar may come to the middle, but not so far that emptiness fills the axis.
+  const half = BigInt(Math.round((size * width) / 2));
+  const inset = half > EDGE ? half - EDGE : 0n;
+  const kept = middle < FIRST + inset ? FIRST + inset : middle > LAST - inset ? LAST - inset : middle;
   return { center: kept, fraction: kept === middle ? fraction - whole : 0, pixel: size, width };
 }
 
