@@ -81,14 +81,3 @@ export type Tone = 'bad' | 'warn' | 'accent' | '';
 export function severityTone(severity: string): Tone {
   return severity === 'critical' ? 'bad' : severity === 'high' ? 'warn' : severity === 'medium' ? 'accent' : '';
 }
-
-/** Ids that the service made say what they are; of the rest the end is enough to tell them apart. */
-const MADE = /^(intervention|anchor|event)_[0-9a-z]{20,}([0-9a-z]{4})$/;
-
-/** Returns a sentence in pieces: what stands between backticks is an id. */
-export function pieces(explanation: string): { text: string; isCode: boolean }[] {
-  return explanation
-    .split('`')
-    .map((text, index) => (index % 2 === 1 ? { text: text.replace(MADE, '$1_…$2'), isCode: true } : { text, isCode: false }))
-    .filter((piece) => piece.text !== '');
-}

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from '../../lib/instant';
 import { BACK_ROOM, axisScale, chainSpots, chainWay, elide, logShare, ringSpots, ringWay, shorten } from './layout';
 import { differences, effectWords, statusWords } from './lab';
-import { countOf, kindOf, pieces, type Paradox } from './paradox';
+import { countOf, kindOf, type Paradox } from './paradox';
 import { gapWords, pictureOf } from './picture';
 
 const told = (code: string, witness: Record<string, unknown>): Paradox => ({
@@ -15,16 +15,6 @@ describe('the words of paradoxes', () => {
     expect(kindOf({ code: 'P99', kind: 'some_new_kind' }).title).toBe('some new kind');
     expect(countOf({ kind: 'x', grades: { definite: 2, possible: 3 } })).toBe(5);
     expect(countOf(undefined)).toBe(0);
-  });
-
-  it('have ids apart from the sentence', () => {
-    expect(pieces('`a` took `b` away.')).toEqual([
-      { text: 'a', isCode: true }, { text: ' took ', isCode: false }, { text: 'b', isCode: true }, { text: ' away.', isCode: false },
-    ]);
-  });
-
-  it('shorten the ids that the service made', () => {
-    expect(pieces('`intervention_01m7was16se0q94xtzydv4e83y` took `event-of-mine` away.').map((piece) => piece.text)).toEqual(['intervention_…e83y', ' took ', 'event-of-mine', ' away.']);
   });
 
   it('say which way a gap goes', () => {
