@@ -1,0 +1,113 @@
+/** Signed checkpoints: docs/ledger-format.md §5 and §6 (C2SP tlog-checkpoint, signed-note), with the Ed25519 of WebCrypto. */
+import { concat, equal, fromBase64, fromHex, sha256, toBase64, utf8, type Bytes } from './merkle';
+
+export interface VerifierKey {
+  name: string;
+  id: Bytes;
+  publicKey: Bytes;
+}
+
+export interface Checkpoint {
+  origin: string;
+  size: number;
+  root: Bytes;
+  /** What is signed: everything before the last empty line. */
+  text: string;
+  signatures: { name: string; id: Bytes; signature: Bytes }[];
+}
+
+const NOTE_BYTES_MAX = 1_048_576;
+const SIGNATURES_MAX = 64;
+const ED25519 = 1;
+
+/** Reads `<name>+<id>+<key>`, as a public key is handed around. Returns null where it is none, or its id is not its own. */
+export async function readKey(text: string): Promise<VerifierKey | null> {
+  const [, name = '', idHex = '', base64 = ''] = /^([^+\s]+)\+([0-9a-f]{8})\+(.+)$/.exec(text.trim()) ?? [];
+  const id = fromHex(idHex);
+  const typed = fromBase64(base64);
+  if (name === '' || id === null || typed === null || typed.length !== 33 || typed[0] !== ED25519) return null;
+  const own = (await sha256(utf8(name), Uint8Array.of(0x0a), typed)).slice(0, 4);
+  return equal(own, id) ? { name, id, publicKey: typed.slice(1) } : null;
+}
+
+/** Reads a note that holds a checkpoint. Returns what is wrong where it is none. */
+export function readNote(note: string): Checkpoint | string {
+  if (utf8(note).length > NOTE_BYTES_MAX) return 'It is longer than a note may be.';
+  if (/[\u0000-\u0009\u000b-\u001f]/.test(note)) return 'It has characters that no note has. Was it saved with other line ends?';
+  if (!note.endsWith('\n')) return 'Its last line is not ended: copy the whole note, with the line end.';
+  const gap = note.lastIndexOf('\n\n');
+  if (gap < 0) return 'The empty line before the signatures is missing.';
+  const text = note.slice(0, gap + 1);
+  const lines = note.slice(gap + 2, -1).split('\n');
+  if (lines.length > SIGNATURES_MAX) return 'It has more signatures than a note may have.';
+  const signatures: Checkpoint['signatures'] = [];
+  for (const line of lines) {
+    const [, name = '', base64 = ''] = /^— ([^\s+]+) (\S+)$/u.exec(line) ?? [];
+    const bytes = fromBase64(base64);
+    if (name === '' || bytes === null || bytes.length < 5) return 'A line of its signatures is not one.';
+    signatures.push({ name, id: bytes.slice(0, 4), signature: bytes.slice(4) });
+  }
+  return readText(text, signatures);
+}
+
+function readText(text: string, signatures: Checkpoint['signatures']): Checkpoint | string {
+  const [origin = '', sizeText = '', rootText = '', ...rest] = text.slice(0, -1).split('\n');
+  const root = fromBase64(rootText);
+  if (origin === '' || !/^(0|[1-9]\d*)$/.test(sizeText) || root?.length !== 32) return 'Its three lines are not origin, size and root.';
+  if (rest.includes('')) return 'It has an empty line where none may be.';
+  const size = Number(sizeText);
+  return Number.isSafeInteger(size) ? { origin, size, root, text, signatures } : 'Its size is larger than a ledger can be.';
+}
+
+export type Verdict = 'signed' | 'wrong signature' | 'other key' | 'other origin' | 'unsupported';
+
+/** Verifies a checkpoint against a key. The origin has to be the name of the key: one service signs many ledgers. */
+export async function verify(checkpoint: Checkpoint, key: VerifierKey): Promise<Verdict> {
+  if (checkpoint.origin !== key.name) return 'other origin';
+  const own = checkpoint.signatures.filter((each) => each.name === key.name && equal(each.id, key.id));
+  if (own.length === 0) return 'other key';
+  let known: CryptoKey;
+  try {
+    known = await crypto.subtle.importKey('raw', key.publicKey, { name: 'Ed25519' }, false, ['verify']);
+  } catch {
+    return 'unsupported';
+  }
+  for (const { signature } of own) {
+    if (signature.length !== 64 || !(await crypto.subtle.verify({ name: 'Ed25519' }, known, signature, utf8(checkpoint.text)))) return 'wrong signature';
+  }
+  return 'signed';
+}
+
+/** Returns the id of the timeline that an origin names: what is after its last slash. */
+export function timelineOf(origin: string): string {
+  return origin.slice(origin.lastIndexOf('/') + 1);
+}
+
+/** Returns the bytes of entries that a bundle holds: each has its length in front, two bytes with the higher first. Null where it is cut. */
+export function readBundle(bundle: Bytes): Bytes[] | null {
+  const entries: Bytes[] = [];
+  let at = 0;
+  while (at < bundle.length) {
+    if (at + 2 > bundle.length) return null;
+    const size = bundle[at]! * 256 + bundle[at + 1]!;
+    if (at + 2 + size > bundle.length) return null;
+    entries.push(bundle.slice(at + 2, at + 2 + size));
+    at += 2 + size;
+  }
+  return entries;
+}
+
+/** Returns the address of the bundle number `index` in a ledger of `size` entries, from `entries/` on. */
+export function bundlePath(index: number, size: number): string {
+  const digits = String(index);
+  const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/\d{3}/g)!;
+  const path = groups.map((group, place) => (place < groups.length - 1 ? `x${group}` : group)).join('/');
+  const width = Math.min(256, size - index * 256);
+  return `entries/${path}${width < 256 ? `.p/${width}` : ''}`;
+}
+
+/** Returns the text of a proof file, of which the entry is a part. */
+export function proofFile(entry: string, index: number, hashes: readonly string[], note: string): string {
+  const lines = hashes.map((hash) => toBase64(fromHex(hash) ?? concat()));
+  return ['c2sp.org/tlog-proof@v1', `extra ${toBase64(utf8(entry))}`, `index ${index}`, ...lines, '', note].join('\n');
+}

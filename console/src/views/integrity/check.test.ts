@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readNote, type Checkpoint } from '../../lib/note';
+import { checkCheckpoint, checkContinuation, checkInclusion, short, verdictOf, type ProofBody } from './check';
+import { bytesText, pageOf } from './ledger';
+
+interface Vectors {
+  leaves: { entry: string }[];
+  inclusion: { index: number; size: number; proof: string[] }[];
+  consistency: { old: number; new: number; proof: string[] }[];
+  key: { verifier_key: string };
+  checkpoints: { size: number; root: string; note: string }[];
+}
+const vectors = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../../test-data/ledger-format-v1.json'), 'utf8')) as Vectors;
+const noteAt = (size: number): string => vectors.checkpoints.find((each) => each.size === size)!.note;
+const at = (size: number): Checkpoint => readNote(noteAt(size)) as Checkpoint;
+
+function proofOf(index: number): ProofBody {
+  const { proof } = vectors.inclusion.find((each) => each.index === index && each.size === 5)!;
+  return { status: '', kind: 'inclusion', position: index, leaf: vectors.leaves[index]!.entry, hashes: proof, size: 5, root: '', checkpoint: noteAt(5), verifier_key: vectors.key.verifier_key };
+}
+const states = (checks: { state: string }[]): string[] => checks.map((check) => check.state);
+
+describe('an entry', () => {
+  it('is in the ledger where everything fits', async () => {
+    const { checks, steps } = await checkInclusion(proofOf(2), 'apollo-11', 2);
+    expect(states(checks)).toEqual(['good', 'good', 'good', 'good']);
+    expect(verdictOf(checks)).toBe('good');
+    expect(steps).toHaveLength(3);
+  });
+
+  it('is not, where one letter of it is another', async () => {
+    const body = proofOf(2);
+    const { checks } = await checkInclusion({ ...body, leaf: body.leaf!.replace('user:ada', 'user:bob') }, 'apollo-11', 2);
+    expect(checks[1]).toMatchObject({ state: 'bad', told: expect.stringContaining('another root') as string });
+    expect(verdictOf(checks)).toBe('bad');
+  });
+
+  it('is not another one that was proven', async () => {
+    expect(states((await checkInclusion(proofOf(2), 'apollo-11', 3)).checks)).toEqual(['bad', 'bad', 'good', 'good']);
+    expect(states((await checkInclusion(proofOf(2), 'main', 2)).checks)).toEqual(['bad', 'good', 'bad', 'good']);
+    expect((await checkInclusion({ ...proofOf(2), hashes: ['zz'] }, 'apollo-11', 2)).checks[1]!.state).toBe('bad');
+    expect((await checkInclusion({ ...proofOf(2), leaf: 'nothing' }, 'apollo-11', 2)).checks[0]!.state).toBe('bad');
+  });
+});
+
+describe('a checkpoint', () => {
+  it('says what it is of, and that it is signed', async () => {
+    const { checks } = await checkCheckpoint(noteAt(5), vectors.key.verifier_key, 'apollo-11');
+    expect(checks[0]!.told).toBe('It is of the timeline apollo-11, at 5 entries.');
+    expect(states((await checkCheckpoint(noteAt(5).replace('\n5\n', '\n4\n'), vectors.key.verifier_key, 'apollo-11')).checks)).toEqual(['good', 'bad']);
+    expect(states((await checkCheckpoint('nothing', vectors.key.verifier_key, 'apollo-11')).checks)).toEqual(['bad']);
+    expect(states((await checkCheckpoint(noteAt(5), 'nothing', 'apollo-11')).checks)).toEqual(['bad']);
+  });
+
+  it('that was kept is continued, or is evidence', async () => {
+    const { proof } = vectors.consistency.find((each) => each.old === 3 && each.new === 5)!;
+    expect(await checkContinuation(at(3), at(5), proof)).toMatchObject({ state: 'good', told: 'All 3 entries are as they were; 2 entries came after them.' });
+    expect(await checkContinuation(at(5), at(5), [])).toMatchObject({ state: 'good' });
+    expect(await checkContinuation(at(5), at(3), [])).toMatchObject({ state: 'bad', told: expect.stringContaining('rolled back') as string });
+    expect(await checkContinuation({ ...at(3), root: at(5).root }, at(5), proof)).toMatchObject({ state: 'bad', told: expect.stringContaining('not the beginning') as string });
+    expect(await checkContinuation({ ...at(5), root: at(3).root }, at(5), [])).toMatchObject({ state: 'bad', told: expect.stringContaining('two roots') as string });
+  });
+});
+
+describe('the pages of a ledger', () => {
+  it('go from the newest entries back to the first', () => {
+    expect(pageOf(564, null)).toEqual({ first: 544, end: 564, bundles: [2] });
+    expect(pageOf(564, 520)).toEqual({ first: 500, end: 520, bundles: [1, 2] });
+    expect(pageOf(564, 7)).toEqual({ first: 0, end: 7, bundles: [0] });
+    expect(pageOf(564, 9_999)).toEqual({ first: 544, end: 564, bundles: [2] });
+    expect(pageOf(0, null)).toEqual({ first: 0, end: 0, bundles: [] });
+  });
+
+  it('are told in short', () => {
+    expect(short('0abd9b10a9d5', 6)).toBe('0abd9b…');
+    expect([bytesText(0), bytesText(812), bytesText(382_461), bytesText(12_345_678)]).toEqual(['0 bytes', '812 bytes', '382 kB', '12.3 MB']);
+  });
+});

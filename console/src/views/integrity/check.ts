@@ -1,0 +1,122 @@
+/** What is verified in the browser, check by check, so that the page can show each. Nothing here asks the service. */
+import { climb, equal, fromHex, isConsistent, leafHash, toHex, utf8, type Bytes, type Step } from '../../lib/merkle';
+import { readKey, readNote, timelineOf, verify, type Checkpoint, type Verdict } from '../../lib/note';
+
+/** What the service answers when it is asked for a checkpoint. */
+export interface CheckpointBody {
+  status: string;
+  origin: string;
+  size: number;
+  root: string;
+  checkpoint: string;
+  verifier_key: string;
+}
+
+/** What the service answers when it is asked for a proof. */
+export interface ProofBody {
+  status: string;
+  kind: 'inclusion' | 'consistency';
+  position?: number | null;
+  leaf?: string | null;
+  hashes: string[];
+  size: number;
+  root: string;
+  checkpoint: string;
+  verifier_key: string;
+}
+
+export interface Check {
+  what: string;
+  told: string;
+  state: 'good' | 'bad' | 'unknown';
+}
+
+const SIGNATURES: Record<Verdict, [Check['state'], (name: string) => string]> = {
+  signed: ['good', (name) => `The signature is that of ${name}.`],
+  'wrong signature': ['bad', (name) => `It claims to be signed by ${name}, and the signature does not fit: it was changed, or signed by somebody else.`],
+  'other key': ['bad', (name) => `No signature on it is of the key ${name} that it is compared with.`],
+  'other origin': ['bad', (name) => `It is a checkpoint of another ledger than the key ${name} signs for.`],
+  unsupported: ['unknown', () => 'This browser has no Ed25519, so the signature was not verified. Newer browsers have it, and so has timenav verify.'],
+};
+
+/** Reads a signed checkpoint and checks who signed it, and for which timeline. */
+export async function checkCheckpoint(note: string, keyText: string, timeline: string): Promise<{ checkpoint: Checkpoint | null; checks: Check[] }> {
+  const checkpoint = readNote(note);
+  if (typeof checkpoint === 'string') return { checkpoint: null, checks: [{ what: 'The note', told: checkpoint, state: 'bad' }] };
+  const key = await readKey(keyText);
+  if (key === null) return { checkpoint, checks: [{ what: 'The key', told: 'The verifier key is none: its parts do not fit each other.', state: 'bad' }] };
+  const [state, words] = SIGNATURES[await verify(checkpoint, key)];
+  const own = timelineOf(checkpoint.origin) === timeline;
+  return {
+    checkpoint,
+    checks: [
+      { what: 'Whose it is', told: own ? `It is of the timeline ${timeline}, at ${entries(checkpoint.size)}.` : `It is of ${checkpoint.origin}, not of ${timeline}.`, state: own ? 'good' : 'bad' },
+      { what: 'Signature', told: words(key.name), state },
+    ],
+  };
+}
+
+/** Checks that an entry is in a ledger: the hash of what was sent, the way up, the root that was signed. */
+export async function checkInclusion(body: ProofBody, timeline: string, position: number): Promise<{ leaf: Bytes; steps: Step[] | null; checks: Check[] }> {
+  const text = body.leaf ?? '';
+  const leaf = await leafHash(utf8(text));
+  const { checkpoint, checks: signed } = await checkCheckpoint(body.checkpoint, body.verifier_key, timeline);
+  const proof = body.hashes.map(fromHex);
+  const isWhole = !proof.includes(null);
+  const steps = checkpoint && isWhole ? await climb(leaf, position, checkpoint.size, proof as Bytes[]) : null;
+  const top = steps === null ? null : (steps.at(-1)?.parentHash ?? leaf);
+  const isRoot = top !== null && checkpoint !== null && equal(top, checkpoint.root);
+  return { leaf, steps, checks: [placed(text, timeline, position), climbed(steps, checkpoint, isRoot), ...signed] };
+}
+
+function placed(text: string, timeline: string, position: number): Check {
+  const what = 'The entry';
+  try {
+    const entry = JSON.parse(text) as { seq?: unknown; timeline_id?: unknown };
+    if (entry.seq !== position) return { what, told: `It says that its position is ${String(entry.seq)}, not ${position}.`, state: 'bad' };
+    if (entry.timeline_id !== timeline) return { what, told: `It says that it is of ${String(entry.timeline_id)}, not of ${timeline}.`, state: 'bad' };
+    return { what, told: `Its own text says that it is entry ${position.toLocaleString('en')} of ${timeline}.`, state: 'good' };
+  } catch {
+    return { what, told: 'What was sent as the entry is none.', state: 'bad' };
+  }
+}
+
+function climbed(steps: Step[] | null, checkpoint: Checkpoint | null, isRoot: boolean): Check {
+  const what = 'The way to the root';
+  if (steps === null || checkpoint === null) return { what, told: 'The proof has not the hashes that a ledger of this size needs.', state: 'bad' };
+  if (!isRoot) return { what, told: 'The way ends at another root than the one that was signed: the entry is not what was signed.', state: 'bad' };
+  const count = steps.length + 1;
+  return { what, told: `${count === 1 ? '1 hash' : `${count} hashes`} computed here end at the root that was signed.`, state: 'good' };
+}
+
+/** What comes out of a comparison with a checkpoint that somebody kept. */
+export async function checkContinuation(kept: Checkpoint, newest: Checkpoint, proof: readonly string[]): Promise<Check> {
+  const what = 'History';
+  if (kept.size > newest.size) {
+    return { what, told: `The ledger had ${entries(kept.size)} when you kept this, and has ${entries(newest.size)} now: it was rolled back. Keep both notes, they are the evidence.`, state: 'bad' };
+  }
+  const hashes = proof.map(fromHex);
+  const isSame = !hashes.includes(null) && (await isConsistent(kept.size, kept.root, newest.size, newest.root, hashes as Bytes[]));
+  if (!isSame) {
+    const how = kept.size === newest.size ? 'They have one size and two roots' : 'What you kept is not the beginning of what is there now';
+    return { what, told: `${how}: history was changed or forked. Keep both notes, they are the evidence.`, state: 'bad' };
+  }
+  const grown = newest.size - kept.size;
+  return { what, told: grown === 0 ? 'Nothing was changed, and nothing was added.' : `All ${entries(kept.size)} are as they were; ${entries(grown)} came after them.`, state: 'good' };
+}
+
+function entries(count: number): string {
+  return count === 1 ? '1 entry' : `${count.toLocaleString('en')} entries`;
+}
+
+/** Returns the worst of some checks: what is to be said of all of them. */
+export function verdictOf(checks: readonly Check[]): Check['state'] {
+  if (checks.some((check) => check.state === 'bad')) return 'bad';
+  return checks.some((check) => check.state === 'unknown') ? 'unknown' : 'good';
+}
+
+/** Returns the beginning of a hash, which is enough to tell it from others. */
+export function short(hash: Bytes | string, digits = 10): string {
+  const hex = typeof hash === 'string' ? hash : toHex(hash);
+  return `${hex.slice(0, digits)}…`;
+}

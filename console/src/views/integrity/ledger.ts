@@ -1,0 +1,63 @@
+/** Entries of a ledger, read in the bundles that the service serves them in (docs/ledger-format.md §8). */
+import { Problem, problem, send } from '../../lib/api';
+import type { Bytes } from '../../lib/merkle';
+import { bundlePath, readBundle } from '../../lib/note';
+
+export interface Entry {
+  seq: number;
+  action: string;
+  actor: string;
+  subject: string;
+  recorded_at: string;
+  clock_time: string;
+}
+
+export const PAGE_ENTRIES = 20;
+const BUNDLE_ENTRIES = 256;
+
+/** Returns which entries are shown, and in which bundles they are: the newest, or those before a position. */
+export function pageOf(size: number, before: number | null): { first: number; end: number; bundles: number[] } {
+  const end = Math.min(size, before ?? size);
+  const first = Math.max(0, end - PAGE_ENTRIES);
+  if (end === 0) return { first: 0, end: 0, bundles: [] };
+  const [low, high] = [Math.floor(first / BUNDLE_ENTRIES), Math.floor((end - 1) / BUNDLE_ENTRIES)];
+  return { first, end, bundles: Array.from({ length: high - low + 1 }, (_, index) => low + index) };
+}
+
+/** Reads the entries from `first` to before `end`, in a ledger of `size` entries; the newest first. */
+export async function readEntries(timeline: string, size: number, before: number | null, signal: AbortSignal): Promise<Entry[]> {
+  const { first, end, bundles } = pageOf(size, before);
+  const entries: Entry[] = [];
+  for (const bundle of bundles) {
+    const path = `timeline/${encodeURIComponent(timeline)}/tile/${bundlePath(bundle, size)}`;
+    const answer = await send('GET', path, { signal, headers: { Accept: 'application/octet-stream' } });
+    if (!answer.ok) throw problem(answer, await answer.json().catch(() => null));
+    const parts = readBundle(new Uint8Array(await answer.arrayBuffer()) as Bytes);
+    if (parts === null) throw new Problem(answer.status, 'unreadable', 'The entries that were sent are cut off.', '');
+    entries.push(...parts.map((part) => JSON.parse(new TextDecoder().decode(part)) as Entry));
+  }
+  return entries.filter((entry) => entry.seq >= first && entry.seq < end).reverse();
+}
+
+/** Returns an amount of data as people say it. */
+export function bytesText(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} bytes`;
+  if (bytes < 1_000_000) return `${Math.round(bytes / 1_000)} kB`;
+  return bytes < 1_000_000_000 ? `${(bytes / 1_000_000).toFixed(1)} MB` : `${(bytes / 1_000_000_000).toFixed(1)} GB`;
+}
+
+/** Lets the browser save a text as a file. */
+export function save(name: string, text: string, type = 'text/plain'): void {
+  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The download has begun when click returns; the address is needed no longer than that.
+  setTimeout(() => URL.revokeObjectURL(url), 1_000);
+}
+
+/** Returns a timeline's id as a part of the name of a file. */
+export function fileName(timeline: string): string {
+  return timeline.replaceAll(/[^\w.-]/g, '_');
+}
