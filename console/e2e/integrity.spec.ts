@@ -1,0 +1,185 @@
+/** Integrity: checkpoints kept and compared, proofs verified in the browser, scans; and that what does not fit is told. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { UNREACHABLE, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
+
+const on = stage();
+
+interface Checkpoint {
+  checkpoint: string;
+  size: number;
+  verifier_key: string;
+}
+interface Proof {
+  leaf: string;
+  checkpoint: string;
+}
+
+/** The checkpoint as somebody keeps it who asks for JSON. */
+const checkpointOf = async (timeline: string): Promise<Checkpoint> => {
+  const answer = await fetch(`${on.service.url}/timeline/${timeline}/checkpoint`, {
+    headers: { Authorization: `Bearer ${on.service.adminKey}`, Accept: 'application/json' },
+  });
+  return (await answer.json()) as Checkpoint;
+};
+
+describe('the checkpoint', () => {
+  it('is told in words, verified here, and can be kept', async () => {
+    const page = await on.loggedIn('integrity?timeline=demo');
+    const panel = page.getByRole('region', { name: 'Checkpoint' });
+    await panel.getByText('The signature is that of').waitFor();
+    await panel.getByText('The signed note').click();
+    const note = (await panel.locator('pre').textContent()) ?? '';
+    expect(note).toMatch(/^\S+\/demo\n\d+\n\S+\n\n— \S+\/demo \S+\n$/);
+    const [download] = await Promise.all([page.waitForEvent('download'), panel.getByRole('button', { name: 'Download it' }).click()]);
+    expect(download.suggestedFilename()).toMatch(/^demo-\d+\.checkpoint$/);
+    expect(readFileSync(await download.path(), 'utf8')).toBe(note);
+  });
+
+  it('that was kept is continued by the newest one', async () => {
+    const kept = await checkpointOf('demo');
+    await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'demo', description: 'something that came after' });
+    const page = await on.loggedIn('integrity?timeline=demo');
+    const panel = page.getByRole('region', { name: 'Compare with one you kept' });
+    // Copied without its last line end, as it happens.
+    await panel.getByLabel('The note that you kept').fill(kept.checkpoint.trimEnd());
+    await panel.getByText('History is as it was signed.').waitFor();
+    await panel.getByText(`All ${kept.size.toLocaleString('en')} entries are as they were`).waitFor();
+    await panel.getByText('A verifier key that you kept').click();
+    await panel.getByLabel('Verifier key').fill(kept.verifier_key);
+    await panel.getByText('History is as it was signed.').waitFor();
+  });
+
+  it('is evidence where it does not fit', async () => {
+    const kept = await checkpointOf('demo');
+    const other = await checkpointOf('main');
+    const page = await on.loggedIn('integrity?timeline=demo');
+    const panel = page.getByRole('region', { name: 'Compare with one you kept' });
+    await panel.getByLabel('The note that you kept').fill(kept.checkpoint.replace(`\n${kept.size}\n`, `\n${kept.size - 1}\n`));
+    await panel.getByText('the signature does not fit').waitFor();
+    await panel.getByLabel('The note that you kept').fill(other.checkpoint);
+    await panel.getByText('It is a checkpoint of another ledger').waitFor();
+    await panel.getByLabel('The note that you kept').fill('no note');
+    await panel.getByText('The empty line before the signatures is missing.').waitFor();
+  });
+
+  it('shows a ledger that was rolled back', async () => {
+    const early = await checkpointOf('demo');
+    await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'demo', description: 'to be lost' });
+    const late = await checkpointOf('demo');
+    const page = await on.loggedIn('integrity?timeline=demo');
+    // What a service answers whose older copy was put back.
+    await page.route('**/timeline/demo/checkpoint', (route) => route.fulfill({ json: early }));
+    const panel = page.getByRole('region', { name: 'Compare with one you kept' });
+    await panel.getByLabel('The note that you kept').fill(late.checkpoint);
+    await panel.getByText('it was rolled back').waitFor();
+  });
+});
+
+describe('an entry', () => {
+  it('leads from the ledger to its proof, which is verified here', async () => {
+    const page = await on.loggedIn('integrity?timeline=demo');
+    const ledger = page.getByRole('region', { name: /^Ledger/ });
+    await ledger.getByRole('button', { name: 'Older' }).click();
+    await ledger.getByRole('link').first().click();
+    await page.getByText('This browser verified it.').waitFor();
+    const position = Number(/position=(\d+)/.exec(page.url())![1]);
+    await page.getByRole('img', { name: /steps lead to the root/ }).waitFor();
+    await page.getByRole('button', { name: 'The entry before' }).click();
+    await page.getByRole('heading', { name: `Entry ${(position - 1).toLocaleString('en')}` }).waitFor();
+    await page.getByLabel('Position of the entry').fill('3');
+    await page.getByLabel('Position of the entry').press('Enter');
+    await page.getByRole('heading', { name: 'Entry 3', exact: true }).waitFor();
+    await page.getByText('This browser verified it.').waitFor();
+    await page.getByText('Every step, with its hashes').click();
+    await page.getByText('SHA-256 of a zero byte').waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: `Entry ${(position - 1).toLocaleString('en')}` }).waitFor();
+  });
+
+  it('can be handed over with its proof', async () => {
+    const page = await on.loggedIn('integrity?timeline=demo&position=3');
+    await page.getByText('This browser verified it.').waitFor();
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Proof file' }).click()]);
+    expect(file.suggestedFilename()).toBe('demo-3.tlog-proof');
+    const text = readFileSync(await file.path(), 'utf8');
+    expect(text).toMatch(/^c2sp\.org\/tlog-proof@v1\nextra \S+\nindex 3\n(\S{43}=\n)+\n\S+\/demo\n\d+\n/);
+    const [json] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'JSON' }).click()]);
+    expect((JSON.parse(readFileSync(await json.path(), 'utf8')) as Proof).leaf).toContain('"seq":3');
+  });
+
+  it('is not believed where one letter of it is another', async () => {
+    const page = await on.loggedIn('integrity?timeline=demo');
+    await page.route('**/timeline/demo/proof?position=3', async (route) => {
+      const answer = await route.fetch();
+      const body = (await answer.json()) as Proof;
+      await route.fulfill({ response: answer, json: { ...body, leaf: body.leaf.replace('"actor":"admin"', '"actor":"nimda"') } });
+    });
+    await page.goto(page.url().replace(/#.*/, '#/integrity?timeline=demo&position=3'));
+    await page.getByText('The proof does not hold.').waitFor();
+    await page.getByText('The way ends at another root than the one that was signed').waitFor();
+  });
+});
+
+describe('a scan', () => {
+  it('says what was checked and what was not', async () => {
+    const page = await on.loggedIn('integrity?timeline=demo');
+    const panel = page.getByRole('region', { name: 'Scan for tampering' });
+    await panel.getByRole('button', { name: 'Scan demo' }).click();
+    await panel.getByText('No tampering was found on').waitFor();
+    await panel.getByText('events compared').waitFor();
+    await panel.getByText(/keep the checkpoint and compare/).waitFor();
+  });
+
+  it('reads as much as it is told to', async () => {
+    const page = await on.loggedIn('integrity?timeline=demo');
+    const panel = page.getByRole('region', { name: 'Scan for tampering' });
+    await panel.getByText('A sample').click();
+    await panel.getByLabel('How many entries').fill('none');
+    await panel.getByText('A whole number from 1').waitFor();
+    await panel.getByLabel('How many entries').fill('20');
+    await panel.getByRole('button', { name: 'Scan demo' }).click();
+    await panel.getByText(/20 of \d+ entries were picked at random/).waitFor();
+  });
+
+  it('can be cancelled', async () => {
+    const page = await on.loggedIn('integrity?timeline=demo', { expected: UNREACHABLE });
+    const panel = page.getByRole('region', { name: 'Scan for tampering' });
+    // A scan that takes forever.
+    await page.route('**/v1/detect-tampering', () => {});
+    await panel.getByRole('button', { name: 'Scan demo' }).click();
+    await panel.getByRole('progressbar').waitFor();
+    await panel.getByRole('button', { name: 'Cancel' }).click();
+    await panel.getByText('Cancelled').waitFor();
+  });
+
+  it('tells findings with their positions and evidence', async () => {
+    const page = await on.loggedIn('integrity?timeline=demo');
+    const result = {
+      status: 'Tampering was found on `demo`.', tampering_detected: true, details: 'Entry 3 is not what was signed.',
+      findings: [{ kind: 'leaf-mismatch', position: 3, evidence: 'The leaf hash is `aa`, and `bb` was signed.', last_good_checkpoint: 2 }],
+      findings_untold: 4, checked: [{ what: 'entries', count: 503 }], not_checked: [], checkpoint: null,
+    };
+    await page.route('**/v1/detect-tampering', (route) => route.fulfill({ contentType: 'text/event-stream', body: `event: result\ndata: ${JSON.stringify(result)}\n\n` }));
+    const panel = page.getByRole('region', { name: 'Scan for tampering' });
+    await panel.getByRole('button', { name: 'Scan demo' }).click();
+    const row = panel.getByRole('row', { name: /leaf-mismatch/ });
+    await row.getByText('The checkpoint at 2 entries is right.').waitFor();
+    await expectAccessible(page);
+    await row.getByRole('link', { name: '3' }).click();
+    await page.getByRole('heading', { name: 'Entry 3', exact: true }).waitFor();
+  });
+});
+
+it('fits every width and can be used by everybody', async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await on.loggedIn('integrity?timeline=demo&position=300', { colorScheme });
+    await page.getByText('This browser verified it.').waitFor();
+    await page.getByRole('region', { name: /^Ledger/ }).getByRole('link').first().waitFor();
+    for (const width of [320, 390, 768, 1280, 2560]) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectNoSidewaysScroll(page);
+    }
+    await expectAccessible(page);
+  }
+});
