@@ -27,15 +27,17 @@ fn refusal(text: &str) -> String {
     format!("{:#}", FileSettings::parse(text).unwrap_err())
 }
 
+/// Checks a setting by default, as the file says, and as a flag says beside the file.
+#[track_caller]
+fn check<T: PartialEq + Debug>(of: fn(Settings) -> T, flags: &[&str], text: &str, expected: &[T]) {
+    let default = of(layer(&[], FileSettings::default()));
+    let by_file = of(layer(&[], file(text)));
+    let by_flag = of(layer(flags, file(text)));
+    assert_eq!([default, by_file, by_flag].as_slice(), expected);
+}
+
 #[test]
 fn flags_beat_the_file_and_the_file_beats_the_default() {
-    #[track_caller]
-    fn check<T: PartialEq + Debug>(of: fn(Settings) -> T, flags: &[&str], text: &str, expected: &[T]) {
-        let default = of(layer(&[], FileSettings::default()));
-        let by_file = of(layer(&[], file(text)));
-        let by_flag = of(layer(flags, file(text)));
-        assert_eq!([default, by_file, by_flag].as_slice(), expected);
-    }
     let address = |text: &str| -> SocketAddr { text.parse().unwrap() };
     check(
         |settings| settings.listen,
@@ -75,30 +77,6 @@ fn flags_beat_the_file_and_the_file_beats_the_default() {
         &[true, true, false],
     );
     check(
-        |settings| settings.public_url.map(|url| url.origin().to_owned()),
-        &["--public-url", "https://c.test"],
-        "public_url = 'https://b.test/below'",
-        &[None, Some("https://b.test".to_owned()), Some("https://c.test".to_owned())],
-    );
-    check(
-        |settings| settings.insecure_log_in,
-        &["--insecure-log-in=false"],
-        "insecure_log_in = true",
-        &[false, true, false],
-    );
-    check(
-        |settings| settings.session_idle_secs.get(),
-        &["--session-idle-secs", "3"],
-        "session_idle_secs = 2",
-        &[1_800, 2, 3],
-    );
-    check(
-        |settings| settings.session_max_secs.get(),
-        &["--session-max-secs", "3"],
-        "session_max_secs = 2",
-        &[43_200, 2, 3],
-    );
-    check(
         |settings| settings.checkpoints,
         &["--checkpoints", "c"],
         "checkpoints = 'b'",
@@ -123,6 +101,34 @@ fn flags_beat_the_file_and_the_file_beats_the_default() {
         &["info".into(), "b".into(), "c".into()],
     );
     check(|settings| settings.demo, &["--demo=false"], "demo = true", &[false, true, false]);
+}
+
+#[test]
+fn so_they_do_about_logging_in() {
+    check(
+        |settings| settings.public_url.map(|url| url.origin().to_owned()),
+        &["--public-url", "https://c.test"],
+        "public_url = 'https://b.test/below'",
+        &[None, Some("https://b.test".to_owned()), Some("https://c.test".to_owned())],
+    );
+    check(
+        |settings| settings.insecure_log_in,
+        &["--insecure-log-in=false"],
+        "insecure_log_in = true",
+        &[false, true, false],
+    );
+    check(
+        |settings| settings.session_idle_secs.get(),
+        &["--session-idle-secs", "3"],
+        "session_idle_secs = 2",
+        &[1_800, 2, 3],
+    );
+    check(
+        |settings| settings.session_max_secs.get(),
+        &["--session-max-secs", "3"],
+        "session_max_secs = 2",
+        &[43_200, 2, 3],
+    );
 }
 
 #[test]

@@ -122,7 +122,7 @@ async fn a_session_ends_by_itself() {
     assert!(lasts(&home, &next));
     house.clock.advance(1);
     assert!(!lasts(&home, &next));
-    assert_eq!(ids(&home, &home.engine.authenticate(&house.first_keys.lock()[0]).unwrap()).await, []);
+    assert!(home.engine.sessions(&home.admin, Some(user_id("ada"))).await.unwrap().is_empty());
     close(home).await;
 }
 
@@ -179,7 +179,7 @@ async fn so_many_sessions_last_and_those_that_ran_out_are_swept() {
     assert_eq!(home.store.open().await.unwrap().directory.sessions.len(), SESSIONS_PER_USER_MAX + 1);
     log_in(&home, "bob").await;
     assert_eq!(home.store.open().await.unwrap().directory.sessions.len(), 1);
-    assert!(SESSIONS_SWEPT_MAX >= SESSIONS_PER_USER_MAX);
+    const { assert!(SESSIONS_SWEPT_MAX > SESSIONS_PER_USER_MAX) };
     close(home).await;
 }
 

@@ -110,7 +110,9 @@ fn made(service: &Service, owner: (&str, &str), timeline: &str, stranger: &str) 
 /// Makes timelines of several owners, with the one that nobody owns at the end.
 fn furnished(service: &Service, stranger: &str) -> Vec<Things> {
     let (ada, bob) = (service.user("user-ada"), service.user("user-bob"));
-    ["user-ada", "user-bob", "admin"].into_iter().for_each(|user_id| service.set_password(user_id, PASSWORD));
+    for user_id in ["user-ada", "user-bob", "admin"] {
+        service.set_password(user_id, PASSWORD);
+    }
     for (key, timeline) in [(&ada, "first-of-ada"), (&ada, "second-of-ada"), (&bob, "first-of-bob")] {
         service.send(Request::post("/timelines").json(&json!({ "timeline_id": timeline })).key(key)).expect(201);
     }

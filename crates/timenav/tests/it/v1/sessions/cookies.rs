@@ -69,8 +69,8 @@ fn behind_a_proxy_that_ends_tls_the_cookie_is_for_https() {
 fn only_pages_of_this_service_ask_with_a_cookie() {
     let service = with_ada(&[]);
     let cookie = service.log_in("ada", PASSWORD);
-    let table: [(&str, Option<&str>, Option<&str>, [bool; 3]); 17] = [
-        // (what it is, Sec-Fetch-Site, Origin, [GET, POST, QUERY])
+    // What it is, Sec-Fetch-Site, Origin, and whether GET, POST and QUERY are answered.
+    let table = [
         ("a page of the service", Some("same-origin"), None, [true; 3]),
         ("the same, with its origin", Some("same-origin"), Some("http://timenav.test"), [true; 3]),
         ("a bookmark", Some("none"), None, [true, false, false]),
