@@ -151,8 +151,12 @@ impl Engine {
                 (timeline, Command::EraseEvent { event_id })
             }
         };
+        let is_event = matches!(command, Command::EraseEvent { .. });
         let Answer { timeline_id, change, ledger, replayed } =
             self.submit(caller, timeline, command, idempotency).await?;
+        if is_event {
+            self.forget_in_forks(&timeline_id);
+        }
         match change {
             Change::Erased { position } => Ok(Erased { timeline_id, position, ledger, replayed }),
             _ => Err(Refusal::Damaged("an erasure was answered with something else".to_owned())),

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use timenav_core::access::{self, Demand, Denial};
 use timenav_core::ids::{TimelineId, type_id};
 use timenav_core::limits::{
     FORK_DEPTH_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT, SESSION_SECONDS_DEFAULT,
-    TIMELINES_MAX,
+    TIMELINES_MAX, VIEWS_EVENTS_MAX,
 };
 use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Handle;
@@ -84,6 +84,8 @@ pub struct Options {
     pub session_idle_seconds: u32,
     /// How long a session lasts at most, in seconds.
     pub session_seconds: u32,
+    /// How many events and interventions all views of timelines may hold that are kept.
+    pub views_events_max: usize,
     /// Whether to start although the database is behind the checkpoints kept outside it.
     pub accept_rollback: bool,
 }
@@ -98,6 +100,7 @@ impl Default for Options {
             timelines_max: TIMELINES_MAX,
             session_idle_seconds: SESSION_IDLE_SECONDS_DEFAULT,
             session_seconds: SESSION_SECONDS_DEFAULT,
+            views_events_max: VIEWS_EVENTS_MAX,
             accept_rollback: false,
         }
     }
@@ -333,6 +336,12 @@ impl Engine {
 
     pub(crate) fn directory(&self) -> Arc<Directory> {
         self.0.shared.directory.load_full()
+    }
+
+    /// Returns the keys of some timelines.
+    pub(crate) fn keys_where(&self, is_meant: impl Fn(&TimelineState) -> bool) -> HashSet<TimelineKey> {
+        let timelines = self.0.shared.timelines.read();
+        timelines.values().filter(|state| is_meant(state)).map(|state| state.head.key).collect()
     }
 
     pub(crate) fn state(&self, timeline: &TimelineId) -> Option<Arc<TimelineState>> {

@@ -7,6 +7,7 @@ use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::LeafRecord;
 use timenav_core::limits::STREAM_ENTRIES_MAX;
+use timenav_core::paradox::Paradox;
 use tokio::sync::watch;
 
 use crate::caller::Caller;
@@ -14,6 +15,11 @@ use crate::engine::Engine;
 use crate::payload::{action, clock_in};
 use crate::refusal::Refusal;
 use crate::store::TimelineKey;
+
+mod paradoxes;
+
+use paradoxes::Watch;
+pub use paradoxes::WatchedParadoxes;
 
 /// Leaves read at a time: all that a stream holds, beside one payload.
 const BLOCK_LEAVES: usize = 256;
@@ -29,11 +35,13 @@ pub enum Topic {
     Events,
     /// Interventions on events.
     Interventions,
+    /// Paradoxes that are made and healed.
+    Paradoxes,
 }
 
 impl Topic {
     /// Every topic.
-    pub const ALL: [Self; 3] = [Self::Clock, Self::Events, Self::Interventions];
+    pub const ALL: [Self; 4] = [Self::Clock, Self::Events, Self::Interventions, Self::Paradoxes];
 
     /// Returns its name.
     #[must_use]
@@ -42,6 +50,7 @@ impl Topic {
             Self::Clock => "clock",
             Self::Events => "events",
             Self::Interventions => "interventions",
+            Self::Paradoxes => "paradoxes",
         }
     }
 }
@@ -51,8 +60,32 @@ impl Topic {
 pub struct Told {
     /// Position of the entry that tells it; the newest one where it is of no entry.
     pub position: u64,
+    /// Which of several things it is that the entry tells, from 0; `None` for the last or only one.
+    pub part: Option<u32>,
     /// What it is.
     pub what: News,
+}
+
+/// How far a listener has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The entry that was told last.
+    pub position: u64,
+    /// What of it was told last; `None` if it was told all of it.
+    pub part: Option<u32>,
+}
+
+/// What to watch.
+#[derive(Clone, Debug)]
+pub struct WatchLedger {
+    /// Which timeline; the key's own where there is none.
+    pub timeline: Option<TimelineId>,
+    /// What to be told of.
+    pub topics: Vec<Topic>,
+    /// Of which paradoxes, if these are among the topics.
+    pub paradoxes: WatchedParadoxes,
+    /// What was told before; from now on where nothing was.
+    pub seen: Option<Seen>,
 }
 
 /// One thing that a listener is told.
@@ -80,6 +113,13 @@ pub enum News {
         /// What, as JSON; `None` where it was erased since.
         content: Option<String>,
     },
+    /// A paradox was made or healed.
+    Paradox {
+        /// Whether it is gone, and not there since.
+        is_healed: bool,
+        /// Which. What is gone is told as it was.
+        paradox: Box<Paradox>,
+    },
 }
 
 /// A timeline's ledger from some position on. Holds a place, and nothing that waits to be told:
@@ -96,27 +136,31 @@ pub struct LedgerStream {
     leaves: VecDeque<Vec<u8>>,
     /// What is told before the next entry.
     first: VecDeque<Told>,
+    /// How much of the next entry is told already.
+    told_parts: usize,
     /// Entries since the listener was last told anything.
     silent: u64,
+    paradoxes: Option<Watch>,
 }
 
 impl Engine {
-    /// Watches what happens on a timeline: after the entry at position `seen`, or from now on.
+    /// Watches what happens on a timeline: after what was seen, or from now on.
     ///
     /// # Errors
-    /// The caller may not, or the ledger cannot be written.
-    pub async fn watch_ledger(
-        &self,
-        caller: &Caller,
-        timeline: Option<TimelineId>,
-        topics: Vec<Topic>,
-        seen: Option<u64>,
-    ) -> Result<LedgerStream, Refusal> {
+    /// The caller may not, the ledger cannot be written, or paradoxes are asked for and there are too
+    /// many events to follow them.
+    pub async fn watch_ledger(&self, caller: &Caller, request: WatchLedger) -> Result<LedgerStream, Refusal> {
+        let WatchLedger { timeline, topics, paradoxes, seen } = request;
         let timeline_id = timeline.unwrap_or_else(|| caller.timeline_id.clone());
         let state = self.admit(caller, &timeline_id, Demand::Look, "stream").await?;
         let names: Vec<&str> = topics.iter().map(|topic| topic.as_str()).collect();
         let parameters = serde_json::json!({ "topics": names });
         self.log_read(caller, &timeline_id, "stream", parameters.to_string()).await?;
+        let paradoxes = if topics.contains(&Topic::Paradoxes) {
+            Some(self.watch_paradoxes(&timeline_id, paradoxes).await?)
+        } else {
+            None
+        };
         let grown = self.live().listen_to_growth(&timeline_id, || self.size_of(&timeline_id));
         let mut stream = LedgerStream {
             engine: self.clone(),
@@ -128,12 +172,15 @@ impl Engine {
             next: 0,
             leaves: VecDeque::new(),
             first: VecDeque::new(),
+            told_parts: 0,
             silent: 0,
+            paradoxes,
         };
         match begin(seen, stream.size()) {
-            Some(next) => stream.next = next,
+            Some((next, told_parts)) => (stream.next, stream.told_parts) = (next, told_parts),
             None => stream.start_over(seen.map(|_| News::Reset)),
         }
+        stream.prepare().await?;
         Ok(stream)
     }
 
@@ -154,6 +201,10 @@ impl LedgerStream {
     pub async fn next(&mut self) -> Option<Told> {
         let told = match self.wait().await {
             Ok(told) => told?,
+            Err(refusal @ Refusal::LimitReached { .. }) => {
+                tracing::warn!(timeline_id = %self.timeline_id, %refusal, "a stream of a ledger ends");
+                return None;
+            }
             Err(refusal) => {
                 tracing::error!(timeline_id = %self.timeline_id, %refusal, "a stream of a ledger ends");
                 return None;
@@ -172,11 +223,10 @@ impl LedgerStream {
                 let position = self.next;
                 self.next += 1;
                 self.silent += 1;
-                if let Some(what) = self.news(position, &leaf).await? {
-                    return Ok(Some(Told { position, what }));
-                }
-                if self.silent >= SILENT_ENTRIES_MAX {
-                    return Ok(Some(Told { position, what: News::Mark }));
+                let news = self.news(position, &leaf).await?;
+                self.first = parts(position, news, std::mem::take(&mut self.told_parts));
+                if self.first.is_empty() && self.silent >= SILENT_ENTRIES_MAX {
+                    return Ok(Some(Told { position, part: None, what: News::Mark }));
                 }
                 continue;
             }
@@ -202,18 +252,28 @@ impl LedgerStream {
     fn start_over(&mut self, first: Option<News>) {
         let Some(state) = self.engine.state(&self.timeline_id) else { return };
         self.next = state.head.frontier.size();
+        (self.told_parts, self.silent) = (0, 0);
         self.leaves.clear();
         let position = self.next.saturating_sub(1);
         let clock = self.topics.contains(&Topic::Clock).then(|| News::Clock(state.head.clock.clone()));
         let all = first.into_iter().chain(clock);
-        self.first = all.map(|what| Told { position, what }).collect();
+        self.first = all.map(|what| Told { position, part: None, what }).collect();
         if self.first.is_empty() {
-            self.first.push_back(Told { position, what: News::Mark });
+            self.first.push_back(Told { position, part: None, what: News::Mark });
         }
     }
 
-    /// Returns what an entry tells, if it is of a topic.
-    async fn news(&self, position: u64, leaf: &[u8]) -> Result<Option<News>, Refusal> {
+    /// Returns what an entry tells: what it is about, and what it made and healed.
+    async fn news(&mut self, position: u64, leaf: &[u8]) -> Result<Vec<News>, Refusal> {
+        let mut news: Vec<News> = self.what_happened(position, leaf).await?.into_iter().collect();
+        if self.paradoxes.is_some() {
+            news.extend(self.paradoxes_of(position, leaf).await?);
+        }
+        Ok(news)
+    }
+
+    /// Returns what an entry is about, if it is of a topic.
+    async fn what_happened(&self, position: u64, leaf: &[u8]) -> Result<Option<News>, Refusal> {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
         let topic = match &*record.action {
             action::RECORD_EVENT | action::CORRECT_EVENT => Topic::Events,
@@ -233,7 +293,7 @@ impl LedgerStream {
             Topic::Clock if entry.clock_entry != position => None,
             Topic::Clock => changed_clock(&entry.payload).map(News::Clock),
             Topic::Interventions => Some(News::Intervention { event_id, content }),
-            Topic::Events => {
+            Topic::Events | Topic::Paradoxes => {
                 let is_correction = record.action == action::CORRECT_EVENT;
                 let content = if is_correction { content.as_deref().and_then(corrected) } else { content };
                 Some(News::Event { event_id, is_correction, content })
@@ -246,11 +306,24 @@ impl LedgerStream {
     }
 }
 
-/// Returns the position from which a listener goes on, and `None` where it begins anew: it knows
-/// nothing, it knows of more than there is, or it was away too long.
-fn begin(seen: Option<u64>, size: u64) -> Option<u64> {
-    let next = seen?.checked_add(1)?;
-    (next <= size && size - next <= STREAM_ENTRIES_MAX).then_some(next)
+/// Returns the position from which a listener goes on, and how much of that entry it was told already.
+/// `None` where it begins anew: it knows nothing, it knows of more than there is, or it was away too long.
+fn begin(seen: Option<Seen>, size: u64) -> Option<(u64, usize)> {
+    let Seen { position, part } = seen?;
+    let (next, told_parts) = match part {
+        None => (position.checked_add(1)?, 0),
+        Some(_) if position >= size => return None,
+        Some(part) => (position, part as usize + 1),
+    };
+    (next <= size && size - next <= STREAM_ENTRIES_MAX).then_some((next, told_parts))
+}
+
+/// Returns what is told of an entry, after what was told already.
+fn parts(position: u64, news: Vec<News>, told_parts: usize) -> VecDeque<Told> {
+    let count = news.len();
+    let numbered = news.into_iter().enumerate().skip(told_parts);
+    let part = |number: usize| u32::try_from(number).ok().filter(|_| number + 1 < count);
+    numbered.map(|(number, what)| Told { position, part: part(number), what }).collect()
 }
 
 /// Returns the clock that a payload tells of, unless it says that nothing changed.
@@ -280,12 +353,31 @@ mod tests {
 
     #[test]
     fn a_listener_goes_on_unless_it_was_away_too_long() {
+        let begin = |position: u64, size| begin(Some(Seen { position, part: None }), size).map(|(next, _)| next);
+        assert_eq!(begin(3, 10), Some(4));
+        assert_eq!(begin(9, 10), Some(10), "it knows all there is");
+        assert_eq!(begin(10, 10), None, "it knows of more than there is");
+        assert_eq!(begin(u64::MAX, 10), None);
+        assert_eq!(begin(3, 4 + STREAM_ENTRIES_MAX), Some(4));
+        assert_eq!(begin(3, 5 + STREAM_ENTRIES_MAX), None);
+    }
+
+    #[test]
+    fn a_listener_goes_on_within_an_entry() {
+        let seen = |position, part| Some(Seen { position, part: Some(part) });
         assert_eq!(begin(None, 10), None);
-        assert_eq!(begin(Some(3), 10), Some(4));
-        assert_eq!(begin(Some(9), 10), Some(10), "it knows all there is");
-        assert_eq!(begin(Some(10), 10), None, "it knows of more than there is");
-        assert_eq!(begin(Some(u64::MAX), 10), None);
-        assert_eq!(begin(Some(3), 4 + STREAM_ENTRIES_MAX), Some(4));
-        assert_eq!(begin(Some(3), 5 + STREAM_ENTRIES_MAX), None);
+        assert_eq!(begin(seen(3, 1), 10), Some((3, 2)));
+        assert_eq!(begin(seen(9, 0), 10), Some((9, 1)));
+        assert_eq!(begin(seen(10, 0), 10), None, "it knows of more than there is");
+        assert_eq!(begin(seen(u64::MAX, u32::MAX), 10), None);
+        let told = |news: usize, told_parts| {
+            let told = parts(7, vec![News::Mark; news], told_parts);
+            told.into_iter().map(|told| told.part).collect::<Vec<_>>()
+        };
+        assert_eq!(told(3, 0), [Some(0), Some(1), None]);
+        assert_eq!(told(3, 2), [None]);
+        assert_eq!(told(1, 0), [None]);
+        assert_eq!(told(1, 5), []);
+        assert_eq!(told(0, 0), []);
     }
 }

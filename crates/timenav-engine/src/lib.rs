@@ -66,7 +66,7 @@ pub use gazetteer::{Gazetteer, KnownPlace};
 pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionRequest};
 pub use idempotency::Idempotency;
 pub use identity::{ApiKeyRequest, NewApiKey};
-pub use ledger_stream::{LedgerStream, News, Told, Topic};
+pub use ledger_stream::{LedgerStream, News, Seen, Told, Topic, WatchLedger, WatchedParadoxes};
 pub use live::{ClockStream, KEPT_CHANGES_MAX};
 pub use opening::OpenError;
 pub use outside::{Outside, OutsideError};

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use timenav_core::ids::{EventId, TimelineId};
-use timenav_core::limits::VIEWS_EVENTS_MAX;
 use timenav_core::paradox::{Builder, Delta, Settings, SizeHint, Stamp, View};
 use timenav_core::time::{Instant, Virtual, Wall};
 
@@ -22,6 +21,9 @@ use crate::scan::EntryRow;
 use crate::store::{Layer, TimelineKey};
 
 mod feed;
+mod following;
+
+pub(crate) use following::{Following, erased_event};
 
 /// Entries read at a time.
 const BLOCK_ENTRIES: u64 = 4_096;
@@ -45,27 +47,64 @@ pub(crate) struct Kept {
 type Slot = Arc<tokio::sync::Mutex<Option<Kept>>>;
 
 /// Every view that is kept, the one asked for last at the end.
+#[derive(Clone, Default)]
+pub(crate) struct Views(Arc<Mutex<Board>>);
+
 #[derive(Default)]
-pub(crate) struct Views(Mutex<Vec<(TimelineKey, Slot, usize)>>);
+struct Board {
+    held: Vec<Held>,
+    /// Nodes of views that are nobody else's, of those who listen and are behind.
+    private_nodes: usize,
+}
+
+/// One view that is kept.
+struct Held {
+    timeline: TimelineKey,
+    /// What counts as a paradox in it.
+    settings: Settings,
+    slot: Slot,
+    nodes: usize,
+    /// How many listeners are told what it finds. While there is one, it is not dropped.
+    followers: usize,
+}
+
+impl Board {
+    fn find(&mut self, timeline: TimelineKey, settings: &Settings) -> Option<usize> {
+        self.held.iter().position(|held| held.timeline == timeline && held.settings == *settings)
+    }
+
+    /// Returns the view, which becomes the one that was asked for last.
+    fn take_out(&mut self, timeline: TimelineKey, settings: Settings) -> &mut Held {
+        let held = match self.find(timeline, &settings) {
+            Some(at) => self.held.remove(at),
+            None => Held { timeline, settings, slot: Slot::default(), nodes: 0, followers: 0 },
+        };
+        let last = self.held.len();
+        self.held.push(held);
+        &mut self.held[last]
+    }
+}
 
 impl Views {
-    fn slot(&self, timeline: TimelineKey) -> Slot {
-        let mut slots = self.0.lock();
-        let found = slots.iter().position(|(key, ..)| *key == timeline);
-        let slot = found.map_or_else(|| (timeline, Slot::default(), 0), |at| slots.remove(at));
-        slots.push(slot.clone());
-        slot.1
+    fn slot(&self, timeline: TimelineKey, settings: Settings) -> Slot {
+        Arc::clone(&self.0.lock().take_out(timeline, settings).slot)
     }
 
     /// Says how much a view holds, and drops others where all hold too much.
-    fn weigh(&self, timeline: TimelineKey, nodes: usize) {
-        let mut slots = self.0.lock();
-        if let Some(slot) = slots.iter_mut().find(|(key, ..)| *key == timeline) {
-            slot.2 = nodes;
+    fn weigh(&self, timeline: TimelineKey, settings: &Settings, nodes: usize, nodes_max: usize) {
+        let mut board = self.0.lock();
+        if let Some(at) = board.find(timeline, settings) {
+            board.held[at].nodes = nodes;
         }
-        while slots.len() > 1 && slots.iter().map(|(.., nodes)| nodes).sum::<usize>() > VIEWS_EVENTS_MAX {
-            slots.remove(0);
-        }
+        let mut sum = board.private_nodes + board.held.iter().map(|held| held.nodes).sum::<usize>();
+        // The newest is the one that is weighed: it stays, however much it holds.
+        let newest = board.held.pop();
+        board.held.retain(|held| {
+            let stays = held.followers > 0 || sum <= nodes_max;
+            sum -= if stays { 0 } else { held.nodes };
+            stays
+        });
+        board.held.extend(newest);
     }
 }
 
@@ -100,18 +139,29 @@ impl Engine {
         layers: &Arc<[Layer]>,
         look: impl FnOnce(&mut Kept) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
+        self.with_view_of(layers, Settings::default(), look).await
+    }
+
+    /// As [`Engine::with_view`], with settings that others may have chosen too.
+    async fn with_view_of<T: Send + 'static>(
+        &self,
+        layers: &Arc<[Layer]>,
+        settings: Settings,
+        look: impl FnOnce(&mut Kept) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
         let own = own(layers)?;
-        let slot = self.views().slot(own.timeline);
+        let slot = self.views().slot(own.timeline, settings);
         let mut held = slot.lock_owned().await;
         let mut kept = match held.take() {
             Some(kept) => kept,
-            None => self.make_view(layers, Settings::default()).await?,
+            None => self.make_view(layers, settings).await?,
         };
         if !self.catch_up(&mut kept, layers).await? {
-            // Something was erased: what the view knew of it must go.
-            kept = self.make_view(layers, Settings::default()).await?;
+            // An event was erased: what the view knew of it must go.
+            kept = self.make_view(layers, settings).await?;
         }
-        self.views().weigh(own.timeline, kept.view.nodes_count());
+        let nodes_max = self.options().views_events_max;
+        self.views().weigh(own.timeline, &settings, kept.view.nodes_count(), nodes_max);
         // Looking may take long, and is no work for a thread that answers requests.
         let looked = tokio::task::spawn_blocking(move || {
             let found = look(&mut kept);

@@ -44,7 +44,7 @@ pub(crate) enum Takes {
 pub(crate) enum Gives {
     Json(WireType),
     /// Server-sent events whose data is of this type.
-    Stream(WireType),
+    Stream(WireType, Messages),
     /// This as JSON, or server-sent events: `progress`, whose data is the second, and at last
     /// `result`, whose data is the first.
     WithProgress(WireType, Box<WireType>),
@@ -54,6 +54,19 @@ pub(crate) enum Gives {
     Bytes,
     /// A file of events in one of several formats.
     File,
+}
+
+/// The messages of a stream.
+#[derive(Clone)]
+pub(crate) struct Messages {
+    /// The events that they are named after.
+    pub(crate) names: &'static [&'static str],
+    /// What an id looks like, as a pattern.
+    pub(crate) id: &'static str,
+    /// What one message is, in words.
+    pub(crate) what: &'static str,
+    /// Whether one may have nothing but an id.
+    pub(crate) may_be_silent: bool,
 }
 
 /// A field of a request's head.
@@ -82,6 +95,8 @@ pub(crate) struct Route {
     pub(crate) either: Option<[&'static str; 2]>,
     /// Fields of the request's head that are heeded, besides those that every operation heeds.
     pub(crate) heeds: Vec<Heeded>,
+    /// Statuses that it is refused with, besides those of every operation of its method.
+    pub(crate) refusals: Vec<&'static str>,
     /// Whether what it gives has an entity tag.
     pub(crate) tagged: bool,
     /// Whether its answer may link to the next page.
@@ -111,6 +126,7 @@ impl Route {
             status: 200,
             either: None,
             heeds: Vec::new(),
+            refusals: Vec::new(),
             tagged: false,
             linked: false,
             open: false,
@@ -165,8 +181,8 @@ impl Route {
         self
     }
 
-    pub(crate) fn streams<T: ToSchema>(mut self) -> Self {
-        self.gives = Gives::Stream(WireType::of::<T>());
+    pub(crate) fn streams<T: ToSchema>(mut self, messages: Messages) -> Self {
+        self.gives = Gives::Stream(WireType::of::<T>(), messages);
         self
     }
 
@@ -204,6 +220,12 @@ impl Route {
     /// Says that a field of the request's head is heeded.
     pub(crate) fn heeds(mut self, name: &'static str, description: &'static str, kind: &'static str) -> Self {
         self.heeds.push(Heeded { name, description, kind });
+        self
+    }
+
+    /// Says that there may be too much of something for it, though it only looks.
+    pub(crate) fn conflicts(mut self) -> Self {
+        self.refusals.push("409");
         self
     }
 

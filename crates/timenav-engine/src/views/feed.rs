@@ -51,7 +51,18 @@ struct Anchored {
 
 /// Returns whether an entry erases an event.
 pub(super) fn erases(row: &EntryRow) -> bool {
-    LeafRecord::decode(&row.leaf).is_ok_and(|record| record.action == action::ERASE_DATA)
+    let is_erasure = LeafRecord::decode(&row.leaf).is_ok_and(|record| record.action == action::ERASE_DATA);
+    is_erasure && erases_event(&row.payload)
+}
+
+/// Returns whether an erasure is that of an event, and not of sealed data.
+pub(super) fn erases_event(payload: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Erased {
+        event_id: Option<serde::de::IgnoredAny>,
+    }
+    // What cannot be read is better taken for one too many.
+    serde_json::from_slice::<Erased>(payload).map_or(true, |erased| erased.event_id.is_some())
 }
 
 /// Hands the records that an entry is about to `take`. An entry that cannot be read is nothing here:

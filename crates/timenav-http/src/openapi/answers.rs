@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use timenav_import::ExportFormat;
 
 use super::{Version, collect, reference};
-use crate::route::{Gives, Route};
+use crate::route::{Gives, Messages, Route};
 
 /// Every error, by its status.
 const PROBLEMS: [(&str, &str); 12] = [
@@ -32,7 +32,7 @@ pub(super) fn answers(route: &Route, method: &Method, version: Version, schemas:
     let changes = *method == Method::POST || *method == Method::DELETE;
     for (status, _) in PROBLEMS {
         let may = match status {
-            "409" => changes,
+            "409" => changes || route.refusals.contains(&"409"),
             "412" => changes && route.tagged,
             _ => true,
         };
@@ -63,16 +63,17 @@ fn content(gives: &Gives, version: Version, schemas: &mut Map<String, Value>) ->
             collect(body, schemas);
             (json!({ "application/json": { "schema": reference(&body.name) } }), "Done")
         }
-        Gives::Stream(body) => {
+        Gives::Stream(body, messages) => {
             collect(body, schemas);
+            let names: Vec<String> = messages.names.iter().map(|name| format!("`{name}`")).collect();
             let stream = match version {
                 Version::V3_1 => json!({ "schema": {
                     "type": "string",
-                    "description": format!("Events named `clock` or `reset` whose data is a {}", body.name),
+                    "description": format!("Events named {} whose data is a {}", names.join(", "), body.name),
                 } }),
-                Version::V3_2 => json!({ "itemSchema": message(&body.name) }),
+                Version::V3_2 => json!({ "itemSchema": message(&body.name, messages) }),
             };
-            (json!({ "text/event-stream": stream }), "One message for each change; the id is the generation")
+            (json!({ "text/event-stream": stream }), messages.what)
         }
         Gives::WithProgress(body, progress) => {
             collect(body, schemas);
@@ -107,15 +108,16 @@ fn content(gives: &Gives, version: Version, schemas: &mut Map<String, Value>) ->
 }
 
 /// Returns one message of a stream.
-fn message(body: &str) -> Value {
+fn message(body: &str, messages: &Messages) -> Value {
+    let required: &[&str] = if messages.may_be_silent { &["id"] } else { &["event", "id", "data"] };
     json!({
         "type": "object",
         "properties": {
-            "event": { "type": "string", "enum": ["clock", "reset"] },
-            "id": { "type": "string", "pattern": "^[0-9]+$" },
+            "event": { "type": "string", "enum": messages.names },
+            "id": { "type": "string", "pattern": messages.id },
             "data": { "type": "string", "contentMediaType": "application/json", "contentSchema": reference(body) },
         },
-        "required": ["event", "id", "data"],
+        "required": required,
     })
 }
 

@@ -9,6 +9,7 @@ use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::limits::{ID_BYTES_MAX, LOCATION_BYTES_MAX};
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
+use timenav_engine::Topic;
 use timenav_import::Format;
 use timenav_import::limits::MAPPING_BYTES_MAX;
 
@@ -40,7 +41,11 @@ fn rules(kind: &str) -> Option<Value> {
             "example": "entries/000.p/1",
         }),
         "entity-tags" => json!({ "minLength": 1, "anyOf": [{ "const": "*" }, { "pattern": "^(W/)?\"[!#-~]*\"$" }] }),
-        "topics" => json!({ "pattern": "^(clock|events|interventions)(,(clock|events|interventions)){0,2}$" }),
+        "topics" => {
+            let topic = Topic::ALL.map(Topic::as_str).join("|");
+            json!({ "pattern": format!("^({topic})(,({topic})){{0,{}}}$", Topic::ALL.len() - 1) })
+        }
+        "place-in-stream" => json!({ "minLength": 1, "pattern": "^[0-9]{1,19}([.][0-9]{1,9})?$" }),
         "message-id" => json!({ "minLength": 1, "pattern": "^[0-9]{1,19}$" }),
         "action" => json!({ "pattern": "^[a-z_]{1,64}$" }),
         "actor" => json!({ "minLength": 1, "maxLength": ID_BYTES_MAX }),

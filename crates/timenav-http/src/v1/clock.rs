@@ -18,7 +18,7 @@ use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
 use crate::params::Params;
 use crate::problem::Failure;
-use crate::route::Route;
+use crate::route::{Messages, Route};
 use crate::wire::{self, Text};
 
 pub(crate) use view::{ClockBody, Operation};
@@ -48,7 +48,12 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup("/clock", "clock", "Reads the clock", clock).takes::<ClockRequest>().gives::<ClockBody>(),
         Route::lookup("/clock/stream", "clock_stream", "Watches the clock: one message for each change", stream::watch)
             .takes::<ClockRequest>()
-            .streams::<ClockBody>()
+            .streams::<ClockBody>(Messages {
+                names: &["clock", "reset"],
+                id: "^[0-9]+$",
+                what: "One message for each change; the id is the generation",
+                may_be_silent: false,
+            })
             .heeds("Last-Event-ID", "The id of the last message: what came after it is told first", "message-id"),
     ]
     .into_iter()

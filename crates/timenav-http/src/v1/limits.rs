@@ -53,6 +53,7 @@ async fn limits(
     limits.insert("event_sequence_max".to_owned(), core::EVENT_SEQUENCE_MAX.into());
     limits.insert("stream_entries_max".to_owned(), core::STREAM_ENTRIES_MAX.into());
     limits.insert("timelines_max".to_owned(), app.engine.options().timelines_max.into());
+    limits.insert("views_events_max".to_owned(), app.engine.options().views_events_max.into());
     limits.insert("radius_metres_max".to_owned(), core::RADIUS_METRES_MAX.into());
     limits.insert("radius_metres_default".to_owned(), core::RADIUS_METRES_DEFAULT.into());
     limits.insert("log_entries_read_max".to_owned(), LOG_ENTRIES_READ_MAX.into());

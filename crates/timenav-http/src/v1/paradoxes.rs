@@ -153,7 +153,7 @@ async fn monitor_paradox(
 }
 
 /// Returns what counts as a paradox, where the caller says anything of it.
-fn settings(speed_kmh: Option<f64>, tolerance: Option<Duration>) -> Result<Option<Settings>, Failure> {
+pub(crate) fn settings(speed_kmh: Option<f64>, tolerance: Option<Duration>) -> Result<Option<Settings>, Failure> {
     if speed_kmh.is_none() && tolerance.is_none() {
         return Ok(None);
     }
@@ -174,7 +174,7 @@ fn settings(speed_kmh: Option<f64>, tolerance: Option<Duration>) -> Result<Optio
     Ok(Some(settings))
 }
 
-fn kinds(words: &Words) -> Result<Vec<Kind>, Failure> {
+pub(crate) fn kinds(words: &Words) -> Result<Vec<Kind>, Failure> {
     let named = |word: &String| {
         Kind::named(word).ok_or_else(|| {
             let all: Vec<String> = Kind::ALL.iter().map(|kind| format!("{} {}", kind.code(), kind.as_str())).collect();
@@ -184,7 +184,7 @@ fn kinds(words: &Words) -> Result<Vec<Kind>, Failure> {
     words.0.iter().map(named).collect()
 }
 
-fn includes_observations(words: &Words) -> Result<bool, Failure> {
+pub(crate) fn includes_observations(words: &Words) -> Result<bool, Failure> {
     match words.0.iter().find(|word| *word != "observations") {
         Some(word) => {
             Err(Failure::invalid("include", format!("there is no `{word}` to include; there is `observations`")))

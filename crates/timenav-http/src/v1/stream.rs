@@ -3,6 +3,8 @@
 //! Source: WHATWG HTML, server-sent events. The id of a message is a position in the ledger.
 
 use std::convert::Infallible;
+use std::num::ParseIntError;
+use std::str::FromStr;
 
 use axum::extract::State;
 use axum::response::IntoResponse;
@@ -13,17 +15,19 @@ use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
-use timenav_engine::{News, Told, Topic};
+use timenav_core::time::Duration;
+use timenav_engine::{News, Seen, Told, Topic, WatchLedger, WatchedParadoxes};
 use utoipa::ToSchema;
 
 use super::clock::stream::{HEARTBEAT, last_event_id};
 use super::clock::{ClockBody, timeline};
+use super::paradoxes::{ParadoxBody, includes_observations, kinds, settings};
 use crate::app::App;
 use crate::auth::{Authenticated, session_end};
 use crate::params::Params;
 use crate::problem::Failure;
-use crate::route::Route;
-use crate::wire::{Text, Topics};
+use crate::route::{Messages, Route};
+use crate::wire::{self, Text, Topics, Words};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
@@ -34,8 +38,14 @@ pub(crate) fn routes() -> Vec<Route> {
             watch,
         )
         .takes::<StreamRequest>()
-        .streams::<StreamBody>()
-        .heeds("Last-Event-ID", "The id of the last message: what came after it is told first", "message-id")
+        .streams::<StreamBody>(Messages {
+            names: &["clock", "events", "interventions", "paradox-made", "paradox-healed", "reset"],
+            id: "^[0-9]+([.][0-9]+)?$",
+            what: "One message for each thing that an entry of the ledger tells; the id is the position of the entry",
+            may_be_silent: true,
+        })
+        .conflicts()
+        .heeds("Last-Event-ID", "The id of the last message: what came after it is told first", "place-in-stream")
         .tag("timelines"),
     ]
 }
@@ -44,26 +54,41 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StreamRequest {
-    /// What to be told of, with commas between: `clock`, `events` (recorded and corrected ones), `interventions`.
-    /// All of them if it is left out.
+    /// What to be told of, with commas between: `clock`, `events` (recorded and corrected ones), `interventions`,
+    /// `paradoxes` (made and healed). All of them if it is left out.
     #[schema(value_type = Option<String>, format = "topics", example = "clock,events")]
     topics: Option<Text<Topics>>,
+    /// Only paradoxes of these kinds, by code (`P01`) or name (`effect_before_cause`); as a list, or as words with commas.
+    #[schema(schema_with = wire::words_schema, required = false)]
+    kinds: Option<Words>,
+    /// What else to tell where there are paradoxes: `observations` about the data.
+    #[schema(schema_with = wire::words_schema, required = false)]
+    include: Option<Words>,
+    /// Fastest that anybody moves, in kilometres an hour, for `P07`; 900 if it is left out.
+    #[schema(exclusive_minimum = 0.0, maximum = 1_100_000_000.0, example = 900)]
+    #[serde(default, deserialize_with = "wire::number")]
+    speed_kmh: Option<f64>,
+    /// By how much clocks may differ before one time counts as before another; not at all if it is left out.
+    #[schema(value_type = Option<String>, format = "duration", example = "90s")]
+    tolerance: Option<Text<Duration>>,
     /// The timeline; that of the API key if it is left out.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// One message. Its event is the topic, or `reset` where entries were left out: read anew what you know.
+/// One message. Its event is the topic, for paradoxes `paradox-made` or `paradox-healed`; or `reset` where something
+/// was left out: read anew what you know.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct StreamBody {
     /// The timeline.
     timeline_id: String,
-    /// Position of the ledger entry that tells it; the newest one where it is of no entry. The message's id too.
+    /// Position of the ledger entry that tells it; the newest one where it is of no entry. The message's id too; where an
+    /// entry tells several things, the ids of all but the last have their number behind it, from 0 (`17.0`).
     position: u64,
     /// The clock as it is since then.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<ClockBody>,
-    /// What became of an event: it was `recorded`, `corrected`, or `manipulated`.
+    /// What became of an event: it was `recorded`, `corrected`, or `manipulated`. Or of a paradox: it was `made` or `healed`.
     #[schema(value_type = Option<String>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<&'static str>,
@@ -78,6 +103,9 @@ pub(crate) struct StreamBody {
     #[schema(value_type = Option<super::event_history::InterventionBody>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     intervention: Option<Box<RawValue>>,
+    /// The paradox that is there since, or is gone since and is told as it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paradox: Option<ParadoxBody>,
 }
 
 /// Watches a timeline until the client, the permission or the service ends.
@@ -87,9 +115,15 @@ async fn watch(
     headers: HeaderMap,
     Params(request): Params<StreamRequest>,
 ) -> Result<impl IntoResponse, Failure> {
-    let seen = last_event_id(&headers)?;
+    let seen = last_event_id(&headers)?.map(|Place(seen)| seen);
     let topics = request.topics.map_or_else(|| Topic::ALL.to_vec(), |topics| topics.0.0);
-    let watched = app.engine.watch_ledger(&caller, timeline(request.timeline_id), topics, seen).await?;
+    let paradoxes = WatchedParadoxes {
+        kinds: request.kinds.map(|words| kinds(&words)).transpose()?,
+        observations: request.include.map(|words| includes_observations(&words)).transpose()?.unwrap_or(false),
+        settings: settings(request.speed_kmh, request.tolerance.map(|text| text.0))?.unwrap_or_default(),
+    };
+    let watch = WatchLedger { timeline: timeline(request.timeline_id), topics, paradoxes, seen };
+    let watched = app.engine.watch_ledger(&caller, watch).await?;
     let closing = app.options.closing.clone().cancelled_owned();
     let end = select(Box::pin(closing), Box::pin(session_end(app.clone(), caller)));
     // The next entry is read when the last message is on its way: a slow client holds nothing back.
@@ -103,6 +137,21 @@ async fn watch(
     Ok(([(header::CACHE_CONTROL, "no-store")], stream))
 }
 
+/// How far a client has come, as the id of a message tells it.
+struct Place(Seen);
+
+impl FromStr for Place {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (position, part) = match text.split_once('.') {
+            None => (text, None),
+            Some((position, part)) => (position, Some(part.parse()?)),
+        };
+        Ok(Self(Seen { position: position.parse()?, part }))
+    }
+}
+
 fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
     let position = told.position;
     let mut body = StreamBody {
@@ -113,8 +162,10 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
         event_id: None,
         event: None,
         intervention: None,
+        paradox: None,
     };
-    let message = Event::default().id(position.to_string());
+    let id = told.part.map_or_else(|| position.to_string(), |part| format!("{position}.{part}"));
+    let message = Event::default().id(id);
     let name = match told.what {
         // A message without data sets the id that a client comes back with, and nothing else.
         News::Mark => return Some(message),
@@ -134,6 +185,11 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
             body.event_id = Some(event_id);
             body.intervention = content.and_then(|content| placed(&content, position));
             Topic::Interventions.as_str()
+        }
+        News::Paradox { is_healed, paradox } => {
+            body.change = Some(if is_healed { "healed" } else { "made" });
+            body.paradox = Some(ParadoxBody::of(&paradox));
+            if is_healed { "paradox-healed" } else { "paradox-made" }
         }
     };
     message.event(name).json_data(body).ok()

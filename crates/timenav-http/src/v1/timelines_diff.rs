@@ -28,6 +28,7 @@ pub(crate) fn routes() -> Vec<Route> {
         .takes::<DiffRequest>()
         .gives::<DiffBody>()
         .bare()
+        .conflicts()
         .tag("timelines"),
     ]
 }

@@ -8,8 +8,8 @@ use tempfile::TempDir;
 use timenav_core::access::{Permissions, RestrictionLevel, Scope};
 use timenav_core::ids::TimelineId;
 use timenav_engine::{
-    ApiKeyRequest, Caller, Commit, DirectoryChange, Doors, Engine, OpenError, Options, Refusal, Store, TimelineCommit,
-    User, Vault,
+    ApiKeyRequest, Caller, Commit, DirectoryChange, Doors, Engine, OpenError, Options, Refusal, Seen, Store,
+    TimelineCommit, Topic, User, Vault, WatchLedger, WatchedParadoxes,
 };
 use timenav_store::SqliteStore;
 
@@ -206,6 +206,12 @@ pub(crate) fn told<T>(result: &Result<T, Refusal>) -> String {
         Err(Refusal::Denied(denial)) => format!("{denial:?}"),
         Err(refusal) => format!("{refusal:?}"),
     }
+}
+
+/// Returns the request to be told of some topics of the caller's timeline: after a position, or from now on.
+pub(crate) fn watch(topics: &[Topic], position: Option<u64>) -> WatchLedger {
+    let seen = position.map(|position| Seen { position, part: None });
+    WatchLedger { timeline: None, topics: topics.to_vec(), paradoxes: WatchedParadoxes::default(), seen }
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "reads as the argument that it is")]

@@ -3,6 +3,7 @@
 //! Source: WHATWG HTML, server-sent events. The id of a message is the clock's generation.
 
 use std::convert::Infallible;
+use std::str::FromStr;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -69,7 +70,7 @@ fn message(app: &App, caller: &Caller, timeline_id: &TimelineId, name: &'static 
     event.json_data(ClockBody::read(&view)).ok()
 }
 
-pub(crate) fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
+pub(crate) fn last_event_id<T: FromStr>(headers: &HeaderMap) -> Result<Option<T>, Failure> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
     let text = value.to_str().unwrap_or("");
     let id =

@@ -10,10 +10,10 @@ use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, Span, TimeRange, Virtual};
 use timenav_engine::{
     AnchorRequest, ApiKeyRequest, AuthFailure, Caller, Commit, MonitorEvents, ReturnScope, TimelinesDiff, Topic,
-    WallClock as _,
+    WallClock as _, WatchLedger,
 };
 
-use crate::house::{Home, House, on, told};
+use crate::house::{Home, House, on, told, watch};
 use crate::sample::{timeline_id, user_id, users};
 
 /// What every test here starts from: a timeline of the owner's, with lists and anchors.
@@ -67,7 +67,9 @@ impl Shared<'_> {
         match operation {
             "clock" => told(&engine.read_clock(caller, on("shared")).await),
             "clock_stream" => told(&engine.watch_clock(caller, on("shared"), None).await),
-            "stream" => told(&engine.watch_ledger(caller, on("shared"), Topic::ALL.to_vec(), None).await),
+            "stream" => told(
+                &engine.watch_ledger(caller, WatchLedger { timeline: on("shared"), ..watch(&Topic::ALL, None) }).await,
+            ),
             "timelines_diff" => {
                 let shared = timeline_id("shared");
                 let request = TimelinesDiff { a: shared.clone(), b: shared, items_max: 10, cursor: None };

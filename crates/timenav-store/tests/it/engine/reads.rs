@@ -5,7 +5,7 @@ use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
 use timenav_engine::{MonitorEvents, Options, ReadLog, TimelinesDiff, Topic};
 
-use crate::house::{Home, House, on, told};
+use crate::house::{Home, House, on, told, watch};
 use crate::sample::timeline_id;
 
 /// Reads in every way there is. Returns the entries that are to be.
@@ -13,7 +13,7 @@ async fn read_in_every_way(home: &Home<'_>) -> Vec<String> {
     let (engine, admin, main) = (&home.engine, &home.admin, timeline_id("main"));
     engine.read_clock(admin, None).await.unwrap();
     engine.watch_clock(admin, None, None).await.unwrap();
-    engine.watch_ledger(admin, None, Topic::ALL.to_vec(), None).await.unwrap();
+    engine.watch_ledger(admin, watch(&Topic::ALL, None)).await.unwrap();
     let diff = TimelinesDiff { a: main.clone(), b: main.clone(), items_max: 5, cursor: None };
     engine.timelines_diff(admin, diff).await.unwrap();
     engine.anchors(admin, None, 5, None).await.unwrap();

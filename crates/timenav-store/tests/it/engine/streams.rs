@@ -1,11 +1,18 @@
 //! Ledgers as they grow: what a listener is told where there is much that is not told.
 
-use timenav_core::event::EventDraft;
+use timenav_core::event::{Cause, CauseKind, EventDraft};
 use timenav_core::limits::STREAM_ENTRIES_MAX;
-use timenav_engine::{News, Options, ReadLog, Told, Topic};
+use timenav_core::paradox::Settings;
+use timenav_engine::{
+    ErasureRequest, LedgerStream, News, Options, ReadLog, Told, Topic, WatchLedger, WatchedParadoxes,
+};
 
-use crate::house::{Home, House};
+use crate::house::{Home, House, told, watch};
 use crate::sample::{event_id, moment, timeline_id};
+
+/// What is told without a look at what it makes of the other events.
+const TOLD: [Topic; 3] = [Topic::Clock, Topic::Events, Topic::Interventions];
+const PARADOXES: [Topic; 1] = [Topic::Paradoxes];
 
 async fn record(home: &Home<'_>, name: &str) -> u64 {
     let draft = EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(1), "it happens") };
@@ -22,7 +29,7 @@ async fn a_listener_is_told_how_far_it_has_come_where_nothing_else_is() {
         Options { service_name: "timenav.test".to_owned(), read_log: ReadLog::Buffered, ..Options::default() };
     let house = House::with(options);
     let home = house.open().await;
-    let mut stream = home.engine.watch_ledger(&home.admin, None, vec![Topic::Events], None).await.unwrap();
+    let mut stream = home.engine.watch_ledger(&home.admin, watch(&[Topic::Events], None)).await.unwrap();
     assert_eq!(stream.next().await.unwrap().what, News::Mark, "where it begins");
     for _ in 0..2_500 {
         home.engine.read_clock(&home.admin, None).await.unwrap();
@@ -40,7 +47,7 @@ async fn a_listener_is_told_how_far_it_has_come_where_nothing_else_is() {
     assert_eq!(marks.len(), 2, "{marks:?}");
     assert!(marks[0] + 1_000 == marks[1] && marks[1] < position, "{marks:?}");
     // Who comes back with such an id misses nothing.
-    let again = home.engine.watch_ledger(&home.admin, None, vec![Topic::Events], Some(marks[1])).await;
+    let again = home.engine.watch_ledger(&home.admin, watch(&[Topic::Events], Some(marks[1]))).await;
     assert_eq!(again.unwrap().next().await.unwrap(), told);
     drop(stream);
     home.close().await;
@@ -50,7 +57,7 @@ async fn a_listener_is_told_how_far_it_has_come_where_nothing_else_is() {
 async fn who_falls_too_far_behind_begins_anew() {
     let house = House::new();
     let home = house.open().await;
-    let mut stream = home.engine.watch_ledger(&home.admin, None, Topic::ALL.to_vec(), None).await.unwrap();
+    let mut stream = home.engine.watch_ledger(&home.admin, watch(&TOLD, None)).await.unwrap();
     let first = stream.next().await.unwrap();
     assert!(matches!(first.what, News::Clock(_)), "{first:?}");
     let one = |number: u64| EventDraft {
@@ -69,8 +76,117 @@ async fn who_falls_too_far_behind_begins_anew() {
     let position = record(&home, "e1").await;
     let told = stream.next().await.unwrap();
     assert_eq!((event_of(&told), told.position), (Some("e1"), position));
-    let far = home.engine.watch_ledger(&home.admin, None, Topic::ALL.to_vec(), Some(first.position)).await;
+    let far = home.engine.watch_ledger(&home.admin, watch(&TOLD, Some(first.position))).await;
     assert_eq!(far.unwrap().next().await.unwrap().what, News::Reset);
     drop(stream);
+    home.close().await;
+}
+
+/// Records an event that is earlier than the one it names as its cause.
+async fn record_early(home: &Home<'_>, name: &str, cause: &str) -> u64 {
+    let causes = vec![Cause { event_id: event_id(cause), kind: CauseKind::Requires }];
+    let draft = EventDraft { event_id: Some(event_id(name)), causes, ..EventDraft::at(moment(0), "it happens") };
+    home.engine.record_events(&home.admin, None, vec![draft], None).await.unwrap().ledger.position
+}
+
+/// Returns the next paradox: where it was told, whether it is healed, and its key.
+async fn next_paradox(stream: &mut LedgerStream) -> (u64, bool, String) {
+    loop {
+        let told = stream.next().await.unwrap();
+        if let News::Paradox { is_healed, paradox } = told.what {
+            return (told.position, is_healed, paradox.key.to_string());
+        }
+    }
+}
+
+#[tokio::test]
+async fn so_many_events_are_followed_and_no_more() {
+    let house = House::with(Options { views_events_max: 4, ..House::new().options });
+    let home = house.open().await;
+    let full = r#"LimitReached { what: "events on timelines whose paradoxes are streamed", max: 4 }"#;
+    for number in 0..4 {
+        record(&home, &format!("e{number}")).await;
+    }
+    let mut stream = home.engine.watch_ledger(&home.admin, watch(&PARADOXES, None)).await.unwrap();
+    // Who listens to the same shares what it is found in; other settings, and who is behind, need more.
+    drop(home.engine.watch_ledger(&home.admin, watch(&PARADOXES, None)).await.unwrap());
+    let settings = Settings { speed_kmh: 1.0, ..Settings::default() };
+    let paradoxes = WatchedParadoxes { settings, ..WatchedParadoxes::default() };
+    let other = || WatchLedger { paradoxes: paradoxes.clone(), ..watch(&PARADOXES, None) };
+    assert_eq!(told(&home.engine.watch_ledger(&home.admin, other()).await), full);
+    assert_eq!(told(&home.engine.watch_ledger(&home.admin, watch(&PARADOXES, Some(0))).await), full);
+    drop(home.engine.watch_ledger(&home.admin, watch(&[Topic::Events], Some(0))).await.unwrap());
+    drop(stream);
+    stream = home.engine.watch_ledger(&home.admin, other()).await.unwrap();
+    stream.next().await.unwrap();
+    // What grows beyond the limit is told no more, and refused to who comes back.
+    record(&home, "e4").await;
+    assert_eq!(stream.next().await, None);
+    drop(stream);
+    assert_eq!(told(&home.engine.watch_ledger(&home.admin, other()).await), full);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn paradoxes_of_long_ago_are_told_as_they_were_made() {
+    const EARLY: usize = 2_500;
+    let house = House::off_disk();
+    let home = house.open().await;
+    record(&home, "cause").await;
+    let mut live = home.engine.watch_ledger(&home.admin, watch(&PARADOXES, None)).await.unwrap();
+    let start = live.next().await.unwrap().position;
+    let causes = vec![Cause { event_id: event_id("cause"), kind: CauseKind::Requires }];
+    let draft = |number: usize| EventDraft {
+        event_id: Some(event_id(&format!("n{number}"))),
+        causes: causes.clone(),
+        ..EventDraft::at(moment(0), format!("it happens the time {number}"))
+    };
+    let drafts = (0..EARLY).map(draft).collect();
+    home.engine.import_events(&home.admin, &timeline_id("main"), drafts).await.unwrap();
+    // More than is remembered was made before the first was told.
+    let mut heard = Vec::new();
+    for _ in 0..EARLY {
+        heard.push(next_paradox(&mut live).await);
+    }
+    assert!(heard.iter().all(|(position, is_healed, _)| *position > start && !is_healed));
+    for skipped in [0, 1, 1_200, EARLY - 1] {
+        let seen = heard[skipped].0 - 1;
+        let mut late = home.engine.watch_ledger(&home.admin, watch(&PARADOXES, Some(seen))).await.unwrap();
+        for expected in &heard[skipped..] {
+            assert_eq!(next_paradox(&mut late).await, *expected, "after {seen}");
+        }
+        // Both hear what comes next.
+        let position = record_early(&home, &format!("after{skipped}"), "cause").await;
+        let next = next_paradox(&mut late).await;
+        assert_eq!(next.0, position);
+        assert_eq!(next_paradox(&mut live).await, next);
+        heard.push(next);
+    }
+    drop(live);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn what_is_erased_is_in_no_paradox_that_is_told() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "cause").await;
+    let start = record(&home, "other").await;
+    let mut live = home.engine.watch_ledger(&home.admin, watch(&PARADOXES, None)).await.unwrap();
+    record_early(&home, "early", "cause").await;
+    next_paradox(&mut live).await;
+    let erasure = ErasureRequest::Event(None, event_id("early"));
+    let erased = home.engine.erase_data(&home.admin, erasure, None).await.unwrap().ledger.position;
+    let reset = live.next().await.unwrap();
+    assert_eq!((reset.what, reset.position), (News::Reset, erased));
+    let made = record_early(&home, "again", "other").await;
+    let next = next_paradox(&mut live).await;
+    assert_eq!((next.0, next.1), (made, false));
+    // Who comes back is told that something was left out, and nothing of what was erased.
+    let mut late = home.engine.watch_ledger(&home.admin, watch(&PARADOXES, Some(start))).await.unwrap();
+    let reset = late.next().await.unwrap();
+    assert_eq!((reset.what, reset.position), (News::Reset, erased));
+    assert_eq!(next_paradox(&mut late).await, next);
+    drop((live, late));
     home.close().await;
 }

@@ -77,6 +77,9 @@ fn edge(name: &str) -> Option<Edge> {
         "stream_entries_max" => {
             Tested("timenav-engine/src/ledger_stream.rs", "a_listener_goes_on_unless_it_was_away_too_long")
         }
+        "views_events_max" => {
+            Tested("timenav-store/tests/it/engine/streams.rs", "so_many_events_are_followed_and_no_more")
+        }
         "event_attributes_bytes_max" => Asked(|n| {
             let attributes = json!({ "a": text(n - r#"{"a":""}"#.len() as u64) });
             vec![(event(&json!({ "attributes": attributes })), "attributes")]

@@ -12,7 +12,10 @@ use crate::service::Service;
 pub(super) struct Message {
     /// Empty where there is nothing but an id.
     pub(super) event: String,
+    /// The id up to a dot, if it has one.
     pub(super) id: u64,
+    /// The whole id.
+    pub(super) place: String,
     /// Null where there is nothing but an id.
     pub(super) data: Value,
 }
@@ -35,13 +38,15 @@ impl Messages<'_> {
                 None => assert_eq!(line, "\n", "a line has a field"),
                 Some(("", _)) => {}
                 Some(("event", text)) => text.trim_start().clone_into(&mut event),
-                Some(("id", text)) => id = Some(text.trim_start().parse().expect("an id is a number")),
+                Some(("id", text)) => id = Some(text.trim().to_owned()),
                 Some(("data", text)) => data.push_str(text.trim_start()),
                 Some(other) => panic!("{other:?}"),
             }
         }
         let data = if data.is_empty() { Value::Null } else { serde_json::from_str(&data).expect("data is JSON") };
-        Some(Message { event, id: id.expect("a message has an id"), data })
+        let place = id.expect("a message has an id");
+        let id = place.split('.').next().and_then(|id| id.parse().ok()).expect("an id begins with a number");
+        Some(Message { event, id, place, data })
     }
 }
 

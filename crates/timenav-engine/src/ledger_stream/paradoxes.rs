@@ -1,0 +1,92 @@
+//! Paradoxes that entries make and heal, for those who listen.
+
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::LeafRecord;
+use timenav_core::paradox::{Kind, Paradox, Settings};
+
+use super::{LedgerStream, News};
+use crate::engine::Engine;
+use crate::payload::action;
+use crate::refusal::Refusal;
+use crate::views::{Following, erased_event};
+
+/// Which paradoxes a listener is told of.
+#[derive(Clone, Debug, Default)]
+pub struct WatchedParadoxes {
+    /// Of which kinds; of all that are no observations, if it is left out.
+    pub kinds: Option<Vec<Kind>>,
+    /// Whether observations about the data are told too.
+    pub observations: bool,
+    /// What counts as a paradox.
+    pub settings: Settings,
+}
+
+/// What a listener wants to be told of, and what it is found in.
+pub(super) struct Watch {
+    wanted: WatchedParadoxes,
+    following: Following,
+}
+
+impl WatchedParadoxes {
+    fn includes(&self, paradox: &Paradox) -> bool {
+        match &self.kinds {
+            Some(kinds) => kinds.contains(&paradox.kind),
+            None => self.observations || !paradox.is_observation,
+        }
+    }
+
+    /// Returns whether an entry can tell of it that is about no event: jumps of the clock show in any.
+    fn is_of_any_entry(&self) -> bool {
+        self.kinds.as_ref().map_or(self.observations, |kinds| kinds.contains(&Kind::ClockDiscontinuity))
+    }
+}
+
+impl Engine {
+    pub(super) async fn watch_paradoxes(
+        &self,
+        timeline: &TimelineId,
+        wanted: WatchedParadoxes,
+    ) -> Result<Watch, Refusal> {
+        let gone = || Refusal::Damaged(format!("timeline `{timeline}` is gone"));
+        let state = self.state(timeline).ok_or_else(gone)?;
+        let following = self.follow(&state.layers_now(), wanted.settings, state.head.events_count).await?;
+        Ok(Watch { wanted, following })
+    }
+}
+
+impl LedgerStream {
+    /// Makes what is needed to tell of the next entry, so that who cannot be told is refused at once.
+    pub(super) async fn prepare(&mut self) -> Result<(), Refusal> {
+        let is_behind = self.next < self.size();
+        let Some(watch) = self.paradoxes.as_mut().filter(|_| is_behind) else { return Ok(()) };
+        let Some(state) = self.engine.state(&self.timeline_id) else { return Ok(()) };
+        self.engine.followed_delta(&mut watch.following, &state.layers_now(), self.next).await?;
+        Ok(())
+    }
+
+    /// Returns what an entry made and healed, as far as the listener wants to know.
+    pub(super) async fn paradoxes_of(&mut self, position: u64, leaf: &[u8]) -> Result<Vec<News>, Refusal> {
+        let Some(watch) = &mut self.paradoxes else { return Ok(Vec::new()) };
+        let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
+        match &*record.action {
+            action::RECORD_EVENT | action::CORRECT_EVENT | action::MANIPULATE_EVENT => {}
+            action::ERASE_DATA => {
+                let entry = self.engine.store().entry(self.key, position).await?;
+                // What the paradoxes of an erased event were is told to nobody any more, and so is not what
+                // became of them.
+                let is_event = entry.is_none_or(|entry| erased_event(&entry.payload));
+                return Ok(if is_event { vec![News::Reset] } else { Vec::new() });
+            }
+            _ if watch.wanted.is_of_any_entry() => {}
+            _ => return Ok(Vec::new()),
+        }
+        let Some(state) = self.engine.state(&self.timeline_id) else { return Ok(Vec::new()) };
+        let delta = self.engine.followed_delta(&mut watch.following, &state.layers_now(), position).await?;
+        let told = |is_healed| move |paradox| News::Paradox { is_healed, paradox: Box::new(paradox) };
+        let wanted = |paradox: &Paradox| watch.wanted.includes(paradox);
+        // What one paradox becomes another is healed first: the sum of what is told is what there is.
+        let healed = delta.healed.into_iter().filter(wanted).map(told(true));
+        let made = delta.made.into_iter().filter(wanted).map(told(false));
+        Ok(healed.chain(made).collect())
+    }
+}

@@ -1,0 +1,195 @@
+//! Views that somebody is told of as they change: kept while somebody listens, within what all views may hold.
+
+use std::sync::Arc;
+
+use timenav_core::ids::TimelineId;
+use timenav_core::paradox::{Delta, Settings};
+
+use super::{DELTAS_KEPT_MAX, Kept, Views, feed, own};
+use crate::engine::Engine;
+use crate::refusal::Refusal;
+use crate::state::TimelineState;
+use crate::store::{Layer, TimelineKey};
+
+/// What somebody who listens to paradoxes holds: the view that all with the same settings share, which is not
+/// dropped meanwhile, and one of their own while they are behind it.
+pub(crate) struct Following {
+    views: Views,
+    timeline: TimelineKey,
+    settings: Settings,
+    behind: Option<Behind>,
+}
+
+/// The view of somebody who is behind the shared one, and how much of what all may hold it takes.
+struct Behind {
+    kept: Kept,
+    views: Views,
+    nodes: usize,
+}
+
+impl Behind {
+    fn new(kept: Kept, views: &Views) -> Self {
+        let mut behind = Self { kept, views: views.clone(), nodes: 0 };
+        behind.weigh();
+        behind
+    }
+
+    fn weigh(&mut self) {
+        let nodes = self.kept.view.nodes_count();
+        let mut board = self.views.0.lock();
+        board.private_nodes = board.private_nodes - self.nodes + nodes;
+        self.nodes = nodes;
+    }
+}
+
+impl Drop for Behind {
+    fn drop(&mut self) {
+        self.views.0.lock().private_nodes -= self.nodes;
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        let mut board = self.views.0.lock();
+        let Some(at) = board.find(self.timeline, &self.settings) else { return };
+        board.held[at].followers -= 1;
+        // Nobody but listeners asks for settings of their own again.
+        if board.held[at].followers == 0 && self.settings != Settings::default() {
+            board.held.remove(at);
+        }
+    }
+}
+
+impl Views {
+    fn follow(&self, timeline: TimelineKey, settings: Settings) -> Following {
+        self.0.lock().take_out(timeline, settings).followers += 1;
+        Following { views: self.clone(), timeline, settings, behind: None }
+    }
+
+    /// Returns how much the views hold that cannot be dropped.
+    fn followed_nodes(&self) -> usize {
+        let board = self.0.lock();
+        let followed = board.held.iter().filter(|held| held.followers > 0);
+        board.private_nodes + followed.map(|held| held.nodes).sum::<usize>()
+    }
+
+    fn is_followed(&self, timeline: TimelineKey, settings: &Settings) -> bool {
+        let mut board = self.0.lock();
+        board.find(timeline, settings).is_some_and(|at| board.held[at].followers > 0)
+    }
+
+    /// Forgets what is known of some timelines, because something that they tell of was erased.
+    pub(crate) fn forget(&self, is_meant: impl Fn(TimelineKey) -> bool) {
+        let mut board = self.0.lock();
+        for held in board.held.iter_mut().filter(|held| is_meant(held.timeline)) {
+            (held.slot, held.nodes) = Default::default();
+        }
+        board.held.retain(|held| held.followers > 0 || !is_meant(held.timeline));
+    }
+}
+
+impl Engine {
+    /// Forgets what views of a timeline's forks know of it, because an event of it was erased. Its own view finds
+    /// that in the ledger.
+    pub(crate) fn forget_in_forks(&self, timeline: &TimelineId) {
+        let Some(erased) = self.state(timeline).map(|state| state.head.key) else { return };
+        let is_fork = |state: &TimelineState| state.ancestors.iter().any(|layer| layer.timeline == erased);
+        let forks = self.keys_where(is_fork);
+        self.views().forget(|timeline| forks.contains(&timeline));
+    }
+
+    /// Begins to follow the paradoxes of a timeline on which so many events stand.
+    ///
+    /// # Errors
+    /// All views that are followed would hold too much.
+    pub(crate) async fn follow(
+        &self,
+        layers: &Arc<[Layer]>,
+        settings: Settings,
+        events_count: u64,
+    ) -> Result<Following, Refusal> {
+        let timeline = own(layers)?.timeline;
+        if !self.views().is_followed(timeline, &settings) {
+            self.check_room(events_count)?;
+        }
+        let following = self.views().follow(timeline, settings);
+        self.with_view_of(layers, settings, |_| ()).await?;
+        self.check_room(0)?;
+        Ok(following)
+    }
+
+    /// Checks that views which cannot be dropped may hold so much more.
+    fn check_room(&self, events_count: u64) -> Result<(), Refusal> {
+        let max = self.options().views_events_max;
+        let room = max.checked_sub(self.views().followed_nodes());
+        if room.is_some_and(|room| events_count <= room as u64) {
+            return Ok(());
+        }
+        Err(Refusal::LimitReached { what: "events on timelines whose paradoxes are streamed", max })
+    }
+
+    /// Returns what an entry made and healed. Entries are asked for in their order.
+    pub(crate) async fn followed_delta(
+        &self,
+        following: &mut Following,
+        layers: &Arc<[Layer]>,
+        position: u64,
+    ) -> Result<Delta, Refusal> {
+        let look = move |kept: &mut Kept| (kept.delta(position), kept.view.nodes_count());
+        let (known, nodes) = self.with_view_of(layers, following.settings, look).await?;
+        self.check_room(0)?;
+        if let Some(delta) = known {
+            following.behind = None;
+            return Ok(delta);
+        }
+        let size = own(layers)?.as_of;
+        let mut behind = if let Some(behind) = following.behind.take() {
+            behind
+        } else {
+            self.check_room(nodes as u64)?;
+            let kept = self.make_view(&up_to(layers, position), following.settings).await?;
+            Behind::new(kept, self.views())
+        };
+        if behind.kept.size <= position {
+            // No further than what is made and healed is remembered.
+            let end = size.min(position + DELTAS_KEPT_MAX as u64);
+            self.go_on(&mut behind.kept, layers, position, end, following.settings).await?;
+            behind.weigh();
+            self.check_room(0)?;
+        }
+        let delta = behind.kept.delta(position).unwrap_or_default();
+        following.behind = Some(behind);
+        Ok(delta)
+    }
+
+    /// Goes on with a view until what an entry made and healed is known, and some more.
+    async fn go_on(
+        &self,
+        kept: &mut Kept,
+        layers: &Arc<[Layer]>,
+        position: u64,
+        end: u64,
+        settings: Settings,
+    ) -> Result<(), Refusal> {
+        while !self.catch_up(kept, &up_to(layers, end)).await? && kept.size <= position {
+            // What is erased is not in the ledger any more, so a view that is made now does not know it.
+            let after = kept.size + 1;
+            *kept = self.make_view(&up_to(layers, after), settings).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns layers as they were when the last one had so many entries.
+fn up_to(layers: &Arc<[Layer]>, size: u64) -> Arc<[Layer]> {
+    let mut layers = layers.to_vec();
+    if let Some(own) = layers.last_mut() {
+        own.as_of = size;
+    }
+    layers.into()
+}
+
+/// Returns whether the payload of an erasure says that an event was erased.
+pub(crate) fn erased_event(payload: &[u8]) -> bool {
+    feed::erases_event(payload)
+}

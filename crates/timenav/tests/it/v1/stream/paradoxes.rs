@@ -1,0 +1,260 @@
+//! The topic `paradoxes`: what is made and healed adds up to what there is.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{ids, read, stream_of};
+use crate::dice::Dice;
+use crate::http::Request;
+use crate::service::Service;
+use crate::snapshot;
+use crate::v1::messages::{Message, Messages, open};
+use crate::v1::{PREFIXES, send, standing};
+
+fn at(minutes: u64) -> String {
+    format!("1999-01-01T{:02}:{:02}:00Z", minutes / 60, minutes % 60)
+}
+
+/// The paradoxes of a timeline by key, as it was at a position.
+fn listed(service: &Service, timeline: &str, settings: &str, position: u64) -> BTreeMap<String, Value> {
+    let mut all = BTreeMap::new();
+    let mut cursor = String::new();
+    loop {
+        let query = format!(
+            "/v1/monitor-paradox?timeline_id={timeline}&time_range=../..&limit=1000&as_of={position}{settings}{cursor}"
+        );
+        let page = service.send(Request::get(&query)).expect(200);
+        for paradox in page["paradoxes"].as_array().unwrap() {
+            all.insert(paradox["key"].as_str().unwrap().to_owned(), paradox.clone());
+        }
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return all,
+        }
+    }
+}
+
+/// Somebody who listens, and keeps what there is by what is told.
+struct Ear {
+    timeline: &'static str,
+    /// Parameters of the stream that are those of the list too.
+    settings: &'static str,
+    /// The id of the last message.
+    place: String,
+    there: BTreeMap<String, Value>,
+    healed: usize,
+    resumed_within: usize,
+}
+
+impl Ear {
+    fn new(service: &Service, timeline: &'static str, settings: &'static str) -> Self {
+        let topics = format!("?topics=events,paradoxes&timeline_id={timeline}{settings}");
+        let first = read(service, stream_of(&topics), 1).remove(0);
+        let there = listed(service, timeline, settings, first.id);
+        Self { timeline, settings, place: first.place, there, healed: 0, resumed_within: 0 }
+    }
+
+    fn stream(&self) -> Request {
+        let Self { timeline, settings, place, .. } = self;
+        let topics = format!("?topics=events,paradoxes&timeline_id={timeline}{settings}");
+        stream_of(&topics).header("Last-Event-ID", place)
+    }
+
+    /// Hears everything up to a position, and tells whether it came so far before it was interrupted.
+    fn hear(&mut self, messages: &mut Messages<'_>, end: u64, mut count: u64) -> bool {
+        while count > 0 {
+            let message = messages.next().expect("a message");
+            if message.id > end {
+                return true;
+            }
+            self.take(&message);
+            count -= 1;
+        }
+        false
+    }
+
+    fn take(&mut self, message: &Message) {
+        let key = || message.data["paradox"]["key"].as_str().expect("a key").to_owned();
+        match message.event.as_str() {
+            "paradox-made" => {
+                let twice = self.there.insert(key(), message.data["paradox"].clone());
+                assert!(twice.is_none(), "made twice: {message:?}");
+            }
+            "paradox-healed" => {
+                assert!(self.there.remove(&key()).is_some(), "healed and not there: {message:?}");
+                self.healed += 1;
+            }
+            "events" | "" => {}
+            other => panic!("{other}: {message:?}"),
+        }
+        self.resumed_within += usize::from(message.place.contains('.'));
+        self.place.clone_from(&message.place);
+    }
+
+    /// Checks what was heard against what there is.
+    fn check(&self, service: &Service, position: u64) {
+        let listed = listed(service, self.timeline, self.settings, position);
+        let keys = |of: &BTreeMap<String, Value>| of.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&self.there), keys(&listed), "{}{} at {position}", self.timeline, self.settings);
+    }
+}
+
+/// Writes something that may make or heal paradoxes. It may be refused.
+fn write(service: &Service, dice: &mut Dice, timeline: &str, anchors: &mut Vec<Value>) {
+    let name = |dice: &mut Dice| format!("e{}", dice.below(8));
+    let event_id = name(dice);
+    let places = [json!({ "lat": 48.9, "lon": 2.4 }), json!({ "lat": 40.7, "lon": -74.0 }), Value::Null];
+    let content = |dice: &mut Dice, event_id: &str| {
+        let causes: Vec<String> = (0..dice.below(3)).map(|_| name(dice)).collect();
+        let mut event = json!({
+            "event_id": event_id, "time": at(dice.below(40)), "end_time": at(20 + dice.below(20)), "causes": causes,
+            "actors": [format!("actor{}", dice.below(2))], "kind": "scheduled",
+            "asserts": [{ "subject": "door", "predicate": "state", "value": dice.below(2) }],
+        });
+        if let Some(geo) = places.get(usize::try_from(dice.below(3)).unwrap()).filter(|geo| !geo.is_null()) {
+            event["geo"] = geo.clone();
+        }
+        event
+    };
+    let (path, mut body) = match dice.below(12) {
+        0..=3 => ("/v1/events", content(dice, &event_id)),
+        4..=5 => ("/v1/correct-event", json!({ "event": content(dice, &event_id) })),
+        6..=9 => {
+            let words = ["cancel", "restore", "delay by 7m", "advance by 11m"][usize::try_from(dice.below(4)).unwrap()];
+            let deed = json!({ "event_id": event_id, "action": words, "time": at(50), "causes": [name(dice)] });
+            ("/v1/manipulate-event", deed)
+        }
+        10 => ("/v1/set-anchor", json!({ "timestamp": at(dice.below(60)) })),
+        _ => match usize::try_from(dice.next()).ok().and_then(|at| anchors.get(at % anchors.len().max(1))) {
+            Some(anchor) => ("/v1/return-to-anchor", json!({ "anchor_id": anchor })),
+            None => ("/v1/fast-forward", json!({ "duration": "1m" })),
+        },
+    };
+    body["timeline_id"] = json!(timeline);
+    let answer = send(service, path, &body);
+    assert!(answer.status < 500, "{path} {body}: {answer:?}");
+    anchors.extend(answer.json().get("anchor_id").filter(|_| path == "/v1/set-anchor").cloned());
+}
+
+/// Records two events of long ago. Returns the position of the first: all that is told up to it is told
+/// before what is told of the second.
+fn mark(service: &Service, timeline: &str) -> u64 {
+    let record = || {
+        let event = json!({ "timeline_id": timeline, "time": "1900-01-01T00:00:00Z", "source": "mark" });
+        service.post("/v1/events", &event)["ledger"]["position"].as_u64().unwrap()
+    };
+    let position = record();
+    record();
+    position
+}
+
+#[test]
+fn what_is_made_and_healed_adds_up_to_what_there_is() {
+    let mut healed = 0;
+    for seed in 0..3 {
+        let mut service = standing();
+        let mut dice = Dice::new(seed);
+        let mut anchors = Vec::new();
+        for _ in 0..15 {
+            write(&service, &mut dice, "main", &mut anchors);
+        }
+        service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
+        let mut fork_anchors = anchors.clone();
+        let mut ears = [
+            Ear::new(&service, "main", ""),
+            Ear::new(&service, "main", ""),
+            Ear::new(&service, "main", "&include=observations&speed_kmh=1&tolerance=5m"),
+            Ear::new(&service, "main", "&kinds=P08,P05"),
+            Ear::new(&service, "fork", ""),
+        ];
+        for round in 0..5 {
+            // One hears it as it happens, the others afterwards and with interruptions.
+            let mut connection = service.connect();
+            let mut live = open(&mut connection, &service, ears[0].stream());
+            for _ in 0..25 {
+                write(&service, &mut dice, "main", &mut anchors);
+                write(&service, &mut dice, "fork", &mut fork_anchors);
+            }
+            let end = mark(&service, "main");
+            let fork_end = mark(&service, "fork");
+            assert!(ears[0].hear(&mut live, end, u64::MAX));
+            drop(live);
+            drop(connection);
+            if round == 2 {
+                service.restart();
+            }
+            for ear in &mut ears {
+                let end = if ear.timeline == "fork" { fork_end } else { end };
+                loop {
+                    let mut connection = service.connect();
+                    let mut messages = open(&mut connection, &service, ear.stream());
+                    if ear.hear(&mut messages, end, 1 + dice.below(40)) {
+                        break;
+                    }
+                }
+                ear.check(&service, end);
+            }
+        }
+        healed += ears.iter().map(|ear| ear.healed).sum::<usize>();
+        assert!(ears.iter().all(|ear| ear.resumed_within > 0), "entries tell several things");
+        service.audit();
+    }
+    assert!(healed > 100, "paradoxes are healed too: {healed}");
+}
+
+#[test]
+fn a_paradox_is_told_as_it_is_listed() {
+    for prefix in PREFIXES {
+        let service = standing();
+        let mut connection = service.connect();
+        let request = Request::get(&format!("{prefix}/stream?topics=paradoxes"));
+        let mut messages = open(&mut connection, &service, request);
+        assert_eq!(messages.next().expect("where it begins").event, "");
+        service.post("/v1/events", &json!({ "event_id": "cause", "time": at(10) }));
+        let made =
+            service.post("/v1/events", &json!({ "event_id": "effect", "time": at(5), "causes": ["cause", "none"] }));
+        let list = service.get("/v1/monitor-paradox", &[("timeline_id", "main"), ("time_range", "../..")]);
+        let deed = json!({ "event_id": "effect", "action": "delay by 1h", "time": at(30) });
+        let healed = service.post("/v1/manipulate-event", &deed);
+        let heard = [messages.next().expect("a message"), messages.next().expect("a message")];
+        let positions = [&made, &healed].map(|answer| answer["ledger"]["position"].as_u64().unwrap());
+        assert_eq!(ids(&heard), [("paradox-made", positions[0]), ("paradox-healed", positions[1])]);
+        assert_eq!(heard[0].data["paradox"], list["paradoxes"][0]);
+        assert_eq!(heard[1].data["paradox"], list["paradoxes"][0], "it is told as it was");
+        if prefix == PREFIXES[0] {
+            let text: Vec<String> = heard.iter().map(|message| format!("{:#}", message.data)).collect();
+            snapshot::check_text("stream-paradoxes", &snapshot::words(&text.join("\n")));
+        }
+        drop(messages);
+        drop(connection);
+        service.audit();
+    }
+}
+
+#[test]
+fn what_is_not_asked_for_is_not_told() {
+    let service = standing();
+    for wrong in ["kinds=P99", "include=everything", "speed_kmh=0", "speed_kmh=x", "tolerance=0", "tolerance=long"] {
+        service.send(stream_of(&format!("?{wrong}"))).refused(400, "invalid_parameter");
+    }
+    let start = read(&service, stream_of("?topics=paradoxes"), 1).remove(0);
+    service.post("/v1/events", &json!({ "event_id": "waiting", "time": at(1), "causes": ["never-recorded"] }));
+    service.post("/v1/events", &json!({ "event_id": "cause", "time": at(10) }));
+    service.post("/v1/events", &json!({ "event_id": "effect", "time": at(5), "causes": ["cause"] }));
+    service.post("/v1/events", &json!({ "event_id": "circle", "time": at(20), "causes": ["circle"] }));
+    for (parameters, codes) in [
+        ("", &["P01", "P02"][..]),
+        ("&include=observations", &["P06", "P01", "P11", "P02"][..]),
+        ("&kinds=causal_cycle", &["P02"][..]),
+        ("&tolerance=5m", &["P02"][..]),
+        ("&kinds=P06", &["P06"][..]),
+    ] {
+        let request = stream_of(&format!("?topics=paradoxes{parameters}")).header("Last-Event-ID", &start.place);
+        let heard = read(&service, request, codes.len());
+        let heard: Vec<&str> =
+            heard.iter().map(|message| message.data["paradox"]["code"].as_str().expect("a code")).collect();
+        assert_eq!(heard, codes, "{parameters}");
+    }
+    service.audit();
+}
