@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use timenav_core::event::{Cause, CauseKind, EventDraft, EventKind, Precision};
+use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::ids::EventId;
 use timenav_core::limits::EVENT_SEQUENCE_MAX;
 use timenav_core::place::Geo;
-use timenav_core::time::{Instant, Virtual, parse_timestamp};
+use timenav_core::time::{DurationError, Instant, Virtual, Zone, parse_duration, parse_timestamp};
 
 use crate::content_id::content_id;
-use crate::event_record::{CauseRecord, point, without_position};
+use crate::event_record::{AssertionRecord, CauseRecord, point, without_position};
 use crate::field::{self, Field};
 use crate::item::RecordError;
 use crate::mapping::Reading;
@@ -51,7 +51,7 @@ pub(crate) fn draft(cells: Cells<'_, '_>) -> Result<EventDraft, RecordError> {
         causes: cells(Field::Causes)?.map_or_else(|| Ok(Vec::new()), |cell| causes(&cell))?,
         actors: cells(Field::Actors)?.map_or_else(Vec::new, |cell| actors(&cell)),
         kind: cells(Field::Kind)?.map(|cell| kind(&cell)).transpose()?,
-        asserts: Vec::new(),
+        asserts: cells(Field::Asserts)?.map_or_else(|| Ok(Vec::new()), |cell| asserts(&cell))?,
         attributes: None,
         source: text_of(Field::Source)?,
         sequence: cells(Field::Sequence)?.map(|cell| number_in_sequence(&cell)).transpose()?,
@@ -87,6 +87,7 @@ fn instant(field: Field, cell: &Cell<'_>) -> Result<Instant<Virtual>, RecordErro
             let detail = format!("`{text}` is no number of {counted} since 1970 in the years -9999 to 9999");
             cell.invalid(name, detail)
         }),
+        Reading::Sum => sum(name, cell),
         Reading::Default | Reading::SplitAtBlanks | Reading::SplitAt(_) => {
             parse_timestamp(&cell.text).map_err(|error| match number(&cell.text) {
                 Some(_) => cell.invalid(
@@ -100,6 +101,28 @@ fn instant(field: Field, cell: &Cell<'_>) -> Result<Instant<Virtual>, RecordErro
             })
         }
     }
+}
+
+/// Reads a timestamp and durations that are added to it; one with a minus before it is taken away.
+fn sum(field: &str, cell: &Cell<'_>) -> Result<Instant<Virtual>, RecordError> {
+    let mut terms = cell.text.split(" + ").map(str::trim);
+    let first = terms.next().unwrap_or_default();
+    let mut instant = parse_timestamp(first).map_err(|error| cell.invalid(field, format!("`{first}`: {error}")))?;
+    for term in terms {
+        let (is_negative, length) = term.strip_prefix('-').map_or((false, term), |length| (true, length));
+        let moved = match parse_duration(length) {
+            Ok(duration) if is_negative => duration.earlier(instant, &Zone::utc()),
+            Ok(duration) => duration.later(instant, &Zone::utc()),
+            // Elsewhere nobody means a length of nothing; here it is a cell that says 0.
+            Err(DurationError::Zero) => Some(instant),
+            Err(error) => return Err(cell.invalid(field, format!("`{term}`: {error}"))),
+        };
+        instant = moved.ok_or_else(|| {
+            let detail = format!("`{}` lies outside the years -9999 to 9999", cell.text);
+            RecordError::of(RecordError::OUT_OF_RANGE, field, detail)
+        })?;
+    }
+    Ok(instant)
 }
 
 fn event_id(field: impl Into<String>, cell: &Cell<'_>) -> Result<EventId, RecordError> {
@@ -187,6 +210,30 @@ fn actors(cell: &Cell<'_>) -> Vec<String> {
     pieces(cell, |c| c == ';').into_iter().map(str::to_owned).collect()
 }
 
+/// Reads what an event asserts: a list in JSON, or the three pieces of one assertion.
+fn asserts(cell: &Cell<'_>) -> Result<Vec<Assertion>, RecordError> {
+    let pieces: Vec<&str> = match cell.reading {
+        Reading::SplitAtBlanks => cell.text.split_whitespace().collect(),
+        Reading::SplitAt(separator) => cell.text.split(separator.as_str()).map(str::trim).collect(),
+        Reading::Default | Reading::Unix(_) | Reading::Sum => {
+            let records: Vec<AssertionRecord> = json_list(cell, "asserts")?;
+            return records.into_iter().enumerate().map(|(index, record)| record.into_assertion(index)).collect();
+        }
+    };
+    let &[subject, predicate, value] = pieces.as_slice() else {
+        let detail =
+            format!("an assertion is a subject, a predicate and a value; `{}` has {}", cell.text, pieces.len());
+        return Err(cell.invalid("asserts", detail));
+    };
+    // Of nothing, or nothing, is asserted where a column is empty.
+    if subject.is_empty() || value.is_empty() {
+        return Ok(Vec::new());
+    }
+    let [subject, predicate, value] = [subject, predicate, value].map(str::to_owned);
+    let record = AssertionRecord { subject: Some(subject), predicate: Some(predicate), value: Some(value.into()) };
+    Ok(vec![record.into_assertion(0)?])
+}
+
 /// Returns whether a list that nobody said how to split is written in JSON.
 fn is_json_list(cell: &Cell<'_>) -> bool {
     matches!(cell.reading, Reading::Default) && cell.text.starts_with('[')
@@ -199,7 +246,7 @@ fn json_list<T: DeserializeOwned>(cell: &Cell<'_>, field: &str) -> Result<Vec<T>
 /// Returns the pieces of a list, without blanks around them and without empty ones.
 fn pieces<'t>(cell: &'t Cell<'_>, is_separator: fn(char) -> bool) -> Vec<&'t str> {
     let pieces: Vec<&str> = match cell.reading {
-        Reading::Default | Reading::Unix(_) => cell.text.split(is_separator).collect(),
+        Reading::Default | Reading::Unix(_) | Reading::Sum => cell.text.split(is_separator).collect(),
         Reading::SplitAtBlanks => cell.text.split_whitespace().collect(),
         Reading::SplitAt(separator) => cell.text.split(separator.as_str()).collect(),
     };

@@ -285,7 +285,7 @@ impl CauseRecord {
 
 impl AssertionRecord {
     /// Returns the assertion; `index` is its place in the list, which errors name.
-    fn into_assertion(self, index: usize) -> Result<Assertion, RecordError> {
+    pub(crate) fn into_assertion(self, index: usize) -> Result<Assertion, RecordError> {
         let missing = |name: &str| {
             let detail = "an assertion has a `subject`, a `predicate` and a `value`";
             RecordError::of(RecordError::MISSING, format!("asserts/{index}/{name}"), detail)

@@ -4,6 +4,8 @@ use serde_json::{Map, Value};
 use timenav_core::event::EventKind;
 use timenav_core::limits::EVENT_SEQUENCE_MAX;
 
+use crate::event_record::AssertionRecord;
+
 /// A field that can be mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Field {
@@ -21,6 +23,7 @@ pub(crate) enum Field {
     Actors,
     Source,
     Kind,
+    Asserts,
     Sequence,
     Attributes,
 }
@@ -29,7 +32,7 @@ pub(crate) enum Field {
 pub(crate) const FIELDS: usize = Field::ALL.len();
 
 impl Field {
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::EventId,
         Self::Time,
         Self::EndTime,
@@ -44,6 +47,7 @@ impl Field {
         Self::Actors,
         Self::Source,
         Self::Kind,
+        Self::Asserts,
         Self::Sequence,
         Self::Attributes,
     ];
@@ -65,6 +69,7 @@ impl Field {
             Self::Actors => "actors",
             Self::Source => "source",
             Self::Kind => "kind",
+            Self::Asserts => "asserts",
             Self::Sequence => "sequence",
             Self::Attributes => "attributes",
         }
@@ -98,6 +103,7 @@ impl Field {
             Self::Actors => &["actors"],
             Self::Source => &["source"],
             Self::Kind => &["kind"],
+            Self::Asserts => &["asserts"],
             Self::Sequence => &["sequence"],
             Self::Attributes => &["attributes"],
         }
@@ -120,6 +126,7 @@ impl Field {
             | Self::Actors
             | Self::Source
             | Self::Kind
+            | Self::Asserts
             | Self::Sequence
             | Self::Attributes => self.columns(),
         }
@@ -130,6 +137,7 @@ impl Field {
     pub(crate) fn can_mean(self, text: &str) -> bool {
         match self {
             Self::Kind => EventKind::ALL.iter().any(|kind| kind.as_str() == text),
+            Self::Asserts => serde_json::from_str::<Vec<AssertionRecord>>(text).is_ok(),
             Self::Sequence => sequence(text).is_some(),
             Self::Attributes => text.starts_with('{') && serde_json::from_str::<Map<String, Value>>(text).is_ok(),
             Self::EventId
@@ -150,7 +158,7 @@ impl Field {
 
     /// Returns whether the name of the field is also a usual word.
     pub(crate) const fn is_usual_word(self) -> bool {
-        matches!(self, Self::Kind | Self::Sequence | Self::Attributes)
+        matches!(self, Self::Kind | Self::Asserts | Self::Sequence | Self::Attributes)
     }
 }
 

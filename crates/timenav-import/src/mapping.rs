@@ -7,7 +7,7 @@
 //! value    = "" | source [ "|" suffix ]
 //! source   = column | template
 //! template = text with "{" column "}" in it; "{{" and "}}" are braces
-//! suffix   = "unix" | "unix_ms" | "unix_us" | "split" [ ":" separator ]
+//! suffix   = "unix" | "unix_ms" | "unix_us" | "sum" | "split" [ ":" separator ]
 //! ```
 
 mod template;
@@ -53,6 +53,8 @@ pub(crate) enum Reading {
     Default,
     /// As a number of time since 1970.
     Unix(UnixUnit),
+    /// As a timestamp and durations, with ` + ` between them.
+    Sum,
     /// As a list of pieces with blanks between them.
     SplitAtBlanks,
     /// As a list of pieces with this text between them.
@@ -200,9 +202,10 @@ impl Reading {
                 "unix" => Ok(Self::Unix(UnixUnit::Seconds)),
                 "unix_ms" => Ok(Self::Unix(UnixUnit::Millis)),
                 "unix_us" => Ok(Self::Unix(UnixUnit::Micros)),
-                _ => Err(unknown("times take `|unix`, `|unix_ms` and `|unix_us`")),
+                "sum" => Ok(Self::Sum),
+                _ => Err(unknown("times take `|unix`, `|unix_ms`, `|unix_us` and `|sum`")),
             },
-            Field::Causes | Field::Actors => match suffix.split_once(':') {
+            Field::Causes | Field::Actors | Field::Asserts => match suffix.split_once(':') {
                 None if suffix.trim() == "split" => Ok(Self::SplitAtBlanks),
                 Some(("split", separator)) if !separator.is_empty() => Ok(Self::SplitAt(separator.to_owned())),
                 None | Some(_) => Err(unknown("lists take `|split` and `|split:<separator>`")),

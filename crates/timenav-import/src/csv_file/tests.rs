@@ -89,6 +89,57 @@ fn a_mapping_says_where_fields_come_from() {
 }
 
 #[test]
+fn durations_are_added_to_times() {
+    check(
+        "time={hour} + {minute}m + {late}m|sum,end_time={hour} + {minute}m + {late}m + {lasts}|sum",
+        "hour,minute,late,lasts\n\
+         2024-07-20T20:00:00Z,15,-20,1.5h\n\
+         2024-07-20T20:00:00Z,0,0.5,P1M\n\
+         2024-07-20T20:00:00Z,15,,1h\n\
+         2024-07-20T20:00:00Z,15,NA,1h\n\
+         soon,15,0,1h\n\
+         +009999-12-31T23:59:59Z,15,0,1h\n",
+        &[
+            concat!(
+                r#"2 - {"attributes":{"hour":"2024-07-20T20:00:00Z","lasts":"1.5h","late":"-20","minute":"15"},"#,
+                r#""end_time":"2024-07-20T21:25:00Z","time":"2024-07-20T19:55:00Z"}"#
+            ),
+            concat!(
+                r#"3 - {"attributes":{"hour":"2024-07-20T20:00:00Z","lasts":"P1M","late":"0.5","minute":"0"},"#,
+                r#""end_time":"2024-08-20T20:00:30Z","time":"2024-07-20T20:00:30Z"}"#
+            ),
+            "4 invalid_parameter time",
+            "5 invalid_parameter time",
+            "6 invalid_parameter time",
+            "7 time_out_of_range time",
+        ],
+    );
+}
+
+#[test]
+fn columns_make_an_assertion() {
+    let open = r#""asserts":[{"predicate":"is","subject":"door","value":"open"}]"#;
+    let asserted =
+        |line: u64, attributes: &str| format!(r#"{line} - {{{open},"attributes":{attributes},"time":"$T"}}"#);
+    check(
+        "asserts={a}/is/{b}|split:/",
+        "time,a,b\n$T,door,open\n$T,door,\n$T,,open\n$T,,\n$T,a/b,open\n",
+        &[
+            &asserted(2, r#"{"a":"door","b":"open"}"#),
+            r#"3 - {"attributes":{"a":"door"},"time":"$T"}"#,
+            r#"4 - {"attributes":{"b":"open"},"time":"$T"}"#,
+            r#"5 - {"time":"$T"}"#,
+            "6 invalid_parameter asserts",
+        ],
+    );
+    check(
+        "asserts=said|split",
+        "time,said,asserts\n$T,door is open,x\n$T,door is,\n",
+        &[&asserted(2, r#"{"asserts":"x"}"#), "3 invalid_parameter asserts"],
+    );
+}
+
+#[test]
 fn a_wrong_cell_refuses_its_row_only() {
     check(
         "",

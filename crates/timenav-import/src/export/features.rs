@@ -28,8 +28,8 @@ pub(super) fn feature(event: &Stored<'_>, out: &mut String) -> Result<(), Export
     out.push_str(",\"properties\":");
     let radius_m = place.as_ref().and_then(|place| place.radius_m);
     let is_said = |(name, value): &(&str, Option<&RawValue>)| match *name {
-        // Said by the feature itself, or not by any feature.
-        "event_id" | "geo" | "asserts" => false,
+        // Said by the feature itself.
+        "event_id" | "geo" => false,
         // An empty property would be an attribute.
         "description" => value.is_some_and(|text| text.get() != "\"\""),
         _ => true,

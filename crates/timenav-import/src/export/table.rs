@@ -8,7 +8,7 @@ use crate::field::Field;
 use crate::spreadsheet::guarded;
 
 /// The columns, named as reading finds them.
-const COLUMNS: [Field; 16] = [
+const COLUMNS: [Field; 17] = [
     Field::EventId,
     Field::Time,
     Field::EndTime,
@@ -22,6 +22,7 @@ const COLUMNS: [Field; 16] = [
     Field::Causes,
     Field::Actors,
     Field::Kind,
+    Field::Asserts,
     Field::Attributes,
     Field::Source,
     Field::Sequence,
@@ -57,6 +58,7 @@ pub(super) fn row(event: &Stored<'_>, out: &mut String) -> Result<(), ExportErro
             Field::Causes => cell(&causes(event)?, out),
             Field::Actors => cell(&actors(event)?, out),
             Field::Kind => cell(&text_of(event.kind)?, out),
+            Field::Asserts => cell(event.asserts.map(RawValue::get).unwrap_or_default(), out),
             Field::Attributes => cell(event.attributes.map(RawValue::get).unwrap_or_default(), out),
             Field::Source => cell(&text_of(event.source)?, out),
         }

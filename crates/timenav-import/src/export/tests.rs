@@ -133,13 +133,13 @@ fn each_format_is_written_so() {
     assert_eq!(
         written(ExportFormat::Csv, &drafts),
         concat!(
-            "event_id,time,end_time,precision,name,description,location,lat,lon,radius_m,causes,actors,kind,attributes,source,sequence\r\n",
+            "event_id,time,end_time,precision,name,description,location,lat,lon,radius_m,causes,actors,kind,asserts,attributes,source,sequence\r\n",
             "launch,1970-01-01T00:00:00Z,1970-01-01T01:00:00.5Z,second,'=1+1,\"A rocket\nstarts, \"\"slowly\"\".\",",
             "\"Cape Kennedy, Florida\",28.57,-80.65,500.0,",
             r#""[{""event_id"":""a"",""kind"":""requires""},{""event_id"":""b"",""kind"":""contributes""}]","#,
-            r#""[""Armstrong"",""Aldrin; \""Buzz\""""]",observed,"{""a"":[1,""x""],""b"":-2}",NASA,3"#,
+            r#""[""Armstrong"",""Aldrin; \""Buzz\""""]",observed,"[{""predicate"":""p"",""subject"":""s"",""value"":1}]","{""a"":[1,""x""],""b"":-2}",NASA,3"#,
             "\r\n",
-            "x,1970-01-01T00:00:00Z,,,,,,,,,,,,,,\r\n",
+            "x,1970-01-01T00:00:00Z,,,,,,,,,,,,,,,\r\n",
         )
     );
     assert_eq!(
@@ -151,8 +151,8 @@ fn each_format_is_written_so() {
             r#""time":"1970-01-01T00:00:00Z","end_time":"1970-01-01T01:00:00.5Z","precision":"second","#,
             r#""description":"A rocket\nstarts, \"slowly\".","name":"=1+1","location":"Cape Kennedy, Florida","#,
             r#""causes":[{"event_id":"a","kind":"requires"},{"event_id":"b","kind":"contributes"}],"#,
-            r#""actors":["Armstrong","Aldrin; \"Buzz\""],"kind":"observed","attributes":{"a":[1,"x"],"b":-2},"#,
-            r#""source":"NASA","sequence":3,"radius_m":500.0}},"#,
+            r#""actors":["Armstrong","Aldrin; \"Buzz\""],"kind":"observed","asserts":[{"predicate":"p","subject":"s","value":1}],"#,
+            r#""attributes":{"a":[1,"x"],"b":-2},"source":"NASA","sequence":3,"radius_m":500.0}},"#,
             "\n",
             r#"{"type":"Feature","id":"x","geometry":null,"properties":{"time":"1970-01-01T00:00:00Z"}}"#,
             "\n]}\n",
@@ -250,13 +250,29 @@ fn causes() -> impl Strategy<Value = Vec<Cause>> {
     })
 }
 
-fn attributes() -> impl Strategy<Value = Option<String>> {
-    let value = prop_oneof![
+fn value() -> impl Strategy<Value = serde_json::Value> {
+    prop_oneof![
         any::<bool>().prop_map(serde_json::Value::from),
         (-1000.0..1000.0).prop_map(|number: f64| serde_json::Value::from(number)),
         text(64).prop_map(serde_json::Value::from),
-    ];
-    let object = prop::collection::btree_map("\\PC{0,5}", value, 0..4).prop_map(|members| {
+    ]
+}
+
+fn asserts() -> impl Strategy<Value = Vec<Assertion>> {
+    let assertion = (0..9_u8, text(128), value()).prop_map(|(subject, predicate, value)| Assertion {
+        subject: subject.to_string(),
+        predicate: predicate.unwrap_or_else(|| "p".to_owned()),
+        value: if value.is_null() { "0".to_owned() } else { serde_json_canonicalizer::to_string(&value).unwrap() },
+    });
+    prop::collection::vec(assertion, 0..3).prop_map(|mut asserts| {
+        asserts.sort_by(|a, b| a.subject.cmp(&b.subject));
+        asserts.dedup_by(|a, b| a.subject == b.subject);
+        asserts
+    })
+}
+
+fn attributes() -> impl Strategy<Value = Option<String>> {
+    let object = prop::collection::btree_map("\\PC{0,5}", value(), 0..4).prop_map(|members| {
         let object: serde_json::Map<_, _> = members.into_iter().collect();
         serde_json_canonicalizer::to_string(&object).unwrap()
     });
@@ -275,6 +291,7 @@ prop_compose! {
         causes in causes(),
         actors in prop::collection::vec(text(128).prop_map(|text| text.unwrap_or_else(|| "a".to_owned())), 0..3),
         attributes in attributes(),
+        asserts in asserts(),
         sequence in prop::option::of(0..=EVENT_SEQUENCE_MAX),
     ) -> EventDraft {
         let (description, name, location, source) = texts;
@@ -288,6 +305,7 @@ prop_compose! {
             causes,
             actors,
             kind,
+            asserts,
             attributes,
             source,
             sequence,

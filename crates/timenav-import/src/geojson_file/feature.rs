@@ -11,6 +11,7 @@ use super::properties::{Fields, Properties, Scalar};
 use crate::assembly;
 use crate::attributes;
 use crate::content_id::id_of_name;
+use crate::event_record::AssertionRecord;
 use crate::field::Field;
 use crate::mapping::Mapping;
 use crate::{CauseRecord, RecordError};
@@ -62,6 +63,10 @@ impl Feature<'_> {
         }
         if let Some(actors) = fields.list(Field::Actors)? {
             draft.actors = actors;
+        }
+        if let Some(asserts) = fields.list::<AssertionRecord>(Field::Asserts)? {
+            let asserts = asserts.into_iter().enumerate();
+            draft.asserts = asserts.map(|(index, one)| one.into_assertion(index)).collect::<Result<_, _>>()?;
         }
         let mut attributes = fields.left_over()?;
         let given = fields.attributes()?;

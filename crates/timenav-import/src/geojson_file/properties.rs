@@ -119,7 +119,9 @@ impl<'a> Fields<'a> {
             (Field::EventId | Field::Attributes, _) => Ok(None),
             // Without a point beside it, it says how far around the geometry.
             (Field::RadiusM, Chosen::Property { reading: Reading::Default, .. }) if !self.has_point() => Ok(None),
-            (Field::Causes | Field::Actors, Chosen::Property { value, .. }) if is_list(value) => Ok(None),
+            (Field::Causes | Field::Actors | Field::Asserts, Chosen::Property { value, .. }) if is_list(value) => {
+                Ok(None)
+            }
             (_, chosen) => self.text(field, chosen),
         }
     }
@@ -236,7 +238,7 @@ fn fits(field: Field, value: &RawValue) -> bool {
         None => match field {
             Field::Causes => serde_json::from_str::<Vec<CauseRecord>>(value.get()).is_ok(),
             Field::Actors => serde_json::from_str::<Vec<String>>(value.get()).is_ok(),
-            Field::Attributes => field.can_mean(value.get()),
+            Field::Asserts | Field::Attributes => field.can_mean(value.get()),
             Field::EventId
             | Field::Time
             | Field::EndTime

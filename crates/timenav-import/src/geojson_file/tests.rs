@@ -133,6 +133,11 @@ fn properties_are_fields_or_attributes() {
     check_properties("causes=c", r#"{$T,"c":[1]}"#, "invalid_parameter causes");
     check_properties("", r#"{$T,"causes":[1]}"#, r#"- {"attributes":{"causes":[1]},$T}"#);
     check_properties("", r#"{$T,"causes":["a b"]}"#, "invalid_parameter causes/0");
+    let asserts = r#"- {"asserts":[{"predicate":"is","subject":"door","value":1}],$T}"#;
+    check_properties("", r#"{$T,"asserts":[{"subject":"door","predicate":"is","value":1.0}]}"#, asserts);
+    check_properties("", r#"{$T,"asserts":"[{\"subject\":\"door\",\"predicate\":\"is\",\"value\":1}]"}"#, asserts);
+    check_properties("", r#"{$T,"asserts":[1]}"#, r#"- {"attributes":{"asserts":[1]},$T}"#);
+    check_properties("asserts=a", r#"{$T,"a":[{}]}"#, "missing_parameter asserts/0/value");
     check_properties("", r#"{$T,"actors":["x","y z"]}"#, r#"- {"actors":["x","y z"],$T}"#);
     check_properties("", r#"{$T,"actors":"x; y z"}"#, r#"- {"actors":["x","y z"],$T}"#);
 }

@@ -48,6 +48,8 @@ fn suffixes_say_how_a_text_is_read() {
     check("time=a|unix", Field::Time, Reading::Unix(UnixUnit::Seconds));
     check("time={a|b}|unix_ms", Field::Time, Reading::Unix(UnixUnit::Millis));
     check("end_time=a|unix_us", Field::EndTime, Reading::Unix(UnixUnit::Micros));
+    check("time={a} + {b}m|sum", Field::Time, Reading::Sum);
+    check("asserts={a}/b/{c}|split:/", Field::Asserts, Reading::SplitAt("/".to_owned()));
     check("causes=a|split", Field::Causes, Reading::SplitAtBlanks);
     check("actors=a|split:;", Field::Actors, Reading::SplitAt(";".to_owned()));
     check("actors=a|split:|", Field::Actors, Reading::SplitAt("|".to_owned()));
@@ -89,7 +91,7 @@ fn what_is_no_mapping_is_refused() {
         "xyz=a",
         "`xyz` is no field that can be mapped; the fields are `event_id`, `time`, `end_time`, \
          `precision`, `description`, `name`, `location`, `lat`, `lon`, `radius_m`, `causes`, \
-         `actors`, `source`, `kind`, `sequence`, `attributes`",
+         `actors`, `source`, `kind`, `asserts`, `sequence`, `attributes`",
     );
     refused(
         "time=a,name",
@@ -97,7 +99,7 @@ fn what_is_no_mapping_is_refused() {
     );
     refused("lat=a,geo.lat=b", "`lat` is mapped twice; map it once");
     refused(r#"{"lat": "a", "geo.lat": "b"}"#, "`lat` is mapped twice; map it once");
-    refused("time=a|hours", "`|hours` cannot be said of `time`; times take `|unix`, `|unix_ms` and `|unix_us`");
+    refused("time=a|hours", "`|hours` cannot be said of `time`; times take `|unix`, `|unix_ms`, `|unix_us` and `|sum`");
     refused("causes=a|split:", "`|split:` cannot be said of `causes`; lists take `|split` and `|split:<separator>`");
     refused("name=a|split", "`|split` cannot be said of `name`; only times and lists take a suffix");
     let single = "the template of `name` has a single brace; write `{column}` for a column, and \
