@@ -76,8 +76,8 @@ pub use places::{Understood, name_key};
 pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, TileRequest};
 pub use refusal::Refusal;
 pub use scan::{
-    AskedScan, Checked, Detection, EntryRow, KeptCheckpoint, KeptEvent, KeptRows, Orphan, Progress, SCANS_RUNNING_MAX,
-    Scan, ScanRequest, ScanSource, ScanStage, Snapshot, VerifySignature, scan,
+    AskedScan, Checked, Detection, EntryMarks, EntryRow, KeptCheckpoint, KeptEvent, KeptRows, Orphan, Progress,
+    SCANS_RUNNING_MAX, Scan, ScanRequest, ScanSource, ScanStage, Snapshot, VerifySignature, scan,
 };
 pub use scan_events::{EventMarks, EventSummary};
 pub use sessions::{NewSession, PasswordRequest, SessionView};

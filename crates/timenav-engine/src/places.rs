@@ -9,7 +9,7 @@ use timenav_core::place::{LocationQuery, Point};
 
 use crate::engine::{Doors, Engine};
 use crate::event_content::event_draft;
-use crate::gazetteer::KnownPlace;
+use crate::gazetteer::{Gazetteer, KnownPlace};
 use crate::refusal::Refusal;
 use crate::store::{KnownEvent, Layer, Pattern};
 
@@ -126,8 +126,12 @@ pub(crate) fn point_of(doors: &Doors, draft: &EventDraft) -> Option<Point> {
     if let Some(geo) = draft.geo {
         return Some(geo.point);
     }
-    let place = doors.gazetteer.as_ref()?.find(draft.location.as_ref()?)?;
-    match place.location {
+    named_point(doors.gazetteer.as_deref()?, draft.location.as_ref()?)
+}
+
+/// Returns the middle of the place that a text names, if that is a city.
+pub(crate) fn named_point(gazetteer: &dyn Gazetteer, location: &str) -> Option<Point> {
+    match gazetteer.find(location)?.location {
         LocationQuery::Near { center, .. } => Some(center),
         // An area has no middle that would be true.
         LocationQuery::Area(_) | LocationQuery::Anywhere | LocationQuery::Within(_) | LocationQuery::Named(_) => None,

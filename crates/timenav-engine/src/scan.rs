@@ -4,11 +4,14 @@
 //! public key that is trusted, and no engine: `timenav verify` runs it on the files of a service
 //! that does not run.
 
+use std::sync::Arc;
+
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, VerifierKey};
 use timenav_core::scan::{Depth, Finding, FindingKind, Findings, Mark, open_signed};
 
 use crate::entropy::Entropy;
+use crate::gazetteer::Gazetteer;
 use crate::store::StoreError;
 
 mod detection;
@@ -26,7 +29,7 @@ pub use detection::{AskedScan, Detection};
 pub use places::SCANS_RUNNING_MAX;
 pub(crate) use places::ScanPlaces;
 pub use report::{Checked, Scan};
-pub use source::{EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, Snapshot};
+pub use source::{EntryMarks, EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, Snapshot};
 
 /// How far a scan has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,6 +95,8 @@ pub struct ScanRequest<'a> {
     pub key: VerifierKey,
     /// The arithmetic of signatures.
     pub verify: &'a VerifySignature,
+    /// What events were given the coordinates of their places by; what it gave is not compared without.
+    pub gazetteer: Option<Arc<dyn Gazetteer>>,
     /// Picks the entries of a sample.
     pub entropy: &'a dyn Entropy,
     /// Checkpoints from elsewhere. They must have been read before the scan begins.

@@ -114,6 +114,7 @@ impl Engine {
             depth,
             key: key.map_err(|error| Refusal::Damaged(error.to_string()))?,
             verify: &move |public, message, signature| signer.verify(public, message, signature),
+            gazetteer: self.doors().gazetteer.clone(),
             entropy: &*self.doors().entropy,
             kept,
         };

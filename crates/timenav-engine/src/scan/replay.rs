@@ -15,11 +15,15 @@ use super::payloads::{
     ClockPayload, CorrectedPayload, CreatedPayload, ErasurePayload, ForkPayload, IntervenedPayload, KeyPayload,
     SetPermissionsPayload, UserPayload, anchor, key, read, user,
 };
+use super::source::EntryMarks;
 use crate::payload::action;
 use crate::state::{Anchor, ApiKey, User};
 
 mod compare;
+mod marks;
 mod sessions;
+
+use marks::Marks;
 
 /// What an entry says of an event, to be compared with its rows.
 #[derive(Clone, Debug)]
@@ -106,6 +110,7 @@ pub(super) struct Replay {
     /// The same, said after the scan began.
     told_later: BTreeMap<u64, Erased>,
     changes_count: u64,
+    marks: Marks,
     /// Why the state cannot be compared.
     blind: Option<String>,
     pub(super) findings: Findings,
@@ -139,6 +144,7 @@ impl Replay {
             told: BTreeMap::new(),
             told_later: BTreeMap::new(),
             changes_count: 0,
+            marks: Marks::new(first),
             blind: None,
             findings: Findings::default(),
         }
@@ -208,7 +214,13 @@ impl Replay {
     }
 
     /// Takes the next entry; `payload` is `None` where it was erased.
-    pub(super) fn entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
+    pub(super) fn entry(
+        &mut self,
+        record: &LeafRecord<'_>,
+        position: u64,
+        payload: Option<&[u8]>,
+        kept: EntryMarks,
+    ) -> Option<Recorded> {
         let Ok(recorded_at) = parse_timestamp::<Wall>(&record.recorded_at) else {
             self.lose(position);
             return None;
@@ -218,6 +230,7 @@ impl Replay {
         if payload.is_none() {
             self.gone.insert(position);
         }
+        let events_before = self.events_count;
         let recorded = self.recorded(record, position, payload);
         if recorded.is_none() && !is_without_effect(&record.action) {
             self.changes_count += 1;
@@ -228,6 +241,7 @@ impl Replay {
             }
         }
         self.check_reading(record, position, recorded_at);
+        self.check_marks(record, position, payload, self.events_count - events_before, kept);
         recorded
     }
 
@@ -378,6 +392,7 @@ impl Replay {
         }
         self.clock = Some(clock);
         self.clock_entry = position;
+        self.marks.clock_entry = Some(position.cast_signed());
     }
 
     /// Takes an entry that came after the scan began, for the erasure that it may tell of.

@@ -6,9 +6,11 @@ use timenav_core::place::{Cell, Point};
 use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Virtual, parse_timestamp};
 
+use super::events::Compared;
 use super::replay::{Made, RecordedData, RecordedEvent};
 use super::source::{KeptEvent, KeptRows};
-use crate::places::name_key;
+use crate::gazetteer::Gazetteer;
+use crate::places::{name_key, named_point};
 use crate::store::DataRecord;
 
 /// The cell of events without coordinates.
@@ -36,7 +38,13 @@ struct Geo {
 
 /// Compares the rows of an event with what an entry says of it. Returns whether the row is missing:
 /// it may have been erased meanwhile.
-pub(super) fn is_missing(findings: &mut Findings, event: &RecordedEvent, rows: &KeptRows) -> bool {
+pub(super) fn is_missing(
+    compared: &mut Compared,
+    gazetteer: Option<&dyn Gazetteer>,
+    event: &RecordedEvent,
+    rows: &KeptRows,
+) -> bool {
+    let Compared { findings, unplaced, .. } = compared;
     let mut found = |what: &str| {
         let evidence = format!("table events, {}: {what}", event.event_id);
         findings.add(FindingKind::StateMismatch, Some(event.position), evidence);
@@ -82,8 +90,11 @@ pub(super) fn is_missing(findings: &mut Findings, event: &RecordedEvent, rows: &
     if row.until.is_some_and(|until| !is_told(rows, row.position, until)) {
         found("it is marked as no longer standing, and no entry says so");
     }
-    if let Some(column) = wrong_column(row, content) {
-        found(&format!("{column} of the row is not that of the event"));
+    match compare_columns(row, content, gazetteer) {
+        Err(column) => found(&format!("{column} of the row is not that of the event")),
+        Ok(Place::OfGazetteer) => unplaced.is_placed(row.position),
+        Ok(Place::Missing) => unplaced.is_not(row.position, &event.event_id),
+        Ok(Place::Own) => {}
     }
     false
 }
@@ -121,31 +132,55 @@ pub(super) fn compare_data(
     record.erased
 }
 
-/// Returns which column does not follow from the content.
-fn wrong_column(row: &KeptEvent, content: &[u8]) -> Option<&'static str> {
-    let Ok(columns) = serde_json::from_slice::<Columns>(content) else { return Some("the content") };
+/// Where the coordinates of a row come from.
+enum Place {
+    /// From the event, or there are none.
+    Own,
+    /// From the gazetteer, by the place that the event names.
+    OfGazetteer,
+    /// They could come from the gazetteer, and are not there.
+    Missing,
+}
+
+/// Returns where the coordinates are from, or which column does not follow from the content.
+fn compare_columns(row: &KeptEvent, content: &[u8], gazetteer: Option<&dyn Gazetteer>) -> Result<Place, &'static str> {
+    let columns: Columns = serde_json::from_slice(content).map_err(|_| "the content")?;
     let time = parse_timestamp::<Virtual>(&columns.time).ok();
     if time.is_none_or(|time| time.micros() != row.time_micros) {
-        return Some("the time");
+        return Err("the time");
     }
     if columns.name.as_deref().map(name_key) != row.name_key {
-        return Some("the name");
+        return Err("the name");
     }
     if columns.location != row.place {
-        return Some("the place");
+        return Err("the place");
     }
-    let near = |a: f64, b: f64| (a - b).abs() < ROUNDING_DEGREES;
-    let same_point = match (columns.geo, row.point) {
-        (None, None) => true,
-        // An event without coordinates is found by those of the place it names, which no entry tells.
-        (None, Some(_)) if row.place.is_some() => true,
-        (Some(geo), Some((lat, lon))) => near(geo.lat, lat) && near(geo.lon, lon),
-        (Some(_), None) | (None, Some(_)) => false,
-    };
-    if !same_point {
-        return Some("the point");
-    }
+    let place = compare_point(row, &columns, gazetteer).ok_or("the point")?;
     let point = row.point.and_then(|(lat, lon)| Point::new(lat, lon));
     let cell = point.map_or(NO_CELL, |point| i64::from(Cell::of(point).number()));
-    (cell != row.cell).then_some("the cell")
+    if cell == row.cell { Ok(place) } else { Err("the cell") }
+}
+
+/// Returns where the coordinates are from, and `None` where they are others.
+fn compare_point(row: &KeptEvent, columns: &Columns, gazetteer: Option<&dyn Gazetteer>) -> Option<Place> {
+    let is_near = |lat: f64, lon: f64| {
+        let near = |a: f64, b: f64| (a - b).abs() < ROUNDING_DEGREES;
+        row.point.is_some_and(|point| near(point.0, lat) && near(point.1, lon))
+    };
+    match (&columns.geo, &row.place) {
+        (Some(geo), _) => is_near(geo.lat, geo.lon).then_some(Place::Own),
+        (None, None) => row.point.is_none().then_some(Place::Own),
+        // An event without coordinates is found by those of the place it names, which no entry tells.
+        (None, Some(place)) => match (gazetteer, row.point) {
+            (None, _) => Some(Place::Own),
+            (Some(gazetteer), None) => match named_point(gazetteer, place) {
+                Some(_) => Some(Place::Missing),
+                None => Some(Place::Own),
+            },
+            (Some(gazetteer), Some(_)) => {
+                let point = named_point(gazetteer, place)?;
+                is_near(point.lat(), point.lon()).then_some(Place::OfGazetteer)
+            }
+        },
+    }
 }

@@ -40,6 +40,17 @@ pub struct EntryRow {
     pub salt: Vec<u8>,
     /// What happened; empty where it was erased.
     pub payload: Vec<u8>,
+    /// What is kept beside it.
+    pub marks: EntryMarks,
+}
+
+/// What a fork at an entry begins with. It is kept beside the entry, and follows from it and those before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EntryMarks {
+    /// How many events stand after it.
+    pub events_count: i64,
+    /// The position of the entry whose payload tells of the clock.
+    pub clock_entry: i64,
 }
 
 /// One row of the table of events.

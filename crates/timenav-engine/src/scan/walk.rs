@@ -3,7 +3,7 @@
 use timenav_core::ledger::{Checkpoint, LeafRecord, inclusion_nodes, leaf_hash, verify_inclusion};
 use timenav_core::scan::{Depth, EntryBytes, FilledTile, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
 
-use super::events::Compared;
+use super::events::{Compared, Unplaced};
 use super::replay::{Recorded, RecordedData, RecordedEvent, Replay};
 use super::report::{self, Checked, Scan};
 use super::source::{EntryRow, Orphan, Snapshot};
@@ -33,6 +33,8 @@ struct Way<'a, 'b> {
     sampled: u64,
     /// Events without a row, which may have been erased meanwhile.
     missing: Vec<RecordedEvent>,
+    /// Events without the coordinates of their place.
+    unplaced: Unplaced,
     /// How far it has come, and who is told.
     progress: Progress,
     tell: &'a mut (dyn FnMut(Progress) + Send),
@@ -80,6 +82,7 @@ pub(super) async fn walk(
         good: Vec::new(),
         sampled: 0,
         missing: Vec::new(),
+        unplaced: Unplaced::default(),
         progress: Progress::default(),
         tell,
     };
@@ -145,7 +148,7 @@ impl Way<'_, '_> {
     /// Reads every entry from a position on, and compares what follows from them.
     async fn read_from(&mut self, first: u64, mut marks: Vec<Mark>) -> Result<(), StoreError> {
         let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
-        let timeline = &self.request.timeline;
+        let (timeline, gazetteer) = (&self.request.timeline, self.request.gazetteer.as_ref());
         let ledger = if first == 0 {
             // The root of nothing is known without reading.
             for mark in marks.iter_mut().filter(|mark| mark.size == 0) {
@@ -172,7 +175,8 @@ impl Way<'_, '_> {
             // compared, off the threads that answer requests.
             let working = tokio::task::spawn_blocking(move || carried.take(&rows, end));
             let reading = source.entry_rows(key, end, size.min(end + BLOCK_ENTRIES));
-            let (worked, read, compared) = tokio::join!(working, reading, events::compare(source, key, events));
+            let (worked, read, compared) =
+                tokio::join!(working, reading, events::compare(source, key, gazetteer, events));
             let (back, block) = worked.map_err(|error| StoreError::Unavailable(error.to_string()))?;
             carried = back;
             next = read?;
@@ -181,7 +185,8 @@ impl Way<'_, '_> {
             at = end;
             self.advance(at - first, bytes);
         }
-        self.keep(events::compare(source, key, events).await)?;
+        self.keep(events::compare(source, key, gazetteer, events).await)?;
+        std::mem::take(&mut self.unplaced).tell(&mut self.findings);
         self.end(carried).await
     }
 
@@ -198,8 +203,9 @@ impl Way<'_, '_> {
     /// Keeps what comparing events gave.
     fn keep(&mut self, compared: Result<Compared, StoreError>) -> Result<(), StoreError> {
         match compared {
-            Ok(Compared { findings, missing }) => {
+            Ok(Compared { findings, missing, unplaced }) => {
                 self.findings.append(findings);
+                self.unplaced.append(unplaced);
                 let room = MISSING_MAX.saturating_sub(self.missing.len());
                 self.missing.extend(missing.into_iter().take(room));
                 Ok(())
@@ -439,7 +445,7 @@ impl Carried {
             if !fits {
                 self.replay.lose(row.position);
             }
-            match self.replay.entry(&record, row.position, payload).filter(|_| fits) {
+            match self.replay.entry(&record, row.position, payload, row.marks).filter(|_| fits) {
                 Some(Recorded::Event(event)) => block.events.push(event),
                 Some(Recorded::Data(data)) => block.data.push(data),
                 None => {}
@@ -461,7 +467,7 @@ impl EntryRow {
     }
 
     fn as_bytes(&self) -> EntryBytes<'_> {
-        let Self { position, leaf, salt, payload } = self;
+        let Self { position, leaf, salt, payload, .. } = self;
         EntryBytes { position: *position, leaf, salt, payload }
     }
 }

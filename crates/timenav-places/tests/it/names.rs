@@ -1,8 +1,15 @@
 //! Which place a name means.
 
+use std::fmt::Write as _;
+
+use fst::Streamer as _;
 use proptest::prelude::*;
+use timenav_core::ledger::sha256;
 use timenav_core::place::LocationQuery;
 use timenav_places::{Gazetteer, normalized};
+
+/// The hash of all names and the middle of the city that it means.
+const MEANINGS: &str = "58d82697c0e43c43465218ff03150d0416e65254c74c758367e12f2b6695f39e";
 
 /// Names, and the place that each means first, with what it is in.
 const NAMES: &[(&str, &str)] = &[
@@ -177,4 +184,22 @@ proptest! {
         }
         prop_assert_eq!(normalized(&normalized(&text)), normalized(&text));
     }
+}
+
+/// The points of events that name a city are kept, and scans compare them with what the name means.
+#[test]
+fn names_keep_their_meaning() {
+    let gazetteer = Gazetteer::baked();
+    let names = fst::Map::new(&include_bytes!("../../data/names.fst")[..]).unwrap();
+    let mut names = names.stream();
+    let mut meanings = String::new();
+    while let Some((name, _)) = names.next() {
+        let name = std::str::from_utf8(name).unwrap();
+        let found = gazetteer.look_up(name).map(|found| gazetteer.location(&found.best));
+        if let Some(LocationQuery::Near { center, .. }) = found {
+            writeln!(meanings, "{name} {} {}", center.lat(), center.lon()).unwrap();
+        }
+    }
+    let says = "a name means another point: events are kept by what it meant, so a step has to write their points anew";
+    assert_eq!(sha256(&[meanings.as_bytes()]).to_hex(), MEANINGS, "{says}");
 }

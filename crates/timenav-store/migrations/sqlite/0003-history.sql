@@ -13,14 +13,18 @@ ALTER TABLE entries ADD COLUMN clock_entry INTEGER NOT NULL DEFAULT 0;
 
 WITH told AS (
     SELECT entry,
-        CASE WHEN length(payload) > 0 AND json_valid(CAST(payload AS TEXT))
-            THEN json_type(CAST(payload AS TEXT), '$.clock') = 'object' END AS of_clock,
-        json_extract(CAST(leaf AS TEXT), '$.action') AS action
+        CASE WHEN length(payload) > 0 AND json_valid(CAST(payload AS TEXT)) THEN CAST(payload AS TEXT) END AS payload,
+        json_extract(CAST(leaf AS TEXT), '$.action') AS action,
+        json_extract(CAST(leaf AS TEXT), '$.subject') AS subject,
+        json_extract(CAST(leaf AS TEXT), '$.timeline_id') AS timeline_id
     FROM entries
 ), marks AS (
     SELECT entry,
-        max(CASE WHEN of_clock THEN entry & 1099511627775 ELSE 0 END) OVER ledger AS clock_entry,
-        sum(action = 'record_event') OVER ledger AS events_count
+        -- On `system`, the making of other timelines tells of their clocks.
+        max(CASE WHEN json_type(payload, '$.clock') = 'object' AND (action <> 'create_timeline' OR subject = timeline_id)
+            THEN entry & 1099511627775 ELSE 0 END) OVER ledger AS clock_entry,
+        sum((action = 'record_event')
+            - (action = 'erase_data' AND json_type(payload, '$.event_id') IS 'text')) OVER ledger AS events_count
     FROM told
     WINDOW ledger AS (PARTITION BY entry >> 40 ORDER BY entry)
 )

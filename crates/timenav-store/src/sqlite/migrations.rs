@@ -48,3 +48,41 @@ pub(super) fn run(connection: &mut Connection) -> Result<(), StoreError> {
     }
     transaction.commit().map_err(failed)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Appends an entry as it was kept before there was history.
+    fn append(connection: &Connection, (timeline, name): (i64, &str), (action, subject): (&str, &str), payload: &str) {
+        let leaf = format!(r#"{{"action":"{action}","subject":"{subject}","timeline_id":"{name}"}}"#);
+        let insert = "INSERT INTO entries (entry, leaf, salt, payload)
+            SELECT coalesce(max(entry) + 1, ?1 << 40), ?2, zeroblob(16), ?3 FROM entries WHERE entry >> 40 = ?1";
+        connection.execute(insert, params![timeline, leaf.as_bytes(), payload.as_bytes()]).unwrap();
+    }
+
+    #[test]
+    fn history_begins_with_what_the_entries_tell() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(TABLE).unwrap();
+        for (step, text) in &STEPS[..2] {
+            connection.execute_batch(text).unwrap();
+            let digest = sha256(&[text.as_bytes()]).to_hex();
+            connection.execute("INSERT INTO migrations VALUES (?1, ?2)", params![step, digest]).unwrap();
+        }
+        let (system, main) = ((1, "system"), (2, "main"));
+        append(&connection, system, ("create_timeline", "system"), r#"{"clock":{}}"#);
+        append(&connection, system, ("create_timeline", "main"), r#"{"clock":{}}"#);
+        append(&connection, main, ("create_timeline", "main"), r#"{"clock":{}}"#);
+        append(&connection, main, ("record_event", "a"), r#"{"event_id":"a"}"#);
+        append(&connection, main, ("pause", "clock"), r#"{"clock":{},"changed":true}"#);
+        append(&connection, main, ("record_event", "b"), "");
+        append(&connection, main, ("erase_data", "b"), r#"{"position":3,"data_id":null,"event_id":"b"}"#);
+        append(&connection, main, ("erase_data", "d"), r#"{"position":1,"data_id":"d"}"#);
+        run(&mut connection).unwrap();
+        let mut select = connection.prepare("SELECT events_count, clock_entry FROM entries ORDER BY entry").unwrap();
+        let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let marks: Vec<(i64, i64)> = rows.collect::<Result<_, _>>().unwrap();
+        assert_eq!(marks, [(0, 0), (0, 0), (0, 0), (1, 0), (1, 2), (2, 2), (1, 2), (1, 2)]);
+    }
+}

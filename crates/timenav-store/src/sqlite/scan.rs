@@ -10,13 +10,14 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use timenav_core::ids::{DataId, TimelineId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
-    Anchor, DataRecord, EntryRow, KeptEvent, KeptRows, ScanSource, Snapshot, StoreError, TimelineKey,
+    Anchor, DataRecord, EntryMarks, EntryRow, KeptEvent, KeptRows, ScanSource, Snapshot, StoreError, TimelineKey,
 };
 
 use super::values::{POSITION_MAX, count, entry_key, failed, id, sql};
 use super::{READER_CACHE_KIB, SqliteStore, configure, data, identity, orphans, read, tiles};
 
-const SELECT_ROWS: &str = "SELECT entry, leaf, salt, payload FROM entries WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
+const SELECT_ROWS: &str = "SELECT entry, leaf, salt, payload, events_count, clock_entry FROM entries
+    WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
 const SELECT_LAST: &str = "SELECT max(entry) FROM entries WHERE entry BETWEEN ?1 AND ?2";
 const SELECT_TILE: &str = "SELECT hashes FROM tiles WHERE timeline = ?1 AND level = ?2 AND tile = ?3";
 const SELECT_EVENT: &str = "SELECT position, until, time, lat, lon, cell, place, content, name_key
@@ -229,7 +230,9 @@ fn entry_rows(connection: &Connection, key: TimelineKey, first: u64, end: u64) -
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let position = count(row.get::<_, i64>(0).map_err(failed)? - start)?;
-        found.push(EntryRow { position, leaf: blob(row, 1)?, salt: blob(row, 2)?, payload: blob(row, 3)? });
+        let (leaf, salt, payload) = (blob(row, 1)?, blob(row, 2)?, blob(row, 3)?);
+        let marks = EntryMarks { events_count: row.get(4).map_err(failed)?, clock_entry: row.get(5).map_err(failed)? };
+        found.push(EntryRow { position, leaf, salt, payload, marks });
     }
     Ok(found)
 }

@@ -156,6 +156,7 @@ async fn check_scan(store: &dyn Store, head: &Head, house: &House) {
         depth: Depth::Full,
         key,
         verify: &verify,
+        gazetteer: house.gazetteer.clone(),
         entropy: &CountingEntropy::default(),
         kept: note.into_iter().map(|note| KeptCheckpoint { from: "kept outside", note }).collect(),
     };

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use timenav_core::access::{Permissions, RestrictionLevel, Scope};
 use timenav_core::ids::TimelineId;
 use timenav_engine::{
-    ApiKeyRequest, Caller, Commit, DirectoryChange, Doors, Engine, OpenError, Options, Refusal, Seen, Store,
+    ApiKeyRequest, Caller, Commit, DirectoryChange, Doors, Engine, Gazetteer, OpenError, Options, Refusal, Seen, Store,
     TimelineCommit, Topic, User, Vault, WatchLedger, WatchedParadoxes,
 };
 use timenav_store::SqliteStore;
@@ -26,6 +26,7 @@ pub(crate) struct House {
     pub(crate) outside: Arc<MemoryOutside>,
     pub(crate) vault: Option<Arc<dyn Vault>>,
     pub(crate) passwords: Arc<FakePasswords>,
+    pub(crate) gazetteer: Option<Arc<dyn Gazetteer>>,
     pub(crate) options: Options,
     /// The keys that first starts handed out.
     pub(crate) first_keys: Mutex<Vec<String>>,
@@ -62,6 +63,7 @@ impl House {
             outside: Arc::default(),
             vault: Some(Arc::<FakeVault>::default()),
             passwords: Arc::default(),
+            gazetteer: None,
             options,
             first_keys: Mutex::default(),
         }
@@ -83,7 +85,7 @@ impl House {
             outside: Arc::clone(&self.outside) as _,
             vault: self.vault.clone(),
             passwords: Some(Arc::clone(&self.passwords) as _),
-            gazetteer: None,
+            gazetteer: self.gazetteer.clone(),
         }
     }
 

@@ -28,7 +28,7 @@ use timenav_engine::{
 use timenav_store::SqliteArchive;
 use zeroize::Zeroizing;
 
-use crate::doors::CountingEntropy;
+use crate::doors::{CountingEntropy, OneCity};
 use crate::house::{Home, House};
 use crate::sample::{event_id, moment, password, timeline_id, user_id, users};
 
@@ -120,7 +120,8 @@ async fn log_in(home: &Home<'_>) {
 
 /// Returns a house that was lived in and is closed.
 async fn lived_in() -> House {
-    let house = House::new();
+    let mut house = House::new();
+    house.gazetteer = Some(Arc::new(OneCity));
     let home = house.open().await;
     fill(&home).await;
     home.engine.close().await;
@@ -152,6 +153,7 @@ async fn look_at(house: &House, path: PathBuf, timeline: &str, depth: Depth, not
         depth,
         key: VerifierKey::new(&origin(&house.options.service_name, timeline), signer.public_key()).unwrap(),
         verify: &move |public, message, signature| signer.verify(public, message, signature),
+        gazetteer: house.gazetteer.clone(),
         entropy: &CountingEntropy::default(),
         kept: note.into_iter().map(|note| KeptCheckpoint { from: "kept outside", note: note.to_owned() }).collect(),
     };

@@ -5,7 +5,7 @@ use timenav_core::intervention::Effect;
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::InterventionRequest;
 
-use super::{Outside, attack, clean, connect, found, lived_in, look, told};
+use super::{Outside, attack, check_found, clean, connect, found, lived_in, look, told};
 use crate::house::House;
 use crate::sample::{event_id, moment, timeline_id};
 
@@ -36,6 +36,24 @@ async fn t18_every_table_that_follows() {
         ("main", "INSERT INTO interventions VALUES (2, 'e9', 5, 'x')", "table interventions has 1 rows"),
         ("main", "UPDATE events SET lat = 1 WHERE timeline = 2 AND event_id = 'e10'", "e10: the point"),
         ("main", "UPDATE events SET cell = 5 WHERE timeline = 2 AND event_id = 'e10'", "e10: the cell"),
+        // Coordinates that the event does not tell, but the place that it names.
+        ("main", "UPDATE events SET lat = 1 WHERE timeline = 2 AND event_id = 'e9'", "e9: the point"),
+        (
+            "main",
+            "UPDATE events SET lat = NULL, lon = NULL, cell = -1 WHERE timeline = 2 AND event_id = 'e9'",
+            "e9: the coordinates of its place are missing",
+        ),
+        (
+            "main",
+            "UPDATE events SET lat = 1, lon = 1, cell = 5 WHERE timeline = 2 AND event_id = 'e8'",
+            "e8: the point",
+        ),
+        ("main", "UPDATE entries SET events_count = 9 WHERE entry = (2 << 40) + 300", "300: the count of events is 9"),
+        (
+            "main",
+            "UPDATE entries SET clock_entry = 7 WHERE entry = (2 << 40) + 300",
+            "300: the entry of the clock is 7",
+        ),
         ("main", "UPDATE events SET until = 5 WHERE timeline = 2 AND event_id = 'e10'", "e10: it is marked"),
         ("main", "DELETE FROM events WHERE timeline = 2 AND event_id = 'e11'", "e11: the row is missing"),
         ("main", "UPDATE events SET event_id = 'x' WHERE timeline = 2 AND event_id = 'e11'", "e11: the row is missing"),
@@ -268,4 +286,36 @@ async fn versions_interventions_and_forks_follow_too() {
         let found = scan.findings.iter().any(|one| one.kind.as_str() == kind && one.evidence.contains(says));
         assert!(found, "{statement}: {:#?}", scan.findings);
     }
+}
+
+#[tokio::test]
+async fn what_forks_begin_with_follows_too() {
+    let first = "(SELECT timeline << 40 FROM timelines WHERE timeline_id = 'forked')";
+    let last = "(SELECT max(entry) FROM entries WHERE entry >> 40 = 2)";
+    for (timeline, entry) in [("forked", first), ("main", last)] {
+        let house = lived_in().await;
+        with_history(&house).await;
+        attack(&house, &format!("UPDATE entries SET events_count = events_count + 1 WHERE entry = {entry}"));
+        let scan = found(&house, timeline, FindingKind::StateMismatch, None).await;
+        assert!(scan.findings[0].evidence.contains("the count of events"), "{:#?}", scan.findings);
+        assert_eq!(scan.findings.len(), 1, "{:#?}", scan.findings);
+    }
+}
+
+#[tokio::test]
+async fn a_tail_compares_what_is_kept_beside_its_entries() {
+    for column in ["events_count", "clock_entry"] {
+        let house = lived_in().await;
+        let last = main_size(&house) - 1;
+        attack(&house, &format!("UPDATE entries SET {column} = {column} + 1 WHERE entry = (2 << 40) + {last}"));
+        let scan = look(&house, "main", "tail:10".parse().unwrap(), Outside::Kept).await;
+        check_found(&scan, FindingKind::StateMismatch, Some(last));
+        assert!(!look(&house, "one", Depth::Full, Outside::Kept).await.tampering_detected());
+    }
+}
+
+/// Returns how many entries `main` has.
+fn main_size(house: &House) -> u64 {
+    let select = "SELECT size FROM timelines WHERE timeline = 2";
+    connect(house).query_row(select, [], |row| row.get::<_, i64>(0)).unwrap().cast_unsigned()
 }

@@ -1,6 +1,7 @@
 //! From the files of a service, whether it runs or not.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use timenav_core::ids::TimelineId;
@@ -13,6 +14,7 @@ use crate::data_folder::{CHECKPOINTS_FILE, DATA_DEFAULT, DATABASE_FILE, SIGNING_
 use crate::doors::{OsEntropy, verify_signature};
 use crate::key_files::read_public_key;
 use crate::output;
+use crate::places::Places;
 
 /// The key pair of a service, as far as a verifier needs it.
 struct ServiceKey {
@@ -48,6 +50,7 @@ pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Resu
             timeline: timeline.clone(),
             depth: command.depth,
             verify: &verify_signature,
+            gazetteer: Some(Arc::new(Places::open())),
             entropy: &OsEntropy::new(),
             kept: kept.chain(own).collect(),
         };

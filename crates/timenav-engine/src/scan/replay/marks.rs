@@ -1,0 +1,70 @@
+//! What is kept beside each entry for forks: how many events stand after it, and which entry tells of the clock.
+
+use timenav_core::ledger::LeafRecord;
+use timenav_core::scan::FindingKind;
+
+use super::{EntryMarks, Replay};
+use crate::payload::action;
+use crate::scan::payloads::{ErasurePayload, read};
+
+/// The marks that the next entry goes on from, as far as they are known: a replay that begins in the middle takes
+/// those of its first entry as they are.
+pub(super) struct Marks {
+    events_count: Option<i64>,
+    pub(super) clock_entry: Option<i64>,
+}
+
+impl Marks {
+    pub(super) fn new(first: u64) -> Self {
+        let nothing = (first == 0).then_some(0);
+        Self { events_count: nothing, clock_entry: nothing }
+    }
+}
+
+impl Replay {
+    /// The marks of an entry follow from it and from those before. `counted` is by how many events more stand, as
+    /// far as its payload tells.
+    pub(super) fn check_marks(
+        &mut self,
+        record: &LeafRecord<'_>,
+        position: u64,
+        payload: Option<&[u8]>,
+        counted: i64,
+        kept: EntryMarks,
+    ) {
+        if self.blind.is_some() {
+            return;
+        }
+        let mut differs = |what: &str, expected: i64, kept: i64| {
+            if expected != kept {
+                let evidence =
+                    format!("table entries, {position}: {what} is {kept}, and the entries make it {expected}");
+                self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
+            }
+        };
+        let clock_entry = *self.marks.clock_entry.get_or_insert(kept.clock_entry);
+        differs("the entry of the clock", clock_entry, kept.clock_entry);
+        let events_count = match (self.marks.events_count, stand_more(record, payload, counted)) {
+            (Some(before), Some(more)) => before + more,
+            // What an erased intervention did is not known any more; it did it to one event.
+            (Some(before), None) => kept.events_count.clamp(before - 1, before + 1),
+            (None, _) => kept.events_count,
+        };
+        differs("the count of events", events_count, kept.events_count);
+        self.marks.events_count = Some(events_count);
+    }
+}
+
+/// Returns by how many events more stand after an entry; `None` where that is not known any more.
+fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> Option<i64> {
+    match (&*record.action, payload) {
+        // It stood until it was erased.
+        (action::RECORD_EVENT, None) => Some(1),
+        (action::MANIPULATE_EVENT, None) => None,
+        (action::ERASE_DATA, Some(payload)) => {
+            let erased: ErasurePayload = read(payload)?;
+            Some(-i64::from(erased.event_id.is_some() && !erased.cancelled))
+        }
+        _ => Some(counted),
+    }
+}
