@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import axe from 'axe-core';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 
 export const BINARY = process.env['TIMENAV_BIN'] ?? resolve(import.meta.dirname, '../../target/debug/timenav');
@@ -114,8 +114,11 @@ export interface Stage {
   service: Service;
   /** Opens a page of its own: no cookies, nothing kept. `expected` are complaints that belong to the test. */
   page(options?: BrowserContextOptions & { expected?: RegExp }): Promise<Page>;
-  /** Opens a page on which somebody is logged in, at a view such as `timeline?timeline=demo`. */
-  loggedIn(view?: string, options?: BrowserContextOptions & { expected?: RegExp; user?: string }): Promise<Page>;
+  /**
+   * Opens a page on which somebody is logged in, at a view such as `timeline?timeline=demo`: with the session that they
+   * have since an earlier test of the file, as log-ins are limited, unless it is to be one of the page's own.
+   */
+  loggedIn(view?: string, options?: BrowserContextOptions & { expected?: RegExp; user?: string; ownSession?: boolean }): Promise<Page>;
 }
 
 /** Sets up a service and a browser for all tests of a file. */
@@ -123,6 +126,7 @@ export function stage(...options: string[]): Stage {
   let service: Service | null = null;
   let browser: Browser | null = null;
   const pages: Page[] = [];
+  const sessions = new Map<string, Awaited<ReturnType<BrowserContext['cookies']>>>();
   beforeAll(async () => {
     service = await Service.start(...options);
     await service.call('POST', 'v1/set-password', { password: PASSWORD });
@@ -151,10 +155,18 @@ export function stage(...options: string[]): Stage {
       pages.push(page);
       return page;
     },
-    async loggedIn(view = 'clock', { user = 'admin', ...options } = {}) {
+    async loggedIn(view = 'clock', { user = 'admin', ownSession = false, ...options } = {}) {
       const page = await made.page(options);
+      const cookies = ownSession ? undefined : sessions.get(user);
+      if (cookies) await page.context().addCookies(cookies);
       await page.goto(`${made.service.url}/#/${view}`);
-      await logIn(page, user);
+      const account = page.getByRole('button', { name: user, exact: true });
+      const form = page.getByLabel('Password', { exact: true });
+      await account.or(form).waitFor();
+      if (await form.isVisible()) {
+        await logIn(page, user);
+        if (!ownSession) sessions.set(user, await page.context().cookies());
+      }
       return page;
     },
   };

@@ -77,8 +77,8 @@ describe('logging in', () => {
   });
 
   it('ends where the user says so, everywhere if they want it', async () => {
-    const here = await on.loggedIn();
-    const there = await on.loggedIn();
+    const here = await on.loggedIn('clock', { ownSession: true });
+    const there = await on.loggedIn('clock', { ownSession: true });
     await here.getByRole('button', { name: 'admin', exact: true }).click();
     await here.getByRole('button', { name: 'Log out everywhere' }).click();
     await here.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
@@ -91,7 +91,7 @@ describe('a session that ends', () => {
   it('asks for the log-in and goes on where the user was', async () => {
     await on.service.user('traveler');
     await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'demo', permissions: { read: ['traveler'] } });
-    const page = await on.loggedIn('clock?timeline=demo', { user: 'traveler', expected: REFUSED });
+    const page = await on.loggedIn('clock?timeline=demo', { user: 'traveler', expected: REFUSED, ownSession: true });
     const { sessions } = await on.service.call<{ sessions: { session_id: string }[] }>('GET', 'v1/sessions?user_id=traveler');
     for (const session of sessions) await on.service.call('DELETE', `v1/sessions/${session.session_id}`);
     // Nothing needs to be clicked: the stream of the clock ends with the session.
