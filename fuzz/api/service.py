@@ -145,6 +145,11 @@ EXPECTED = [
     (r"POST", r"/v1/events", r"#/(\d+/)?attributes/.*", r"-?\d+ has no exact form as a JSON number"),
     # Query string and body may each name the timeline, and differ.
     (r"POST", r"/v1/events", r"#/timeline_id", r"`timeline_id` is given twice with different values"),
+    # Which passwords are common is a long list, and which one is one's own name is between two fields.
+    (r"POST", r"/v1/set-password", r"#/password", r"a password is not the user's own name|this password is among "),
+    # What is to be shown depends on who asks, and how.
+    (r"POST", r"/v1/set-password", r"#/current_password", r"it is asked for one's own password only"),
+    (r"POST", r"/v1/log-out", r"#/everywhere", r"an API key is no session"),
     # Whether a mapping fits a file, and a file its format, is between the two.
     (r"POST", r"/v1/import-events", r"#/map", r"the mapping takes `\w+` from a column "),
     (r"POST", r"/v1/import-events", r"#/map", r"no column is known to be the time of the events"),
@@ -154,7 +159,7 @@ EXPECTED = [
 
 # A schema counts the characters of a text, and the service its bytes.
 TOO_LONG = re.compile(
-    r"(?:the text has \d+ bytes; [01] to|a (?:label|description|location) has at most|a (?:location|key) has 1 to) (\d+)(?: bytes| are allowed)"
+    r"(?:the text has \d+ bytes; [01] to|a (?:label|description|location) has at most|a (?:location|key|password) has 1 to) (\d+)(?: bytes| are allowed)"
 )
 
 

@@ -18,18 +18,19 @@ use timenav_core::ids::UserId;
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{Credential, Engine};
 
+mod log_ins;
+
+use self::log_ins::LogIns;
+pub(crate) use self::log_ins::{
+    ADDRESS_LOG_INS_PER_MINUTE_MAX, KNOWN_LOG_INS_PER_MINUTE_MAX, LOG_INS_PER_MINUTE_MAX, USER_LOG_INS_PER_MINUTE_MAX,
+};
+
 /// Attempts without a valid key that one address may make in a minute, all at once or spread.
 pub(crate) const FAILED_ATTEMPTS_PER_MINUTE_MAX: u32 = 600;
 /// Scans for tampering that one key may ask for in a minute.
 pub(crate) const SCANS_PER_MINUTE_MAX: u32 = 60;
 /// Scans for tampering that may be asked for from one address in a minute, by whatever keys.
 pub(crate) const ADDRESS_SCANS_PER_MINUTE_MAX: u32 = 240;
-/// Log-ins of one user that one address may try in a minute.
-pub(crate) const LOG_INS_PER_MINUTE_MAX: u32 = 10;
-/// Log-ins of whomever that one address may try in a minute.
-pub(crate) const ADDRESS_LOG_INS_PER_MINUTE_MAX: u32 = 60;
-/// Log-ins of one user that may be tried in a minute, from wherever: more than some addresses together can spend.
-pub(crate) const USER_LOG_INS_PER_MINUTE_MAX: u32 = 120;
 /// Addresses or keys in memory from which those that are at rest are forgotten.
 const WATCHED_MAX: usize = 10_000;
 
@@ -59,9 +60,7 @@ pub(crate) struct Rates {
     requests: Option<Limiter<Credential>>,
     scans: Limiter<Credential>,
     address_scans: Limiter<IpAddr>,
-    log_ins: Limiter<(UserId, Option<IpAddr>)>,
-    address_log_ins: Limiter<IpAddr>,
-    user_log_ins: Limiter<UserId>,
+    log_ins: LogIns,
 }
 
 /// What is left of a quota, or that nothing is.
@@ -77,14 +76,11 @@ pub(crate) struct Left {
 impl Rates {
     /// Returns limits on failed attempts and on scans, and on the requests of each key if asked.
     pub(crate) fn new(engine: &Engine, requests_per_minute: Option<NonZeroU32>) -> Self {
-        let per_minute = |max| NonZeroU32::new(max).unwrap_or(NonZeroU32::MIN);
         Self {
             failed_attempts: limiter(engine, per_minute(FAILED_ATTEMPTS_PER_MINUTE_MAX)),
             scans: limiter(engine, per_minute(SCANS_PER_MINUTE_MAX)),
             address_scans: limiter(engine, per_minute(ADDRESS_SCANS_PER_MINUTE_MAX)),
-            log_ins: limiter(engine, per_minute(LOG_INS_PER_MINUTE_MAX)),
-            address_log_ins: limiter(engine, per_minute(ADDRESS_LOG_INS_PER_MINUTE_MAX)),
-            user_log_ins: limiter(engine, per_minute(USER_LOG_INS_PER_MINUTE_MAX)),
+            log_ins: LogIns::new(engine),
             requests: requests_per_minute.map(|per_minute| limiter(engine, per_minute)),
         }
     }
@@ -94,15 +90,14 @@ impl Rates {
         count(&self.failed_attempts, "failed-attempts", &address)
     }
 
-    /// Counts a password that is shown for a user: of the address, of the user from there, and of the user. A stranger
-    /// spends the first two before the third, so that a user is let in from elsewhere. The error says how long to
-    /// wait.
+    /// Counts a password that is shown for a user. The error says how long to wait.
     pub(crate) fn log_in(&self, user_id: &UserId, address: Option<IpAddr>) -> Result<Vec<Left>, Left> {
-        let of_address =
-            address.map(|address| count(&self.address_log_ins, "address-log-ins", &address)).transpose()?;
-        let of_both = count(&self.log_ins, "log-ins", &(user_id.clone(), address))?;
-        let of_user = count(&self.user_log_ins, "user-log-ins", user_id)?;
-        Ok(of_address.into_iter().chain([of_both, of_user]).collect())
+        self.log_ins.count(user_id, address)
+    }
+
+    /// Remembers that a user was let in from an address.
+    pub(crate) fn let_in(&self, user_id: &UserId, address: Option<IpAddr>) {
+        self.log_ins.let_in(user_id, address);
     }
 
     /// Counts a scan, for its key and for its address. The error says how long to wait.
@@ -116,6 +111,10 @@ impl Rates {
     pub(crate) fn request(&self, key: &Credential) -> Result<Option<Left>, Left> {
         self.requests.as_ref().map(|requests| count(requests, "requests", key)).transpose()
     }
+}
+
+fn per_minute(max: u32) -> NonZeroU32 {
+    NonZeroU32::new(max).unwrap_or(NonZeroU32::MIN)
 }
 
 fn limiter<K: Hash + Eq + Clone>(engine: &Engine, per_minute: NonZeroU32) -> Limiter<K> {

@@ -19,7 +19,7 @@ use crate::idempotency::KEY_CHARS_MAX;
 use crate::params::{CHANGE_BODY_BYTES_MAX, JSON_DEPTH_MAX, LOOKUP_BODY_BYTES_MAX, Params};
 use crate::rate::{
     ADDRESS_LOG_INS_PER_MINUTE_MAX, ADDRESS_SCANS_PER_MINUTE_MAX, FAILED_ATTEMPTS_PER_MINUTE_MAX,
-    LOG_INS_PER_MINUTE_MAX, SCANS_PER_MINUTE_MAX, USER_LOG_INS_PER_MINUTE_MAX,
+    KNOWN_LOG_INS_PER_MINUTE_MAX, LOG_INS_PER_MINUTE_MAX, SCANS_PER_MINUTE_MAX, USER_LOG_INS_PER_MINUTE_MAX,
 };
 use crate::route::Route;
 
@@ -63,6 +63,7 @@ async fn limits(
     limits.insert("scans_per_minute_max".to_owned(), SCANS_PER_MINUTE_MAX.into());
     limits.insert("address_scans_per_minute_max".to_owned(), ADDRESS_SCANS_PER_MINUTE_MAX.into());
     limits.insert("log_ins_per_minute_max".to_owned(), LOG_INS_PER_MINUTE_MAX.into());
+    limits.insert("known_log_ins_per_minute_max".to_owned(), KNOWN_LOG_INS_PER_MINUTE_MAX.into());
     limits.insert("address_log_ins_per_minute_max".to_owned(), ADDRESS_LOG_INS_PER_MINUTE_MAX.into());
     limits.insert("user_log_ins_per_minute_max".to_owned(), USER_LOG_INS_PER_MINUTE_MAX.into());
     limits.insert("session_idle_seconds_max".to_owned(), app.engine.options().session_idle_seconds.into());

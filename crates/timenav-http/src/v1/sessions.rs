@@ -171,6 +171,7 @@ async fn log_in(
     let mut response = match app.engine.log_in(user_id, password, before.as_ref()).await? {
         None => Failure::Unidentified(AuthFailure::LogIn).into_response(),
         Some(new) => {
+            app.rates.let_in(&new.caller.user_id, asking.address);
             let mut response = Json(SessionBody::of(&app, Some(&new.caller))).into_response();
             let cookie = session_cookie::handed_over(&new.secret, &app.options);
             let cookie = cookie.ok_or_else(|| Refusal::Damaged("a secret is no field".to_owned()))?;

@@ -30,7 +30,7 @@ pub(crate) struct PasswordRequest {
     #[schema(value_type = Option<String>, format = "id", example = "alice")]
     user_id: Option<Text<UserId>>,
     /// The new password: at least 8 characters, none of the most common ones, and not the user's name.
-    #[schema(value_type = String, min_length = 1, max_length = 1_024, format = Password)]
+    #[schema(value_type = String, min_length = 8, max_length = 1_024, format = Password)]
     #[serde(deserialize_with = "password")]
     password: Password,
     /// The password before it, which a session shows again to change its user's own.

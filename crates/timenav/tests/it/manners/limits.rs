@@ -142,6 +142,7 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "session_idle_seconds_max" | "session_seconds_max" => Tested(SESSIONS, "a_session_ends_by_itself"),
         "log_ins_per_minute_max" => Tested(RATES, "a_user_is_tried_so_often_from_one_address"),
+        "known_log_ins_per_minute_max" => Tested(RATES, "nobody_is_kept_out_by_strangers_where_they_were_let_in"),
         "user_log_ins_per_minute_max" => Tested(RATES, "a_user_is_tried_so_often_from_everywhere"),
         "address_log_ins_per_minute_max" => Tested(RATES, "an_address_tries_so_many_users"),
         "keys_per_user_max" => Tested("timenav/tests/it/v1/api_keys.rs", "keys_are_limited"),

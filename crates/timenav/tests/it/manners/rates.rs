@@ -173,6 +173,29 @@ fn a_user_is_tried_so_often_from_everywhere() {
 }
 
 #[test]
+fn nobody_is_kept_out_by_strangers_where_they_were_let_in() {
+    let service = Service::start();
+    service.user("ada");
+    service.set_password("ada", PASSWORD);
+    service.log_in("ada", PASSWORD);
+    let from_each = |number| (0..10).map(move |_| (elsewhere(number), log_in("ada", "not this one")));
+    let (_, refused) = at_once(&service, (1..=14).flat_map(from_each).collect());
+    assert!(!refused.is_empty());
+    // The quota of the user is none of theirs here.
+    let let_in = service.try_log_in("ada", PASSWORD);
+    assert_eq!(let_in.header("ratelimit-policy"), Some("\"address-log-ins\";q=60;w=60, \"known-log-ins\";q=30;w=60"));
+    let_in.expect(200);
+    let refused = spend(&service, &log_in("ada", "not this one"), 28);
+    assert_eq!(refused.header("ratelimit-policy"), Some("\"known-log-ins\";q=30;w=60"));
+    refused.refused(429, "rate_limited");
+    // What is known of one user there is not known of another.
+    let other = service.try_log_in("bob", "not this one");
+    assert!(other.header("ratelimit-policy").unwrap().contains("\"log-ins\";q=10"), "{other}");
+    other.refused(401, "invalid_credentials");
+    service.audit();
+}
+
+#[test]
 fn an_address_tries_so_many_users() {
     let service = Service::start();
     let requests = (0..80).map(|number| (HERE, log_in(&format!("user-{number}"), "not this one"))).collect();
