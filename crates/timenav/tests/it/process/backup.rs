@@ -14,6 +14,7 @@ use crate::service::{Process, Service, run, timenav};
 
 /// Events that are recorded before a backup begins, and must be in it.
 const EVENTS_BEFORE: u64 = 300;
+const PASSWORD: &str = "correct horse battery staple";
 
 /// Returns a section of the document.
 fn section(title: &str) -> String {
@@ -94,6 +95,9 @@ fn a_backup_of_a_running_service_restores_and_verifies() {
         let service = Service::start();
         let events: Vec<Value> = (0..EVENTS_BEFORE).map(|number| event(&format!("before-{number}"))).collect();
         service.post("/v1/events", &events.into());
+        service.user("ada");
+        service.set_password("ada", PASSWORD);
+        let cookie = service.log_in("ada", PASSWORD);
         // What the document says to keep away from the machine: the key, and a checkpoint.
         let away = tempfile::tempdir().unwrap();
         let (key, kept) = (away.path().join("key"), away.path().join("checkpoint"));
@@ -128,8 +132,14 @@ fn a_backup_of_a_running_service_restores_and_verifies() {
         let before = found.iter().filter(|event| event["event_id"].as_str().unwrap().starts_with("before-")).count();
         assert_eq!(before as u64, EVENTS_BEFORE);
         send(Request::post("/v1/events").json(&event("after"))).expect(201);
-        let scan = Request::post("/v1/detect-tampering").json(&json!({ "timeline_id": "main" }));
-        assert_eq!(send(scan).expect(200)["tampering_detected"], false);
+        // Who was logged in is, and others log in.
+        assert_eq!(send(Request::get("/v1/session").session(&cookie)).expect(200)["user_id"], "ada");
+        let log_in = Request::post("/v1/log-in").json(&json!({ "user_id": "ada", "password": PASSWORD }));
+        send(log_in.header("Host", "127.0.0.1").anonymous()).expect(200);
+        for timeline in ["main", "system"] {
+            let scan = Request::post("/v1/detect-tampering").json(&json!({ "timeline_id": timeline }));
+            assert_eq!(send(scan).expect(200)["tampering_detected"], false);
+        }
         process.terminate();
         assert!(process.wait().success());
         let said = std::fs::read_to_string(&log).unwrap();

@@ -198,6 +198,28 @@ fn what_a_client_sends_is_looked_at_first() {
     service.audit();
 }
 
+#[test]
+fn a_row_that_another_hand_writes_opens_nothing() {
+    let mut service = with_ada(&[]);
+    let cookie = service.log_in("ada", PASSWORD);
+    assert!(service.stop().success());
+    // Her session made that of an operator, and the operator given a password that she knows.
+    service.tamper("UPDATE sessions SET user_id = 'admin' WHERE user_id = ?1", "ada");
+    let plant = "INSERT INTO passwords SELECT 'admin', phc, set_at, seal FROM passwords WHERE user_id = ?1";
+    service.tamper(plant, "ada");
+    service.start_again();
+    service.errors_expected.push("was not written by this service");
+    service.send(Request::get("/v1/users").session(&cookie)).refused(401, "invalid_credentials");
+    service.try_log_in("admin", PASSWORD).refused(401, "invalid_credentials");
+    assert_eq!(service.log_text().matches("was not written by this service").count(), 2);
+    let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "system" }));
+    let told = scan.to_string();
+    assert_eq!(scan["tampering_detected"], true, "{scan}");
+    assert!(told.contains("table passwords, admin") && told.contains("table sessions, session_"), "{scan}");
+    service.log_in("ada", PASSWORD);
+    service.audit();
+}
+
 /// Returns the names of files of the data folder, and the log, that hold a text.
 fn holding(service: &Service, text: &str) -> Vec<String> {
     let files = std::fs::read_dir(service.data()).unwrap().map(|entry| entry.unwrap().path());
