@@ -190,7 +190,7 @@ impl Client {
             return self.answer(response);
         }
         for event in self.events_of(response) {
-            let ServerEvent { name, data } = event?;
+            let ServerEvent { name, data, .. } = event?;
             match name.as_str() {
                 "result" => return self.read(data),
                 "error" => return Err(Failure::Problem(Problem::new(500, &data))),
@@ -245,12 +245,20 @@ impl Client {
         answer
     }
 
-    /// Opens a stream of server-sent events.
+    /// Opens a stream of server-sent events: what comes after the one of an id, or from now on.
     ///
     /// # Errors
     /// The service does not answer, or says no.
-    pub(crate) fn stream(&self, path: &[&str], query: &[(&str, String)]) -> Result<EventStream<'_>, Failure> {
-        let request = self.http.get(self.url(path, query)).header(ACCEPT, "text/event-stream");
+    pub(crate) fn stream(
+        &self,
+        path: &[&str],
+        query: &[(&str, String)],
+        after: Option<&str>,
+    ) -> Result<EventStream<'_>, Failure> {
+        let mut request = self.http.get(self.url(path, query)).header(ACCEPT, "text/event-stream");
+        if let Some(id) = after {
+            request = request.header("last-event-id", id);
+        }
         let response = self.send(request)?;
         if !response.status().is_success() {
             return Err(self.answer(response).err().unwrap_or(Failure::OutputClosed));

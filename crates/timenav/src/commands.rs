@@ -13,6 +13,7 @@ mod export;
 mod timeline;
 mod key;
 mod user;
+mod stream;
 mod proof;
 mod verify;
 mod openapi;
@@ -57,6 +58,7 @@ enum Command {
     Timeline(timeline::TimelineCommand),
     Key(key::KeyCommand),
     User(user::UserCommand),
+    Stream(stream::StreamCommand),
     Proof(proof::ProofCommand),
     Verify(verify::VerifyCommand),
     Openapi(openapi::OpenapiCommand),
@@ -81,6 +83,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Timeline(command) => timeline::run(command, surroundings),
         Command::Key(command) => key::run(command, surroundings),
         Command::User(command) => user::run(command, surroundings),
+        Command::Stream(command) => stream::run(command, surroundings),
         Command::Proof(command) => proof::run(command, surroundings),
         Command::Verify(command) => verify::run(&command, surroundings),
         Command::Openapi(command) => openapi::run(&command),

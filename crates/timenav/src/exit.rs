@@ -134,18 +134,35 @@ impl Failure {
 
     /// Says on stderr what went wrong.
     pub(crate) fn report(&self) {
+        if let Some(text) = self.text() {
+            output::complain(&text);
+        }
+    }
+
+    /// Returns what went wrong; `None` where there is nothing to complain about.
+    pub(crate) fn text(&self) -> Option<String> {
+        Some(match self {
+            Self::Problem(problem) => problem.text(),
+            Self::Unreachable { url, detail } => format!("cannot reach the service at {url}: {detail}"),
+            Self::Refused(1) => "1 record was refused".to_owned(),
+            Self::Refused(count) => format!("{count} records were refused"),
+            Self::Tampered(1) => "tampering or damage: 1 finding".to_owned(),
+            Self::Tampered(count) => format!("tampering or damage: {count} findings"),
+            Self::NoKey(detail) => detail.clone(),
+            Self::OutputClosed => return None,
+            Self::Other(error) => format!("{error:#}"),
+        })
+    }
+
+    /// Returns whether another request may well be answered otherwise: it was neither the caller nor the service
+    /// that this one failed for.
+    pub(crate) const fn is_about_the_request(&self) -> bool {
         match self {
-            Self::Problem(problem) => output::complain(&problem.text()),
-            Self::Unreachable { url, detail } => {
-                output::complain(&format!("cannot reach the service at {url}: {detail}"));
+            Self::Problem(problem) => matches!(problem.http_status, 400 | 409 | 413 | 415 | 422),
+            Self::Other(_) => true,
+            Self::Unreachable { .. } | Self::Refused(_) | Self::Tampered(_) | Self::NoKey(_) | Self::OutputClosed => {
+                false
             }
-            Self::Refused(1) => output::complain("1 record was refused"),
-            Self::Refused(count) => output::complain(&format!("{count} records were refused")),
-            Self::Tampered(1) => output::complain("tampering or damage: 1 finding"),
-            Self::Tampered(count) => output::complain(&format!("tampering or damage: {count} findings")),
-            Self::NoKey(detail) => output::complain(detail),
-            Self::OutputClosed => {}
-            Self::Other(error) => output::complain(&format!("{error:#}")),
         }
     }
 }

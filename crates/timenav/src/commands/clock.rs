@@ -94,7 +94,7 @@ pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<
 
 /// Shows a clock until the stream ends.
 fn watch(client: &Client, timeline: &TimelineOptions) -> Result<(), Failure> {
-    for message in client.stream(&["v1", "clock", "stream"], &timeline.query())? {
+    for message in client.stream(&["v1", "clock", "stream"], &timeline.query(), None)? {
         let data = message?.data;
         let line =
             if client.json() { data } else { serde_json::from_str(&data).map_or(data, |clock| clock_line(&clock)) };
@@ -119,7 +119,7 @@ fn clock_text(answer: &Value) -> String {
 }
 
 /// Returns a clock on one line.
-fn clock_line(clock: &Value) -> String {
+pub(super) fn clock_line(clock: &Value) -> String {
     let mut line = output::member(clock, "current_time");
     for (before, path, after) in
         [("  ", "state", ""), ("  rate ", "rate", ""), ("  ", "location", ""), ("  (generation ", "generation", ")")]

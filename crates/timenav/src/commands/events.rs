@@ -237,7 +237,7 @@ fn found_text(page: &Value, is_first: bool) -> String {
 
 /// Returns an event as a row shows it: with the place in words or else in degrees, and the title
 /// or else the description.
-fn shown(event: &Value) -> Value {
+pub(super) fn shown(event: &Value) -> Value {
     let words = |name: &str| event[name].as_str().filter(|text| !text.is_empty());
     let degrees = || Some(format!("{}, {}", event["geo"]["lat"].as_f64()?, event["geo"]["lon"].as_f64()?));
     serde_json::json!({
@@ -248,11 +248,11 @@ fn shown(event: &Value) -> Value {
     })
 }
 
-fn number(text: &str) -> Result<Number, String> {
+pub(super) fn number(text: &str) -> Result<Number, String> {
     serde_json::from_str(text).map_err(|_| "a number is expected, such as 29.95".to_owned())
 }
 
-fn object(text: &str) -> Result<Map<String, Value>, String> {
+pub(super) fn object(text: &str) -> Result<Map<String, Value>, String> {
     serde_json::from_str(text).map_err(|error| format!("a JSON object is expected: {error}"))
 }
 

@@ -2,17 +2,18 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{Read, stdin};
+use std::io::{self, Read, stdin};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 use timenav_import::Format;
 
 use super::Surroundings;
-use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::client::{Answer, Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output::{self, printable};
 
@@ -20,7 +21,8 @@ const PROGRESS: &str = "{msg} {bar:30} {percent:>3} % of {total_bytes}, {binary_
 
 /// Records the events of files. What is recorded already stays as it is.
 ///
-/// Exit code 3 tells that some records were refused; the others are in.
+/// A file that cannot be read, or that is none of its format, is told of and passed over; exit code 1 tells so at the
+/// end. Exit code 3 tells that some records were refused; the others are in.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportCommand {
     /// The files; `-` is standard input.
@@ -41,25 +43,66 @@ pub(crate) struct ImportCommand {
 /// Sends one file after the other.
 ///
 /// # Errors
-/// A file cannot be read, the service does not answer or says no, or records were refused.
+/// A file could not be imported, the service does not answer or says no, or records were refused.
 pub(crate) fn run(command: ImportCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(command.service, surroundings)?;
     // Before anything is sent, so that a wrong name among many files changes nothing.
     let formats = command.files.iter().map(|path| format_of(path, command.format.as_deref()));
     let formats = formats.collect::<anyhow::Result<Vec<Format>>>()?;
-    let mut refused = 0;
+    let (mut refused, mut failed) = (0, 0);
     for (path, format) in command.files.iter().zip(formats) {
         let mut query = command.timeline.query();
         query.push(("format", format.as_str().to_owned()));
         query.extend(command.map.iter().map(|map| ("map", map.clone())));
-        let (body, progress) = open(path)?;
-        let answer = client.upload(&["v1", "import-events"], &query, format.content_type(), is_packed(path), body);
-        progress.finish_and_clear();
-        let answer = answer?;
-        client.show(&answer, |answer| counts_text(path, answer))?;
-        refused += answer.value["refused"].as_u64().unwrap_or(0);
+        match send(&client, path, format, &query) {
+            Ok(answer) => {
+                client.show(&answer, |answer| counts_text(path, answer))?;
+                refused += answer.value["refused"].as_u64().unwrap_or(0);
+            }
+            // The others may well be good.
+            Err(failure) if command.files.len() > 1 && failure.is_about_the_request() => {
+                failed += 1;
+                let name = printable(&path.to_string_lossy());
+                output::complain(&format!("{name}: {}", failure.text().unwrap_or_default()));
+            }
+            Err(failure) => return Err(failure),
+        }
     }
-    if refused == 0 { Ok(()) } else { Err(Failure::Refused(refused)) }
+    match (failed, refused) {
+        (0, 0) => Ok(()),
+        (0, refused) => Err(Failure::Refused(refused)),
+        (failed, _) => Err(anyhow!("{failed} of {} files could not be imported", command.files.len()).into()),
+    }
+}
+
+/// Sends one file.
+fn send(client: &Client, path: &Path, format: Format, query: &[(&str, String)]) -> Result<Answer, Failure> {
+    let (file, progress) = open(path)?;
+    let broken = Arc::new(OnceLock::new());
+    let body = Watched { file, broken: Arc::clone(&broken) };
+    let answer = client.upload(&["v1", "import-events"], query, format.content_type(), is_packed(path), body);
+    progress.finish_and_clear();
+    match broken.get() {
+        // Otherwise the request would seem to have broken off by itself.
+        Some(error) if answer.is_err() => Err(anyhow!("{} cannot be read on: {error}", path.display()).into()),
+        _ => answer,
+    }
+}
+
+/// A file that is sent, and remembers why it could not be read on.
+struct Watched {
+    file: Box<dyn Read + Send>,
+    broken: Arc<OnceLock<String>>,
+}
+
+impl Read for Watched {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.file.read(out).inspect_err(|error| {
+            if error.kind() != io::ErrorKind::Interrupted {
+                self.broken.get_or_init(|| error.to_string());
+            }
+        })
+    }
 }
 
 fn format_of(path: &Path, given: Option<&str>) -> anyhow::Result<Format> {

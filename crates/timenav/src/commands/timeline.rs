@@ -1,13 +1,16 @@
-//! `timenav timeline`: makes timelines and lists them.
+//! `timenav timeline`: makes timelines, lists them and compares them.
 
 use serde_json::{Map, Value};
 
+use std::cell::Cell;
+
+use super::events::shown;
 use super::{Surroundings, insert, page_text, show_pages};
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
 use crate::output;
 
-/// Makes timelines and lists them.
+/// Makes timelines, lists them and compares them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TimelineCommand {
     #[command(subcommand)]
@@ -31,6 +34,15 @@ enum Action {
         #[arg(long, value_name = "MOMENT", requires = "fork_of", allow_hyphen_values = true)]
         at: Option<String>,
     },
+    /// Lists the events that do not stand alike on two timelines of one family.
+    Diff {
+        /// One timeline.
+        #[arg(value_name = "A")]
+        a: String,
+        /// The other.
+        #[arg(value_name = "B")]
+        b: String,
+    },
 }
 
 /// Does one thing with timelines.
@@ -41,6 +53,11 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
     let client = Client::new(command.service, surroundings)?;
     match command.action {
         Action::List => show_pages(&client, &["timelines"], Vec::new(), list_text),
+        Action::Diff { a, b } => {
+            let is_begun = Cell::new(false);
+            let text = |page: &Value, _| diff_text(page, &is_begun);
+            show_pages(&client, &["timelines", "diff"], vec![("a", a), ("b", b)], text)
+        }
         Action::Create { timeline_id, fork_of, at } => {
             let mut body = Map::new();
             insert(&mut body, "timeline_id", Some(timeline_id));
@@ -52,6 +69,29 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
             })
         }
     }
+}
+
+/// Returns a page of differences. One without any may have a next one.
+fn diff_text(page: &Value, is_begun: &Cell<bool>) -> String {
+    let differences = page["differences"].as_array().map_or(&[][..], Vec::as_slice);
+    if differences.is_empty() {
+        let is_all = !is_begun.get() && page["next_cursor"].is_null();
+        return if is_all { output::status(page) } else { String::new() };
+    }
+    let row = |difference: &Value| {
+        serde_json::json!({ "change": difference["change"], "event_id": difference["event_id"],
+            "a": shown(&difference["a"]), "b": shown(&difference["b"]) })
+    };
+    let columns = [
+        ("CHANGE", "change"),
+        ("EVENT", "event_id"),
+        ("TIME IN A", "a/time"),
+        ("TIME IN B", "b/time"),
+        ("WHAT IN A", "a/what"),
+        ("WHAT IN B", "b/what"),
+    ];
+    let rows: Vec<Value> = differences.iter().map(row).collect();
+    output::table(&rows, &columns, !is_begun.replace(true))
 }
 
 fn list_text(page: &Value, is_first: bool) -> String {
@@ -68,6 +108,26 @@ fn list_text(page: &Value, is_first: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn differences_are_told_once_there_are_any() {
+        let none = serde_json::json!({"status": "No event differs.", "differences": [], "next_cursor": null});
+        let empty = serde_json::json!({"status": "No event differs.", "differences": [], "next_cursor": "c"});
+        let event = serde_json::json!({"time": "2000-01-01T00:00:00Z", "name": "n"});
+        let full =
+            serde_json::json!({"differences": [{"change": "only_in_a", "event_id": "e", "a": event, "b": null}]});
+        let told = |pages: &[&Value]| {
+            let is_begun = Cell::new(false);
+            pages.iter().map(|page| diff_text(page, &is_begun)).collect::<Vec<_>>().concat()
+        };
+        let heading = "CHANGE     EVENT  TIME IN A             TIME IN B  WHAT IN A  WHAT IN B\n";
+        let line = "only_in_a  e      2000-01-01T00:00:00Z             n\n";
+        assert_eq!(told(&[&none]), "No event differs.\n");
+        assert_eq!(told(&[&empty, &none]), "No event differs.\n");
+        assert_eq!(told(&[&empty, &full, &none]), format!("{heading}{line}"));
+        let second = "only_in_a  e  2000-01-01T00:00:00Z    n\n";
+        assert_eq!(told(&[&full, &full]), format!("{heading}{line}{second}"));
+    }
 
     #[test]
     fn timelines_are_listed_with_their_clocks() {

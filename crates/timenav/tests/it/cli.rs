@@ -164,6 +164,27 @@ fn imports() {
     assert_eq!(code, Some(3), "{stderr}");
     assert!(stdout.starts_with("-: 0 taken, 1 unchanged, 2 refused\n  line 2: "), "{stdout}");
     assert_eq!(stderr, "error: 2 records were refused\n");
+    // What cannot be read, or is not what it seems, is passed over.
+    let (missing, folder_of_files) = (folder.path().join("missing.csv"), folder.path().join("folder.csv"));
+    std::fs::create_dir(&folder_of_files).unwrap();
+    let (missing, folder_of_files) = (missing.to_str().unwrap(), folder_of_files.to_str().unwrap());
+    let wrong = file("wrong.geojson", "{\"type\":");
+    let more = file("more.ndjson", "{\"time\":\"1969-07-16T13:32:00Z\"}\n");
+    let (code, stdout, stderr) =
+        run(&mut command(&service, &["import", missing, &lines, folder_of_files, &wrong, &more]), "");
+    assert_eq!(code, Some(1), "{stderr}");
+    assert_eq!(stdout, format!("{lines}: 0 taken, 1 unchanged, 0 refused\n{more}: 1 taken, 0 unchanged, 0 refused\n"));
+    let told: Vec<&str> = stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(told.len(), 4, "{stderr}");
+    for (line, path) in told.iter().zip([missing, folder_of_files, &wrong]) {
+        assert!(line.starts_with(&format!("error: {path}: ")), "{stderr}");
+    }
+    assert!(told[1].contains("directory"), "{stderr}");
+    assert_eq!(told[3], "error: 3 of 5 files could not be imported");
+    // Whoever may not import one may not import the others.
+    let mut stranger = command(&service, &["import", &lines, &more]);
+    let (code, stdout, stderr) = run(stranger.env("TIMENAV_API_KEY", "tnk_nonsense"), "");
+    assert_eq!((code, stdout.as_str(), stderr.matches("error: ").count()), (Some(4), "", 1), "{stderr}");
     // A wrong name among several changes nothing.
     let (code, _, stderr) = run(&mut command(&service, &["import", &lines, "what.txt", "--timeline", "untouched"]), "");
     assert_eq!(code, Some(1), "{stderr}");
@@ -187,7 +208,7 @@ fn exports() {
     );
     let table = path("moon.csv");
     assert_eq!(done(&service, &["export", "--output", &table, "--range", "1969-01-01T00:00:00Z/.."]), "");
-    assert!(std::fs::read_to_string(&table).unwrap().ends_with("eagle,1969-07-20T20:17:40Z,,,Landing,,,,,,,,,,,\r\n"));
+    assert!(std::fs::read_to_string(&table).unwrap().ends_with("eagle,1969-07-20T20:17:40Z,,,Landing,,,,,,,,,,,,\r\n"));
     let again = done(&service, &["import", &table]);
     assert_eq!(again, format!("{table}: 0 taken, 1 unchanged, 0 refused\n"));
     let (code, _, stderr) = run(&mut command(&service, &["export", "-o", &path("moon.txt")]), "");

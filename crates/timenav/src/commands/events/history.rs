@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use serde_json::{Map, Value, json};
 
-use super::{Flags, event, file_text, insert, shown};
+use super::{Flags, event, file_text, insert, object, shown};
 use crate::client::Client;
 use crate::exit::Failure;
 use crate::output;
@@ -40,12 +40,18 @@ pub(super) struct Manipulate {
     /// duration; move or reschedule, and a timestamp; relocate to, and a place; describe or rename, and a text.
     /// Anything else is a note, which changes nothing.
     action: String,
+    /// What is done, instead of the words, as JSON: {"kind": "delay", "duration": "2h"}.
+    #[arg(long, value_name = "JSON", value_parser = object)]
+    effect: Option<Map<String, Value>>,
     /// When somebody intervenes, on the timeline's clock: RFC 3339 with a zone.
     #[arg(long, allow_hyphen_values = true)]
     time: String,
     /// An event that somebody intervenes because of. May be given more than once.
     #[arg(long, value_name = "EVENT_ID")]
     cause: Vec<String>,
+    /// Change nothing if it would make a paradox.
+    #[arg(long)]
+    refuse_paradox: bool,
     /// Tell what would happen, and change nothing.
     #[arg(long)]
     dry_run: bool,
@@ -77,7 +83,9 @@ pub(super) fn correct(client: &Client, correct: Correct, mut body: Map<String, V
 pub(super) fn manipulate(client: &Client, manipulate: Manipulate, mut body: Map<String, Value>) -> Result<(), Failure> {
     insert(&mut body, "event_id", Some(manipulate.event_id));
     insert(&mut body, "action", Some(manipulate.action));
+    insert(&mut body, "effect", manipulate.effect);
     insert(&mut body, "time", Some(manipulate.time));
+    insert(&mut body, "on_paradox", manipulate.refuse_paradox.then_some("refuse"));
     insert(&mut body, "causes", (!manipulate.cause.is_empty()).then_some(manipulate.cause));
     insert(&mut body, "dry_run", manipulate.dry_run.then_some(true));
     let answer = client.post(&["v1", "manipulate-event"], body)?;

@@ -75,6 +75,11 @@ fn events_are_cancelled_and_read_as_they_stood() {
     shown(&service, "cli-events-show-forked", &["events", "show", "storm", "--timeline", "what-if"]);
     assert_eq!(answered(&service, &["events", "show", "storm"])["stands"], true);
 
+    shown(&service, "cli-timeline-diff", &["timeline", "diff", "main", "what-if"]);
+    assert_eq!(done(&service, &["timeline", "diff", "main", "main"]), "No event differs.\n");
+    let changes = &answered(&service, &["timeline", "diff", "main", "what-if"])["differences"];
+    assert_eq!(changes.as_array().map(Vec::len), Some(2));
+
     // The clock alone, then all.
     done(&service, &["clock", "forward", "1h"]);
     done(&service, &["anchor", "return", &anchor, "--scope", "clock"]);
@@ -87,5 +92,24 @@ fn events_are_cancelled_and_read_as_they_stood() {
     assert_eq!(code, Some(2));
     let (code, ..) = run(&mut command(&service, &["timeline", "create", "x", "--at", "3"]), "");
     assert_eq!(code, Some(2), "a moment of no timeline");
+    service.audit();
+}
+
+#[test]
+fn an_effect_may_be_said_exactly() {
+    let service = Service::start();
+    done(&service, &["events", "add", "--id", "storm", "--time", "2005-08-29T06:00:00Z"]);
+    done(&service, &["events", "add", "--id", "flood", "--time", "2005-08-29T07:00:00Z", "--cause", "storm"]);
+    let delay = r#"{"kind": "delay", "duration": "90m"}"#;
+    let intervene = ["events", "manipulate", "storm", "a levee", "--time", "2005-08-29T05:00:00Z", "--effect"];
+    let refused = [&intervene[..], &[delay, "--refuse-paradox"]].concat();
+    let (code, stdout, stderr) = run(&mut command(&service, &refused), "");
+    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+    done(&service, &[&intervene[..], &[delay]].concat());
+    assert_eq!(answered(&service, &["events", "show", "storm"])["event"]["time"], "2005-08-29T07:30:00Z");
+    for wrong in ["delay", "[]", "{"] {
+        let (code, ..) = run(&mut command(&service, &[&intervene[..], &[wrong]].concat()), "");
+        assert_eq!(code, Some(2), "{wrong}");
+    }
     service.audit();
 }

@@ -1,4 +1,4 @@
-//! `timenav clock watch`.
+//! `timenav clock watch` and `timenav stream`.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, ChildStdout, Stdio};
@@ -9,8 +9,11 @@ use super::command;
 use crate::service::Service;
 
 fn watch(service: &Service, arguments: &[&str]) -> (Child, BufReader<ChildStdout>) {
-    let arguments = [&["clock", "watch"], arguments].concat();
-    let mut child = command(service, &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    listen(service, &[&["clock", "watch"], arguments].concat())
+}
+
+fn listen(service: &Service, arguments: &[&str]) -> (Child, BufReader<ChildStdout>) {
+    let mut child = command(service, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap());
     (child, lines)
 }
@@ -40,6 +43,50 @@ fn a_clock_is_shown_at_each_change_until_the_service_ends() {
     assert_eq!(people.wait().unwrap().code(), Some(0));
     assert_eq!(program.wait().unwrap().code(), Some(0));
     service.start_again();
+    service.audit();
+}
+
+#[test]
+fn a_timeline_is_told_by_topic_and_from_where_one_left_off() {
+    let mut service = Service::start();
+    service.post("/v1/pause-time", &json!({}));
+    service.post("/v1/travel", &json!({ "destination_time": "2005-08-29T11:10:00Z" }));
+    let stream = ["stream", "--topics", "clock,paradoxes"];
+    let (mut people, mut shown) = listen(&service, &stream);
+    let (mut program, mut data) = listen(&service, &["stream", "--json"]);
+    let first: Value = serde_json::from_str(&line(&mut data)).unwrap();
+    assert_eq!((&first["event"], &first["data"]["clock"]["generation"]), (&json!("clock"), &json!(2)));
+    assert!(line(&mut shown).ends_with("  clock  2005-08-29T11:10:00Z  paused  rate 1  (generation 2)\n"));
+    let record = |event: &Value| service.post("/v1/events", event)["ledger"]["position"].to_string();
+    let cause = record(&json!({ "event_id": "cause", "time": "2005-08-29T00:00:00Z" }));
+    let effect = record(&json!({ "event_id": "effect", "time": "2005-08-28T00:00:00Z", "causes": ["cause"] }));
+    let told: [Value; 3] = std::array::from_fn(|_| serde_json::from_str(&line(&mut data)).unwrap());
+    let heads = told.each_ref().map(|one| (one["id"].as_str().unwrap(), one["event"].as_str().unwrap()));
+    let part = format!("{effect}.0");
+    assert_eq!(heads, [(&*cause, "events"), (&*part, "events"), (&*effect, "paradox-made")]);
+    let text = line(&mut shown);
+    assert!(text.starts_with(&format!("{effect}  paradox-made  P01 definite  `effect` ")), "{text}");
+    // From an id on, also from within an entry.
+    let (mut late, mut rest) = listen(&service, &["stream", "--json", "--after", &part, "--kinds", "P01"]);
+    assert_eq!(serde_json::from_str::<Value>(&line(&mut rest)).unwrap(), told[2]);
+    assert!(service.stop().success(), "listeners do not hold the service up");
+    for (child, lines) in [(&mut people, &mut shown), (&mut program, &mut data), (&mut late, &mut rest)] {
+        assert_eq!((line(lines).as_str(), child.wait().unwrap().code()), ("", Some(0)));
+    }
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn a_listener_ends_when_its_reader_has_gone() {
+    let service = Service::start();
+    let (child, mut lines) = listen(&service, &["stream", "--topics", "clock,events"]);
+    assert!(line(&mut lines).contains("  clock  "));
+    drop(lines);
+    service.post("/v1/events", &json!({ "time": "2000-01-01T00:00:00Z" }));
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""));
     service.audit();
 }
 

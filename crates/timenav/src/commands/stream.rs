@@ -1,0 +1,137 @@
+//! `timenav stream`: tells what happens on a timeline.
+
+use serde_json::{Number, Value};
+
+use super::Surroundings;
+use super::clock::clock_line;
+use super::events::{number, shown};
+use crate::client::{Client, ServerEvent, ServiceOptions, TimelineOptions};
+use crate::exit::Failure;
+use crate::output::{self, member};
+
+/// Tells what happens on a timeline, until Ctrl-C.
+///
+/// With --json, each message is a line with its `id`, `event` and `data`; what comes after an id is told
+/// again with --after.
+#[derive(Debug, clap::Args)]
+pub(crate) struct StreamCommand {
+    /// What to be told of, with commas between: clock, events, interventions, paradoxes. All unless given.
+    #[arg(long, value_name = "TOPICS")]
+    topics: Option<String>,
+    /// Begin after the message of this id. From now on unless given.
+    #[arg(long, value_name = "ID")]
+    after: Option<String>,
+    /// Only paradoxes of these kinds, by code or name, with commas between.
+    #[arg(long, value_name = "KINDS")]
+    kinds: Option<String>,
+    /// Tell observations about the data too, where paradoxes are told.
+    #[arg(long)]
+    observations: bool,
+    /// Fastest that anybody moves, in km/h.
+    #[arg(long, value_name = "NUMBER", value_parser = number)]
+    speed_kmh: Option<Number>,
+    /// By how much clocks may differ before one time counts as before another: 90s.
+    #[arg(long, value_name = "DURATION")]
+    tolerance: Option<String>,
+    #[command(flatten)]
+    service: ServiceOptions,
+    #[command(flatten)]
+    timeline: TimelineOptions,
+}
+
+/// Listens until the stream ends.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(crate) fn run(command: StreamCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(command.service, surroundings)?;
+    let mut query = command.timeline.query();
+    let given = [
+        ("topics", command.topics),
+        ("kinds", command.kinds),
+        ("include", command.observations.then(|| "observations".to_owned())),
+        ("speed_kmh", command.speed_kmh.map(|number| number.to_string())),
+        ("tolerance", command.tolerance),
+    ];
+    query.extend(given.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    for message in client.stream(&["v1", "stream"], &query, command.after.as_deref())? {
+        let message = message?;
+        output::write(&if client.json() { json_line(&message) } else { text_line(&message) })?;
+    }
+    output::note("the service closed the stream");
+    Ok(())
+}
+
+/// Returns a message as a line of JSON. Its data stays as it was sent.
+fn json_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
+    let (id, name) = (Value::from(id.as_str()), Value::from(name.as_str()));
+    format!("{{\"id\":{id},\"event\":{name},\"data\":{}}}\n", data.replace('\n', ""))
+}
+
+/// Returns a message as a line for people: where it stands, and what happened.
+fn text_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
+    let data: Value = serde_json::from_str(data).unwrap_or_default();
+    let event_id = member(&data, "event_id");
+    let words = match name.as_str() {
+        "clock" => format!("clock  {}", clock_line(&data["clock"])),
+        "events" => {
+            let row = shown(&data["event"]);
+            format!("{}  {event_id}  {}  {}", member(&data, "change"), member(&row, "time"), member(&row, "what"))
+        }
+        "interventions" => {
+            format!("intervention on {event_id}  {}", member(&data, "intervention/action"))
+        }
+        "paradox-made" | "paradox-healed" => {
+            let told = |path| member(&data["paradox"], path);
+            format!("{name}  {} {}  {}", told("code"), told("grade"), told("explanation"))
+        }
+        "reset" => "reset: something was left out; read anew what you know".to_owned(),
+        other => output::printable(other),
+    };
+    format!("{}  {}\n", output::printable(id), words.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(name: &str, data: &str) -> ServerEvent {
+        ServerEvent { id: "17.0".to_owned(), name: name.to_owned(), data: data.to_owned() }
+    }
+
+    #[test]
+    fn messages_are_lines() {
+        let check = |name: &str, data: &str, expected: &str| assert_eq!(text_line(&message(name, data)), expected);
+        check(
+            "clock",
+            r#"{"clock":{"current_time":"2000-01-01T00:00:00Z","state":"paused","rate":1,"generation":2}}"#,
+            "17.0  clock  2000-01-01T00:00:00Z  paused  rate 1  (generation 2)\n",
+        );
+        check(
+            "events",
+            r#"{"change":"recorded","event_id":"e","event":{"time":"2000-01-01T00:00:00Z","name":"a\u001b[1m"}}"#,
+            "17.0  recorded  e  2000-01-01T00:00:00Z  a [1m\n",
+        );
+        check("events", r#"{"change":"corrected","event_id":"e"}"#, "17.0  corrected  e\n");
+        check(
+            "interventions",
+            r#"{"event_id":"e","intervention":{"action":"cancel"}}"#,
+            "17.0  intervention on e  cancel\n",
+        );
+        check(
+            "paradox-healed",
+            r#"{"paradox":{"code":"P01","grade":"definite","explanation":"`a` lies before `b`."}}"#,
+            "17.0  paradox-healed  P01 definite  `a` lies before `b`.\n",
+        );
+        check("reset", "{}", "17.0  reset: something was left out; read anew what you know\n");
+        check("other\n", "", "17.0  other\n");
+    }
+
+    #[test]
+    fn data_stays_as_it_was() {
+        assert_eq!(
+            json_line(&message("events", "{\"a\":\n1.50}")),
+            "{\"id\":\"17.0\",\"event\":\"events\",\"data\":{\"a\":1.50}}\n"
+        );
+    }
+}
