@@ -16,7 +16,7 @@ use std::io::Read;
 use timenav_core::event::EventDraft;
 
 use crate::limits::{CALENDAR_BYTES_MAX, CALENDAR_DEPTH_MAX, RECORD_BYTES_MAX};
-use crate::{Format, ImportError, Item, RecordError, Sink, assembly};
+use crate::{Format, ImportError, Item, RecordError, RecordNote, Sink, assembly};
 use content_line::ContentLine;
 use lines::{Line, Lines};
 use vtimezone::Zones;
@@ -217,13 +217,17 @@ impl Calendar {
         let mut calendar = std::mem::take(self);
         calendar.pending.sort_by_key(|pending| pending.line);
         for Pending { line, text } in calendar.pending {
-            let event = text.and_then(|text| draft(&text, &calendar.zones));
-            sink(Item { line, event })?;
+            let read = text.and_then(|text| draft(&text, &calendar.zones));
+            let repeats = read.as_ref().is_ok_and(|(_, repeats)| *repeats);
+            let note = repeats.then_some(RecordNote::RECURRENCE_KEPT);
+            sink(Item { line, event: read.map(|(event, _)| event), note })?;
         }
         std::ops::ControlFlow::Continue(())
     }
 }
 
-fn draft(text: &str, zones: &Zones) -> Result<EventDraft, RecordError> {
-    vevent::draft(text, zones).and_then(assembly::finish)
+/// Returns the event, and whether it repeats.
+fn draft(text: &str, zones: &Zones) -> Result<(EventDraft, bool), RecordError> {
+    let (draft, repeats) = vevent::draft(text, zones)?;
+    Ok((assembly::finish(draft)?, repeats))
 }

@@ -29,7 +29,7 @@ pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportErr
     json_stream::values(part, input, &mut |text, _| {
         number += 1;
         let event = draft(text).and_then(assembly::finish);
-        Ok(sink(Item { line: number, event }))
+        Ok(sink(Item::new(number, event)))
     })
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn read(mapping: &Mapping, input: &mut dyn Read, sink: Sink<'_>) -> R
     while let Some(whole) = next(&mut reader, &mut row)? {
         let event = whole.and_then(|()| columns.draft(&row));
         let line = reader.get_ref().record_line();
-        if sink(Item { line, event }).is_break() {
+        if sink(Item::new(line, event)).is_break() {
             break;
         }
     }

@@ -52,7 +52,7 @@ pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportErr
         } else {
             draft(&record).and_then(assembly::finish)
         };
-        if sink(Item { line: number, event }).is_break() {
+        if sink(Item::new(number, event)).is_break() {
             return Ok(());
         }
     }

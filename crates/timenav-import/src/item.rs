@@ -12,6 +12,31 @@ pub struct Item {
     pub line: u64,
     /// The event. It has an id.
     pub event: Result<EventDraft, RecordError>,
+    /// What the record says and the event does not.
+    pub note: Option<RecordNote>,
+}
+
+impl Item {
+    /// Returns a record of which nothing more is to be told.
+    pub(crate) const fn new(line: u64, event: Result<EventDraft, RecordError>) -> Self {
+        Self { line, event, note: None }
+    }
+}
+
+/// What became of a record that is an event, and may be taken for more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordNote {
+    /// `recurrence_kept`.
+    pub code: &'static str,
+    /// What was not done, and what was.
+    pub detail: &'static str,
+}
+
+impl RecordNote {
+    pub(crate) const RECURRENCE_KEPT: Self = Self {
+        code: "recurrence_kept",
+        detail: "the event repeats and is recorded once, as its first occurrence; its rule is kept in the attributes",
+    };
 }
 
 /// Why a record is not an event. The records after it are read all the same.

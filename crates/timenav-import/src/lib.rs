@@ -50,7 +50,7 @@ pub use export::{Export, ExportError, ExportFormat, UnknownExportFormat};
 pub use format::{Format, UnknownFormat};
 pub use git_log::GIT_LOG_FORMAT;
 pub use import_error::ImportError;
-pub use item::{Item, RecordError};
+pub use item::{Item, RecordError, RecordNote};
 pub use mapping::{Mapping, MappingError};
 pub use unpacking::unpacked;
 

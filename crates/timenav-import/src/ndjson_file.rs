@@ -39,7 +39,7 @@ pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportErr
         } else {
             draft(record)
         };
-        if sink(Item { line: line_number, event }).is_break() {
+        if sink(Item::new(line_number, event)).is_break() {
             return Ok(());
         }
     }

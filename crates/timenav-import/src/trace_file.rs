@@ -87,7 +87,7 @@ fn read<D: Dialect>(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportEr
         let outcome = D::walk(document, &mut |around, span| {
             number += 1;
             let event = D::draft(around, &halves, span).and_then(crate::assembly::finish);
-            flow = sink(Item { line: number, event });
+            flow = sink(Item::new(number, event));
             if flow.is_break() { Err(Stopped::Enough) } else { Ok(()) }
         });
         match outcome {

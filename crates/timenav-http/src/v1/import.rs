@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
 use timenav_engine::{Caller, Engine, ImportBatch, LedgerPosition, Refusal};
-use timenav_import::{ImportError, Item};
+use timenav_import::{ImportError, Item, RecordNote};
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
@@ -75,6 +75,13 @@ pub(crate) struct ImportedBody {
     refused: u64,
     /// The first of them, and why.
     refusals: Vec<RefusalBody>,
+    /// The first of the records that are events and may be taken for more, and what was not done.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    notes: Vec<NoteBody>,
+    /// How many of these there are, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    noted: Option<u64>,
     /// Where the last new event stands.
     ledger: LedgerBody,
 }
@@ -91,6 +98,17 @@ pub(crate) struct RefusalBody {
     field: Option<String>,
     /// What would be right.
     detail: String,
+}
+
+/// A record that is an event, and may be taken for more.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct NoteBody {
+    /// Its line.
+    line: u64,
+    /// A stable word for what was not done: `recurrence_kept`.
+    code: &'static str,
+    /// What was not done, and what was.
+    detail: &'static str,
 }
 
 /// Records the events of a file on a timeline.
@@ -170,12 +188,14 @@ struct Tally {
     unchanged: u64,
     refused: u64,
     refusals: Vec<RefusalBody>,
+    noted: u64,
+    notes: Vec<NoteBody>,
     ledger: LedgerPosition,
 }
 
 impl Tally {
     const fn new(ledger: LedgerPosition) -> Self {
-        Self { taken: 0, unchanged: 0, refused: 0, refusals: Vec::new(), ledger }
+        Self { taken: 0, unchanged: 0, refused: 0, refusals: Vec::new(), noted: 0, notes: Vec::new(), ledger }
     }
 
     /// Takes the refused records out of a batch and returns the others, with their lines.
@@ -185,6 +205,7 @@ impl Tally {
         for item in batch {
             match item.event {
                 Ok(draft) => {
+                    self.note(item.line, item.note);
                     drafts.push(draft);
                     lines.push(item.line);
                 }
@@ -206,6 +227,14 @@ impl Tally {
             let line = lines.get(refused.index).copied().unwrap_or_default();
             let (code, field) = ("already_exists".to_owned(), Some("event_id".to_owned()));
             self.refuse(RefusalBody { line, code, field, detail });
+        }
+    }
+
+    fn note(&mut self, line: u64, note: Option<RecordNote>) {
+        let Some(RecordNote { code, detail }) = note else { return };
+        self.noted += 1;
+        if self.notes.len() < REFUSALS_LISTED_MAX {
+            self.notes.push(NoteBody { line, code, detail });
         }
     }
 
@@ -258,6 +287,8 @@ impl Tally {
             unchanged: self.unchanged,
             refused: self.refused,
             refusals: self.refusals,
+            notes: self.notes,
+            noted: (self.noted > 0).then_some(self.noted),
             ledger: self.ledger.into(),
         }
     }

@@ -41,6 +41,25 @@ fn an_event_has_what_its_lines_say() {
 }
 
 #[test]
+fn what_repeats_is_noted() {
+    let noted = |lines: &str| {
+        let (items, outcome) = items(Format::ICalendar, "", calendar(&[lines]).as_bytes());
+        outcome.unwrap();
+        items[0].note.map(|note| note.code)
+    };
+    let once = "UID:1\nDTSTART:20240720T100000Z";
+    assert_eq!(noted(once), None);
+    for repeats in ["RRULE:FREQ=DAILY", "rrule:FREQ=DAILY;COUNT=1", "RDATE;VALUE=DATE:20240721", "RRULE:nonsense"] {
+        assert_eq!(noted(&format!("{once}\n{repeats}")), Some("recurrence_kept"), "{repeats}");
+    }
+    for other in ["EXDATE:20240721T100000Z", "RECURRENCE-ID:20240720T090000Z", "SUMMARY:RRULE"] {
+        assert_eq!(noted(&format!("{once}\n{other}")), None, "{other}");
+    }
+    // What is refused is told as that.
+    assert_eq!(noted("UID:1\nRRULE:FREQ=DAILY"), None);
+}
+
+#[test]
 fn times_are_read_as_they_are_meant() {
     check_event("DTSTART;VALUE=DATE:20240720\nDTEND;VALUE=DATE:20240722", {
         r#"- {"end_time":"2024-07-22T00:00:00Z","kind":"scheduled","precision":"day","time":"2024-07-20T00:00:00Z"}"#

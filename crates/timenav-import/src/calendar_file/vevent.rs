@@ -36,16 +36,18 @@ struct Event {
     kind: Option<EventKind>,
     causes: Vec<Cause>,
     actors: Vec<String>,
+    repeats: bool,
     attributes: Vec<(String, Value)>,
 }
 
-/// Returns the event of the lines of a VEVENT.
-pub(super) fn draft(text: &str, zones: &Zones) -> Result<EventDraft, RecordError> {
+/// Returns the event of the lines of a VEVENT, and whether it repeats.
+pub(super) fn draft(text: &str, zones: &Zones) -> Result<(EventDraft, bool), RecordError> {
     let mut event = Event::default();
     for line in text.lines() {
         event.add(ContentLine::parse(line)?)?;
     }
-    event.into_draft(zones)
+    let repeats = event.repeats;
+    Ok((event.into_draft(zones)?, repeats))
 }
 
 impl Event {
@@ -72,7 +74,8 @@ impl Event {
                 self.kind = EventKind::ALL.into_iter().find(|kind| kind.as_str() == line.value);
                 Ok(())
             }
-            _ => {
+            name => {
+                self.repeats |= matches!(name, "RRULE" | "RDATE");
                 self.attributes.push(attribute(&line));
                 Ok(())
             }

@@ -40,7 +40,7 @@ impl<'p> Progress<'p> {
 
     fn hand_over<E: Error>(&mut self, event: Result<EventDraft, RecordError>) -> Result<(), E> {
         self.features += 1;
-        match (self.sink)(Item { line: self.features, event }) {
+        match (self.sink)(Item::new(self.features, event)) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => {
                 self.is_stopped = true;

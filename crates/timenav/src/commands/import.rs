@@ -155,6 +155,15 @@ pub(super) fn counts_text(path: &Path, answer: &Value) -> String {
     if more > 0 {
         let _ = writeln!(text, "  and {more} more");
     }
+    let shown = answer["notes"].as_array().map_or(&[][..], Vec::as_slice);
+    for note in shown {
+        let part = |name: &str| output::member(note, name);
+        let _ = writeln!(text, "  line {}: note: {} ({})", part("line"), part("detail"), part("code"));
+    }
+    let more = count("noted").saturating_sub(shown.len() as u64);
+    if more > 0 {
+        let _ = writeln!(text, "  and {more} more notes");
+    }
     text
 }
 
@@ -183,10 +192,12 @@ mod tests {
     #[test]
     fn refusals_are_shown_and_the_rest_counted() {
         let answer = serde_json::json!({"taken": 5, "unchanged": 1, "refused": 3,
-            "refusals": [{"line": 7, "code": "missing_parameter", "field": "time", "detail": "is missing"}]});
+            "refusals": [{"line": 7, "code": "missing_parameter", "field": "time", "detail": "is missing"}],
+            "noted": 2, "notes": [{"line": 3, "code": "recurrence_kept", "detail": "it repeats"}]});
         assert_eq!(
             counts_text(Path::new("a.csv"), &answer),
-            "a.csv: 5 taken, 1 unchanged, 3 refused\n  line 7: time: is missing (missing_parameter)\n  and 2 more\n"
+            "a.csv: 5 taken, 1 unchanged, 3 refused\n  line 7: time: is missing (missing_parameter)\n  and 2 more\n  \
+             line 3: note: it repeats (recurrence_kept)\n  and 1 more notes\n"
         );
     }
 }

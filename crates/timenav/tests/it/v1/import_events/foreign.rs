@@ -127,3 +127,28 @@ fn packed_files_are_unpacked() {
     service.send(binary.header("Content-Encoding", "gzip")).refused(400, "invalid_parameter");
     service.audit();
 }
+
+#[test]
+fn what_repeats_is_recorded_once_and_said_so() {
+    let service = Service::start();
+    let event = |uid: &str, more: &str| {
+        format!("BEGIN:VEVENT\r\nUID:{uid}\r\nDTSTART:20240720T100000Z\r\n{more}END:VEVENT\r\n")
+    };
+    let calendar = |events: &str| format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n{events}END:VCALENDAR\r\n");
+    let file = calendar(&(event("once", "") + &event("weekly", "RRULE:FREQ=WEEKLY\r\n")));
+    for counted in [[2, 0, 0], [0, 2, 0]] {
+        let answer = import(&service, &[], "text/calendar", &file).expect(200);
+        assert_eq!([&answer["taken"], &answer["unchanged"], &answer["refused"]].map(|n| n.as_u64().unwrap()), counted);
+        assert_eq!(answer["noted"], 1);
+        assert_eq!((&answer["notes"][0]["line"], &answer["notes"][0]["code"]), (&json!(7), &json!("recurrence_kept")));
+    }
+    let weekly = service.find_all("main", "*", "../..", "100").pop().unwrap();
+    assert_eq!(weekly["attributes"]["rrule"], "FREQ=WEEKLY");
+    // As many are told as refusals are, and all are counted.
+    let many: String = (0..150).map(|number| event(&format!("n{number}"), "RDATE:20240721T100000Z\r\n")).collect();
+    let answer = import(&service, &[], "text/calendar", &calendar(&many)).expect(200);
+    assert_eq!((&answer["noted"], answer["notes"].as_array().map(Vec::len)), (&json!(150), Some(100)));
+    let answer = import(&service, &[], "text/calendar", &calendar(&event("other", ""))).expect(200);
+    assert_eq!((&answer["noted"], &answer["notes"]), (&Value::Null, &Value::Null));
+    service.audit();
+}
