@@ -14,6 +14,10 @@ const STEPS: [(&str, &str); 4] = [
     ("0004-sessions", include_str!("../../migrations/sqlite/0004-sessions.sql")),
 ];
 
+/// What a step was before it was released, by its digest. Each made the same tables, so files of that time go on.
+const FORMER_STEPS: [(&str, &str); 1] =
+    [("0003-history", "341068134361e56d3c24d3002b29ffab5d5de642cd5591ee7b366f319ebaf09e")];
+
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     step TEXT PRIMARY KEY, sha256 TEXT NOT NULL
 ) STRICT, WITHOUT ROWID";
@@ -33,7 +37,7 @@ pub(super) fn run(connection: &mut Connection) -> Result<(), StoreError> {
     for (index, (step, text)) in STEPS.iter().enumerate() {
         let digest = sha256(&[text.as_bytes()]).to_hex();
         match done.get(index) {
-            Some((name, sha256)) if name == step && *sha256 == digest => {}
+            Some((name, sha256)) if name == step && (*sha256 == digest || was(step, sha256)) => {}
             Some((name, _)) => {
                 return Err(StoreError::Damaged(format!(
                     "migration `{name}` of the file is not `{step}` of this version"
@@ -49,6 +53,10 @@ pub(super) fn run(connection: &mut Connection) -> Result<(), StoreError> {
     transaction.commit().map_err(failed)
 }
 
+fn was(step: &str, digest: &str) -> bool {
+    FORMER_STEPS.contains(&(step, digest))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,6 +67,18 @@ mod tests {
         let insert = "INSERT INTO entries (entry, leaf, salt, payload)
             SELECT coalesce(max(entry) + 1, ?1 << 40), ?2, zeroblob(16), ?3 FROM entries WHERE entry >> 40 = ?1";
         connection.execute(insert, params![timeline, leaf.as_bytes(), payload.as_bytes()]).unwrap();
+    }
+
+    #[test]
+    fn a_file_goes_on_from_a_step_of_this_version_or_a_former_one_and_from_no_other() {
+        let (step, former) = FORMER_STEPS[0];
+        for (digest, is_taken) in [(former, true), (&"00".repeat(32), false)] {
+            let mut connection = Connection::open_in_memory().unwrap();
+            run(&mut connection).unwrap();
+            let update = "UPDATE migrations SET sha256 = ?2 WHERE step = ?1";
+            assert_eq!(connection.execute(update, params![step, digest]).unwrap(), 1);
+            assert_eq!(run(&mut connection).is_ok(), is_taken, "{digest}");
+        }
     }
 
     #[test]
