@@ -54,7 +54,9 @@ describe('a draft', () => {
     for (const operation of operations) {
       const draft = { ...exampleDraft(operation, emptyDraft(operation), schemas) };
       const back = draftOf(operation, addressOf(operation, draft, schemas), schemas);
-      expect({ id: operation.id, input: back.input, extras: text(back.extras) }).toEqual({ id: operation.id, input: withoutSecrets(operation, draft, schemas).input, extras: text(draft.extras) });
+      const kept = withoutSecrets(operation, draft, schemas).input;
+      const input = operation.id === 'encrypt_data' ? { ...(kept as object), data: undefined } : kept;
+      expect({ id: operation.id, input: back.input, extras: text(back.extras) }).toEqual({ id: operation.id, input, extras: text(draft.extras) });
     }
   });
   const text = (extras: Record<string, unknown>): Record<string, string> => Object.fromEntries(Object.entries(extras).map(([name, value]) => [name, String(value)]));
@@ -68,9 +70,9 @@ describe('a draft', () => {
   it('never has a secret in its address or in what is kept', () => {
     for (const id of ['encrypt_data', 'decrypt_data']) {
       const operation = find(id);
-      const draft: Draft = { ...example(id), input: { timeline_id: 'main', encryption_key: 'hush-hush', data: { a: 1 } }, raw: '{"encryption_key": "hush-hush"}', extras: { 'header/Idempotency-Key': 'once' } };
+      const draft: Draft = { ...example(id), input: { timeline_id: 'main', encryption_key: 'hush-hush', data: { a: 'hush too' } }, raw: '{"encryption_key": "hush-hush"}', extras: { 'header/Idempotency-Key': 'once' } };
       expect(JSON.stringify(addressOf(operation, draft, schemas))).not.toMatch(/hush|once/);
-      expect(JSON.stringify(withoutSecrets(operation, draft, schemas))).not.toContain('hush');
+      expect(JSON.stringify(withoutSecrets(operation, draft, schemas))).not.toContain('hush-hush');
       expect(valuesOf(withoutSecrets(operation, draft, schemas))['timeline_id']).toBe('main');
     }
     expect(draftOf(find('encrypt_data'), { encryption_key: 'from-a-link' }, schemas).input).toBeUndefined();

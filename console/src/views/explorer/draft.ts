@@ -122,9 +122,11 @@ export function addressOf(operation: Operation, draft: Draft, schemas: Schemas):
   if (variant && !variant.fields && draft.input !== undefined) {
     found['input'] = JSON.stringify(draft.input);
   } else {
+    // What is about to be sealed is as secret as the key that seals it.
+    const seals = variant?.fields?.some((field) => field.name === 'encryption_key') === true;
     for (const [name, value] of Object.entries(valuesOf(draft))) {
       const field = variant?.fields?.find((candidate) => candidate.name === name);
-      if (isSecret(name, field?.schema)) continue;
+      if (isSecret(name, field?.schema) || (seals && name === 'data')) continue;
       found[TAKEN.includes(name) ? `input.${name}` : name] = typeof value === 'string' && isText(field) ? value : JSON.stringify(value);
     }
   }
