@@ -1,0 +1,269 @@
+/** The access view: permissions, users, restrictions, keys, sessions and the log, with and without rights. */
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { PASSWORD, REFUSED, expectAccessible, expectNoSidewaysScroll, logIn, stage } from './harness';
+
+const on = stage();
+
+interface Permissions {
+  read: string[];
+  write: string[];
+  admin: string[];
+}
+
+async function permissions(): Promise<Permissions> {
+  return (await on.service.call<{ permissions: Permissions }>('GET', 'v1/access-control?timeline_id=demo')).permissions;
+}
+
+const tab = (name: string): string => `access?timeline=demo&tab=${name}`;
+
+async function toast(page: Page, text: string | RegExp): Promise<void> {
+  await page.locator('.toasts').getByText(text).waitFor();
+}
+
+describe('permissions', () => {
+  it('are given and taken, with what that does to whom', async () => {
+    await on.service.user('reader');
+    const page = await on.loggedIn(tab('permissions'));
+    await page.getByLabel('Read', { exact: true }).fill('reader');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Write', { exact: true }).fill('not-yet');
+    await page.keyboard.press('Enter');
+    await page.getByText('reader gets read').waitFor();
+    await page.getByText('There is no user of this name yet').waitFor();
+    await page.getByRole('button', { name: 'Save 2 changes' }).click();
+    await toast(page, 'The permissions of demo are set.');
+    expect(await permissions()).toEqual({ read: ['reader'], write: ['not-yet'], admin: ['admin'] });
+    await page.getByRole('list', { name: 'Write: users' }).getByRole('button', { name: 'Remove not-yet' }).click();
+    await page.getByText('not-yet loses write').waitFor();
+    await page.getByRole('button', { name: 'Save the change' }).click();
+    await page.getByRole('button', { name: 'Nothing to save' }).waitFor();
+    expect((await permissions()).write).toEqual([]);
+  });
+
+  it('always name an administrator', async () => {
+    const page = await on.loggedIn(tab('permissions'));
+    await page.getByRole('list', { name: 'Admin: users' }).getByRole('button', { name: 'Remove admin' }).click();
+    await page.getByText('A timeline always has an administrator').waitFor();
+    expect(await page.getByRole('button', { name: 'Save the change' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('button', { name: 'Nothing to save' }).waitFor();
+  });
+
+  it('lose nothing when two change them at once', async () => {
+    const page = await on.loggedIn(tab('permissions'), { expected: REFUSED });
+    await page.getByLabel('Write', { exact: true }).fill('mine');
+    await page.keyboard.press('Enter');
+    const before = await permissions();
+    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'demo', permissions: { write: [...before.write, 'theirs'] } });
+    await page.getByRole('button', { name: 'Save the change' }).click();
+    await page.getByText('Somebody else changed the permissions meanwhile').waitFor();
+    await page.getByText('theirs gets write').waitFor();
+    await page.getByRole('button', { name: 'Save the change' }).click();
+    await toast(page, 'The permissions of demo are set.');
+    expect((await permissions()).write.sort()).toEqual([...before.write, 'mine', 'theirs'].sort());
+  });
+});
+
+describe('users', () => {
+  it('are made, come in with the password they were given, and are removed', async () => {
+    const page = await on.loggedIn(tab('users'), { expected: REFUSED });
+    await page.getByRole('button', { name: 'New user' }).click();
+    await page.getByLabel('Name').fill('new user');
+    await page.getByText('A name has letters, digits').waitFor();
+    await page.getByLabel('Name').fill('admin');
+    await page.getByRole('button', { name: 'Make the user' }).click();
+    await page.getByText('There is a user admin already.').waitFor();
+    await page.getByLabel('Name').fill('new-user');
+    await page.getByRole('button', { name: 'Make the user' }).click();
+    await page.getByRole('heading', { name: 'new-user is made' }).waitFor();
+    await page.getByLabel('New password').fill('short');
+    await page.getByRole('button', { name: 'Set the password' }).click();
+    await expect.poll(() => page.getByLabel('New password').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('New password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Set the password' }).click();
+    await toast(page, 'The password of new-user is set.');
+
+    // They may read no timeline yet, so the clock of the page is refused.
+    const theirs = await on.page({ expected: REFUSED });
+    await theirs.goto(`${on.service.url}/#/access?tab=keys`);
+    await logIn(theirs, 'new-user');
+
+    await page.getByRole('button', { name: 'Remove new-user' }).click();
+    const remove = page.getByRole('button', { name: 'Remove the user' });
+    expect(await remove.isDisabled()).toBe(true);
+    await page.getByLabel('Type new-user to go on').fill('new-user');
+    await remove.click();
+    await toast(page, /new-user is removed/);
+    await expect.poll(() => page.getByRole('rowheader', { name: 'new-user' }).count()).toBe(0);
+    await theirs.reload();
+    await theirs.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
+  });
+});
+
+describe('restrictions', () => {
+  it('are set with what they mean in words, and lifted', async () => {
+    await on.service.user('wanderer');
+    const page = await on.loggedIn(`${tab('restrictions')}&q=wanderer`);
+    const level = page.getByLabel('Level of wanderer');
+    await level.selectOption('read_only');
+    await page.getByRole('list').getByText('Looks at clocks and events, and changes none.').waitFor();
+    await page.getByRole('button', { name: 'Restrict wanderer' }).click();
+    await toast(page, /wanderer is set to read_only/);
+    const { restrictions } = await on.service.call<{ restrictions: unknown[] }>('GET', 'v1/restrictions');
+    expect(restrictions).toEqual([{ user_id: 'wanderer', restriction_level: 'read_only' }]);
+    await level.selectOption('full_access');
+    await page.getByRole('button', { name: 'Lift the restriction' }).click();
+    await page.getByText('Nobody is restricted.').waitFor();
+  });
+});
+
+describe('API keys', () => {
+  it('are shown once, work, and stop', async () => {
+    await on.service.user('owner');
+    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'demo', permissions: { read: ['owner'] } });
+    const page = await on.loggedIn(tab('keys'), { user: 'owner' });
+    await page.getByText('You have no API key').waitFor();
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByLabel('What is it for?').fill('nightly report');
+    await page.getByRole('radio', { name: /^Read/ }).check();
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByText('It is shown this once.').waitFor();
+    const key = await page.getByRole('dialog').locator('code').innerText();
+    expect(key).toMatch(/^tnk_[0-9A-Za-z]{36}$/);
+    await on.service.call('GET', 'v1/clock?timeline_id=demo', undefined, key);
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'nightly report' });
+    expect(await row.innerText()).toMatch(/Read[\s\S]*in 30 days/);
+    expect(await page.content()).not.toContain(key);
+
+    await page.getByRole('button', { name: 'Revoke nightly report' }).click();
+    await page.getByRole('button', { name: 'Revoke the key' }).click();
+    await page.getByText('You have no API key').waitFor();
+    await expect(on.service.call('GET', 'v1/clock?timeline_id=demo', undefined, key)).rejects.toThrow('401');
+    await page.getByLabel('Show 1 that works no more').check();
+    await page.getByRole('row').filter({ hasText: 'revoked' }).waitFor();
+  });
+
+  it('of others are an operator’s business', async () => {
+    await on.service.user('program');
+    const page = await on.loggedIn(tab('keys'));
+    await page.getByLabel('Keys of').selectOption('program');
+    await page.getByText('program has no API key').waitFor();
+    expect(page.url()).toContain('user=program');
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByLabel('What is it for?').fill('for a program');
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByText('acts in the name of program').waitFor();
+  });
+});
+
+describe('sessions', () => {
+  it('are listed, and ended from elsewhere', async () => {
+    await on.service.user('roamer');
+    const here = await on.loggedIn(tab('sessions'), { user: 'roamer', expected: REFUSED });
+    const there = await on.loggedIn(tab('sessions'), { user: 'roamer', expected: REFUSED });
+    await here.reload();
+    await here.getByText('this one').waitFor();
+    await here.getByRole('button', { name: 'End the session of' }).click();
+    await toast(here, 'The session has ended.');
+    await there.reload();
+    await there.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
+    await here.getByRole('button', { name: 'Log out everywhere' }).first().click();
+    await here.getByRole('dialog').getByRole('button', { name: 'Log out everywhere' }).click();
+    await here.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
+  });
+});
+
+describe('the access log', () => {
+  it('shows what is done as it is done, newest first', async () => {
+    const page = await on.loggedIn(tab('log'));
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByRole('row').nth(1).waitFor();
+    await on.service.call('POST', 'v1/travel', { timeline_id: 'demo', destination_time: '1969-07-20T20:17:40Z' });
+    const row = page.getByRole('row').filter({ hasText: 'Travel' }).first();
+    await row.waitFor();
+    const link = await row.getByRole('link').getAttribute('href');
+    expect(link).toContain('#/integrity?timeline=demo&position=');
+  });
+
+  it('makes refused attempts stand out, and is narrowed to them', async () => {
+    await on.service.user('stranger');
+    const made = await on.service.call<{ api_key: string }>('POST', 'v1/api-keys', { user_id: 'stranger' });
+    await expect(on.service.call('GET', 'v1/clock?timeline_id=demo', undefined, made.api_key)).rejects.toThrow('404');
+    const page = await on.loggedIn(tab('log'));
+    await page.getByLabel('Action').selectOption('unauthorized_access_attempt');
+    await page.getByLabel('User').fill('stranger');
+    await page.keyboard.press('Enter');
+    await page.getByText('1 entry', { exact: true }).waitFor();
+    await page.getByRole('row').filter({ hasText: 'Refused' }).waitFor();
+    expect(new URL(page.url()).hash).toContain('action=unauthorized_access_attempt');
+    // The address holds it all.
+    await page.reload();
+    await page.getByText('1 entry', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByRole('row').filter({ hasText: 'Record event' }).first().waitFor();
+  });
+
+  it('is paged to its first entry, without what was only looked at', async () => {
+    const page = await on.loggedIn(`${tab('log')}&looks=hidden`);
+    const older = page.getByRole('button', { name: 'Show older entries' });
+    await older.waitFor();
+    for (let turn = 0; turn < 20 && (await older.count()) > 0; turn++) await older.click();
+    await page.getByRole('row').filter({ hasText: 'Create timeline' }).waitFor();
+    expect(await page.getByRole('row').filter({ hasText: 'Looked at' }).count()).toBe(0);
+  });
+
+  it('is saved as CSV', async () => {
+    const page = await on.loggedIn(`${tab('log')}&action=create_timeline`);
+    await page.getByText('1 entry', { exact: true }).waitFor();
+    const coming = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'CSV' }).click();
+    const file = await coming;
+    expect(file.suggestedFilename()).toBe('demo-access-log.csv');
+    const text = readFileSync(await file.path(), 'utf8');
+    expect(text).toMatch(/^host_time,user_id,action,subject,clock_time,position\r\n\S+Z,admin,create_timeline,demo,\S+Z,0\r\n$/);
+  });
+});
+
+describe('somebody without rights', () => {
+  it('is told what each part is and why it is not theirs, and asks for nothing that is refused', async () => {
+    await on.service.user('guest');
+    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'demo', permissions: { read: ['guest'] } });
+    const page = await on.loggedIn(tab('permissions'), { user: 'guest' });
+    await page.getByText('You have read on demo. Permissions are seen and changed by its admins').waitFor();
+    await page.getByRole('link', { name: 'Access log' }).click();
+    await page.getByText('You have read on demo. The access log is for its admins').waitFor();
+    for (const name of ['Users', 'Restrictions']) {
+      await page.getByRole('link', { name }).click();
+      await page.getByText('This is for operators of the service').waitFor();
+    }
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByText('You have no API key').waitFor();
+    const log = await on.service.call<{ logs: unknown[] }>(
+      'GET', 'v1/access-logs?timeline_id=demo&time_range=../..&user_id=guest&action=unauthorized_access_attempt',
+    );
+    expect(log.logs).toEqual([]);
+  });
+});
+
+describe('every part', () => {
+  const parts: [string, RegExp][] = [
+    ['permissions', /Nothing to save/], ['log', /entries/], ['users', /New user/], ['restrictions', /restricted/], ['keys', /New key/], ['sessions', /this one/],
+  ];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`can be used by everybody and fits every width, ${colorScheme}`, async () => {
+      const page = await on.loggedIn('access', { colorScheme });
+      for (const [name, shown] of parts) {
+        await page.goto(`${on.service.url}/#/${tab(name)}`);
+        await page.locator('main').getByText(shown).first().waitFor();
+        await expectAccessible(page);
+        for (const width of [320, 768, 1280]) {
+          await page.setViewportSize({ width, height: 800 });
+          await expectNoSidewaysScroll(page);
+        }
+      }
+    });
+  }
+});

@@ -1,0 +1,218 @@
+/** The explorer: every operation, its form, the request as code, sending, answers, history, secrets, and no rights. */
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { PASSWORD, REFUSED, expectAccessible, expectNoSidewaysScroll, logIn, stage } from './harness';
+
+const on = stage();
+
+interface Operation {
+  id: string;
+  path: string;
+  method: string;
+}
+
+async function operations(): Promise<Operation[]> {
+  const document = await on.service.call<{ paths: Record<string, Record<string, { operationId?: string }>> }>('GET', 'openapi.json');
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { operationId }]) => (operationId ? [{ id: operationId, path, method }] : [])),
+  );
+}
+
+const at = (operation: string, fields: Record<string, string> = {}): string =>
+  `explorer?${new URLSearchParams({ timeline: 'demo', op: operation, ...fields }).toString()}`;
+
+/** Opens an operation as somebody who is logged in: the explorer itself does not ask who they are. */
+const opened = (address: string, options: Parameters<typeof on.loggedIn>[1] = {}): Promise<Page> =>
+  on.loggedIn(`log-in?${new URLSearchParams({ next: `#/${address}` }).toString()}`, options);
+
+const answer = (page: Page) => page.getByRole('region', { name: 'Answer' });
+const code = (page: Page): Promise<string> => page.getByRole('region', { name: 'The request as code' }).locator('pre').innerText();
+const form = (page: Page) => page.getByRole('form', { name: 'Request' });
+
+describe('every operation', () => {
+  it('has a form whose example passes its own checks, and a request that names it', async () => {
+    const page = await opened(at('travel'));
+    await page.getByRole('navigation', { name: 'Operations' }).waitFor();
+    for (const { id, path, method } of await operations()) {
+      await page.goto(`${on.service.url}/#/${at(id)}`);
+      await page.getByRole('heading', { level: 1 }).filter({ hasText: path }).waitFor();
+      await page.getByRole('button', { name: 'Fill the example' }).click();
+      const wrong = form(page).locator('[aria-invalid=true]');
+      expect(await wrong.evaluateAll((found) => found.map((field) => field.id)), `${id}: the example is wrong`).toEqual([]);
+      const [fixed = ''] = path.slice(1).split('{');
+      const text = await code(page);
+      expect(text).toContain(fixed);
+      expect(method === 'get' || text.includes(`--request ${method.toUpperCase()}`), text).toBe(true);
+    }
+  });
+
+  it('is found by a word, with the keyboard', async () => {
+    const page = await opened(at('travel'));
+    await page.getByRole('navigation', { name: 'Operations' }).waitFor();
+    await page.getByRole('heading', { level: 1 }).click();
+    await page.keyboard.press('/');
+    await page.keyboard.type('paradox');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1 }).filter({ hasText: 'paradox' }).waitFor();
+    await page.getByLabel('Find an operation').fill('no such thing at all');
+    await page.getByText('No operation has these words').waitFor();
+  });
+});
+
+describe('a form', () => {
+  it('says what would be right, before and after sending', async () => {
+    const page = await opened(at('travel', { timeline_id: 'demo' }), { expected: REFUSED });
+    const time = page.getByLabel('destination_time', { exact: true });
+    await time.fill('2028-02-29');
+    await page.getByText('Add a time and a zone: 2028-02-29T00:00:00Z').waitFor();
+    await time.fill('2028-02-29T08:30:00Z');
+    await page.getByText('29 February 2028, 08:30 UTC').waitFor();
+    await time.fill('2028-02-30T08:30:00Z');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('One field needs another look.').waitFor();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await answer(page).getByText('400 Bad Request').waitFor();
+    await expect.poll(() => time.getAttribute('aria-invalid')).toBe('true');
+  });
+
+  it('is JSON on request, and keeps everything from one to the other', async () => {
+    const page = await opened(at('travel', { timeline_id: 'demo', destination_time: '2028-02-29T08:30:00Z' }));
+    await page.getByRole('button', { name: 'Edit as JSON' }).click();
+    const json = page.getByLabel('The JSON that is sent');
+    expect(JSON.parse(await json.inputValue())).toEqual({ timeline_id: 'demo', destination_time: '2028-02-29T08:30:00Z' });
+    await json.fill('{"timeline_id":"demo","destination_time":"1969-07-20T20:17:40Z","location":"Florida"}');
+    await page.getByRole('button', { name: 'Show the form' }).click();
+    expect(await page.getByLabel('location', { exact: true }).inputValue()).toBe('Florida');
+    await page.getByRole('button', { name: 'Edit as JSON' }).click();
+    await json.fill('{"timeline_id":');
+    await expect.poll(() => json.getAttribute('aria-invalid')).toBe('true');
+    expect(await page.getByRole('button', { name: 'Show the form' }).isDisabled()).toBe(true);
+  });
+
+  it('is a link: what was filled in is in the address, and secrets are not', async () => {
+    const page = await opened(at('encrypt_data'));
+    await form(page).getByLabel('data', { exact: true }).fill('for nobody');
+    await form(page).getByLabel('encryption_key', { exact: true }).fill('for-nobody-either-0123456789');
+    await form(page).getByLabel('timeline_id', { exact: true }).fill('a-link');
+    await expect.poll(() => page.url()).toContain('timeline_id=a-link');
+    const kept = await page.evaluate(() => JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }, history.state]));
+    expect(kept).not.toMatch(/for.nobody/);
+    const other = await opened(new URL(page.url()).hash.slice(2));
+    await expect.poll(() => form(other).getByLabel('timeline_id', { exact: true }).inputValue()).toBe('a-link');
+  });
+});
+
+describe('the request', () => {
+  it('is curl, Python and Rust, without the key of anybody', async () => {
+    const page = await opened(at('travel', { timeline_id: 'demo', destination_time: '2028-02-29T08:30:00Z', location: "L'Aquila" }));
+    await page.getByLabel('location', { exact: true }).waitFor();
+    const shown: string[] = [];
+    for (const language of ['curl', 'Python', 'Rust']) {
+      await page.getByRole('tab', { name: language }).click();
+      shown.push(await code(page));
+    }
+    for (const text of shown) {
+      expect(text).toContain('v1/travel');
+      expect(text).toContain('TIMENAV_KEY');
+      expect(text).not.toContain('tnk_');
+    }
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('tab', { name: 'curl', selected: true }).waitFor();
+  });
+
+  it('of a look is a QUERY, or a GET on request', async () => {
+    const page = await opened(at('monitor_events', { timeline_id: 'demo', location: '*', time_range: '1960-01-01T00:00:00Z/1970-01-01T00:00:00Z' }));
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('monitor-events')) sent.push(request.method());
+    });
+    await page.getByRole('button', { name: 'Send' }).click();
+    await answer(page).getByText('200 OK').waitFor();
+    await page.getByLabel('Sent as').selectOption('get');
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('region', { name: 'History' }).getByText('GET', { exact: true }).waitFor();
+    expect(sent).toEqual(['QUERY', 'GET']);
+  });
+});
+
+describe('an answer', () => {
+  it('has status, headers and a body that folds; history brings it back', async () => {
+    const page = await opened(at('timeline', { timeline_id: 'demo' }));
+    await page.getByRole('button', { name: 'Send' }).click();
+    await answer(page).getByText('200 OK').waitFor();
+    await answer(page).getByText('"root"').waitFor();
+    await answer(page).getByText(/^\d+ headers$/).click();
+    await answer(page).getByText('x-request-id').waitFor();
+    await answer(page).getByRole('button', { name: 'Fold all', exact: true }).click();
+    await expect.poll(() => answer(page).getByText('"root"').count()).toBe(0);
+
+    await page.goto(`${on.service.url}/#/${at('limits')}`);
+    await page.getByRole('heading', { level: 1 }).filter({ hasText: '/v1/limits' }).waitFor();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await answer(page).getByText('200 OK').waitFor();
+    await page.getByRole('region', { name: 'History' }).getByText('/timeline/demo').click();
+    await page.getByRole('heading', { level: 1 }).filter({ hasText: '/timeline/{timeline_id}' }).waitFor();
+    await answer(page).getByText('"root"').waitFor();
+  });
+
+  it('of a stream is shown as it comes, until it is stopped', async () => {
+    const page = await opened(at('clock_stream', { timeline_id: 'demo' }));
+    await page.getByRole('button', { name: 'Send' }).click();
+    await answer(page).getByText('Listening: 1 message so far.').waitFor();
+    await on.service.call('POST', 'v1/travel', { timeline_id: 'demo', destination_time: '1987-06-05T04:03:02Z' });
+    await answer(page).getByText('Listening: 2 messages so far.').waitFor();
+    await answer(page).getByText('1987-06-05T04:03:02').first().waitFor();
+    await answer(page).getByRole('button', { name: 'Stop listening' }).click();
+    await answer(page).getByText('You stopped it.').waitFor();
+  });
+
+  it('of a file that was sent tells what became of it', async () => {
+    const page = await opened(at('import_events', { timeline_id: 'demo', format: 'ndjson' }));
+    const buffer = Buffer.from('{"event_id":"sent-by-hand","time":"2001-02-03T04:05:06Z","description":"Sent as a file"}\n');
+    await page.locator('input[type=file]').setInputFiles({ name: 'events.ndjson', mimeType: 'application/x-ndjson', buffer });
+    await form(page).getByText('events.ndjson').waitFor();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await answer(page).getByText(/1 event is new/).first().waitFor();
+    await on.service.call('GET', 'v1/events/sent-by-hand?timeline_id=demo');
+  });
+});
+
+describe('somebody', () => {
+  it('who is not logged in fills in the form, logs in, and comes back to it', async () => {
+    const page = await on.page();
+    await page.goto(`${on.service.url}/#/${at('clock', { timeline_id: 'main' })}`);
+    await page.getByLabel('timeline_id', { exact: true }).fill('demo');
+    await page.getByRole('button', { name: 'Log in to send' }).click();
+    await page.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
+    await logIn(page, 'admin', PASSWORD);
+    await page.getByRole('heading', { level: 1 }).filter({ hasText: '/v1/clock' }).waitFor();
+    expect(await page.getByLabel('timeline_id', { exact: true }).inputValue()).toBe('demo');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await answer(page).getByText('200 OK').waitFor();
+  });
+
+  it('who may only read is told so before the service refuses', async () => {
+    await on.service.user('looker');
+    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'demo', permissions: { read: ['looker'] } });
+    const page = await opened(at('pause_time', { timeline_id: 'demo' }), { user: 'looker', expected: REFUSED });
+    await page.getByText('This needs write on demo; you have read. The service will refuse.').waitFor();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await answer(page).getByText('403 Forbidden').waitFor();
+  });
+});
+
+describe('the page', () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`can be used by everybody and fits every width, ${colorScheme}`, async () => {
+      const page = await opened(at('monitor_events', { timeline_id: 'demo', location: '*', time_range: '../..' }), { colorScheme });
+      await page.getByRole('button', { name: 'Send' }).click();
+      await answer(page).getByText('200 OK').waitFor();
+      for (const width of [320, 390, 768, 1280, 2560]) {
+        await page.setViewportSize({ width, height: 800 });
+        await expectNoSidewaysScroll(page);
+        await expectAccessible(page);
+      }
+    });
+  }
+});
