@@ -131,6 +131,27 @@ describe('timelines', () => {
   });
 });
 
+describe('somebody who', () => {
+  it('may see no timeline is told so, and makes one', async () => {
+    await on.service.user('newcomer');
+    const page = await on.loggedIn('clock', { user: 'newcomer', expected: REFUSED });
+    await page.getByRole('heading', { name: 'There is no timeline main, or it is not yours to see' }).waitFor();
+    await page.getByRole('button', { name: 'New timeline' }).click();
+    expect(await page.getByRole('radio').count()).toBe(0);
+    await page.getByLabel('Name').fill('newcomers-own');
+    await page.getByRole('button', { name: 'Make the timeline' }).click();
+    await page.getByText('The clock is running.').waitFor({ state: 'attached' });
+  });
+
+  it('may not look at clocks is told so instead of asking for them', async () => {
+    await on.service.user('blind');
+    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'demo', permissions: { read: ['blind'] } });
+    await on.service.call('POST', 'v1/restrict-time-travel', { user_id: 'blind', restriction_level: 'no_access' });
+    const page = await on.loggedIn('clock?timeline=demo', { user: 'blind' });
+    await page.getByRole('heading', { name: 'You may not look at clocks and events' }).waitFor();
+  });
+});
+
 describe('the page', () => {
   it('works behind a path prefix', async () => {
     const { url, server } = await underPrefix(on.service, '/time/');

@@ -36,6 +36,13 @@ class Timelines {
     this.isRead = true;
   }
 
+  /** Forgets what somebody else could read. */
+  forget(): void {
+    this.list = [];
+    this.isRead = false;
+    this.hasMore = false;
+  }
+
   find(timelineId: string): TimelineBody | undefined {
     return this.list.find((timeline) => timeline.timeline_id === timelineId);
   }

@@ -1,3 +1,5 @@
+import { plain } from './words';
+
 /** Short sentences about what was done; they go away by themselves. Errors do not belong here but beside their cause. */
 export interface Toast {
   id: number;
@@ -12,7 +14,7 @@ class Toasts {
 
   say(text: string): void {
     const id = this.#next++;
-    this.list = [...this.list.slice(-2), { id, text }];
+    this.list = [...this.list.slice(-2), { id, text: plain(text) }];
     setTimeout(() => this.drop(id), SHOWN_MS);
   }
 
