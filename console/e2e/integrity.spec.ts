@@ -110,11 +110,10 @@ describe('an entry', () => {
 
   it('is not believed where one letter of it is another', async () => {
     const page = await on.loggedIn('integrity?timeline=demo');
-    await page.route('**/timeline/demo/proof?position=3', async (route) => {
-      const answer = await route.fetch();
-      const body = (await answer.json()) as Proof;
-      await route.fulfill({ response: answer, json: { ...body, leaf: body.leaf.replace('"actor":"admin"', '"actor":"nimda"') } });
-    });
+    const proof = await on.service.call<Proof>('GET', 'timeline/demo/proof?position=3');
+    const forged = { ...proof, leaf: proof.leaf.replace('"actor":"admin"', '"actor":"nimda"') };
+    expect(forged.leaf).not.toBe(proof.leaf);
+    await page.route('**/timeline/demo/proof?position=3', (route) => route.fulfill({ json: forged }));
     await page.goto(page.url().replace(/#.*/, '#/integrity?timeline=demo&position=3'));
     await page.getByText('The proof does not hold.').waitFor();
     await page.getByText('The way ends at another root than the one that was signed').waitFor();

@@ -1,5 +1,5 @@
 /** What is verified in the browser, check by check, so that the page can show each. Nothing here asks the service. */
-import { climb, equal, fromHex, isConsistent, leafHash, toHex, utf8, type Bytes, type Step } from '../../lib/merkle';
+import { climb, equal, fromHex, isConsistent, leafHash, utf8, type Bytes, type Step } from '../../lib/merkle';
 import { readKey, readNote, timelineOf, verify, type Checkpoint, type Verdict } from '../../lib/note';
 
 /** What the service answers when it is asked for a checkpoint. */
@@ -113,10 +113,4 @@ function entries(count: number): string {
 export function verdictOf(checks: readonly Check[]): Check['state'] {
   if (checks.some((check) => check.state === 'bad')) return 'bad';
   return checks.some((check) => check.state === 'unknown') ? 'unknown' : 'good';
-}
-
-/** Returns the beginning of a hash, which is enough to tell it from others. */
-export function short(hash: Bytes | string, digits = 10): string {
-  const hex = typeof hash === 'string' ? hash : toHex(hash);
-  return `${hex.slice(0, digits)}…`;
 }
