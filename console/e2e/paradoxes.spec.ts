@@ -93,6 +93,11 @@ describe('what was found', () => {
     await page.getByRole('heading', { name: 'No paradoxes' }).waitFor();
     await on.service.call('POST', 'v1/events?timeline_id=live', { event_id: 'paid', time: '2028-02-01T10:00:00Z', description: 'told', causes: ['sent'] });
     await page.getByRole('article').getByRole('heading', { name: 'Effect before cause' }).waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await on.service.call('POST', 'v1/manipulate-event', { timeline_id: 'live', event_id: 'paid', time: '2028-02-01T10:00:00Z', action: 'delay 10d' });
+    await page.getByRole('heading', { name: 'No paradoxes' }).waitFor();
+    expect(asked.filter((url) => url.includes('monitor-paradox'))).toEqual([]);
   });
 
   it('is nothing, said proudly', async () => {

@@ -1,11 +1,11 @@
 /** Sentences of the service, in which ids and such stand between backticks. */
 
 /** Ids that the service made say what they are; of the rest the end is enough to tell them apart. */
-const MADE = /`(intervention|anchor|event)_[0-9a-z]{20,}([0-9a-z]{4})`/g;
+const MADE = /`((?:intervention|anchor|event)_|sha256-)[0-9a-z]{20,}([0-9a-z]{4})`/g;
 
 /** Returns a sentence with its long ids in short. */
 export function brief(sentence: string): string {
-  return sentence.replace(MADE, '`$1_…$2`');
+  return sentence.replace(MADE, '`$1…$2`');
 }
 
 /** Returns a sentence in short, without its backticks. */

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { parse } from '../../lib/instant';
 import { BACK_ROOM, axisScale, chainSpots, chainWay, elide, logShare, ringSpots, ringWay, shorten } from './layout';
 import { differences, effectWords, statusWords } from './lab';
-import { countOf, kindOf, type Paradox } from './paradox';
+import { append, follow } from './following';
+import { countOf, kindOf, type Paradox, type ParadoxesBody } from './paradox';
 import { gapWords, pictureOf } from './picture';
 
 const told = (code: string, witness: Record<string, unknown>): Paradox => ({
@@ -124,5 +125,43 @@ describe('an intervention', () => {
     expect(effectWords({ kind: 'move', time: '1969-07-20T20:17:40Z' })).toBe('Move it to 20 July 1969, 20:17:40 UTC');
     expect(effectWords({ kind: 'something_new' })).toBe('something_new');
     expect(statusWords('A dry run; nothing was changed. The intervention cancels the event.')).toBe('The intervention cancels the event.');
+  });
+});
+
+describe('a list that follows the stream', () => {
+  const one = (code: string, first: number, isObservation = false): Paradox => ({ ...told(code, {}), first, key: `${code}/${first}`, is_observation: isObservation });
+  const body = (hasMore = false): ParadoxesBody => ({
+    status: '', paradoxes: [], total: 2, counts: { P01: { kind: 'x', grades: { definite: 2 } } }, observations: {}, as_of: 10, has_more: hasMore,
+  });
+  const list = [one('P01', 3), one('P01', 7)];
+  const all = { kinds: [], observations: false };
+  const keys = (paradoxes: Paradox[]): string[] => paradoxes.map((paradox) => paradox.key);
+
+  it('takes in what is made, in its place, and counts it', () => {
+    const made = follow(body(), list, { position: 11, change: 'made', paradox: one('P04', 5) }, all);
+    expect(keys(made.list)).toEqual(['P01/3', 'P04/5', 'P01/7']);
+    expect(countOf(made.body.counts['P04'])).toBe(1);
+    expect(keys(follow(body(), list, { position: 11, change: 'made', paradox: one('P04', 9) }, all).list)).toEqual(['P01/3', 'P01/7', 'P04/9']);
+  });
+
+  it('lets go what is healed', () => {
+    const healed = follow(body(), list, { position: 11, change: 'healed', paradox: list[0]! }, all);
+    expect(keys(healed.list)).toEqual(['P01/7']);
+    expect(countOf(healed.body.counts['P01'])).toBe(1);
+  });
+
+  it('keeps to what is chosen, and counts the rest', () => {
+    const seen = { position: 11, change: 'made', paradox: one('P10', 5, true) } as const;
+    expect(follow(body(), list, seen, all).list).toHaveLength(2);
+    expect(countOf(follow(body(), list, seen, all).body.observations['P10'])).toBe(1);
+    expect(follow(body(), list, seen, { ...all, observations: true }).list).toHaveLength(3);
+    expect(follow(body(), list, seen, { ...all, kinds: ['P01'] }).list).toHaveLength(2);
+    expect(follow(body(), list, seen, { ...all, kinds: ['P10'] }).list).toHaveLength(3);
+  });
+
+  it('knows what it has heard already, and what comes with the next page', () => {
+    expect(follow(body(), list, { position: 10, change: 'healed', paradox: list[0]! }, all).list).toHaveLength(2);
+    expect(follow(body(true), list, { position: 11, change: 'made', paradox: one('P04', 9) }, all).list).toHaveLength(2);
+    expect(keys(append(list, [list[1]!, one('P04', 9)]))).toEqual(['P01/3', 'P01/7', 'P04/9']);
   });
 });
