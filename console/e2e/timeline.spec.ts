@@ -183,7 +183,7 @@ describe('reading', () => {
     await page.route('**/timelines?*', (route) => route.fulfill({ json: list }));
     await page.route('**/v1/scan-events', (route) => route.fulfill({ json: scanned }));
     await page.reload();
-    await counted(page, '5,000,000 events here: zoom in to see each');
+    await region(page, 'Axis').getByText(/^about [\d,]+ events? here: zoom in to see each$/).waitFor();
     expect(await shownTime(page)).toMatch(/BCE – 2\d\d\d$/);
     await page.unroute('**/v1/scan-events');
     await page.getByRole('button', { name: 'Zoom in', exact: true }).click();

@@ -59,3 +59,27 @@ function buckets(summary: Summary, last: Micros | null): Bucket[] {
     return from === null || to === null || bucket.count === 0 ? [] : [{ from, to: to > from ? to : from + 1n, count: bucket.count }];
   });
 }
+
+/** Returns roughly how many events there are in a range: buckets at its ends count for the part that is in it. */
+export function countWithin(density: Density, from: Micros, to: Micros): number {
+  let sum = 0;
+  for (const bucket of density.buckets) {
+    const start = bucket.from > from ? bucket.from : from;
+    const end = bucket.to < to ? bucket.to : to;
+    if (end > start) sum += (bucket.count * Number(end - start)) / Number(bucket.to - bucket.from);
+  }
+  return sum;
+}
+
+/** Spreads the buckets over columns, by how much of a bucket is in each. */
+export function spread(density: Density, columns: number, columnOf: (instant: Micros) => number): Float64Array {
+  const counts = new Float64Array(columns);
+  for (const bucket of density.buckets) {
+    const from = columnOf(bucket.from);
+    const to = Math.max(columnOf(bucket.to), from + 1e-9);
+    for (let column = Math.max(0, Math.floor(from)); column < Math.min(columns, to); column += 1) {
+      counts[column]! += (bucket.count * (Math.min(to, column + 1) - Math.max(from, column))) / (to - from);
+    }
+  }
+  return counts;
+}

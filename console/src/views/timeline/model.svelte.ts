@@ -6,7 +6,7 @@ import { call, isAborted } from '../../lib/api';
 import { format, type Micros } from '../../lib/instant';
 import { Stream } from '../../lib/stream.svelte';
 import { timelines } from '../../lib/timelines.svelte';
-import { readDensity, type Density } from './density';
+import { countWithin, readDensity, type Density } from './density';
 import { readLanes, type Lane } from './lanes';
 import { EVENTS_MAX, loadEvents } from './load';
 import type { Marks } from './paint';
@@ -57,12 +57,15 @@ export class TimelineModel {
   marks = $state.raw<Marks>(new Map());
   /** Events that came or changed while one looked, by when. */
   flashes = $state.raw<ReadonlyMap<string, number>>(new Map());
+  /** How many there are over all of time, where they are too many to read. */
+  overall = $state.raw<Density | null>(null);
+  /** The same for the time around the screen, while that has too many as well. */
   density = $state.raw<Density | null>(null);
   phase = $state<'loading' | 'ready' | 'canceled' | 'failed'>('loading');
   read = $state(0);
   error = $state.raw<unknown>(null);
   /** Is there nothing at all? */
-  isEmpty = $derived(this.phase === 'ready' && this.all.count === 0 && this.density === null);
+  isEmpty = $derived(this.phase === 'ready' && this.all.count === 0 && this.overall === null);
 
   #stream: Stream;
   #loading = new AbortController();
@@ -71,6 +74,8 @@ export class TimelineModel {
   #pending = new Map<string, EventBody | null>();
   #flush: ReturnType<typeof setTimeout> | undefined;
   #isWindowed = false;
+  /** For which time the events were read, where not all fit. */
+  #window: Range | null = null;
 
   constructor(readonly timeline: string) {
     void this.load();
@@ -87,6 +92,14 @@ export class TimelineModel {
   /** How many events the timeline says it has; what has been read is measured against it. */
   get total(): number | null {
     return timelines.find(this.timeline)?.events ?? null;
+  }
+
+  /** Returns roughly how many events are on the screen, where they are too many to read. */
+  countInSight(): number {
+    if (this.density === null) return 0;
+    const count = countWithin(this.density, timeAt(this.view, 0), timeAt(this.view, this.view.width));
+    const grain = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(count, 1))) - 2);
+    return Math.round(count / grain) * grain;
   }
 
   async load(): Promise<void> {
@@ -136,8 +149,10 @@ export class TimelineModel {
 
   async #loadDensity(signal: AbortSignal): Promise<void> {
     this.#isWindowed = true;
+    this.#window = null;
     this.all = new EventStore();
     const take = (density: Density): void => {
+      this.overall = density;
       this.density = density;
       this.read = density.count;
       if (!this.isViewChosen) this.fit();
@@ -163,13 +178,13 @@ export class TimelineModel {
 
   /** Shows all there is. */
   fit(): void {
-    const { all, density } = this;
+    const { all, overall } = this;
     const width = this.view.width;
-    if (density !== null && density.first !== null && density.last !== null) {
-      this.view = fitted(density.first, density.last, width);
+    if (overall !== null && overall.first !== null && overall.last !== null) {
+      this.view = fitted(overall.first, overall.last, width);
     } else if (all.count > 0) {
-      const last = all.time(all.count - 1) + BigInt(Math.round(all.lengths[all.count - 1]!));
-      this.view = fitted(all.time(0), last > LAST ? LAST : last, width, width < 600 ? 0.06 : 0.04);
+      const end = all.end();
+      this.view = fitted(all.time(0), end > LAST ? LAST : end, width, width < 600 ? 0.06 : 0.04);
     }
     this.settle();
   }
@@ -177,7 +192,16 @@ export class TimelineModel {
   look(view: Scale): void {
     this.view = view;
     this.isViewChosen = true;
+    const read = this.#window;
+    if (read !== null && (timeAt(view, 0) < read.from || timeAt(view, view.width) > read.to)) this.#leaveWindow();
     this.settle();
+  }
+
+  /** Shows how many there are until the events that are now on the screen have come. */
+  #leaveWindow(): void {
+    this.#window = null;
+    this.all = new EventStore();
+    this.density = this.overall;
   }
 
   /** Brings an instant into sight, without zooming. */
@@ -222,13 +246,14 @@ export class TimelineModel {
     const high = to + room > LAST ? LAST : to + room;
     const density = await readDensity(this.timeline, low, high, signal, () => {});
     if (density.count > WINDOW_MAX || density.isCut) {
-      this.all = new EventStore();
-      if (density.count > 0) this.density = density;
+      this.#leaveWindow();
+      this.density = density;
       return;
     }
     const range = `${format(low)}/${format(high)}`;
     const { store } = await loadEvents({ timeline: this.timeline, range, signal, onProgress: () => {} });
     this.all = store;
+    this.#window = { from: low, to: high };
   }
 
   #take(body: StreamBody): void {

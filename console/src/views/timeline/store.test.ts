@@ -27,6 +27,7 @@ describe('the store', () => {
     expect(made.row('c')).toBe(2);
     expect(made.row('d')).toBe(-1);
     expect(made.effectsOf('a')).toEqual([1]);
+    expect(format(made.end())).toBe('1969-07-21T00:00:00Z');
   });
 
   it('grows beyond its first columns', () => {

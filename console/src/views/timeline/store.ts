@@ -100,6 +100,16 @@ export class EventStore {
     return BigInt(this.seconds[row]!) * 1_000_000n + BigInt(this.micros[row]!);
   }
 
+  /** Returns when the last of all is over. */
+  end(): Micros {
+    let latest = 0;
+    for (let row = 0; row < this.count; row += 1) {
+      const after = (this.seconds[row]! - this.seconds[0]!) * 1e6 + (this.micros[row]! - this.micros[0]!) + this.lengths[row]!;
+      if (after > latest) latest = after;
+    }
+    return this.time(0) + BigInt(Math.round(latest));
+  }
+
   /** Returns the row of an event, or −1. */
   row(eventId: string): number {
     if (this.#rows === null) {
