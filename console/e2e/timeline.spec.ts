@@ -15,23 +15,8 @@ const param = (page: Page, name: string): string | null => new URLSearchParams(n
 const counted = (page: Page, text: string): Promise<void> => region(page, 'Axis').getByText(text, { exact: true }).first().waitFor();
 const shownTime = (page: Page): Promise<string> => page.getByTitle('Type which time is shown').innerText();
 
-let kept: Awaited<ReturnType<ReturnType<Page['context']>['storageState']>> | undefined;
-
-/** Opens a view for the operator. One log-in does for all: the service counts how often somebody tries. */
-async function look(view: string, options: Options = {}): Promise<Page> {
-  if (kept === undefined) {
-    const page = await on.loggedIn(view, options);
-    kept = await page.context().storageState();
-    return page;
-  }
-  const page = await on.page({ ...options, storageState: kept });
-  await page.goto(`${on.service.url}/#/${view}`);
-  await page.getByRole('button', { name: 'admin', exact: true }).waitFor();
-  return page;
-}
-
 async function open(params = '', options?: Options): Promise<Page> {
-  const page = await look(`timeline?timeline=demo${params}`, options);
+  const page = await on.loggedIn(`timeline?timeline=demo${params}`, options);
   await counted(page, '491 events');
   return page;
 }
@@ -152,7 +137,7 @@ describe('the axis', () => {
   it('shows forks and their parent as lanes that can be followed', async () => {
     await timeline('stem', launch);
     await on.service.call('POST', 'timelines', { timeline_id: 'branch', fork_of: 'stem' });
-    const page = await look('timeline?timeline=stem');
+    const page = await on.loggedIn('timeline?timeline=stem');
     await axis(page).getByRole('link', { name: 'branch' }).click();
     await page.getByRole('application', { name: 'Time axis of branch' }).waitFor();
     await axis(page).getByRole('link', { name: 'stem' }).click();
@@ -162,7 +147,7 @@ describe('the axis', () => {
 
 describe('reading', () => {
   it('can be stopped and taken up again', async () => {
-    const page = await look('clock?timeline=demo');
+    const page = await on.loggedIn('clock?timeline=demo');
     let isHeld = true;
     await page.route('**/v1/export-events*', (route) => (isHeld ? undefined : route.continue()));
     await page.getByRole('link', { name: 'Timeline', exact: true }).click();
@@ -191,7 +176,7 @@ describe('reading', () => {
   });
 
   it('says what is missing, and offers nothing there', async () => {
-    const page = await look('timeline?timeline=nowhere', { expected: REFUSED });
+    const page = await on.loggedIn('timeline?timeline=nowhere', { expected: REFUSED });
     await page.getByRole('alert').getByText('no timeline').waitFor();
     expect(await page.getByRole('button', { name: 'Record an event' }).count()).toBe(0);
   });
@@ -214,7 +199,7 @@ describe('the map', () => {
 
   it('chooses the event that is clicked, and the axis follows', async () => {
     await timeline('pole', launch, { ...landing, event_id: 'far', name: 'Far', time: '2020-01-01T00:00:00Z', geo: { lat: 0, lon: 0 } });
-    const page = await look('timeline?timeline=pole');
+    const page = await on.loggedIn('timeline?timeline=pole');
     await counted(page, '2 events');
     const map = page.getByRole('application', { name: 'World map with 2 events; arrow keys move, plus and minus zoom' });
     await map.waitFor();
@@ -261,7 +246,7 @@ describe('the search', () => {
 describe('the card', () => {
   it('tells when, where and why, and walks along causes and effects', async () => {
     await timeline('why', launch, landing);
-    const page = await look('timeline?timeline=why&event=landing');
+    const page = await on.loggedIn('timeline?timeline=why&event=landing');
     await card(page).getByText('20 July 1969, 20:17:40').first().waitFor();
     await card(page).getByRole('list', { name: 'Causes' }).getByRole('button', { name: /^Launch.*4\.\d days before/ }).click();
     await card(page).getByRole('heading', { name: 'Launch' }).waitFor();
@@ -276,7 +261,7 @@ describe('the card', () => {
     await timeline('versions', launch, landing);
     await on.service.call('POST', 'v1/correct-event', { timeline_id: 'versions', event: { ...landing, name: 'Touchdown' } });
     await on.service.call('POST', 'v1/manipulate-event', { timeline_id: 'versions', event_id: 'launch', action: 'delay by 1 day', time: '1969-07-15T00:00:00Z' });
-    const page = await look('timeline?timeline=versions&event=landing');
+    const page = await on.loggedIn('timeline?timeline=versions&event=landing');
     await card(page).getByText('Name changed from “Landing” to “Touchdown”').waitFor();
     await card(page).getByRole('button', { name: /^Entry \d+$/ }).first().click();
     await card(page).getByText(/is one of the \d+ under the signed root/).waitFor();
@@ -291,7 +276,7 @@ describe('the card', () => {
 
   it('lets the clock travel to the event', async () => {
     await timeline('journey', launch);
-    const page = await look('timeline?timeline=journey&event=launch');
+    const page = await on.loggedIn('timeline?timeline=journey&event=launch');
     await card(page).getByRole('button', { name: 'Travel here' }).click();
     await card(page).getByText('the clock’s now').waitFor();
     await page.getByRole('link', { name: /1969-07-16 13:32/ }).waitFor();
@@ -299,7 +284,7 @@ describe('the card', () => {
 
   it('offers what happens to it elsewhere', async () => {
     await timeline('elsewhere', launch);
-    const page = await look('timeline?timeline=elsewhere&event=launch');
+    const page = await on.loggedIn('timeline?timeline=elsewhere&event=launch');
     expect(await card(page).getByRole('link', { name: 'Intervene' }).getAttribute('href')).toBe('#/paradoxes?timeline=elsewhere&event=launch');
   });
 });
@@ -307,7 +292,7 @@ describe('the card', () => {
 describe('recording', () => {
   it('shows at once what others record, correct and prevent', async () => {
     await timeline('live', launch);
-    const page = await look('timeline?timeline=live&view=list');
+    const page = await on.loggedIn('timeline?timeline=live&view=list');
     await page.getByRole('row', { name: /Launch/ }).waitFor();
     await on.service.call('POST', 'v1/events?timeline_id=live', landing);
     await counted(page, '2 events');
@@ -322,7 +307,7 @@ describe('recording', () => {
 
   it('begins on an empty timeline, says what a field lacks, and opens what was recorded', async () => {
     await timeline('blank');
-    const page = await look('timeline?timeline=blank');
+    const page = await on.loggedIn('timeline?timeline=blank');
     await page.getByRole('heading', { name: 'Nothing has happened on blank yet' }).waitFor();
     expect(await page.getByRole('link', { name: 'Import a file' }).getAttribute('href')).toBe('#/explorer?timeline=blank&operation=import_events');
     await page.getByRole('region', { name: 'Axis' }).getByRole('button', { name: 'Record an event' }).click();
@@ -342,7 +327,7 @@ describe('recording', () => {
 
   it('corrects what was recorded, and keeps what the form does not show', async () => {
     await timeline('mistake', launch, { ...landing, source: 'diary', kind: 'scheduled' });
-    const page = await look('timeline?timeline=mistake&event=landing');
+    const page = await on.loggedIn('timeline?timeline=mistake&event=landing');
     await card(page).getByRole('button', { name: 'Correct', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Correct the event' });
     await dialog.getByLabel('Name').fill('Landing in the Sea of Tranquility');
@@ -356,7 +341,7 @@ describe('anchors', () => {
   it('are returned to, and forked from', async () => {
     await timeline('base', launch);
     await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'base', description: 'Start', timestamp: '1969-07-15T00:00:00Z' });
-    const page = await look('timeline?timeline=base&view=list');
+    const page = await on.loggedIn('timeline?timeline=base&view=list');
     await page.getByRole('row', { name: /Launch/ }).waitFor();
     await page.getByTitle('Type which time is shown').click();
     await page.getByRole('textbox', { name: 'From' }).fill('1969-07-14T00:00:00Z');

@@ -143,6 +143,10 @@ impl Group<'_> {
         if self.world.timelines.len() >= self.options.timelines_max {
             return Err(Refusal::LimitReached { what: "timelines", max: self.options.timelines_max });
         }
+        if let Some(fork) = fork {
+            // To make a clock that stands at a moment is a way to go there.
+            self.admit_moment(actor, fork.clock_from(host).now(host), host, true)?;
+        }
         self.world.last_key += 1;
         let key = self.world.last_key;
         let permissions = match actor {

@@ -138,6 +138,7 @@ fn is_on_a_timeline(operation: &Operation) -> bool {
         Takes::Events | Takes::File => true,
         Takes::Nothing => false,
     };
+    let named = named || operation.id == "timelines_diff";
     (named || operation.template.contains("{timeline_id}")) && operation.id != "create_api_key"
 }
 
@@ -147,7 +148,8 @@ fn can(operation: &Operation, way: Way) -> bool {
     match (&operation.takes, way) {
         (Takes::Nothing, way) => way == Way::Address,
         (Takes::Parameters { required, .. }, Way::Key) => {
-            is_on_a_timeline(operation) && !in_path && !required.iter().any(|name| name == "timeline_id")
+            let is_named = required.iter().any(|name| name == "timeline_id" || name == "a");
+            is_on_a_timeline(operation) && !in_path && !is_named
         }
         (_, Way::Address | Way::Key) => true,
         (takes, Way::Body) => !matches!(takes, Takes::File),
@@ -164,6 +166,9 @@ fn parameters(operation: &Operation, things: &Things, dice: &mut Dice) -> Value 
                 parameters[name] = json!(id);
             }
         }
+        if properties.contains_key("as_of") && dice.below(2) == 0 {
+            parameters["as_of"] = json!(things.ids["anchor_id"]);
+        }
         if properties.contains_key("cursor") && dice.below(2) == 0 {
             parameters["cursor"] = json!(things.cursor);
         }
@@ -175,7 +180,29 @@ fn parameters(operation: &Operation, things: &Things, dice: &mut Dice) -> Value 
         // One thing is erased at a time.
         fields.remove(["data_id", "event_id"][usize::from(dice.below(2) == 0)]);
     }
-    fields.remove("timeline_id");
+    match operation.id.as_str() {
+        // One of them may be the stranger's own.
+        "timelines_diff" => {
+            let hidden = things.timeline();
+            let (a, b) = match dice.below(3) {
+                0 => (hidden, hidden),
+                1 => ("own", hidden),
+                _ => (hidden, "own"),
+            };
+            fields.extend([("a".to_owned(), json!(a)), ("b".to_owned(), json!(b))]);
+        }
+        // The name of the fork is nobody's yet.
+        "create_timeline" => {
+            fields.insert("timeline_id".to_owned(), json!("fork"));
+            fields.insert("fork_of".to_owned(), json!(things.timeline()));
+            if dice.below(2) == 0 {
+                fields.insert("at".to_owned(), json!(things.ids["anchor_id"]));
+            }
+        }
+        _ => {
+            fields.remove("timeline_id");
+        }
+    }
     if let Some(key) = fields.get_mut("encryption_key") {
         *key = json!(ENCRYPTION_KEY);
     }
@@ -194,7 +221,9 @@ fn path(operation: &Operation, things: &Things) -> String {
 /// Returns the request of an operation for others' things.
 fn request(operation: &Operation, things: &Things, way: Way, stranger: &str, dice: &mut Dice) -> Request {
     let mut fields = parameters(operation, things, dice);
-    let named = !operation.template.contains("{timeline_id}") && is_on_a_timeline(operation) && way != Way::Key;
+    let names_itself = ["timelines_diff", "create_timeline"].contains(&operation.id.as_str());
+    let in_path = operation.template.contains("{timeline_id}");
+    let named = !in_path && is_on_a_timeline(operation) && !names_itself && way != Way::Key;
     let mut in_address: Vec<(String, String)> = Vec::new();
     match way {
         _ if !named => {}
@@ -227,11 +256,12 @@ fn request(operation: &Operation, things: &Things, way: Way, stranger: &str, dic
 /// Returns every operation that can name something of somebody's.
 fn naming(service: &Service) -> Vec<Operation> {
     let mut all = operations::all(service);
-    // Names are everybody's.
-    all.retain(|operation| !["create_timeline", "log_in"].contains(&operation.id.as_str()));
+    // Whose names they are is told to nobody, and everybody may try one.
+    all.retain(|operation| operation.id != "log_in");
     all.retain(|operation| {
+        let is_name = |name: &String| name.ends_with("_id") || ["a", "b"].contains(&name.as_str());
         let names = |takes: &Takes| match takes {
-            Takes::Parameters { properties, .. } => properties.keys().any(|name| name.ends_with("_id")),
+            Takes::Parameters { properties, .. } => properties.keys().any(is_name),
             Takes::Events | Takes::File => true,
             Takes::Nothing => false,
         };
@@ -321,10 +351,7 @@ fn what_is_others_is_not_there_and_every_attempt_is_told() {
     check_ledgers(&service, &attempts);
     let made = Request::post("/timelines").json(&json!({ "timeline_id": "first-of-ada" })).key(&stranger);
     service.send(made).refused(409, "already_exists");
-    let fork = Request::post("/timelines").json(&json!({ "timeline_id": "fork", "fork_of": "first-of-ada" }));
-    service.send(fork.key(&stranger)).refused(404, "not_found");
-    let told = refusals(&service, "first-of-ada");
-    assert_eq!(told.last(), Some(&("mallory".to_owned(), "create_timeline".to_owned())));
+    assert!(!service.timelines().contains(&"fork".to_owned()));
     service.audit();
 }
 
@@ -340,6 +367,7 @@ fn told(answer: &Answer, things: &Things) -> (u16, Vec<String>, String) {
 fn what_is_others_and_what_is_nobodys_look_alike() {
     let service = Service::with(&["--no-timelines-by-first-write"]);
     let stranger = service.user("mallory");
+    service.send(Request::post("/timelines").json(&json!({ "timeline_id": "own" })).key(&stranger)).expect(201);
     let all = furnished(&service, &stranger);
     let bound = Request::post("/v1/api-keys").json(&json!({ "timeline_id": "no-such-timeline" })).key(&stranger);
     let nothing = Things {
@@ -391,6 +419,21 @@ fn others_names_on_ones_own_timeline_name_nothing() {
         };
         connection.exchange(&opening(json!("own"))).unwrap().refused(404, "not_found");
         connection.exchange(&opening(Value::Null)).unwrap().refused(404, "not_found");
+        // What an anchor marks is a moment of its own timeline, and of no other.
+        let look = |anchor: &str| {
+            let parameters = [("timeline_id", "own"), ("location", "*"), ("time_range", "../.."), ("as_of", anchor)];
+            Request::get(&target("/v1/monitor-events", &parameters)).key(&stranger)
+        };
+        let of_nobody = format!("anchor_{}", "0".repeat(26));
+        let [theirs, nobodys] = [&things.ids["anchor_id"], &of_nobody].map(|anchor| {
+            let answer = connection.exchange(&look(anchor)).unwrap();
+            let mut body = answer.json();
+            body["request_id"] = json!("");
+            (answer.status, body.to_string().replace(anchor.as_str(), "anchor"))
+        });
+        assert_eq!((theirs.0, &theirs), (404, &nobodys));
+        let fork = json!({ "timeline_id": "fork", "fork_of": "own", "at": things.ids["anchor_id"] });
+        connection.exchange(&ask("/timelines", fork)).unwrap().refused(404, "not_found");
         // A sealed record is somebody's wherever it is looked for; an event or an anchor is one of a
         // timeline, and another timeline may well have one of that name.
         *at.entry("own").or_default() += 2;

@@ -1,0 +1,159 @@
+//! A user with limited access and a clock that somebody else took out of the window: nothing keeps
+//! it there, and what leads back is open.
+
+use timenav_core::access::RestrictionLevel;
+use timenav_core::as_of::AsOf;
+use timenav_core::clock::{ClockCommand, Rate};
+use timenav_core::event::EventDraft;
+use timenav_core::ids::{AnchorId, TimelineId};
+use timenav_core::time::{Duration, Instant, Span, Virtual, parse_duration};
+use timenav_engine::{AnchorRequest, Caller, PermissionsChange, ReturnScope, WallClock as _};
+
+use crate::house::{Home, House, on, told};
+use crate::sample::{timeline_id, user_id, users};
+
+const DAY: i64 = 86_400_000_000;
+const FAR: &str = "TooFar { window_days: 30 }";
+const RATE: &str = "Restricted { level: LimitedAccess }";
+
+/// A timeline with anchors in and out of the window, an owner without a restriction, and a user with one.
+struct Scene<'a> {
+    home: Home<'a>,
+    ada: Caller,
+    near: AnchorId,
+    far: AnchorId,
+    forks: std::cell::Cell<u32>,
+}
+
+impl Scene<'_> {
+    fn days(&self, days: i64) -> Instant<Virtual> {
+        let host = self.home.house.clock.now();
+        Instant::from_micros(host.micros()).unwrap().checked_add(Span::from_micros(days * DAY)).unwrap()
+    }
+
+    /// Has the owner take the clock so many days away from host time.
+    async fn taken(&self, days: i64, is_running: bool) {
+        let to = self.days(days);
+        let state = if is_running { ClockCommand::Resume } else { ClockCommand::Pause };
+        for command in [state, ClockCommand::Travel { to, location: None }] {
+            self.home.engine.change_clock(&self.home.admin, on("shared"), command, None).await.unwrap();
+        }
+    }
+
+    async fn change(&self, command: ClockCommand) -> String {
+        told(&self.home.engine.change_clock(&self.ada, on("shared"), command, None).await)
+    }
+
+    async fn anchor(&self, timestamp: Option<Instant<Virtual>>) -> String {
+        let request = AnchorRequest { timestamp, description: String::new(), fixed: true };
+        told(&self.home.engine.set_anchor(&self.ada, on("shared"), request, None).await)
+    }
+
+    async fn back(&self, anchor: &AnchorId, scope: ReturnScope) -> String {
+        told(&self.home.engine.return_to_anchor(&self.ada, on("shared"), anchor, scope, None).await)
+    }
+
+    async fn fork(&self, at: Option<&AnchorId>) -> String {
+        self.forks.set(self.forks.get() + 1);
+        let name: TimelineId = timeline_id(&format!("fork{}", self.forks.get()));
+        let at = at.map(|anchor| AsOf::Anchor(anchor.clone()));
+        let forked = self.home.engine.fork_timeline(&self.ada, name, &timeline_id("shared"), at.as_ref(), None).await;
+        told(&forked)
+    }
+
+    /// Where the clock is does not say what may be read and recorded.
+    async fn check_others(&self) {
+        assert_eq!(told(&self.home.engine.read_clock(&self.ada, on("shared")).await), "ok");
+        let event = vec![EventDraft::at(Instant::EPOCH, "")];
+        assert_eq!(told(&self.home.engine.record_events(&self.ada, on("shared"), event, None).await), "ok");
+        assert_eq!(self.change(ClockCommand::SetRate(Rate::from_factor(2.0).unwrap())).await, RATE);
+    }
+}
+
+fn by(text: &str) -> Duration {
+    parse_duration(text).unwrap()
+}
+
+async fn scene(house: &House) -> Scene<'_> {
+    house.clock.stop();
+    let home = house.open().await;
+    let engine = &home.engine;
+    engine.create_timeline(&home.admin, timeline_id("shared"), None).await.unwrap();
+    let ada = home.user("ada", false).await;
+    let lists = PermissionsChange { write: Some(users(["ada"])), ..PermissionsChange::default() };
+    engine.set_access_control(&home.admin, timeline_id("shared"), lists, None).await.unwrap();
+    engine.restrict_time_travel(&home.admin, user_id("ada"), RestrictionLevel::LimitedAccess, None).await.unwrap();
+    let request = || AnchorRequest { timestamp: None, description: String::new(), fixed: true };
+    let near = engine.set_anchor(&home.admin, on("shared"), request(), None).await.unwrap().0;
+    let scene = Scene { ada, near: near.clone(), far: near, forks: std::cell::Cell::new(0), home };
+    scene.taken(-40, true).await;
+    let far = scene.home.engine.set_anchor(&scene.home.admin, on("shared"), request(), None).await.unwrap().0;
+    Scene { far, ..scene }
+}
+
+#[tokio::test]
+async fn a_running_clock_out_of_the_window_can_only_be_brought_back() {
+    let house = House::new();
+    let scene = scene(&house).await;
+    for (days, towards, away) in [
+        (40, ClockCommand::Rewind(by("15d")), ClockCommand::FastForward(by("1s"))),
+        (-40, ClockCommand::FastForward(by("15d")), ClockCommand::Rewind(by("1s"))),
+    ] {
+        scene.taken(days, true).await;
+        assert_eq!(scene.change(away.clone()).await, FAR, "{days}");
+        // Not far enough back.
+        let short = match towards {
+            ClockCommand::Rewind(_) => ClockCommand::Rewind(by("5d")),
+            _ => ClockCommand::FastForward(by("5d")),
+        };
+        assert_eq!(scene.change(short).await, FAR, "{days}");
+        assert_eq!(scene.change(ClockCommand::Pause).await, FAR, "to stop it there is to keep it there");
+        assert_eq!(scene.change(ClockCommand::Resume).await, "ok", "it runs");
+        assert_eq!(scene.anchor(None).await, FAR);
+        assert_eq!(scene.anchor(Some(scene.days(-29))).await, "ok");
+        assert_eq!(scene.fork(None).await, FAR);
+        scene.check_others().await;
+        assert_eq!(scene.change(towards).await, "ok", "{days}");
+        assert_eq!(scene.change(ClockCommand::Pause).await, "ok");
+        assert_eq!(scene.change(ClockCommand::Resume).await, "ok");
+        assert_eq!(scene.change(away).await, "ok");
+        assert_eq!(scene.fork(None).await, "ok");
+    }
+    scene.home.close().await;
+}
+
+#[tokio::test]
+async fn a_stopped_clock_out_of_the_window_is_not_set_going() {
+    let house = House::new();
+    let scene = scene(&house).await;
+    scene.taken(40, false).await;
+    assert_eq!(scene.change(ClockCommand::Pause).await, "ok", "it stands already");
+    assert_eq!(scene.change(ClockCommand::Resume).await, FAR);
+    scene.check_others().await;
+    assert_eq!(scene.change(ClockCommand::Travel { to: scene.days(30), location: None }).await, "ok");
+    assert_eq!(scene.change(ClockCommand::Resume).await, "ok");
+    scene.home.close().await;
+}
+
+#[tokio::test]
+async fn anchors_lead_into_the_window_and_not_out_of_it() {
+    let house = House::new();
+    let scene = scene(&house).await;
+    for days in [0, 40] {
+        scene.taken(days, true).await;
+        assert_eq!(scene.back(&scene.far, ReturnScope::Clock).await, FAR, "{days}");
+        assert_eq!(scene.back(&scene.near, ReturnScope::All).await, RATE, "it takes back what was done to events");
+        assert_eq!(scene.fork(Some(&scene.far)).await, FAR, "{days}");
+        assert_eq!(scene.fork(Some(&scene.near)).await, "ok", "{days}");
+        assert_eq!(scene.back(&scene.near, ReturnScope::Clock).await, "ok", "{days}");
+    }
+    // What is refused changes nothing, and time alone may open the way.
+    let before = scene.home.engine.read_clock(&scene.ada, on("shared")).await.unwrap().clock;
+    assert_eq!(scene.back(&scene.far, ReturnScope::Clock).await, FAR);
+    assert_eq!(scene.home.engine.read_clock(&scene.ada, on("shared")).await.unwrap().clock, before);
+    assert_eq!(scene.change(ClockCommand::Travel { to: scene.days(31), location: None }).await, FAR);
+    let to = scene.days(31);
+    house.clock.advance(DAY);
+    assert_eq!(scene.change(ClockCommand::Travel { to, location: None }).await, "ok");
+    scene.home.close().await;
+}
