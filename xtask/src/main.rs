@@ -58,6 +58,8 @@ enum Command {
     },
     /// Makes the tables of the gazetteer anew, from packages of the registries of npm and Python.
     BakePlaces,
+    /// Makes the list of common passwords anew, from a package of the registry of npm.
+    BakePasswords,
     /// Feeds made-up bytes to every parser, and stops at the first finding. Needs nightly Rust.
     Fuzz {
         /// The targets to run; all of them if none is named.
@@ -106,7 +108,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Tidy => tidy::run(&root),
         Command::Openapi { check } => generate::run(&root, Document::Openapi, check),
         Command::CliDocs { check } => generate::run(&root, Document::CommandLine, check),
-        Command::BakePlaces => bake::run(&root),
+        Command::BakePlaces => bake::places(&root),
+        Command::BakePasswords => bake::passwords(&root),
         Command::Fuzz { list: true, .. } => fuzz::list(&root),
         Command::Fuzz { targets, seconds, list: false } => fuzz::run(&root, &targets, seconds),
         Command::FuzzApi { max_examples, seed } => fuzz_api::run(&root, &fuzz_api::Budget { max_examples, seed }),
