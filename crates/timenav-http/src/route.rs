@@ -101,6 +101,8 @@ pub(crate) struct Route {
     pub(crate) tagged: bool,
     /// Whether its answer may link to the next page.
     pub(crate) linked: bool,
+    /// Fields of the answer's head that are there when it is done, by name and what they say.
+    pub(crate) tells: Vec<(&'static str, &'static str)>,
     /// Whether anybody may ask, who shows no credentials too.
     pub(crate) open: bool,
     handler: MethodRouter<App>,
@@ -129,6 +131,7 @@ impl Route {
             refusals: Vec::new(),
             tagged: false,
             linked: false,
+            tells: Vec::new(),
             open: false,
             handler,
         }
@@ -238,6 +241,12 @@ impl Route {
     /// Says that its answer may link to the next page.
     pub(crate) const fn linked(mut self) -> Self {
         self.linked = true;
+        self
+    }
+
+    /// Names a field of the answer's head.
+    pub(crate) fn tells(mut self, name: &'static str, description: &'static str) -> Self {
+        self.tells.push((name, description));
         self
     }
 

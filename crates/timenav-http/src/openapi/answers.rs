@@ -136,6 +136,9 @@ fn headers_when_done(route: &Route, method: &Method) -> Value {
         let description = "`rel=\"next\"` leads to the next page, where there is one";
         add("Link", json!({ "description": description, "schema": { "type": "string" } }));
     }
+    for (name, description) in &route.tells {
+        add(name, json!({ "description": description, "required": true, "schema": { "type": "string" } }));
+    }
     Value::Object(headers)
 }
 
