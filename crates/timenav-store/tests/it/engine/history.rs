@@ -192,7 +192,10 @@ async fn fork(home: &Home<'_>, lives: &mut Vec<Life>, of: Index, at: Option<Inde
     }
     let parent = of.get(lives).clone();
     let last = home.size(parent.name.as_str()).await - 1;
-    let position = at.map(|at| u64::try_from(at.index(usize::try_from(last).unwrap() + 1)).unwrap());
+    let drawn = at.map(|at| u64::try_from(at.index(usize::try_from(last).unwrap() + 1)).unwrap());
+    // A return is several entries, of which the model knows what stands after the last.
+    let known = |position| *parent.past.range(..=position).next_back().expect("the first entry made it").0;
+    let position = drawn.map(known);
     let name = timeline_id(&format!("fork{}", lives.len()));
     let as_of = position.map(AsOf::Position);
     home.engine.fork_timeline(&home.admin, name.clone(), &parent.name, as_of.as_ref(), None).await.unwrap();
