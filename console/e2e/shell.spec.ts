@@ -141,6 +141,12 @@ describe('somebody who', () => {
     await page.getByLabel('Name').fill('newcomers-own');
     await page.getByRole('button', { name: 'Make the timeline' }).click();
     await page.getByText('The clock is running.').waitFor({ state: 'attached' });
+    // One that is made elsewhere while this page is open is found by its link.
+    await on.service.call('POST', 'timelines', { timeline_id: 'made-since' });
+    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'made-since', permissions: { read: ['newcomer'] } });
+    await page.goto(`${on.service.url}/#/clock?timeline=made-since`);
+    await page.getByRole('button', { name: 'Timeline: made-since' }).waitFor();
+    await page.getByText('The clock is running.').waitFor({ state: 'attached' });
   });
 
   it('may not look at clocks is told so instead of asking for them', async () => {

@@ -46,13 +46,28 @@ export async function readPermissions(timeline: string, signal: AbortSignal): Pr
   return { permissions: body.permissions, tag: answer.headers.get('ETag') ?? '*' };
 }
 
+/** Returns how far from host time `limited_access` reaches, in days, as the service is set up. */
+export async function readWindowDays(): Promise<number | null> {
+  const { limits } = await call<{ limits: Record<string, number> }>('GET', 'v1/limits');
+  return limits['limited_access_window_days'] ?? null;
+}
+
+/** Stands for how far `limited_access` reaches, until the service has told. */
+const DAYS = '{days}';
+
 /** The levels, the freest first. */
 export const LEVELS: readonly { id: RestrictionLevel; title: string; means: string }[] = [
   { id: 'full_access', title: 'Full access', means: 'Travels to any moment and changes clocks and events wherever permissions allow it.' },
-  { id: 'limited_access', title: 'Limited access', means: 'Travels only within some days of host time, and cannot change the rate of a clock.' },
+  { id: 'limited_access', title: 'Limited access', means: `Travels only within ${DAYS} of host time, and cannot change the rate of a clock.` },
   { id: 'read_only', title: 'Read only', means: 'Looks at clocks and events, and changes none.' },
   { id: 'no_access', title: 'No access', means: 'May not even look at clocks and events.' },
 ];
+
+/** Returns what a level means; `days` is how far `limited_access` reaches, where that is known. */
+export function meaning(level: RestrictionLevel, days: number | null): string {
+  const text = LEVELS.find(({ id }) => id === level)?.means ?? '';
+  return text.replace(DAYS, days === null ? 'some days' : days === 1 ? 'a day' : `${days.toLocaleString('en')} days`);
+}
 
 /** What a name of a user or timeline is made of, as the service says it. */
 const ID = /^[0-9A-Za-z][0-9A-Za-z._:@-]{0,127}$/;

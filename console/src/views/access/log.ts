@@ -26,10 +26,10 @@ export interface LogFilter {
 
 export type Kind = 'refused' | 'change' | 'look';
 
-/** Tells what an entry is: something that was refused, a look, or a change. */
+/** Tells what an entry is: something that was refused, a look (and that a session goes on with it), or a change. */
 export function kindOf(entry: { action: string }): Kind {
   if (entry.action === 'unauthorized_access_attempt') return 'refused';
-  return entry.action === 'read' ? 'look' : 'change';
+  return entry.action === 'read' || entry.action === 'renew_session' ? 'look' : 'change';
 }
 
 /** Actions that a ledger knows, in groups, for choosing one. */
@@ -39,12 +39,13 @@ export const ACTIONS: readonly [string, readonly string[]][] = [
   ['Events', ['record_event', 'correct_event', 'manipulate_event']],
   ['Data', ['encrypt_data', 'decrypt_data', 'erase_data', 'detect_tampering']],
   ['Timeline', ['create_timeline', 'set_access_control', 'accept_rollback']],
-  ['Users, in system', ['create_user', 'delete_user', 'restrict_time_travel', 'create_api_key', 'revoke_api_key', 'log_in', 'log_out', 'set_password']],
+  ['Users, in system', ['create_user', 'delete_user', 'restrict_time_travel', 'create_api_key', 'revoke_api_key', 'log_in', 'log_out', 'set_password', 'end_session', 'renew_session']],
 ];
 
 const SAID: Record<string, string> = {
   unauthorized_access_attempt: 'Refused',
   read: 'Looked at',
+  renew_session: 'Session goes on',
   create_api_key: 'Create API key',
   revoke_api_key: 'Revoke API key',
   fast_forward: 'Fast-forward',
