@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { layOut, pick, ROW, type Layout } from './layout';
+import { dotAt, layOut, pick, ROW, type Layout } from './layout';
 import { fitted, panned, xOf, type Scale } from './scale';
 import { EventStore } from './store';
 
@@ -65,6 +65,14 @@ describe('the layout', () => {
     const long = layout.labels.find((label) => label.row === 0)!;
     expect(long.x + long.bar).toBeCloseTo(1_000, 0);
     expect(long.bar).toBeCloseTo(6_000, 0);
+  });
+
+  it('stacks what happens at nearly one time, and picks each of it', () => {
+    const store = days([10, 50, 50.01, 50.02, 90]);
+    const layout = lay(store, fitted(0n, 100n * DAY, WIDTH, 0));
+    const dots = [1, 2, 3].map((row) => dotAt(layout, store, row));
+    expect(new Set(dots.map((dot) => dot.y)).size).toBe(layout.counts.includes(3) ? 3 : 2);
+    expect([1, 2, 3].map((row) => pick(layout, store, dots[row - 1]!.x, dots[row - 1]!.y))).toEqual([1, 2, 3]);
   });
 
   it('picks the label or the dot under the pointer, and nothing elsewhere', () => {

@@ -212,8 +212,8 @@ export function pick(layout: Layout, store: EventStore, x: number, y: number): n
     const shown = isStack ? total : Math.min(total, 512);
     for (let index = 0; index < shown; index += 1) {
       const row = layout.rows[near]! + index;
-      const dx = offset(store, row, center, layout.scale) - x;
-      const distance = isStack ? Math.hypot(dx, -dotY(index) - -y) : y <= 4 ? Math.abs(dx) : Infinity;
+      const dot = isStack ? dotAt(layout, store, row) : { x: offset(store, row, center, layout.scale), y };
+      const distance = isStack || y <= 4 ? Math.hypot(dot.x - x, dot.y - y) : Infinity;
       if (distance < nearest) {
         nearest = distance;
         best = row;
@@ -221,6 +221,17 @@ export function pick(layout: Layout, store: EventStore, x: number, y: number): n
     }
   }
   return best;
+}
+
+/** Returns where the dot of an event is: from the middle, and from the base line; in a bar, where it would stand alone. */
+export function dotAt(layout: Layout, store: EventStore, row: number): { x: number; y: number } {
+  const x = offset(store, row, split(layout.scale.center), layout.scale);
+  const bin = Math.floor((x - layout.binX) / layout.binWidth);
+  const total = layout.counts[bin] ?? 0;
+  const index = row - (layout.rows[bin] ?? 0);
+  // One alone stands where it happened; a stack stands upright.
+  if (total <= 1 || total > layout.dotsMax || index < 0 || index >= total) return { x, y: dotY(0) };
+  return { x: layout.binX + (bin + 0.5) * layout.binWidth, y: dotY(index) };
 }
 
 /** Returns how far below the base line the middle of a dot is; negative, for it stands above. */

@@ -1,6 +1,6 @@
 /** Draws the axis. Events are drawn once per zoom onto a sheet that a drag only shifts; the rest is drawn each time. */
 import type { Label, Layout } from './layout';
-import { BAR_MIN, DOT, ROW, dotY, offset } from './layout';
+import { BAR_MIN, DOT, ROW, dotAt, offset } from './layout';
 import type { Palette } from './palette';
 import { split, xOf, type Scale } from './scale';
 import type { EventStore } from './store';
@@ -30,9 +30,12 @@ export function paintSheet(sheet: CanvasRenderingContext2D, layout: Layout, stor
   sheet.globalAlpha = 1;
   paintLabels(sheet, layout, palette, base, left);
   const center = split(layout.scale.center);
+  // What stands in a bar has no dot that could carry its mark.
   for (const label of layout.labels) {
     const mark = marks.get(store.ids[label.row]!);
-    if (mark) paintMark(sheet, palette, mark, left + offset(store, label.row, center, layout.scale), base + 4);
+    const x = offset(store, label.row, center, layout.scale);
+    const hasDot = (layout.counts[Math.floor((x - layout.binX) / layout.binWidth)] ?? 0) <= layout.dotsMax;
+    if (mark && !hasDot) paintMark(sheet, palette, mark, left + x, base + 4);
   }
 }
 
@@ -96,7 +99,6 @@ function paintSoft(sheet: CanvasRenderingContext2D, layout: Layout, store: Event
 }
 
 function paintBins(sheet: CanvasRenderingContext2D, layout: Layout, store: EventStore, palette: Palette, base: number, left: number, marks: Marks): void {
-  const center = split(layout.scale.center);
   const dot = sprite(palette.accent, palette.surface);
   const room = layout.above - 10;
   // A bar of one event would be as high as a dot, and the highest fills the room.
@@ -115,10 +117,10 @@ function paintBins(sheet: CanvasRenderingContext2D, layout: Layout, store: Event
     }
     for (let index = 0; index < total; index += 1) {
       const row = layout.rows[bin]! + index;
-      const at = left + offset(store, row, center, layout.scale);
-      sheet.drawImage(dot, at - 4, base + dotY(index) - 4, 8, 8);
+      const at = dotAt(layout, store, row);
+      sheet.drawImage(dot, left + at.x - 4, base + at.y - 4, 8, 8);
       const mark = marks.size > 0 ? marks.get(store.ids[row]!) : undefined;
-      if (mark) paintMark(sheet, palette, mark, at, base + dotY(index));
+      if (mark) paintMark(sheet, palette, mark, left + at.x, base + at.y);
     }
   }
 }
@@ -230,8 +232,7 @@ export function paintRange({ context, palette, scale, height }: Frame, from: big
 }
 
 /** Draws a ring around an event, and arcs to those it hangs on and those that hang on it. */
-export function paintSelection({ context, palette, scale, base }: Frame, at: bigint, causes: bigint[], effects: bigint[]): void {
-  const x = xOf(scale, at);
+export function paintSelection({ context, palette, scale, base }: Frame, { x, y }: { x: number; y: number }, causes: bigint[], effects: bigint[]): void {
   context.lineWidth = 1.5;
   const arc = (other: bigint, color: string): void => {
     const to = Math.max(-4_000, Math.min(scale.width + 4_000, xOf(scale, other)));
@@ -250,6 +251,6 @@ export function paintSelection({ context, palette, scale, base }: Frame, at: big
   context.strokeStyle = palette.ink;
   context.lineWidth = 2;
   context.beginPath();
-  context.arc(x, base - 4, 7, 0, 7);
+  context.arc(x, y, 7, 0, 7);
   context.stroke();
 }

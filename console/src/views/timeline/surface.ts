@@ -2,7 +2,7 @@
 import type { Micros } from '../../lib/instant';
 import type { Density } from './density';
 import type { Lane } from './lanes';
-import { layOut, pick, type Layout } from './layout';
+import { dotAt, layOut, pick, type Layout } from './layout';
 import type { Anchor, Range } from './model.svelte';
 import { FLAGS, RULER, box, paintFuture, paintNow, paintRange, paintRuler, paintSelection, paintSheet, type Frame, type Marks } from './paint';
 import type { Palette } from './palette';
@@ -122,8 +122,8 @@ export class Surface {
     if (scene.now !== null) paintNow(frame, scene.now);
     if (scene.range !== null) paintRange(frame, scene.range.from, scene.range.to);
     paintHits(frame, scene);
-    const fades = paintFlashes(frame, scene);
-    paintChosen(frame, scene);
+    const fades = this.#paintFlashes(frame, scene);
+    this.#paintChosen(frame, scene);
     paintAnchors(frame, scene);
     if (scene.brush !== null) {
       context.fillStyle = palette.accent;
@@ -181,6 +181,43 @@ export class Surface {
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
   }
 
+  /** Where the dot of an event is on the screen. */
+  #dot({ scale, base }: Frame, store: EventStore, row: number): { x: number; y: number } {
+    if (this.layout === null) return { x: xOf(scale, store.time(row)), y: base };
+    const { x, y } = dotAt(this.layout, store, row);
+    return { x: xOf(scale, this.layout.scale.center) + x, y: base + y };
+  }
+
+  #paintFlashes(frame: Frame, { store, flashes }: Scene): boolean {
+    const { context, palette } = frame;
+    const now = performance.now();
+    let isGoing = false;
+    for (const [id, since] of flashes) {
+      const age = (now - since) / FLASH_MS;
+      const row = age >= 1 ? -1 : store.row(id);
+      if (row < 0) continue;
+      isGoing = true;
+      const { x, y } = this.#dot(frame, store, row);
+      context.globalAlpha = 1 - age;
+      ring(context, x, y, 6 + age * 22, 2, palette.now);
+    }
+    context.globalAlpha = 1;
+    return isGoing;
+  }
+
+  #paintChosen(frame: Frame, scene: Scene): void {
+    const { store } = scene;
+    if (scene.hover >= 0 && scene.hover < store.count) {
+      const { x, y } = this.#dot(frame, store, scene.hover);
+      ring(frame.context, x, y, 6.5, 1.5, frame.palette.muted);
+    }
+    const row = scene.selected === null ? -1 : store.row(scene.selected);
+    if (scene.selected === null || row < 0) return;
+    const times = (rows: number[]): Micros[] => rows.filter((found) => found >= 0).slice(0, 60).map((found) => store.time(found));
+    const causes = (store.causes[row] ?? []).map((cause) => store.row(cause.event_id));
+    paintSelection(frame, this.#dot(frame, store, row), times(causes), times(effects(store, scene.selected)));
+  }
+
   #paintLanes(frame: Frame, scene: Scene): void {
     const { context, palette, scale, base } = frame;
     const parent = scene.lanes.find((lane) => lane.isParent);
@@ -214,6 +251,14 @@ function line(context: CanvasRenderingContext2D, from: number, to: number, y: nu
   context.lineTo(to, y);
   context.stroke();
   context.setLineDash([]);
+}
+
+function ring(context: CanvasRenderingContext2D, x: number, y: number, radius: number, width: number, color: string): void {
+  context.strokeStyle = color;
+  context.lineWidth = width;
+  context.beginPath();
+  context.arc(x, y, radius, 0, 7);
+  context.stroke();
 }
 
 function branch(context: CanvasRenderingContext2D, x: number, from: number, to: number): void {
@@ -255,43 +300,6 @@ function paintHits({ context, palette, scale, base }: Frame, scene: Scene): void
     box(context, x - 1.5, base + 2, 3, 8, 1.5);
     context.fill();
   }
-}
-
-function paintFlashes({ context, palette, scale, base }: Frame, scene: Scene): boolean {
-  const now = performance.now();
-  let isGoing = false;
-  for (const [id, since] of scene.flashes) {
-    const age = (now - since) / FLASH_MS;
-    if (age >= 1) continue;
-    const row = scene.store.row(id);
-    if (row < 0) continue;
-    isGoing = true;
-    context.strokeStyle = palette.now;
-    context.globalAlpha = 1 - age;
-    context.lineWidth = 2;
-    context.beginPath();
-    context.arc(xOf(scale, scene.store.time(row)), base - 4, 6 + age * 22, 0, 7);
-    context.stroke();
-  }
-  context.globalAlpha = 1;
-  return isGoing;
-}
-
-function paintChosen(frame: Frame, scene: Scene): void {
-  const { store } = scene;
-  if (scene.hover >= 0 && scene.hover < store.count) {
-    frame.context.strokeStyle = frame.palette.muted;
-    frame.context.lineWidth = 1.5;
-    frame.context.beginPath();
-    frame.context.arc(xOf(frame.scale, store.time(scene.hover)), frame.base - 4, 6.5, 0, 7);
-    frame.context.stroke();
-  }
-  if (scene.selected === null) return;
-  const row = store.row(scene.selected);
-  if (row < 0) return;
-  const times = (rows: number[]): Micros[] => rows.filter((found) => found >= 0).slice(0, 60).map((found) => store.time(found));
-  const causes = (store.causes[row] ?? []).map((cause) => store.row(cause.event_id));
-  paintSelection(frame, store.time(row), times(causes), times(effects(store, scene.selected)));
 }
 
 let known: { store: EventStore; id: string; rows: number[] } | null = null;
