@@ -1,5 +1,6 @@
 /**
- * Drags 100 000 events, and prints how many pictures a second the browser shows while it does, as one line of JSON.
+ * Drags and zooms 100 000 events, and prints how many pictures a second the browser shows meanwhile, as one line of
+ * JSON: `whole` with all of them on the screen, `near` with a few hundred, `zoomed` from one to the other and back.
  *
  *   TIMENAV_API_KEY=… node bench/drag.mjs http://127.0.0.1:8080
  *
@@ -76,33 +77,29 @@ async function fill() {
   }
 }
 
-/** Logs in where the console asks for it; returns what takes the user away again. */
-async function logIn(page) {
-  const asked = page.getByLabel('Password', { exact: true });
-  await asked.or(page.getByRole('application', { name: `Time axis of ${TIMELINE}` })).first().waitFor();
-  if (!(await asked.isVisible())) return async () => {};
+/** Makes a user to log in with, where the console asks who one is. Returns the password, or null. */
+async function makeUser() {
+  const { user_id: known } = await (await fetch(`${base}/v1/session`)).json();
+  if (known) return null;
   const password = randomBytes(18).toString('base64url');
   await call('POST', 'v1/users', JSON.stringify({ user_id: USER }));
-  const remove = () => call('DELETE', `v1/users/${USER}`);
-  try {
-    await call('POST', 'v1/set-access-control', JSON.stringify({ timeline_id: TIMELINE, permissions: { read: [USER] } }));
-    await call('POST', 'v1/set-password', JSON.stringify({ user_id: USER, password }));
-    await page.getByLabel('User', { exact: true }).fill(USER);
-    await asked.fill(password);
-    await page.getByRole('button', { name: 'Log in', exact: true }).click();
-  } catch (error) {
-    await remove();
-    throw error;
-  }
-  return remove;
+  await call('POST', 'v1/set-access-control', JSON.stringify({ timeline_id: TIMELINE, permissions: { read: [USER] } }));
+  await call('POST', 'v1/set-password', JSON.stringify({ user_id: USER, password }));
+  return password;
 }
 
-/** Drags to and fro, further than the axis is wide, and returns the times between pictures in milliseconds, sorted. */
-async function drag(page, canvas) {
-  const { x, y, width, height } = await canvas.boundingBox();
-  const middle = { x: x + width / 2, y: y + height * 0.8 };
-  await page.mouse.move(middle.x, middle.y);
-  await page.mouse.down();
+/** Logs in as the console does, so that the page has the cookie. */
+async function logIn(page, password) {
+  const status = await page.evaluate(async (body) => {
+    const answer = await fetch('v1/log-in', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+    return answer.status;
+  }, JSON.stringify({ user_id: USER, password }));
+  if (status !== 200) throw new Error(`the log-in answers ${status}`);
+  await page.reload();
+}
+
+/** Does something again and again, and returns the times between pictures in milliseconds, sorted. */
+async function watch(page, act) {
   await page.evaluate(() => {
     const shown = [];
     window.shownAt = shown;
@@ -113,16 +110,35 @@ async function drag(page, canvas) {
     requestAnimationFrame(take);
   });
   const started = performance.now();
-  for (let passed = 0; passed < SECONDS * 1_000; passed = performance.now() - started) {
-    await page.mouse.move(middle.x + Math.sin(passed / 700) * width * 0.48, middle.y);
-  }
-  await page.mouse.up();
+  for (let passed = 0; passed < SECONDS * 1_000; passed = performance.now() - started) await act(passed);
   const shown = await page.evaluate(() => {
     const kept = window.shownAt;
     window.shownAt = null;
     return kept;
   });
   return shown.slice(1).map((at, index) => at - shown[index]).sort((a, b) => a - b);
+}
+
+async function middleOf(canvas) {
+  const { x, y, width, height } = await canvas.boundingBox();
+  return { x: x + width / 2, y: y + height * 0.8, width };
+}
+
+/** Drags to and fro, over nearly all of the axis. */
+async function drag(page, canvas) {
+  const { x, y, width } = await middleOf(canvas);
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  const gaps = await watch(page, (passed) => page.mouse.move(x + Math.sin(passed / 700) * width * 0.48, y));
+  await page.mouse.up();
+  return gaps;
+}
+
+/** Turns the wheel to and fro, from everything to a few events and back. */
+async function zoom(page, canvas) {
+  const { x, y } = await middleOf(canvas);
+  await page.mouse.move(x, y);
+  return watch(page, (passed) => page.mouse.wheel(0, passed % 2_500 < 1_250 ? -40 : 40));
 }
 
 /** Of a hundred pictures, `p5` says how fast all but the five slowest come. */
@@ -132,24 +148,26 @@ function told(gaps) {
 }
 
 await fill();
+const password = await makeUser();
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM_BIN ?? '/usr/bin/chromium',
   args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });
-let remove = async () => {};
 try {
   const page = await browser.newPage({ viewport: SIZE });
   const opened = performance.now();
   await page.goto(`${base}/#/timeline?timeline=${TIMELINE}`);
-  remove = await logIn(page);
+  if (password !== null) await logIn(page, password);
   await page.getByText('100,000 events', { exact: true }).first().waitFor({ timeout: LOAD_MAX_MS });
   const loaded = Math.round(performance.now() - opened);
   const canvas = page.locator('.axis canvas');
   const whole = told(await drag(page, canvas));
+  const zoomed = told(await zoom(page, canvas));
+  await page.getByRole('button', { name: 'All', exact: true }).click();
   for (let step = 0; step < 8; step += 1) await page.getByRole('button', { name: 'Zoom in', exact: true }).click();
   const near = told(await drag(page, canvas));
-  console.log(JSON.stringify({ bench: 'console drag', events: EVENTS, seconds: SECONDS, load_ms: loaded, whole, near }));
+  console.log(JSON.stringify({ bench: 'console drag', events: EVENTS, seconds: SECONDS, load_ms: loaded, whole, near, zoomed }));
 } finally {
-  await remove();
   await browser.close();
+  if (password !== null) await call('DELETE', `v1/users/${USER}`);
 }
