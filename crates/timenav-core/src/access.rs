@@ -126,9 +126,9 @@ impl Scope {
 /// What a caller wants, as far as access is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// See a clock, anchors or events.
+    /// See a clock, anchors, events, or entries, which tell of them.
     Look,
-    /// See what is neither clock nor event: the timeline's record, proofs, data with its key.
+    /// See what is neither clock nor event: the timeline's record, hashes of its tree, data with its key.
     Inspect,
     /// Move or change a clock, set an anchor or return to one.
     Steer,

@@ -45,8 +45,8 @@ pub struct LogEntry {
     pub subject: String,
     /// When, by the host.
     pub timestamp: Instant<Wall>,
-    /// What the timeline's clock showed.
-    pub clock_time: Instant<Virtual>,
+    /// What the timeline's clock showed; `None` for who may not look at clocks.
+    pub clock_time: Option<Instant<Virtual>>,
 }
 
 /// One page of entries, in the order in which they were made.
@@ -72,6 +72,7 @@ impl Engine {
         let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
         let parameters = serde_json::json!({ "time_range": request.range.to_string() });
         self.log_read(caller, timeline, "access_logs", parameters.to_string()).await?;
+        let sees_clock = self.decide(caller, timeline, Demand::Look).is_ok();
         let key = state.head.key;
         let as_of = cursor.map_or_else(|| state.head.frontier.size(), |cursor| cursor.as_of);
         let first = match cursor {
@@ -88,7 +89,7 @@ impl Engine {
                 return Err(Refusal::Damaged(format!("entry {next} of `{timeline}` is missing")));
             }
             for leaf in leaves {
-                let entry = log_entry(next, &leaf)?;
+                let entry = log_entry(next, &leaf, sees_clock)?;
                 if entry.timestamp > request.range.last() {
                     return Ok(page);
                 }
@@ -112,13 +113,13 @@ impl AccessLogs {
     }
 }
 
-fn log_entry(position: u64, leaf: &[u8]) -> Result<LogEntry, Refusal> {
+fn log_entry(position: u64, leaf: &[u8], sees_clock: bool) -> Result<LogEntry, Refusal> {
     let damaged = || Refusal::Damaged(format!("entry {position} cannot be read"));
     let record = LeafRecord::decode(leaf).map_err(|_| damaged())?;
     Ok(LogEntry {
         position,
         timestamp: parse_timestamp(&record.recorded_at).map_err(|_| damaged())?,
-        clock_time: parse_timestamp(&record.clock_time).map_err(|_| damaged())?,
+        clock_time: sees_clock.then(|| parse_timestamp(&record.clock_time)).transpose().map_err(|_| damaged())?,
         user_id: record.actor.into_owned(),
         action: record.action.into_owned(),
         subject: record.subject.into_owned(),

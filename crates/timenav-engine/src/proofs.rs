@@ -80,7 +80,8 @@ impl Engine {
         timeline: &TimelineId,
         position: u64,
     ) -> Result<InclusionProof, Refusal> {
-        self.admit(caller, timeline, Demand::Inspect, "proof").await?;
+        // The entry tells what the clock showed, and which event it is about.
+        self.admit(caller, timeline, Demand::Look, "proof").await?;
         self.log_read(caller, timeline, "proof", format!("{{\"position\":{position}}}")).await?;
         self.prove_entry(timeline, position).await
     }
@@ -207,6 +208,14 @@ impl TileRequest {
             Self::Entries { width, .. } => width,
         }
     }
+
+    /// Returns what it takes to see it: hashes tell nothing, entries tell of clocks and events.
+    const fn demand(self) -> Demand {
+        match self {
+            Self::Hashes(_) => Demand::Inspect,
+            Self::Entries { .. } => Demand::Look,
+        }
+    }
 }
 
 impl Engine {
@@ -216,7 +225,7 @@ impl Engine {
     /// There is no such tile in the newest tree, the caller may not read the timeline, or the
     /// ledger cannot be written.
     pub async fn tile(&self, caller: &Caller, timeline: &TimelineId, asked: TileRequest) -> Result<Vec<u8>, Refusal> {
-        self.admit(caller, timeline, Demand::Inspect, "tile").await?;
+        self.admit(caller, timeline, asked.demand(), "tile").await?;
         self.log_read(caller, timeline, "tile", "{}".to_owned()).await?;
         let (key, checkpoint) = self.newest_checkpoint(timeline)?;
         let (tile, width) = (asked.tile(), asked.width());

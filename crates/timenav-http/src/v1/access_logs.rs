@@ -77,8 +77,9 @@ pub(crate) struct LogBody {
     timestamp: String,
     /// What it was done to.
     subject: String,
-    /// What the timeline's clock showed.
-    clock_time: String,
+    /// What the timeline's clock showed, for those who may look at clocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_time: Option<String>,
     /// Its position in the ledger.
     position: u64,
 }
@@ -116,7 +117,7 @@ impl From<LogEntry> for LogBody {
             action: entry.action,
             timestamp: entry.timestamp.to_string(),
             subject: entry.subject,
-            clock_time: entry.clock_time.to_string(),
+            clock_time: entry.clock_time.map(|at| at.to_string()),
             position: entry.position,
         }
     }

@@ -263,7 +263,7 @@ anchors                ok        ok        ok         no_access  ok
 monitor_events         ok        ok        ok         no_access  ok
 timeline               ok        ok        ok         ok         ok
 checkpoint             ok        ok        ok         ok         ok
-proof                  ok        ok        ok         ok         ok
+proof                  ok        ok        ok         no_access  ok
 travel                 ok        ok        read_only  no_access  read_only
 travel/far             ok        far       read_only  no_access  read_only
 set_anchor/far         ok        far       read_only  no_access  read_only

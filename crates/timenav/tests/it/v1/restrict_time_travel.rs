@@ -89,3 +89,40 @@ fn a_clock_is_not_shown_to_those_who_may_not_look() {
     assert!(clock(&service).is_null());
     service.audit();
 }
+
+/// An entry tells what the clock showed, and which event it is about.
+#[test]
+fn entries_are_not_shown_to_those_who_may_not_look() {
+    let service = Service::start();
+    let key = service.user("ada");
+    let lists = json!({ "timeline_id": "main", "permissions": { "admin": ["admin", "ada"] } });
+    send(&service, "/v1/set-access-control", &lists).expect(200);
+    let get = |service: &Service, target: &str| service.send(Request::get(target).key(&key));
+    let logs = "/v1/access-logs?timeline_id=main&time_range=../..&limit=1000";
+    let shows_clock = |service: &Service| {
+        let page = get(service, logs).expect(200);
+        let logs = page["logs"].as_array().unwrap().clone();
+        assert!(logs.len() > 2 && logs.iter().all(|entry| entry["user_id"].is_string()));
+        let count = logs.iter().filter(|entry| entry.get("clock_time").is_some()).count();
+        assert!(count == 0 || count == logs.len());
+        count > 0
+    };
+    for (level, sees) in [("full_access", true), ("read_only", true), ("no_access", false)] {
+        restrict(&service, "ada", level);
+        let status = if sees { 200 } else { 403 };
+        for prefix in ["", "/v1", "/api/v1"] {
+            for path in ["proof?position=0", "proof?position=0&format=tlog-proof", "tile/entries/000.p/1"] {
+                let answer = get(&service, &format!("{prefix}/timeline/main/{path}"));
+                assert_eq!(answer.status, status, "{level} {prefix} {path}: {answer}");
+            }
+            // What is but hashes says neither.
+            for path in ["checkpoint", "proof?from=1", "tile/0/000.p/1"] {
+                let answer = get(&service, &format!("{prefix}/timeline/main/{path}"));
+                assert_eq!(answer.status, 200, "{level} {prefix} {path}: {answer}");
+            }
+        }
+        assert_eq!(shows_clock(&service), sees, "{level}");
+    }
+    get(&service, "/timeline/main/proof?position=0").refused(403, "time_travel_restricted");
+    service.audit();
+}
