@@ -15,3 +15,5 @@ pub(crate) mod forks;
 pub(crate) mod sealing;
 pub(crate) mod passphrases;
 pub(crate) mod paradox;
+pub(crate) mod online;
+pub(crate) mod console;

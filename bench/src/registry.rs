@@ -6,8 +6,8 @@ use anyhow::{Context, bail};
 use serde_json::json;
 
 use crate::benches::{
-    clock, forks, growth, import, memory, monitor, paradox, passphrases, places, reads, scan, sealing, start, travel,
-    writes,
+    clock, console, forks, growth, import, memory, monitor, online, paradox, passphrases, places, reads, scan, sealing,
+    start, travel, writes,
 };
 use crate::interrupt;
 use crate::report::Finding;
@@ -22,7 +22,7 @@ struct Bench {
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
 
-const BENCHES: [Bench; 16] = [
+const BENCHES: [Bench; 18] = [
     Bench { name: "clock", about: "GET /v1/clock against a bare handler with the same answer", run: clock::run },
     Bench { name: "reads", about: "reads whose entry is durable first, against a buffered log", run: reads::run },
     Bench { name: "travel", about: "POST /v1/travel, one client, against one SQLite commit", run: travel::run },
@@ -55,6 +55,12 @@ const BENCHES: [Bench; 16] = [
         run: paradox::scan,
     },
     Bench { name: "paradox-write", about: "paradoxes record by record, against a map by id", run: paradox::write },
+    Bench {
+        name: "paradox-online",
+        about: "a write while paradoxes are watched, against one without",
+        run: online::run,
+    },
+    Bench { name: "console", about: "100 000 events dragged in a browser, against an empty page", run: console::run },
 ];
 
 /// Prints what there is.

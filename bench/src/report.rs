@@ -42,6 +42,9 @@ pub(crate) enum Unit {
     /// Millions of bytes.
     #[serde(rename = "MB")]
     Megabytes,
+    /// Pictures a second.
+    #[serde(rename = "fps")]
+    FramesPerSecond,
 }
 
 /// One comparison of a subject with its floor.
@@ -90,6 +93,7 @@ impl fmt::Display for Unit {
             Self::Micros => "µs",
             Self::Millis => "ms",
             Self::Megabytes => "MB",
+            Self::FramesPerSecond => "fps",
         })
     }
 }

@@ -72,10 +72,10 @@ impl<'a> Service<'a> {
 
     /// Returns a whole answer, head and body.
     pub(crate) fn answer(&self, method: &str, path: &str) -> anyhow::Result<Vec<u8>> {
-        let key = std::fs::read_to_string(self.key_file()).context("the service made no key")?;
+        let key = self.key()?;
         block_on(async {
             let mut connection = Connection::open(self.address).await?;
-            let status = connection.exchange(&request(method, path, key.trim(), None)).await?;
+            let status = connection.exchange(&request(method, path, &key, None)).await?;
             if status != 200 {
                 bail!("{method} {path}: {status} {}", String::from_utf8_lossy(connection.body()));
             }
@@ -95,6 +95,17 @@ impl<'a> Service<'a> {
             }
             bail!("the service is not ready after {READY_SECS_MAX} s")
         })
+    }
+
+    /// Returns the address as a browser takes it.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Returns the key of the operator that the first start made.
+    pub(crate) fn key(&self) -> anyhow::Result<String> {
+        let key = std::fs::read_to_string(self.key_file()).context("the service made no key")?;
+        Ok(key.trim().to_owned())
     }
 
     /// Returns how much of the service lies in memory now, in millions of bytes.

@@ -1,6 +1,7 @@
 /**
  * Drags and zooms 100 000 events, and prints how many pictures a second the browser shows meanwhile, as one line of
- * JSON: `whole` with all of them on the screen, `near` with a few hundred, `zoomed` from one to the other and back.
+ * JSON: `whole` with all of them on the screen, `near` with a few hundred, `zoomed` from one to the other and back, and
+ * `empty` for a page with nothing on it, which is the most that this browser shows on this machine.
  *
  *   TIMENAV_API_KEY=… node bench/drag.mjs http://127.0.0.1:8080
  *
@@ -141,6 +142,14 @@ async function zoom(page, canvas) {
   return watch(page, (passed) => page.mouse.wheel(0, passed % 2_500 < 1_250 ? -40 : 40));
 }
 
+/** Moves the pointer over a page with nothing on it. */
+async function idle(browser) {
+  const page = await browser.newPage({ viewport: SIZE });
+  const gaps = await watch(page, (passed) => page.mouse.move(SIZE.width / 2 + Math.sin(passed / 700) * SIZE.width * 0.4, SIZE.height / 2));
+  await page.close();
+  return gaps;
+}
+
 /** Of a hundred pictures, `p5` says how fast all but the five slowest come. */
 function told(gaps) {
   const rate = (share) => Math.round(10_000 / gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * share))]) / 10;
@@ -154,6 +163,7 @@ const browser = await chromium.launch({
   args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });
 try {
+  const empty = told(await idle(browser));
   const page = await browser.newPage({ viewport: SIZE });
   const opened = performance.now();
   await page.goto(`${base}/#/timeline?timeline=${TIMELINE}`);
@@ -166,7 +176,7 @@ try {
   await page.getByRole('button', { name: 'All', exact: true }).click();
   for (let step = 0; step < 8; step += 1) await page.getByRole('button', { name: 'Zoom in', exact: true }).click();
   const near = told(await drag(page, canvas));
-  console.log(JSON.stringify({ bench: 'console drag', events: EVENTS, seconds: SECONDS, load_ms: loaded, whole, near, zoomed }));
+  console.log(JSON.stringify({ bench: 'console drag', events: EVENTS, seconds: SECONDS, load_ms: loaded, empty, whole, near, zoomed }));
 } finally {
   await browser.close();
   if (password !== null) await call('DELETE', `v1/users/${USER}`);

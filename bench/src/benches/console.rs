@@ -1,0 +1,80 @@
+//! How many pictures a second a browser shows while 100 000 events are dragged and zoomed in the console, against a page
+//! with nothing on it.
+
+use std::process::Command;
+
+use anyhow::{Context, bail};
+use serde::Deserialize;
+
+use crate::interrupt;
+use crate::report::{Finding, Goal, Unit};
+use crate::rounds::Rounds;
+use crate::service::Service;
+use crate::setting::Setting;
+
+/// What drives the browser, from the root of the repository.
+const SCRIPT: &str = "console/bench/drag.mjs";
+/// What it needs to be installed.
+const NEEDED: &str = "console/node_modules/playwright-core";
+
+/// What the script prints.
+#[derive(Deserialize)]
+struct Shown {
+    empty: Pace,
+    whole: Pace,
+    near: Pace,
+    zoomed: Pace,
+}
+
+/// How fast pictures came.
+#[derive(Deserialize)]
+struct Pace {
+    median_fps: f64,
+    /// All but five of a hundred came at least so fast.
+    p5_fps: f64,
+}
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
+    if !std::path::Path::new(NEEDED).exists() {
+        bail!("{NEEDED} is missing; run `npm ci` in console/ first");
+    }
+    let data = setting.empty_folder("console")?;
+    let service = Service::start(setting, &data, &[])?;
+    let names = ["whole", "near", "zoomed"];
+    let (mut median, mut slow) = (names.map(|_| Rounds::default()), names.map(|_| Rounds::default()));
+    for _ in 0..setting.rounds_count {
+        interrupt::check()?;
+        let shown = shown(&service)?;
+        for (index, pace) in [shown.whole, shown.near, shown.zoomed].into_iter().enumerate() {
+            median[index].floor.push(shown.empty.median_fps);
+            median[index].subject.push(pace.median_fps);
+            slow[index].floor.push(shown.empty.p5_fps);
+            slow[index].subject.push(pace.p5_fps);
+        }
+    }
+    service.stop()?;
+    let finding = |name: String, rounds, own_goal| Finding {
+        name,
+        unit: Unit::FramesPerSecond,
+        rounds,
+        ratio_goal: Goal::AtLeast(0.9),
+        own_goal,
+        floor: "a page with nothing on it, in the same browser",
+    };
+    // A picture is shown at the next tick of sixty a second, or later: less than that many is one that came late.
+    let medians = names.iter().zip(median);
+    let medians = medians.map(|(name, rounds)| finding(format!("console-{name}"), rounds, Some(Goal::AtLeast(59.0))));
+    let slowest = names.iter().zip(slow).map(|(name, rounds)| finding(format!("console-{name}-p5"), rounds, None));
+    Ok(medians.chain(slowest).collect())
+}
+
+/// Runs the script once. It fills the service the first time.
+fn shown(service: &Service<'_>) -> anyhow::Result<Shown> {
+    let mut node = Command::new("node");
+    node.arg(SCRIPT).arg(service.url()).env("TIMENAV_API_KEY", service.key()?);
+    let told = node.output().context("Node cannot be started; the console is driven with it")?;
+    if !told.status.success() {
+        bail!("{SCRIPT}: {}", String::from_utf8_lossy(&told.stderr).trim());
+    }
+    serde_json::from_slice(&told.stdout).with_context(|| format!("{SCRIPT} printed something else than its figures"))
+}

@@ -1,0 +1,109 @@
+//! What recording an event costs while somebody is told at once of the paradoxes that it makes and heals, against
+//! recording it with nobody to be told (goal 14).
+//!
+//! The time ends when the listener knows of the last event, so that nothing of the work is left for later.
+
+use std::cell::Cell;
+
+use anyhow::Context;
+use timenav_core::event::{Cause, CauseKind, EventDraft};
+use timenav_engine::{Caller, Engine, LedgerStream, Topic, WatchLedger, WatchedParadoxes};
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+
+use crate::doors;
+use crate::history::{History, mix};
+use crate::load::count;
+use crate::report::{Finding, Goal, Unit};
+use crate::rounds::Rounds;
+use crate::setting::Setting;
+use crate::wall_clock::Stopwatch;
+
+/// Actors of the events that are recorded.
+const ACTORS: u64 = 1_000;
+/// Events that are looked at for one that may be a cause: about one in two is.
+const CAUSES_TRIED: u64 = 32;
+
+/// A long history, and the number of the next event.
+struct Subject {
+    engine: Engine,
+    caller: Caller,
+    runtime: Runtime,
+    events_count: u64,
+    next: Cell<u64>,
+    writes: u64,
+}
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
+    let events_count = if setting.quick { 10_000 } else { 100_000 };
+    let folder = setting.empty_folder("paradox-online")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    runtime.block_on(doors::make_history(&folder, events_count))?;
+    let (engine, caller, store) = runtime.block_on(doors::open(&folder))?;
+    let writes = if setting.quick { 1_024 } else { 4_096 };
+    let subject = Subject { engine, caller, runtime, events_count, next: Cell::new(events_count), writes };
+    let rounds = Rounds::measure(setting, || subject.measure(false), || subject.measure(true))?;
+    subject.runtime.block_on(subject.engine.close());
+    drop(store);
+    Ok(vec![Finding {
+        name: format!("paradox-online-{events_count}"),
+        unit: Unit::Micros,
+        rounds,
+        ratio_goal: Goal::AtMost(1.25),
+        own_goal: None,
+        floor: "the same write with nobody to be told",
+    }])
+}
+
+impl Subject {
+    /// Returns how long one write takes, in microseconds.
+    fn measure(&self, is_watched: bool) -> anyhow::Result<f64> {
+        let writes = self.next.get()..self.next.get() + self.writes;
+        self.next.set(writes.end);
+        self.runtime.block_on(async {
+            let (told, mut known) = watch::channel(0);
+            let listener = if is_watched {
+                let request = WatchLedger {
+                    timeline: None,
+                    topics: vec![Topic::Paradoxes],
+                    paradoxes: WatchedParadoxes::default(),
+                    seen: None,
+                };
+                Some(tokio::spawn(listen(self.engine.watch_ledger(&self.caller, request).await?, told)))
+            } else {
+                None
+            };
+            let watch = Stopwatch::start();
+            let mut last = 0;
+            for number in writes.clone() {
+                // The last one is a paradox, so that the listener tells when it knows of all.
+                let draft = self.draft(number, number + 1 == writes.end);
+                let made = self.engine.record_events(&self.caller, None, vec![draft], None).await?;
+                last = made.ledger.position;
+            }
+            if let Some(listener) = listener {
+                known.wait_for(|position| *position >= last).await.context("the stream ended")?;
+                listener.abort();
+            }
+            Ok(watch.micros() / count(usize::try_from(self.writes)?))
+        })
+    }
+
+    /// Returns an event with an actor, and with a cause that happened before it, or after it.
+    fn draft(&self, number: u64, is_paradox: bool) -> EventDraft {
+        let mut draft = History { named: false }.draft(number);
+        draft.actors = vec![format!("crew-{}", mix(number) % ACTORS)];
+        let others = (0..CAUSES_TRIED).map(|attempt| mix(number ^ (attempt << 40)) % self.events_count);
+        let mut others = others.map(|other| History::default().draft(other));
+        let cause = others.find(|other| (other.time > draft.time) == is_paradox).and_then(|other| other.event_id);
+        draft.causes.extend(cause.map(|event_id| Cause { event_id, kind: CauseKind::Requires }));
+        draft
+    }
+}
+
+/// Tells how far a listener has come.
+async fn listen(mut stream: LedgerStream, told: watch::Sender<u64>) {
+    while let Some(news) = stream.next().await {
+        told.send_replace(news.position);
+    }
+}
