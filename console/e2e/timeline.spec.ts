@@ -180,6 +180,17 @@ describe('reading', () => {
     await page.getByRole('heading', { name: 'There is no timeline nowhere, or it is not yours to see' }).waitFor();
     expect(await page.getByRole('button', { name: 'Record an event' }).count()).toBe(0);
   });
+
+  it('says what went wrong, and reads again when asked', async () => {
+    const page = await on.loggedIn('clock?timeline=demo', { expected: REFUSED });
+    await page.route('**/v1/export-events*', (route) => route.fulfill({ status: 429, json: { status: 'Too many requests.', code: 'too_many_requests', detail: 'try again in a moment' } }));
+    await page.getByRole('link', { name: 'Timeline', exact: true }).click();
+    await page.getByRole('alert').getByText('Too many requests. Try again in a moment.').waitFor();
+    await page.unroute('**/v1/export-events*');
+    await page.getByRole('button', { name: 'Try again', exact: true }).click();
+    await counted(page, '491 events');
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
 });
 
 describe('the map', () => {
