@@ -33,7 +33,8 @@ export class Problem extends Error {
 
   /** Returns what is wrong with one field, or null. */
   field(name: string): string | null {
-    return this.errors.find((error) => error.pointer === `#/${name}`)?.detail ?? null;
+    const detail = this.errors.find((error) => error.pointer === `#/${name}`)?.detail;
+    return detail ? capital(detail) : null;
   }
 }
 
@@ -118,7 +119,8 @@ export function sentence(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function capital(text: string): string {
+/** Returns what the service says of a detail as a sentence of its own. */
+export function capital(text: string): string {
   const end = /[.!?]$/.test(text) ? '' : '.';
   return text.charAt(0).toUpperCase() + text.slice(1) + end;
 }
