@@ -47,6 +47,11 @@ describe('permissions', () => {
     await page.getByRole('list', { name: 'Admin: users' }).getByRole('button', { name: 'Remove admin' }).click();
     await page.getByText('A timeline always has an administrator').waitFor();
     expect(await page.getByRole('button', { name: 'Save the change' }).isDisabled()).toBe(true);
+    // What is not saved outlives a look elsewhere.
+    await page.getByRole('link', { name: 'Sessions' }).click();
+    await page.getByText('this one').waitFor();
+    await page.getByRole('link', { name: 'Permissions' }).click();
+    await page.getByText('A timeline always has an administrator').waitFor();
     await page.getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('button', { name: 'Nothing to save' }).waitFor();
   });
@@ -162,8 +167,8 @@ describe('API keys', () => {
 describe('sessions', () => {
   it('are listed, and ended from elsewhere', async () => {
     await on.service.user('roamer');
-    const here = await on.loggedIn(tab('sessions'), { user: 'roamer', expected: REFUSED });
-    const there = await on.loggedIn(tab('sessions'), { user: 'roamer', expected: REFUSED });
+    const here = await on.loggedIn(tab('sessions'), { user: 'roamer', expected: REFUSED, ownSession: true });
+    const there = await on.loggedIn(tab('sessions'), { user: 'roamer', expected: REFUSED, ownSession: true });
     await here.reload();
     await here.getByText('this one').waitFor();
     await here.getByRole('button', { name: 'End the session of' }).click();

@@ -22,8 +22,11 @@ const at = (operation: string, fields: Record<string, string> = {}): string =>
   `explorer?${new URLSearchParams({ timeline: 'demo', op: operation, ...fields }).toString()}`;
 
 /** Opens an operation as somebody who is logged in: the explorer itself does not ask who they are. */
-const opened = (address: string, options: Parameters<typeof on.loggedIn>[1] = {}): Promise<Page> =>
-  on.loggedIn(`log-in?${new URLSearchParams({ next: `#/${address}` }).toString()}`, options);
+async function opened(address: string, options: Parameters<typeof on.loggedIn>[1] = {}): Promise<Page> {
+  const page = await on.loggedIn('access?timeline=demo&tab=sessions', options);
+  await page.goto(`${on.service.url}/#/${address}`);
+  return page;
+}
 
 const answer = (page: Page) => page.getByRole('region', { name: 'Answer' });
 const code = (page: Page): Promise<string> => page.getByRole('region', { name: 'The request as code' }).locator('pre').innerText();

@@ -34,6 +34,10 @@ export class AccessLog {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #hiddenSince = 0;
   #hasBegun = false;
+  /** The stream begins with what is there already, which is no change. */
+  #hasStarted = false;
+  /** Whether something changed while the log was first read. */
+  #isDue = false;
 
   constructor(
     readonly timeline: string,
@@ -62,6 +66,7 @@ export class AccessLog {
     await this.older();
     this.openedAt = this.entries[0]?.position ?? -1;
     this.#hasBegun = true;
+    if (this.#isDue) void this.newer();
   }
 
   #ask(range: string, cursor: string | null): Promise<LogPage> {
@@ -109,6 +114,7 @@ export class AccessLog {
       const same = top ? this.entries.findIndex((entry) => entry.timestamp !== top.timestamp) : 0;
       const isCrowded = same < 0 ? this.entries.length > SAME_TIME_MAX : same > SAME_TIME_MAX;
       const range = `${format(isCrowded ? at + 1n : at)}/..`;
+      this.#isDue = false;
       let cursor: string | null = null;
       do {
         const page: LogPage = await this.#ask(range, cursor);
@@ -121,7 +127,11 @@ export class AccessLog {
   }
 
   #changed(): void {
-    // The stream begins with what is there already.
+    if (!this.#hasStarted) {
+      this.#hasStarted = true;
+      return;
+    }
+    this.#isDue = true;
     if (!this.#hasBegun) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => (this.progress === null ? void this.newer() : this.#changed()), TOGETHER_MS);
