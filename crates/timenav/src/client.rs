@@ -5,15 +5,16 @@ mod event_parser;
 mod tests;
 
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::Context as _;
 use clap::Args;
 use data_encoding::HEXLOWER;
 use event_parser::EventParser;
 pub(crate) use event_parser::ServerEvent;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH};
-use reqwest::{Body, Method, RequestBuilder, Response, Url};
+use reqwest::{Body, Certificate, Method, RequestBuilder, Response, Url};
 use serde_json::{Map, Value};
 use timenav_engine::Entropy as _;
 use tokio::runtime::Runtime;
@@ -44,6 +45,11 @@ pub(crate) struct ServiceOptions {
     #[arg(long, env = "TIMENAV_URL", value_name = "URL", default_value = "http://127.0.0.1:8080",
         value_parser = service_url, global = true)]
     url: Url,
+    /// Trust the certificate of a service whose authority is in this file (PEM), and no other authority.
+    ///
+    /// Without it, https is trusted as this machine trusts it.
+    #[arg(long, env = "TIMENAV_CA", value_name = "FILE", global = true)]
+    ca: Option<PathBuf>,
     /// The data folder of a service on this machine, to use the operator's key in it.
     ///
     /// Without `TIMENAV_API_KEY` and this option, the key in ./timenav-data is used if the
@@ -57,8 +63,8 @@ pub(crate) struct ServiceOptions {
 
 impl ServiceOptions {
     /// Returns the options that name a service and nothing else.
-    pub(crate) const fn at(url: Url) -> Self {
-        Self { url, data: None, json: false }
+    pub(crate) const fn at(url: Url, ca: Option<PathBuf>) -> Self {
+        Self { url, ca, data: None, json: false }
     }
 }
 
@@ -119,6 +125,9 @@ impl Client {
             .redirect(reqwest::redirect::Policy::none());
         if is_local {
             builder = builder.no_proxy();
+        }
+        if let Some(path) = &options.ca {
+            builder = builder.tls_certs_only(authorities(path)?);
         }
         let http = builder.build().map_err(anyhow::Error::new)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(anyhow::Error::new)?;
@@ -447,13 +456,19 @@ fn find_key(data: Option<PathBuf>, is_local: bool, surroundings: &Surroundings) 
     }
 }
 
+/// Returns the certificates in a file.
+fn authorities(path: &Path) -> anyhow::Result<Vec<Certificate>> {
+    let text = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let certificates = Certificate::from_pem_bundle(&text).ok().filter(|certificates| !certificates.is_empty());
+    certificates.with_context(|| format!("{} has no certificate in PEM", path.display()))
+}
+
 /// Reads the address of a service.
 pub(crate) fn service_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| format!("{error}; write http://127.0.0.1:8080"))?;
     match url.scheme() {
-        "http" => Ok(url),
-        "https" => Err("this client does not speak TLS yet".to_owned()),
-        _ => Err("it starts with http://".to_owned()),
+        "http" | "https" => Ok(url),
+        _ => Err("it starts with http:// or https://".to_owned()),
     }
 }
 

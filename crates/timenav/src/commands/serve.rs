@@ -157,15 +157,22 @@ fn warn_beyond_loopback(address: SocketAddr) {
     }
 }
 
-/// The signals that end the service.
+/// The signals that end the service, and one that must not.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    /// A file has reached the limit that the process has. Unheard, it would end the process; heard, the write fails
+    /// as one to a full disk does.
+    _file_too_long: Signal,
 }
 
 impl Signals {
     fn listen() -> std::io::Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            _file_too_long: signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
+        })
     }
 
     /// Returns the name of the next one.

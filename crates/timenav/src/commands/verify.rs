@@ -40,6 +40,9 @@ pub(crate) struct VerifyCommand {
     /// Ask the service there to scan, and check its answer, instead of reading files.
     #[arg(long, value_name = "URL", value_parser = service_url)]
     url: Option<Url>,
+    /// Trust the certificate of the service whose authority is in this file (PEM), and no other authority.
+    #[arg(long, env = "TIMENAV_CA", value_name = "FILE")]
+    ca: Option<PathBuf>,
     /// The timeline. From files, all of them unless given; from a service, `main`.
     #[arg(long, value_name = "TIMELINE_ID", value_parser = timeline_id)]
     timeline: Option<TimelineId>,

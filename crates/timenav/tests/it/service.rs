@@ -291,9 +291,8 @@ impl Drop for Process {
 /// Returns the command that serves on a free port.
 fn command(data: &Path, log: &Path, arguments: &[&str]) -> Command {
     let log = OpenOptions::new().create(true).append(true).open(log).expect("the log can be written");
-    // A test may take away the room for files; the signal that would end the process then is ignored.
-    let mut command = Command::new("/bin/sh");
-    command.env_clear().args(["-c", "trap '' XFSZ; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_timenav"), "serve"]);
+    let mut command = timenav();
+    command.arg("serve");
     if !arguments.contains(&"--listen") {
         command.args(["--listen", "127.0.0.1:0"]);
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::refused_start;
-use crate::service::Process;
+use crate::service::{Process, run, timenav};
 
 /// Writes a certificate for `localhost` that signs itself, and its key.
 pub(crate) fn certify(folder: &Path) -> [String; 4] {
@@ -36,6 +36,28 @@ fn a_certificate_makes_it_https() {
     assert!(answer.contains("strict-transport-security: max-age=31536000; includesubdomains"), "{answer}");
     let (reached, answer) = curl(&format!("http://localhost:{port}/readyz"));
     assert!(!reached, "{answer}");
+    let key = std::fs::read_to_string(data.join("admin.key")).unwrap();
+    let url = format!("https://localhost:{port}");
+    let ask = |arguments: &[&str]| {
+        let mut command = timenav();
+        command.args(arguments).args(["--url", &url]).env("TIMENAV_API_KEY", key.trim_end());
+        run(&mut command, "")
+    };
+    let (code, stdout, stderr) = ask(&["verify", "--ca", arguments[1]]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.starts_with("No tampering was found"), "{stdout}");
+    let (code, stdout, stderr) = ask(&["clock", "now", "--ca", arguments[1]]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.contains("main"), "{stdout}");
+    // Nobody vouches for it but the file, and what is no certificate vouches for nothing.
+    for wrong in [&["clock", "now"][..], &["verify"]] {
+        let (code, _, stderr) = ask(wrong);
+        assert_eq!(code, Some(6), "{stderr}");
+        assert!(stderr.to_lowercase().contains("certificate"), "{stderr}");
+    }
+    let (code, _, stderr) = ask(&["verify", "--ca", arguments[3]]);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("no certificate in PEM"), "{stderr}");
     process.terminate();
     assert!(process.wait().success());
 }
