@@ -93,9 +93,11 @@ describe('the axis', () => {
     await heading.waitFor();
     await page.keyboard.press('Enter');
     await expect.poll(() => heading.evaluate((element) => element === document.activeElement)).toBe(true);
-    await page.getByRole('button', { name: 'Close the card' }).click();
+    // Keys go on where they were before the card was opened.
+    await page.keyboard.press('Escape');
     await page.getByRole('heading', { name: 'In sight' }).waitFor();
     expect(param(page, 'event')).toBeNull();
+    await expect.poll(() => axis(page).evaluate((element) => element === document.activeElement)).toBe(true);
   });
 
   it('keeps a time that is brushed, and tells the map', async () => {
@@ -132,6 +134,13 @@ describe('the axis', () => {
     await dialog.getByRole('button', { name: 'Show it' }).click();
     await dialog.waitFor({ state: 'detached' });
     expect(await shownTime(page)).toBe('1939 – 1945');
+
+    await page.getByTitle('Type which time is shown').click();
+    await dialog.getByLabel('From').fill('-007000-01-01T00:00:00Z');
+    await dialog.getByLabel('To').fill('-006000-01-01T00:00:00Z');
+    await dialog.getByRole('button', { name: 'Show it' }).click();
+    await axis(page).getByRole('button', { name: 'Show everything' }).click();
+    expect(await shownTime(page)).toMatch(/BCE – 2\d\d\d$/);
   });
 
   it('shows forks and their parent as lanes that can be followed', async () => {
@@ -307,6 +316,9 @@ describe('recording', () => {
     await page.getByRole('row', { name: /Launch/ }).waitFor();
     await on.service.call('POST', 'v1/events?timeline_id=live', landing);
     await counted(page, '2 events');
+    await page.getByRole('button', { name: '1 change out of sight' }).click();
+    await card(page).getByRole('heading', { name: 'Landing' }).waitFor();
+    await page.getByRole('button', { name: 'Close the card' }).click();
     await page.getByRole('button', { name: 'All', exact: true }).click();
     await page.getByRole('row', { name: /Landing/ }).waitFor();
     await on.service.call('POST', 'v1/correct-event', { timeline_id: 'live', event: { ...landing, name: 'Touchdown' } });
@@ -334,6 +346,7 @@ describe('recording', () => {
     await dialog.getByRole('button', { name: 'Record it' }).click();
     await card(page).getByRole('heading', { name: 'First light' }).waitFor();
     await counted(page, '1 event');
+    expect(await shownTime(page)).toContain('25 May 1998');
   });
 
   it('corrects what was recorded, and keeps what the form does not show', async () => {

@@ -61,6 +61,8 @@ export class TimelineModel {
   overall = $state.raw<Density | null>(null);
   /** The same for the time around the screen, while that has too many as well. */
   density = $state.raw<Density | null>(null);
+  /** What came or changed out of sight while one looked, the latest last. */
+  elsewhere = $state.raw<readonly string[]>([]);
   phase = $state<'loading' | 'ready' | 'canceled' | 'failed'>('loading');
   read = $state(0);
   error = $state.raw<unknown>(null);
@@ -289,8 +291,20 @@ export class TimelineModel {
     const flashes = new Map([...this.flashes].filter(([, since]) => now - since < 2_000));
     for (const [id, event] of [...changes].slice(0, 200)) if (event !== null) flashes.set(id, now);
     this.flashes = flashes;
+    if (!wasEmpty) this.#noteElsewhere(changes);
     if (wasEmpty && !this.isViewChosen) this.fit();
     else this.settle();
+  }
+
+  /** Remembers what nobody saw, until one goes there. */
+  #noteElsewhere(changes: ReadonlyMap<string, EventBody | null>): void {
+    const from = timeAt(this.view, 0);
+    const to = timeAt(this.view, this.view.width);
+    const unseen = [...changes.keys()].filter((id) => {
+      const row = this.all.row(id);
+      return row >= 0 && (this.all.time(row) < from || this.all.time(row) > to);
+    });
+    if (unseen.length > 0) this.elsewhere = [...new Set([...this.elsewhere, ...unseen])];
   }
 
   #inBox(store: EventStore, within: Box | null): EventStore {
