@@ -76,6 +76,7 @@ describe('a form', () => {
     await page.getByText('One field needs another look.').waitFor();
     await page.getByRole('button', { name: 'Send' }).click();
     await answer(page).getByText('400 Bad Request').waitFor();
+    await answer(page).getByText(/^A parameter has a value that it cannot have\. .*day/).waitFor();
     await expect.poll(() => time.getAttribute('aria-invalid')).toBe('true');
   });
 
