@@ -21,6 +21,7 @@ mod places;
 mod replay;
 mod report;
 mod rows;
+mod sample;
 mod source;
 mod tree;
 mod walk;

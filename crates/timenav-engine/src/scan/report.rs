@@ -139,12 +139,13 @@ pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) ->
 /// A sample is honest only with its odds.
 #[expect(clippy::cast_precision_loss, reason = "odds are told to a tenth of a percent")]
 fn sample_sentence(size: u64, sampled: u64) -> String {
-    let odds = |fraction: f64| 100.0 * (1.0 - (1.0 - fraction).powf(sampled as f64));
-    let one = if size == 0 { 0.0 } else { 1.0 / size as f64 };
+    let share = if size == 0 { 0.0 } else { sampled as f64 / size as f64 };
+    // None is read twice, so this is the least.
+    let of_hundredth = if sampled == size { 1.0 } else { 1.0 - 0.99_f64.powf(sampled as f64) };
     format!(
         "{sampled} of {size} entries were picked at random. Had one entry been altered, this sample would find it with a \
-         probability of {:.1} %; had one in a hundred, of {:.1} %.",
-        odds(one),
-        odds(0.01)
+         probability of {:.1} %; had one in a hundred, of {:.1} % at least.",
+        100.0 * share,
+        100.0 * of_hundredth
     )
 }

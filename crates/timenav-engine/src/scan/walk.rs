@@ -7,7 +7,7 @@ use super::events::{Compared, Unplaced};
 use super::replay::{Recorded, RecordedData, RecordedEvent, Replay};
 use super::report::{self, Checked, Scan};
 use super::source::{EntryRow, Orphan, Snapshot};
-use super::{Outcome, Progress, ScanRequest, ScanStage, events, rows, tree};
+use super::{Outcome, Progress, ScanRequest, ScanStage, events, rows, sample, tree};
 use crate::state::Anchor;
 use crate::store::StoreError;
 
@@ -365,10 +365,7 @@ impl Way<'_, '_> {
 
     /// Reads entries picked at random, and shows that each is in the tree that was signed.
     async fn sample(&mut self, count: u64) -> Result<(), StoreError> {
-        let size = self.size();
-        let mut positions: Vec<u64> = (0..count).map(|_| random(self.request) % size).collect();
-        positions.sort_unstable();
-        positions.dedup();
+        let positions = sample::picked(count, self.size(), || random(self.request));
         let mut ledger =
             LedgerScan::after(self.request.timeline.as_str(), self.snapshot.head.frontier.clone(), Vec::new());
         let total = positions.len() as u64;
