@@ -12,6 +12,7 @@ pub(crate) mod memory;
 pub(crate) mod scan;
 pub(crate) mod growth;
 pub(crate) mod forks;
+pub(crate) mod many_forks;
 pub(crate) mod sealing;
 pub(crate) mod passphrases;
 pub(crate) mod paradox;

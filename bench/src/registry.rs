@@ -6,8 +6,8 @@ use anyhow::{Context, bail};
 use serde_json::json;
 
 use crate::benches::{
-    clock, console, forks, growth, import, memory, monitor, online, paradox, passphrases, places, reads, scan, sealing,
-    start, travel, writes,
+    clock, console, forks, growth, import, many_forks, memory, monitor, online, paradox, passphrases, places, reads,
+    scan, sealing, start, travel, writes,
 };
 use crate::interrupt;
 use crate::report::Finding;
@@ -22,7 +22,7 @@ struct Bench {
     run: fn(&Setting) -> anyhow::Result<Vec<Finding>>,
 }
 
-const BENCHES: [Bench; 18] = [
+const BENCHES: [Bench; 19] = [
     Bench { name: "clock", about: "GET /v1/clock against a bare handler with the same answer", run: clock::run },
     Bench { name: "reads", about: "reads whose entry is durable first, against a buffered log", run: reads::run },
     Bench { name: "travel", about: "POST /v1/travel, one client, against one SQLite commit", run: travel::run },
@@ -40,6 +40,7 @@ const BENCHES: [Bench; 18] = [
         run: scan::run,
     },
     Bench { name: "forks", about: "a fork of a long history, against one of a short history", run: forks::run },
+    Bench { name: "many-forks", about: "reading and writing among very many forks, against one", run: many_forks::run },
     Bench { name: "growth", about: "a write with a long history, against one with a short history", run: growth::run },
     Bench { name: "sealing", about: "sealing and opening 1 KiB, against the bare ciphers", run: sealing::run },
     Bench {

@@ -17,11 +17,11 @@ use crate::setting::Setting;
 use crate::wall_clock::Stopwatch;
 
 /// Events of the short history.
-const FEW: u64 = 1_000;
+pub(super) const FEW: u64 = 1_000;
 /// Forks or reads before those that count.
-const WARM: usize = 32;
+pub(super) const WARM: usize = 32;
 /// Forks or reads that count.
-const COUNTED: usize = 512;
+pub(super) const COUNTED: usize = 512;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let events_count = if setting.quick { 200_000 } else { 1_000_000 };
@@ -57,7 +57,10 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
 }
 
 /// Opens a folder anew, so that both sides begin with the same caches.
-fn measure(folder: &Path, work: impl FnOnce(&Runtime, &Engine, &Caller) -> anyhow::Result<f64>) -> anyhow::Result<f64> {
+pub(super) fn measure(
+    folder: &Path,
+    work: impl FnOnce(&Runtime, &Engine, &Caller) -> anyhow::Result<f64>,
+) -> anyhow::Result<f64> {
     let runtime = runtime()?;
     let (engine, caller, store) = runtime.block_on(doors::open(folder))?;
     let micros = work(&runtime, &engine, &caller);
@@ -85,6 +88,15 @@ fn reads(runtime: &Runtime, engine: &Engine, caller: &Caller, of_fork: bool) -> 
     let name = TimelineId::new(&engine.new_id("fork")).context("an id")?;
     runtime.block_on(engine.fork_timeline(caller, name.clone(), &caller.timeline_id, None, None))?;
     let timeline = if of_fork { name } else { caller.timeline_id.clone() };
+    read_on(runtime, engine, caller, &timeline)
+}
+
+pub(super) fn read_on(
+    runtime: &Runtime,
+    engine: &Engine,
+    caller: &Caller,
+    timeline: &TimelineId,
+) -> anyhow::Result<f64> {
     let mut micros = Vec::with_capacity(COUNTED);
     for number in 0..WARM + COUNTED {
         let request = MonitorEvents {
@@ -106,6 +118,6 @@ fn reads(runtime: &Runtime, engine: &Engine, caller: &Caller, of_fork: bool) -> 
     Ok(Spread::of(&micros).median)
 }
 
-fn runtime() -> anyhow::Result<Runtime> {
+pub(super) fn runtime() -> anyhow::Result<Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?)
 }
