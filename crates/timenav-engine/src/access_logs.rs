@@ -1,5 +1,7 @@
 //! The access log: the ledger, read as who did what and when.
 
+use std::ops::Range;
+
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::LeafRecord;
@@ -8,12 +10,23 @@ use timenav_core::time::{Instant, TimeRange, Virtual, Wall, parse_timestamp};
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::refusal::Refusal;
+use crate::store::TimelineKey;
 
 /// Entries that one page may look at. A filter that few entries pass makes short pages, not long
 /// waits.
 pub const LOG_ENTRIES_READ_MAX: u64 = 50_000;
 /// Entries read from the store at a time.
-const BLOCK_ENTRIES: usize = 1_000;
+const BLOCK_ENTRIES: u64 = 1_000;
+
+/// Which entries come first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogOrder {
+    /// Those that were made first.
+    #[default]
+    Oldest,
+    /// Those that were made last.
+    Newest,
+}
 
 /// Which entries are asked for.
 #[derive(Clone, Debug)]
@@ -26,6 +39,8 @@ pub struct AccessLogs {
     pub user_id: Option<String>,
     /// Only those of this action.
     pub action: Option<String>,
+    /// Which come first.
+    pub order: LogOrder,
     /// At most so many on the page.
     pub items_max: usize,
     /// Where the last page ended.
@@ -49,7 +64,7 @@ pub struct LogEntry {
     pub clock_time: Option<Instant<Virtual>>,
 }
 
-/// One page of entries, in the order in which they were made.
+/// One page of entries, in the order that was asked for.
 #[derive(Clone, Debug)]
 pub struct LogPage {
     /// The entries.
@@ -68,41 +83,100 @@ impl Engine {
         let timeline = &request.timeline;
         let state = self.admit(caller, timeline, Demand::Administer, "access_logs").await?;
         let filters = (request.user_id.as_deref(), request.action.as_deref());
-        let asked = format!("logs {timeline} {} {filters:?}", request.range);
+        let asked = format!("logs {timeline} {} {filters:?} {:?}", request.range, request.order);
         let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
         let parameters = serde_json::json!({ "time_range": request.range.to_string() });
         self.log_read(caller, timeline, "access_logs", parameters.to_string()).await?;
         let sees_clock = self.decide(caller, timeline, Demand::Look).is_ok();
         let key = state.head.key;
         let as_of = cursor.map_or_else(|| state.head.frontier.size(), |cursor| cursor.as_of);
-        let first = match cursor {
-            Some(cursor) => cursor.position,
-            None => self.store().first_recorded_at(key, request.range.first(), as_of).await?,
-        };
-        let end = first.saturating_add(LOG_ENTRIES_READ_MAX).min(as_of);
+        let mut left = self.logged(key, request.range, as_of).await?;
+        if let Some(cursor) = cursor {
+            left = request.order.rest(left, cursor.position);
+        }
         let mut page = LogPage { logs: Vec::new(), next_cursor: None };
-        let mut next = first;
-        while next < end {
-            let leaves =
-                self.store().leaves(key, next, BLOCK_ENTRIES.min(usize::try_from(end - next).unwrap_or(1))).await?;
-            if leaves.is_empty() {
-                return Err(Refusal::Damaged(format!("entry {next} of `{timeline}` is missing")));
-            }
-            for leaf in leaves {
-                let entry = log_entry(next, &leaf, sees_clock)?;
-                if entry.timestamp > request.range.last() {
-                    return Ok(page);
-                }
+        let next = |left: &Range<u64>| Some(self.cursor(caller, &asked, as_of, 0, request.order.edge(left)));
+        let mut read = 0;
+        while !left.is_empty() && read < LOG_ENTRIES_READ_MAX {
+            let block = request.order.block(&left);
+            for (position, leaf) in self.leaves_of(timeline, key, block, request.order).await? {
                 if page.logs.len() == request.items_max {
-                    page.next_cursor = Some(self.cursor(caller, &asked, as_of, 0, next));
+                    page.next_cursor = next(&left);
                     return Ok(page);
                 }
-                next += 1;
+                let entry = log_entry(position, &leaf, sees_clock)?;
                 page.logs.extend(Some(entry).filter(|entry| request.wants(entry)));
+                left = request.order.after(left, position);
+                read += 1;
             }
         }
-        page.next_cursor = (next < as_of).then(|| self.cursor(caller, &asked, as_of, 0, next));
+        page.next_cursor = if left.is_empty() { None } else { next(&left) };
         Ok(page)
+    }
+
+    /// Returns the positions of what was recorded in a range of host time, both ends included.
+    async fn logged(&self, key: TimelineKey, range: TimeRange<Wall>, size: u64) -> Result<Range<u64>, Refusal> {
+        let first = self.store().first_recorded_at(key, range.first(), size).await?;
+        let end = match range.last().micros().checked_add(1).and_then(Instant::from_micros) {
+            Some(after) => self.store().first_recorded_at(key, after, size).await?,
+            None => size,
+        };
+        Ok(first..end)
+    }
+
+    /// Returns the leaves at some positions, in the order that is asked for.
+    async fn leaves_of(
+        &self,
+        timeline: &TimelineId,
+        key: TimelineKey,
+        block: Range<u64>,
+        order: LogOrder,
+    ) -> Result<Vec<(u64, Vec<u8>)>, Refusal> {
+        let count = usize::try_from(block.end - block.start).unwrap_or(usize::MAX);
+        let leaves = self.store().leaves(key, block.start, count).await?;
+        if leaves.len() < count {
+            return Err(Refusal::Damaged(format!("entries {block:?} of `{timeline}` are not all there")));
+        }
+        let mut leaves: Vec<_> = block.zip(leaves).collect();
+        if order == LogOrder::Newest {
+            leaves.reverse();
+        }
+        Ok(leaves)
+    }
+}
+
+/// What is left to be read lies between two positions, and is read from one end of it or the other.
+impl LogOrder {
+    /// Returns what is read next.
+    fn block(self, left: &Range<u64>) -> Range<u64> {
+        match self {
+            Self::Oldest => left.start..left.end.min(left.start + BLOCK_ENTRIES),
+            Self::Newest => left.start.max(left.end.saturating_sub(BLOCK_ENTRIES))..left.end,
+        }
+    }
+
+    /// Returns what is left after an entry was read.
+    fn after(self, left: Range<u64>, position: u64) -> Range<u64> {
+        match self {
+            Self::Oldest => position + 1..left.end,
+            Self::Newest => left.start..position,
+        }
+    }
+
+    /// Returns the end of what is left from which it is read.
+    const fn edge(self, left: &Range<u64>) -> u64 {
+        match self {
+            Self::Oldest => left.start,
+            Self::Newest => left.end,
+        }
+    }
+
+    /// Returns what is left where the page before ended.
+    fn rest(self, all: Range<u64>, edge: u64) -> Range<u64> {
+        match self {
+            Self::Oldest => edge.max(all.start)..all.end,
+            Self::Newest => all.start..edge.min(all.end),
+        }
     }
 }
 

@@ -50,7 +50,7 @@ mod vault;
 mod wall_clock;
 
 pub use access_control::{PermissionsChange, permissions_tag};
-pub use access_logs::{AccessLogs, LOG_ENTRIES_READ_MAX, LogEntry, LogPage};
+pub use access_logs::{AccessLogs, LOG_ENTRIES_READ_MAX, LogEntry, LogOrder, LogPage};
 pub use anchors::{AnchorPage, AnchorRequest, ReturnScope};
 pub use caller::{AuthFailure, Caller, Credential};
 pub use clocks::{ClockStep, ClockView};

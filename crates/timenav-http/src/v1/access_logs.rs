@@ -5,7 +5,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::time::{TimeRange, Wall};
-use timenav_engine::{AccessLogs, LogEntry};
+use timenav_engine::{AccessLogs, LogEntry, LogOrder};
 use utoipa::ToSchema;
 
 use crate::app::App;
@@ -40,6 +40,8 @@ pub(crate) struct AccessLogsRequest {
     /// Only this action, such as `read` or `unauthorized_access_attempt`.
     #[schema(value_type = Option<String>, format = "action", example = "unauthorized_access_attempt")]
     action: Option<Text<ActionName>>,
+    /// Which entries come first: those made first, if it is left out.
+    order: Option<OrderBody>,
     /// At most so many on the page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
@@ -49,7 +51,17 @@ pub(crate) struct AccessLogsRequest {
     cursor: Option<String>,
 }
 
-/// One page of the access log, in the order in which things happened.
+/// Which entries come first.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OrderBody {
+    /// Those that were made first.
+    Oldest,
+    /// Those that were made last.
+    Newest,
+}
+
+/// One page of the access log, in the order that was asked for.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AccessLogsBody {
     /// What was found, in a sentence.
@@ -96,6 +108,7 @@ async fn access_logs(
         range: request.time_range.0,
         user_id: request.user_id.map(|text| text.0.to_string()),
         action: request.action.map(|text| text.0.0),
+        order: request.order.map(Into::into).unwrap_or_default(),
         items_max: items_max(request.limit),
         cursor: request.cursor,
     };
@@ -108,6 +121,15 @@ async fn access_logs(
         has_more: page.next_cursor.is_some(),
         next_cursor: page.next_cursor,
     }))
+}
+
+impl From<OrderBody> for LogOrder {
+    fn from(order: OrderBody) -> Self {
+        match order {
+            OrderBody::Oldest => Self::Oldest,
+            OrderBody::Newest => Self::Newest,
+        }
+    }
 }
 
 impl From<LogEntry> for LogBody {

@@ -49,6 +49,44 @@ fn changes_reads_and_refusals_are_told() {
     service.audit();
 }
 
+/// Returns the positions on all pages.
+fn positions(service: &Service, more: &[(&str, &str)]) -> Vec<u64> {
+    let (mut seen, mut cursor) = (Vec::new(), None::<String>);
+    loop {
+        let mut parameters: Vec<(&str, &str)> = ALWAYS.iter().chain(more).copied().collect();
+        parameters.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+        let page = service.get("/v1/access-logs", &parameters);
+        seen.extend(page["logs"].as_array().unwrap().iter().map(|entry| entry["position"].as_u64().unwrap()));
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = Some(next.to_owned()),
+            None => return seen,
+        }
+    }
+}
+
+#[test]
+fn the_newest_come_first_where_that_is_asked_for_and_pages_stay_as_they_were() {
+    let service = Service::start();
+    let first = service.get("/v1/access-logs", &[ALWAYS[0], ALWAYS[1], ("order", "newest"), ("limit", "1")]);
+    let size = first["logs"][0]["position"].as_u64().unwrap() + 1;
+    for _ in 0..1_500 {
+        service.get("/v1/clock", &[]);
+    }
+    // What is read meanwhile is newer than the first page, and on none of the next ones.
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let rest = service.get("/v1/access-logs", &[ALWAYS[0], ALWAYS[1], ("order", "newest"), ("cursor", cursor)]);
+    let rest: Vec<u64> =
+        rest["logs"].as_array().unwrap().iter().map(|entry| entry["position"].as_u64().unwrap()).collect();
+    assert_eq!(rest, (0..size - 1).rev().collect::<Vec<_>>());
+    let all = positions(&service, &[("order", "newest"), ("limit", "1000")]);
+    assert_eq!(all, (0..all.len() as u64).rev().collect::<Vec<_>>());
+    assert!(all.len() > 1_500);
+    // Another order is another question.
+    let target = format!("/v1/access-logs?timeline_id=main&time_range=../..&cursor={cursor}");
+    service.send(Request::get(&target)).refused(400, "invalid_parameter");
+    service.audit();
+}
+
 #[test]
 fn filters_and_pages() {
     let service = Service::start();
@@ -60,20 +98,12 @@ fn filters_and_pages() {
     assert_eq!(logs(&service, &[("user_id", "ada")]).len(), 10);
     assert_eq!(logs(&service, &[("action", "unauthorized_access_attempt")]).len(), 10);
     assert_eq!(logs(&service, &[("user_id", "admin"), ("action", "unauthorized_access_attempt")]).len(), 0);
-    let (mut seen, mut cursor) = (Vec::new(), None::<String>);
-    loop {
-        let mut parameters = ALWAYS.to_vec();
-        parameters.extend([("user_id", "ada"), ("limit", "3")]);
-        parameters.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-        let page = service.get("/v1/access-logs", &parameters);
-        seen.extend(page["logs"].as_array().unwrap().iter().map(|entry| entry["position"].as_u64().unwrap()));
-        match page["next_cursor"].as_str() {
-            Some(next) => cursor = Some(next.to_owned()),
-            None => break,
-        }
-    }
     let expected: Vec<u64> = (0..10).map(|number| 2 + number * 3).collect();
-    assert_eq!(seen, expected);
+    assert_eq!(positions(&service, &[("user_id", "ada"), ("limit", "3")]), expected);
+    let newest = positions(&service, &[("user_id", "ada"), ("limit", "3"), ("order", "newest")]);
+    assert_eq!(newest, expected.into_iter().rev().collect::<Vec<_>>());
+    let target = "/v1/access-logs?timeline_id=main&time_range=../..&order=random";
+    service.send(Request::get(target)).refused(400, "invalid_parameter");
     service.audit();
 }
 
@@ -94,6 +124,10 @@ fn a_range_is_of_host_time_and_includes_both_ends() {
     assert_eq!(within(&format!("{}/{}", time(2), time(2))), 1);
     assert_eq!(within(&format!("../{}", time(1))), 2);
     assert_eq!(within("1900-01-01T00:00:00Z/1900-12-31T00:00:00Z"), 0);
+    let range = format!("{}/{}", time(2), time(4));
+    let newest = [("timeline_id", "main"), ("time_range", range.as_str()), ("order", "newest")];
+    let found = service.get("/v1/access-logs", &newest)["logs"].as_array().unwrap().clone();
+    assert_eq!(found, [all[4].clone(), all[3].clone(), all[2].clone()]);
     service.audit();
 }
 
