@@ -6,16 +6,14 @@
  * to the page. Nothing is polled: every reading of the log is an entry of the log.
  */
 import { call, isAborted } from '../../lib/api';
-import { format, parse, type Micros } from '../../lib/instant';
+import { format } from '../../lib/instant';
 import { Stream, type StreamState } from '../../lib/stream.svelte';
-import { Backward, PAGE_MAX, withNewer, type LogEntry, type LogFilter, type LogPage } from './log';
+import { PAGE_MAX, withNewer, type LogEntry, type LogFilter, type LogPage } from './log';
 
 /** So many entries are read at least, and so many more are shown at a time. */
 export const SHOWN_STEP = 100;
 /** Changes that come within this time are read together. */
 const TOGETHER_MS = 400;
-/** Where so many entries have the time of the newest one, newer ones are looked for after it. */
-const SAME_TIME_MAX = 500;
 /** A page that was out of sight for so long reads what is newer when it comes back. */
 const AWAY_MS = 30_000;
 
@@ -28,7 +26,8 @@ export class AccessLog {
   isRead = $state(false);
   /** Positions above this came after the log was opened. */
   openedAt = $state(-1);
-  #backward: Backward | null = null;
+  /** Asks for what is older than the last entry here. */
+  #cursor: string | null = null;
   #abort: AbortController | null = null;
   #stream: Stream;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -42,8 +41,6 @@ export class AccessLog {
   constructor(
     readonly timeline: string,
     readonly filter: LogFilter,
-    /** When the timeline was made, and how many entries it has, as far as that is known: where to begin to look. */
-    private readonly known: { createdAt: Micros; size: number },
   ) {
     this.#stream = new Stream('v1/stream', { timeline_id: timeline }, ['clock', 'event', 'events', 'intervention', 'interventions', 'reset'], () => this.#changed());
     document.addEventListener('visibilitychange', this.#seen);
@@ -55,24 +52,17 @@ export class AccessLog {
   }
 
   async #begin(): Promise<void> {
-    const first = this.filter.from !== null && this.filter.from > this.known.createdAt ? this.filter.from : this.known.createdAt;
-    // The host's clock may be ahead of the browser's by some minutes.
-    const now = BigInt(Date.now()) * 1_000n + 600_000_000n;
-    const last = this.filter.to ?? now;
-    const span = last > first ? last - first : 1n;
-    const isFiltered = this.filter.user !== '' || this.filter.action !== '';
-    const share = isFiltered || this.known.size <= PAGE_MAX ? span : (span * BigInt(PAGE_MAX)) / BigInt(2 * this.known.size);
-    this.#backward = new Backward({ ask: (range, cursor) => this.#ask(range, cursor), first, last, width: share });
     await this.older();
     this.openedAt = this.entries[0]?.position ?? -1;
     this.#hasBegun = true;
     if (this.#isDue) void this.newer();
   }
 
-  #ask(range: string, cursor: string | null): Promise<LogPage> {
-    const { user, action } = this.filter;
+  #ask(limit: number, cursor: string | null): Promise<LogPage> {
+    const { user, action, from, to } = this.filter;
+    const range = `${from === null ? '..' : format(from)}/${to === null ? '..' : format(to)}`;
     return call<LogPage>('GET', 'v1/access-logs', {
-      query: { timeline_id: this.timeline, time_range: range, limit: PAGE_MAX, user_id: user, action, cursor },
+      query: { timeline_id: this.timeline, time_range: range, order: 'newest', limit, user_id: user, action, cursor },
       ...(this.#abort ? { signal: this.#abort.signal } : {}),
     });
   }
@@ -92,15 +82,18 @@ export class AccessLog {
     }
   }
 
-  /** Reads older entries. */
-  older(): Promise<void> {
+  /** Reads older entries. A page of a filtered log may be short, and have a next one. */
+  older(pageMax: number = SHOWN_STEP): Promise<void> {
     return this.#while(async () => {
-      const backward = this.#backward;
-      if (backward === null) return;
+      const wanted = this.entries.length + SHOWN_STEP;
       this.hasOlder = true;
-      const found = await backward.older(SHOWN_STEP, (read) => (this.progress = read));
-      this.entries = [...this.entries, ...found];
-      this.hasOlder = !backward.isDone;
+      do {
+        const page = await this.#ask(pageMax, this.#cursor);
+        this.entries = [...this.entries, ...page.logs];
+        this.progress = (this.progress ?? 0) + page.logs.length;
+        this.#cursor = page.has_more ? (page.next_cursor ?? null) : null;
+      } while (this.#cursor !== null && this.entries.length < wanted);
+      this.hasOlder = this.#cursor !== null;
       this.isRead = true;
     });
   }
@@ -109,19 +102,18 @@ export class AccessLog {
   newer(): Promise<void> {
     return this.#while(async () => {
       if (this.filter.to !== null) return;
-      const top = this.entries[0];
-      const at = top ? (parse(top.timestamp) ?? 0n) : (this.filter.from ?? this.known.createdAt);
-      const same = top ? this.entries.findIndex((entry) => entry.timestamp !== top.timestamp) : 0;
-      const isCrowded = same < 0 ? this.entries.length > SAME_TIME_MAX : same > SAME_TIME_MAX;
-      const range = `${format(isCrowded ? at + 1n : at)}/..`;
-      this.#isDue = false;
+      const top = this.entries[0]?.position ?? -1;
+      const found: LogEntry[] = [];
       let cursor: string | null = null;
+      this.#isDue = false;
       do {
-        const page: LogPage = await this.#ask(range, cursor);
-        this.entries = withNewer(this.entries, page.logs);
-        this.progress = (this.progress ?? 0) + page.logs.length;
-        cursor = page.has_more ? (page.next_cursor ?? null) : null;
+        const page: LogPage = await this.#ask(top < 0 ? SHOWN_STEP : PAGE_MAX, cursor);
+        found.push(...page.logs);
+        this.progress = found.length;
+        const isJoined = top < 0 || (page.logs.at(-1)?.position ?? Infinity) <= top;
+        cursor = !isJoined && page.has_more ? (page.next_cursor ?? null) : null;
       } while (cursor !== null);
+      this.entries = withNewer(this.entries, found);
       this.isRead = true;
     });
   }

@@ -1,12 +1,13 @@
-/** Entries of the access log: how they are found from the newest back, told, and written as CSV. */
-import { SECOND, format, parse, type Micros } from '../../lib/instant';
+/** Entries of the access log: how they are told, and written as CSV. */
+import type { Micros } from '../../lib/instant';
 
 export interface LogEntry {
   user_id: string;
   action: string;
   timestamp: string;
   subject: string;
-  clock_time: string;
+  /** Missing for those who may not look at clocks. */
+  clock_time?: string;
   position: number;
 }
 
@@ -57,94 +58,8 @@ export function actionText(action: string): string {
   return said.charAt(0).toUpperCase() + said.slice(1);
 }
 
-export type AskPage = (range: string, cursor: string | null) => Promise<LogPage>;
-
 /** At most so many entries on a page, as the service allows. */
 export const PAGE_MAX = 1_000;
-/** A window is not made narrower than this: whatever happened within it is read through. */
-const NARROWEST = SECOND;
-/** By how much a window is narrowed or widened at a time. */
-const STEP = 8n;
-
-export interface BackwardOptions {
-  ask: AskPage;
-  /** The earliest moment that can hold an entry. */
-  first: Micros;
-  /** The latest one. */
-  last: Micros;
-  /** How wide the first window is. */
-  width: Micros;
-}
-
-/**
- * Reads a log that the service tells from the oldest on, from the newest back: in windows of time, narrower where they
- * hold too much and wider where they hold little. Each request is an entry of the log itself, so few are made.
- */
-export class Backward {
-  #end: Micros;
-  #width: Micros;
-  /** Up to here there is more than a page, as a window that was too wide has shown. */
-  #crowd: Micros | null = null;
-
-  constructor(private readonly options: BackwardOptions) {
-    this.#end = options.last;
-    this.#width = options.width;
-  }
-
-  get isDone(): boolean {
-    return this.#end < this.options.first;
-  }
-
-  /** Returns at least so many older entries, the newest first, unless there are no more. */
-  async older(least: number, onProgress: (read: number) => void = () => {}): Promise<LogEntry[]> {
-    const found: LogEntry[] = [];
-    while (found.length < least && !this.isDone) {
-      const start = this.#start();
-      const entries = await this.#window(start, (read) => onProgress(found.length + read));
-      if (entries === null) {
-        this.#width = (this.#end - start) / STEP;
-        continue;
-      }
-      found.push(...entries.reverse());
-      this.#aim(this.#end - start, entries.length);
-      this.#end = start - 1n;
-    }
-    return found;
-  }
-
-  #start(): Micros {
-    const width = this.#width > NARROWEST ? this.#width : NARROWEST;
-    const after = this.#crowd !== null && this.#crowd < this.#end ? this.#crowd + 1n : this.options.first;
-    const start = this.#end - width;
-    return start > after ? start : after > this.options.first ? after : this.options.first;
-  }
-
-  /** Makes the next window as wide as would hold half a page if the pace stayed the same. */
-  #aim(width: Micros, held: number): void {
-    const most = (width > NARROWEST ? width : NARROWEST) * STEP;
-    const wanted = held === 0 ? most : (width * BigInt(PAGE_MAX / 2)) / BigInt(held);
-    this.#width = wanted > most ? most : wanted;
-  }
-
-  /** Returns what the window holds, or null where it is too wide. */
-  async #window(start: Micros, onProgress: (read: number) => void): Promise<LogEntry[] | null> {
-    const range = `${format(start)}/${format(this.#end)}`;
-    const entries: LogEntry[] = [];
-    let cursor: string | null = null;
-    do {
-      const page: LogPage = await this.options.ask(range, cursor);
-      entries.push(...page.logs);
-      cursor = page.has_more ? (page.next_cursor ?? null) : null;
-      if (cursor !== null && entries.length >= PAGE_MAX && this.#end - start > NARROWEST) {
-        this.#crowd = parse(entries.at(-1)!.timestamp);
-        return null;
-      }
-      onProgress(entries.length);
-    } while (cursor !== null);
-    return entries;
-  }
-}
-
 /** Puts what is newer before what is there; what both have stays once. */
 export function withNewer(entries: readonly LogEntry[], newer: readonly LogEntry[]): LogEntry[] {
   const top = entries[0]?.position ?? -1;
@@ -162,6 +77,6 @@ function cell(text: string): string {
 /** Returns entries as CSV of RFC 4180 that no spreadsheet runs. */
 export function csv(entries: readonly LogEntry[]): string {
   const head = ['host_time', 'user_id', 'action', 'subject', 'clock_time', 'position'];
-  const rows = entries.map((entry) => [entry.timestamp, entry.user_id, entry.action, entry.subject, entry.clock_time, String(entry.position)]);
+  const rows = entries.map((entry) => [entry.timestamp, entry.user_id, entry.action, entry.subject, entry.clock_time ?? '', String(entry.position)]);
   return [head, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }
