@@ -8,7 +8,7 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::app::operations;
 use crate::finish::ProblemDetails;
 use crate::problem::Problem;
-use crate::route::{Heeded, Route, Takes, WireType};
+use crate::route::{Form, Heeded, Route, Takes, WireType};
 
 mod answers;
 #[cfg(test)]
@@ -100,21 +100,21 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
     match &route.takes {
         Takes::Nothing => {}
         Takes::Params(params) => {
-            collect(params, schemas);
+            collect_request(params, schemas);
             let schema = value(&params.schema);
-            if let Some(names) = route.either {
-                schemas[&params.name]["oneOf"] = either(names, &schema);
+            if !route.forms.is_empty() {
+                schemas[&params.name]["oneOf"] = route.forms.iter().map(|one| form(one, &schema)).collect();
             }
             if *method == Method::GET {
                 add_parameters(&mut operation, query_parameters(&schema));
             } else {
                 // A QUERY says what its body is, even if it is empty.
-                let required = by_query || route.either.is_some() || is_anything_required(&schema);
+                let required = by_query || is_anything_required(&schema) || is_any_form_needed(&route.forms);
                 operation["requestBody"] = json_body(&params.name, required);
             }
         }
         Takes::Body(body) => {
-            collect(body, schemas);
+            collect_request(body, schemas);
             operation["requestBody"] = json_body(&body.name, true);
             let mut schema = texts::text("changeable-timeline-id");
             schema["example"] = json!("main");
@@ -140,14 +140,30 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
     operation
 }
 
-/// Says that one of two fields is there, and not the other. Only a body can be told so.
-fn either([one, other]: [&str; 2], schema: &Value) -> Value {
-    let alone = |given: &str, absent: &str| {
-        let mut kind = json!({ "type": schema["properties"][given]["type"] });
+/// Says which fields go with each other. Only a body can be told so.
+fn form(form: &Form, schema: &Value) -> Value {
+    let given = form.given.iter().map(|name| {
+        let mut kind = json!({ "type": schema["properties"][name]["type"] });
         without_null(&mut kind);
-        json!({ "required": [given], "properties": { given: kind, absent: { "type": "null" } } })
-    };
-    json!([alone(one, other), alone(other, one)])
+        (*name, kind)
+    });
+    let absent = form.absent.iter().map(|name| (*name, json!({ "type": "null" })));
+    let words = form.words.iter().map(|(name, word)| (*name, json!({ "enum": [word, null] })));
+    let properties: Map<String, Value> =
+        given.chain(absent).chain(words).map(|(name, said)| (name.to_owned(), said)).collect();
+    json!({ "type": "object", "required": form.given, "properties": properties })
+}
+
+/// Says of the variants of an enum that they refuse unknown fields, as every request does. The derived schema says so of
+/// structs alone.
+fn close(schema: &mut Value) {
+    for variant in
+        schema.get_mut("oneOf").and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
+    {
+        if variant.contains_key("properties") {
+            variant.insert("additionalProperties".to_owned(), json!(false));
+        }
+    }
 }
 
 fn header_parameter(heeded: &Heeded) -> Value {
@@ -191,6 +207,8 @@ fn query_parameters(schema: &Value) -> Vec<Value> {
         let mut schema = property.clone();
         let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
         without_null(&mut schema);
+        texts::spell_out(&mut schema);
+        without_list(&mut schema);
         json!({
             "name": name, "in": "query", "required": required.contains(&name.as_str()),
             "description": description.unwrap_or_else(|| json!("")), "schema": schema,
@@ -199,13 +217,28 @@ fn query_parameters(schema: &Value) -> Vec<Value> {
     properties.into_iter().flatten().map(parameter).collect()
 }
 
+/// A query string gives each parameter once, as a text: what may be a list as well is one there.
+fn without_list(schema: &mut Value) {
+    let is_text_too = schema["type"].as_array().is_some_and(|kinds| kinds.contains(&json!("string")));
+    if is_text_too && let Some(object) = schema.as_object_mut() {
+        object.remove("items");
+        without_kind("array", schema);
+    }
+}
+
+/// Takes a kind of value out of those that a schema allows, if others are left.
+fn without_kind(kind: &str, schema: &mut Value) {
+    let Some(kinds) = schema["type"].as_array_mut() else { return };
+    kinds.retain(|allowed| allowed != kind);
+    if let [kind] = kinds.as_slice() {
+        schema["type"] = kind.clone();
+    }
+}
+
 /// A query string cannot say null.
 fn without_null(schema: &mut Value) {
-    if let Some(kinds) = schema["type"].as_array() {
-        let kinds: Vec<Value> = kinds.iter().filter(|kind| **kind != json!("null")).cloned().collect();
-        if let [kind] = kinds.as_slice() {
-            schema["type"] = kind.clone();
-        }
+    if schema["type"].is_array() {
+        without_kind("null", schema);
     } else if schema.get("type").is_some_and(Value::is_null)
         && let Some(object) = schema.as_object_mut()
     {
@@ -215,6 +248,11 @@ fn without_null(schema: &mut Value) {
 
 fn is_anything_required(schema: &Value) -> bool {
     schema["required"].as_array().is_some_and(|required| !required.is_empty())
+}
+
+/// Tells whether each form has something that is given.
+fn is_any_form_needed(forms: &[Form]) -> bool {
+    !forms.is_empty() && forms.iter().all(|form| !form.given.is_empty())
 }
 
 fn json_body(name: &str, required: bool) -> Value {
@@ -231,6 +269,13 @@ fn add<T: ToSchema>(schemas: &mut Map<String, Value>) {
 fn collect(wire: &WireType, schemas: &mut Map<String, Value>) {
     schemas.insert(wire.name.clone(), value(&wire.schema));
     schemas.extend(wire.parts.iter().map(|(name, schema)| (name.clone(), value(schema))));
+}
+
+/// Collects what a request is made of.
+fn collect_request(wire: &WireType, schemas: &mut Map<String, Value>) {
+    collect(wire, schemas);
+    let names = wire.parts.iter().map(|(name, _)| name).chain([&wire.name]);
+    names.for_each(|name| close(&mut schemas[name]));
 }
 
 fn reference(name: &str) -> Value {

@@ -141,6 +141,11 @@ impl Failure {
         Self::Parameter(ParameterFault { kind: FaultKind::Invalid, path: path.into(), detail: detail.into() })
     }
 
+    /// A parameter that names a time which lies outside of all time.
+    pub(crate) fn out_of_range(path: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::Parameter(ParameterFault { kind: FaultKind::OutOfRange, path: path.into(), detail: detail.into() })
+    }
+
     pub(crate) fn missing(path: &str) -> Self {
         Self::Parameter(ParameterFault {
             kind: FaultKind::Missing,

@@ -69,6 +69,34 @@ pub(crate) struct Messages {
     pub(crate) may_be_silent: bool,
 }
 
+/// One form that the parameters of an operation may have, where not every one of them goes with every other.
+#[derive(Clone, Default)]
+pub(crate) struct Form {
+    /// What is there.
+    pub(crate) given: Vec<&'static str>,
+    /// What is not.
+    pub(crate) absent: Vec<&'static str>,
+    /// What may be there, and the one word that it may be.
+    pub(crate) words: Vec<(&'static str, &'static str)>,
+}
+
+impl Form {
+    pub(crate) fn with(mut self, name: &'static str) -> Self {
+        self.given.push(name);
+        self
+    }
+
+    pub(crate) fn without(mut self, name: &'static str) -> Self {
+        self.absent.push(name);
+        self
+    }
+
+    pub(crate) fn only(mut self, name: &'static str, word: &'static str) -> Self {
+        self.words.push((name, word));
+        self
+    }
+}
+
 /// A field of a request's head.
 pub(crate) struct Heeded {
     pub(crate) name: &'static str,
@@ -91,8 +119,8 @@ pub(crate) struct Route {
     pub(crate) takes: Takes,
     pub(crate) gives: Gives,
     pub(crate) status: u16,
-    /// Two parameters of which one is there, and not the other.
-    pub(crate) either: Option<[&'static str; 2]>,
+    /// The forms that parameters may have, if not all go with each other.
+    pub(crate) forms: Vec<Form>,
     /// Fields of the request's head that are heeded, besides those that every operation heeds.
     pub(crate) heeds: Vec<Heeded>,
     /// Statuses that it is refused with, besides those of every operation of its method.
@@ -126,7 +154,7 @@ impl Route {
             takes: Takes::Nothing,
             gives: Gives::Json(WireType::of::<crate::answer::StatusBody>()),
             status: 200,
-            either: None,
+            forms: Vec::new(),
             heeds: Vec::new(),
             refusals: Vec::new(),
             tagged: false,
@@ -215,8 +243,14 @@ impl Route {
     }
 
     /// Says that of two parameters one is there, and not the other.
-    pub(crate) const fn either(mut self, one: &'static str, other: &'static str) -> Self {
-        self.either = Some([one, other]);
+    pub(crate) fn either(self, one: &'static str, other: &'static str) -> Self {
+        let alone = |given, absent| Form::default().with(given).without(absent);
+        self.form(alone(one, other)).form(alone(other, one))
+    }
+
+    /// Says which form parameters may have, besides other forms.
+    pub(crate) fn form(mut self, form: Form) -> Self {
+        self.forms.push(form);
         self
     }
 

@@ -167,19 +167,22 @@ impl<'de> Deserialize<'de> for Words {
     }
 }
 
-/// Describes several words in the OpenAPI document.
-pub(crate) fn words_schema() -> utoipa::openapi::Schema {
-    use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
-    let word = ObjectBuilder::new().schema_type(Type::String).build();
+/// Describes several words in the OpenAPI document, by the kind of text that one is.
+pub(crate) fn words_schema(kind: &str, description: &str) -> utoipa::openapi::Schema {
+    use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaFormat, SchemaType, Type};
+    let word = ObjectBuilder::new().schema_type(Type::String).format(Some(SchemaFormat::Custom(kind.to_owned())));
     let types = SchemaType::from_iter([Type::Array, Type::String, Type::Null]);
-    ArrayBuilder::new().schema_type(types).items(word).build().into()
+    ArrayBuilder::new().schema_type(types).items(word).description(Some(description)).build().into()
 }
 
 /// Describes a moment in the life of a ledger in the OpenAPI document.
 pub(crate) fn moment_schema() -> utoipa::openapi::Schema {
-    use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
+    use utoipa::openapi::schema::{ObjectBuilder, SchemaFormat, SchemaType, Type};
     let types = SchemaType::from_iter([Type::String, Type::Integer, Type::Null]);
-    ObjectBuilder::new().schema_type(types).minimum(Some(0)).examples([serde_json::json!(1234)]).build().into()
+    let moment = ObjectBuilder::new().schema_type(types).format(Some(SchemaFormat::Custom("moment".to_owned())));
+    let moment = moment.minimum(Some(0)).maximum(Some(i64::MAX)).examples([serde_json::json!(1234)]);
+    let description = "A moment of the ledger: a position, the id of an anchor, or a host time. Now if it is left out.";
+    moment.description(Some(description)).build().into()
 }
 
 /// Reads a moment in the life of a ledger, where a position may be a number too.
@@ -188,11 +191,14 @@ pub(crate) fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
     #[serde(untagged)]
     enum Either {
         Position(u64),
+        // A whole number may be written as `2.0`.
+        Decimal(f64),
         Text(String),
     }
     let text = match Option::<Either>::deserialize(deserializer) {
         Ok(None) => return Ok(None),
         Ok(Some(Either::Position(position))) => position.to_string(),
+        Ok(Some(Either::Decimal(decimal))) => written(decimal),
         Ok(Some(Either::Text(text))) => text,
         Err(_) => return Err(de::Error::custom(format!("{} is expected", MomentText::WHAT))),
     };
@@ -323,15 +329,19 @@ where
     match Option::<Either<T>>::deserialize(deserializer) {
         Ok(None) => Ok(None),
         Ok(Some(Either::Number(number))) => Ok(Some(number)),
-        Ok(Some(Either::Decimal(decimal))) => format!("{decimal}")
-            .parse()
-            .map(Some)
-            .map_err(|_| de::Error::custom("a number is expected, within its limits")),
+        Ok(Some(Either::Decimal(decimal))) => {
+            written(decimal).parse().map(Some).map_err(|_| de::Error::custom("a number is expected, within its limits"))
+        }
         Ok(Some(Either::Text(text))) => {
             text.parse().map(Some).map_err(|_| de::Error::custom(format!("a number is expected, not `{text}`")))
         }
         Err(_) => Err(de::Error::custom("a number is expected, within its limits")),
     }
+}
+
+/// Returns a number as a text reads it: whole ones have no fraction, and zero has no sign.
+fn written(decimal: f64) -> String {
+    (decimal + 0.0).to_string()
 }
 
 /// Reads a truth value that a query string can only give as text.

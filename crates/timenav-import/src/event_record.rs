@@ -7,12 +7,13 @@ mod object;
 mod tests;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::ids::EventId;
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Instant, TimestampError, Virtual, parse_timestamp};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 
 use crate::attributes;
 use crate::item::RecordError;
@@ -67,6 +68,7 @@ pub struct EventRecord {
     pub source: Option<String>,
     /// The source's own number for the record, in a sequence without gaps.
     #[schema(maximum = 9_007_199_254_740_991.0)]
+    #[serde(default, deserialize_with = "object::whole_number")]
     pub sequence: Option<u64>,
 }
 
@@ -81,8 +83,15 @@ pub struct AssertionRecord {
     #[schema(value_type = String, required, nullable = false, min_length = 1, max_length = 128, example = "state")]
     pub predicate: Option<String>,
     /// The value: any JSON but `null`, at most 1 024 bytes.
-    #[schema(value_type = Value, required, nullable = false, example = "open")]
+    #[schema(schema_with = any_but_null, required)]
     pub value: Option<Value>,
+}
+
+/// Describes the value of an assertion.
+fn any_but_null() -> ObjectBuilder {
+    let types = [Type::String, Type::Number, Type::Boolean, Type::Object, Type::Array];
+    let value = ObjectBuilder::new().schema_type(SchemaType::from_iter(types)).examples([json!("open")]);
+    value.description(Some("The value: any JSON but `null`, at most 1 024 bytes."))
 }
 
 /// A point on the earth (WGS 84), and how far around it.

@@ -94,7 +94,7 @@ fn content(gives: &Gives, version: Version, schemas: &mut Map<String, Value>) ->
         Gives::File => {
             let kind = |format: ExportFormat| {
                 let media_type = format.content_type().split(';').next().unwrap_or_default();
-                (media_type.to_owned(), json!({ "schema": { "type": "string" } }))
+                (media_type.to_owned(), json!({ "schema": file(format) }))
             };
             let content: Map<String, Value> = ExportFormat::ALL.into_iter().map(kind).collect();
             (Value::Object(content), "A file of events, ordered by time, then position")
@@ -104,6 +104,21 @@ fn content(gives: &Gives, version: Version, schemas: &mut Map<String, Value>) ->
             let json = json!({ "schema": reference(&body.name) });
             (json!({ "text/plain": { "schema": { "type": "string" } }, "application/json": json }), what)
         }
+    }
+}
+
+/// Returns what a file is: text, or the JSON that readers of its media type take it for.
+fn file(format: ExportFormat) -> Value {
+    match format {
+        ExportFormat::Ndjson | ExportFormat::Csv | ExportFormat::ICalendar => json!({ "type": "string" }),
+        ExportFormat::GeoJson => json!({
+            "type": "object",
+            "properties": {
+                "type": { "const": "FeatureCollection" },
+                "features": { "type": "array", "items": { "type": "object" } },
+            },
+            "required": ["type", "features"],
+        }),
     }
 }
 

@@ -88,6 +88,102 @@ fn a_kind_of_text_is_spelt_out_where_it_is_named() {
 #[test]
 fn one_of_two_parameters_is_said_of_a_body() {
     let schemas = &document(Version::V3_1)["components"]["schemas"];
-    let alone = |given: &str, absent: &str| json!({ "required": [given], "properties": { given: { "type": "string" }, absent: { "type": "null" } } });
+    let alone = |given: &str, absent: &str| json!({ "type": "object", "required": [given], "properties": { given: { "type": "string" }, absent: { "type": "null" } } });
     assert_eq!(schemas["EraseRequest"]["oneOf"], json!([alone("data_id", "event_id"), alone("event_id", "data_id")]));
+}
+
+/// Returns the places below a schema of a request where a text may be anything at all.
+fn free_texts(schema: &Value, schemas: &Value, place: &str, found: &mut BTreeSet<String>) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let name = reference.rsplit('/').next().unwrap_or_default();
+        return free_texts(&schemas[name], schemas, &format!("{place} {name}"), found);
+    }
+    let is_text =
+        schema["type"] == "string" || schema["type"].as_array().is_some_and(|kinds| kinds.contains(&json!("string")));
+    let is_ruled = ["pattern", "format", "enum", "maxLength", "anyOf"].iter().any(|rule| schema.get(rule).is_some());
+    // An assertion is of any JSON, so of any text.
+    if is_text && !is_ruled && !place.ends_with("AssertionRecord.value") {
+        found.insert(place.to_owned());
+    }
+    let properties = schema["properties"].as_object();
+    for (name, property) in properties.into_iter().flatten() {
+        free_texts(property, schemas, &format!("{place}.{name}"), found);
+    }
+    free_texts_of_items(schema, schemas, place, found);
+}
+
+fn free_texts_of_items(schema: &Value, schemas: &Value, place: &str, found: &mut BTreeSet<String>) {
+    if let Some(items) = schema.get("items") {
+        free_texts(items, schemas, &format!("{place}[]"), found);
+    }
+    // What stands beside fields is which of them go together, and what they are is said there.
+    let variants = schema["oneOf"].as_array().filter(|_| schema.get("properties").is_none());
+    for variant in variants.into_iter().flatten() {
+        free_texts(variant, schemas, place, found);
+    }
+}
+
+#[test]
+fn every_text_of_a_request_says_what_it_may_be() {
+    let document = document(Version::V3_2);
+    let mut found = BTreeSet::new();
+    let operations =
+        document["paths"].as_object().unwrap().values().flat_map(|methods| methods.as_object().unwrap().values());
+    for operation in operations {
+        let place = operation["operationId"].as_str().unwrap();
+        let schemas = &document["components"]["schemas"];
+        for parameter in operation["parameters"].as_array().unwrap() {
+            free_texts(&parameter["schema"], schemas, &format!("{place}?{}", parameter["name"]), &mut found);
+        }
+        free_texts(&operation["requestBody"]["content"]["application/json"]["schema"], schemas, place, &mut found);
+    }
+    assert_eq!(found, BTreeSet::new());
+}
+
+#[test]
+fn parameters_that_do_not_go_with_others_say_so() {
+    let schemas = &document(Version::V3_1)["components"]["schemas"];
+    let forms = |name: &str| schemas[name]["oneOf"].clone();
+    let fork = json!({ "fork_of": { "type": "string" }, "at": { "type": ["string", "integer"] } });
+    assert_eq!(
+        forms("TimelineRequest"),
+        json!([
+            { "type": "object", "required": [], "properties": { "at": { "type": "null" } } },
+            { "type": "object", "required": ["at", "fork_of"], "properties": fork },
+        ])
+    );
+    // A file that can be checked offline is of one entry.
+    let growth =
+        json!({ "from": { "type": "integer" }, "position": { "type": "null" }, "format": { "enum": ["json", null] } });
+    assert_eq!(forms("ProofRequest")[1], json!({ "type": "object", "required": ["from"], "properties": growth }));
+}
+
+#[test]
+fn a_list_in_a_query_string_is_words_with_commas() {
+    let document = document(Version::V3_2);
+    let of_get = document["paths"]["/v1/monitor-paradox"]["get"]["parameters"].as_array().unwrap();
+    let kinds = &of_get.iter().find(|parameter| parameter["name"] == "kinds").unwrap()["schema"];
+    assert_eq!(kinds["type"], "string");
+    assert!(kinds.get("items").is_none() && kinds["pattern"].as_str().unwrap().contains("[Pp]01|effect_before_cause|"));
+    let of_body = &document["components"]["schemas"]["ParadoxRequest"]["properties"]["kinds"];
+    assert_eq!(of_body["type"], json!(["array", "string", "null"]));
+    assert!(of_body["items"]["pattern"].as_str().unwrap().ends_with("|[Pp]15|interval_inverted)$"));
+}
+
+#[test]
+fn variants_refuse_unknown_fields() {
+    let document = document(Version::V3_1);
+    let variants = document["components"]["schemas"]["EffectRequest"]["oneOf"].as_array().unwrap();
+    assert_eq!(variants.len(), 9);
+    assert!(variants.iter().all(|variant| variant["additionalProperties"] == false));
+}
+
+#[test]
+fn a_correction_names_its_event() {
+    let document = document(Version::V3_1);
+    let event = &document["components"]["schemas"]["CorrectedRecord"];
+    assert!(event["required"].as_array().unwrap().contains(&json!("event_id")));
+    assert_eq!(event["properties"]["event_id"]["type"], "string");
+    let recorded = &document["components"]["schemas"]["EventRecord"];
+    assert_eq!(recorded["properties"]["event_id"]["type"], json!(["string", "null"]));
 }

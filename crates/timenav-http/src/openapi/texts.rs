@@ -4,14 +4,17 @@
 //! the name. Names that stay are of texts whose rules no pattern tells: `docs/api-design.md` does. JSON Schema lets a
 //! reader pass over formats that it does not know, so they forbid nothing.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::limits::{ID_BYTES_MAX, LOCATION_BYTES_MAX};
+use timenav_core::paradox::Kind;
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
 use timenav_engine::Topic;
-use timenav_import::Format;
 use timenav_import::limits::MAPPING_BYTES_MAX;
+use timenav_import::{ExportFormat, Format};
+
+use crate::v1::proofs;
 
 /// Every id, chosen by a caller or made by the service.
 pub(super) const ID: &str = "id";
@@ -22,6 +25,8 @@ pub(super) const TILE: &str = "tile";
 
 /// Says that no two items of a list are the same.
 const UNIQUE: &str = "uniqueItems";
+/// What a list looks like that is given as one text.
+const WITH_COMMAS: &str = "withCommas";
 
 /// What an id is made of.
 const ID_PATTERN: &str = "^[0-9A-Za-z][0-9A-Za-z._:@-]{0,127}$";
@@ -54,10 +59,15 @@ fn rules(kind: &str) -> Option<Value> {
         "location" => json!({ "minLength": 1, "maxLength": LOCATION_BYTES_MAX, "pattern": "[^\\s]" }),
         "scope" => json!({ "enum": Scope::ALL.map(Scope::as_str), UNIQUE: true }),
         "restriction-level" => json!({ "enum": RestrictionLevel::ALL.map(RestrictionLevel::as_str) }),
+        "paradox-kind" => words(&paradox_kinds()),
+        "included" => words("observations"),
+        "proof-format" => json!({ "enum": [proofs::AS_JSON, proofs::AS_FILE] }),
+        "export-format" => json!({ "enum": ExportFormat::ALL.map(ExportFormat::as_str) }),
         "file-format" => json!({ "enum": Format::ALL.map(Format::as_str) }),
         "timestamp" | "expiry" => json!({ "format": kind, "minLength": 1, "maxLength": TIMESTAMP_BYTES_MAX }),
         "duration" => json!({ "format": "length-of-time", "minLength": 1, "maxLength": DURATION_BYTES_MAX }),
         "time-range" => json!({ "format": kind, "minLength": 1, "maxLength": TIME_RANGE_BYTES_MAX }),
+        "moment" => json!({ "format": kind, "minLength": 1 }),
         "mapping" => json!({ "format": kind, "maxLength": MAPPING_BYTES_MAX }),
         "cursor" => json!({ "format": kind }),
         _ => return None,
@@ -65,11 +75,32 @@ fn rules(kind: &str) -> Option<Value> {
     Some(rules)
 }
 
+/// Returns a pattern of every code and name of a kind of paradox. Case counts in names, and not in codes.
+fn paradox_kinds() -> String {
+    let digits = |kind: Kind| kind.code().trim_start_matches('P').to_owned();
+    Kind::ALL.map(|kind| format!("[Pp]{}|{}", digits(kind), kind.as_str())).join("|")
+}
+
+/// Returns what is said of a word in a list, and of the list where it is a text: blanks around a word are no part of it.
+fn words(word: &str) -> Value {
+    json!({ "pattern": format!("^({word})$"), WITH_COMMAS: format!("^ *({word}) *(, *({word}) *)*$") })
+}
+
 /// Returns the schema of a kind of text.
 pub(super) fn text(kind: &str) -> Value {
     let mut schema = json!({ "type": "string", "format": kind });
     spell_out(&mut schema);
     schema
+}
+
+/// Adds null to the words of a list, where null is a kind of value that may be there.
+fn allow_null(schema: &mut Map<String, Value>) {
+    let is_nullable = schema.get("type").and_then(Value::as_array).is_some_and(|kinds| kinds.contains(&json!("null")));
+    if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut)
+        && is_nullable
+    {
+        words.push(Value::Null);
+    }
 }
 
 /// Puts what is said of each kind of text in the place of its name, everywhere below a schema.
@@ -81,11 +112,14 @@ pub(super) fn spell_out(schema: &mut Value) {
             if let Some(Value::Object(rules)) = kind {
                 object.remove("format");
                 object.extend(rules);
+                allow_null(object);
             }
             // The kind of a list is that of what is in it, and this is said of the list.
-            let items = object.get_mut("items").and_then(Value::as_object_mut);
-            if let Some(unique) = items.and_then(|items| items.remove(UNIQUE)) {
-                object.insert(UNIQUE.to_owned(), unique);
+            for (said, name) in [(UNIQUE, UNIQUE), (WITH_COMMAS, "pattern")] {
+                let items = object.get_mut("items").and_then(Value::as_object_mut);
+                if let Some(rule) = items.and_then(|items| items.remove(said)) {
+                    object.insert(name.to_owned(), rule);
+                }
             }
         }
         Value::Array(items) => items.iter_mut().for_each(spell_out),

@@ -14,6 +14,27 @@ struct Request {
     limit: Option<usize>,
 }
 
+#[derive(Debug, Deserialize)]
+struct Looked {
+    #[serde(default, deserialize_with = "wire::moment")]
+    as_of: Option<wire::MomentText>,
+    #[serde(default, deserialize_with = "wire::number")]
+    position: Option<u64>,
+}
+
+#[test]
+fn a_whole_number_may_have_a_fraction_of_zero() {
+    for (written, read_as) in [("2", "2"), ("2.0", "2"), ("2e3", "2000"), ("0", "0"), ("0.0", "0"), ("-0.0", "0")] {
+        let body = format!("{{\"as_of\":{written},\"position\":{written}}}");
+        let looked = read::<Looked>("", body.as_bytes()).unwrap();
+        assert_eq!(looked.as_of.map(|moment| moment.text).as_deref(), Some(read_as), "{written}");
+        assert_eq!(looked.position, read_as.parse().ok(), "{written}");
+    }
+    for wrong in ["2.5", "-1.0", "true", "[]", "1e30"] {
+        read::<Looked>("", format!("{{\"as_of\":{wrong}}}").as_bytes()).unwrap_err();
+    }
+}
+
 const GOOD: &str = r#"{"destination_time":"2005-08-29T00:00:00Z"}"#;
 
 fn check(query: &str, body: &str, expected: Result<Option<usize>, (&str, &str)>) {

@@ -20,19 +20,19 @@ pub(crate) enum EffectRequest {
     /// It happens later.
     Delay {
         /// How much.
-        #[schema(value_type = String, example = "2h")]
+        #[schema(value_type = String, format = "duration", example = "2h")]
         duration: Text<Duration>,
     },
     /// It happens earlier.
     Advance {
         /// How much.
-        #[schema(value_type = String, example = "P1D")]
+        #[schema(value_type = String, format = "duration", example = "P1D")]
         duration: Text<Duration>,
     },
     /// It happens at another moment.
     Move {
         /// When.
-        #[schema(value_type = String, example = "1969-07-20T20:17:40Z")]
+        #[schema(value_type = String, format = "timestamp", example = "1969-07-20T20:17:40Z")]
         time: Text<Instant<Virtual>>,
     },
     /// It happens elsewhere.

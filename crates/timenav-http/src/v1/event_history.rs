@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use super::access_control::if_match;
 use super::clock::timeline;
 use super::effect::{EffectBody, EffectRequest};
-use super::events::{EventBody, draft};
+use super::events::{CorrectedRecord, EventBody, EventContentBody, draft};
 use super::paradoxes::ParadoxBody;
 use crate::answer::{Changed, LedgerBody};
 use crate::app::App;
@@ -54,7 +54,7 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventRequest {
     /// The timeline; that of the API key if it is left out.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
     /// As the ledger told it then: a position, the id of an anchor, or a host time. Now if it is left out.
     #[schema(schema_with = wire::moment_schema, required = false)]
@@ -67,10 +67,10 @@ pub(crate) struct EventRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct CorrectionRequest {
     /// The event, whole: what is left out here is left out of it. Its `event_id` says which.
-    #[schema(value_type = timenav_import::EventRecord)]
+    #[schema(value_type = CorrectedRecord)]
     event: Map<String, Value>,
     /// The timeline; that of the API key if it is left out.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct CorrectionRequest {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ManipulateRequest {
     /// The event.
-    #[schema(value_type = String, example = "moon-landing")]
+    #[schema(value_type = String, format = "id", example = "moon-landing")]
     event_id: Text<EventId>,
     /// What is done, in words. The first one decides: `prevent`, `cancel`, `stop` or `remove`; `restore`; `delay` or
     /// `advance` and a duration; `move` or `reschedule` and a timestamp; `relocate to` a place; `describe` or
@@ -87,7 +87,7 @@ pub(crate) struct ManipulateRequest {
     #[schema(min_length = 1, max_length = 1_024, example = "delay by 2h")]
     action: String,
     /// The moment of the intervention, on the timeline's clock.
-    #[schema(value_type = String, example = "1969-07-16T13:00:00Z")]
+    #[schema(value_type = String, format = "timestamp", example = "1969-07-16T13:00:00Z")]
     time: Text<Instant<Virtual>>,
     /// What is done, instead of the words of `action`.
     effect: Option<EffectRequest>,
@@ -100,7 +100,7 @@ pub(crate) struct ManipulateRequest {
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
     /// The timeline; that of the API key if it is left out.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 
@@ -148,7 +148,7 @@ pub(crate) struct VersionBody {
     /// The timeline whose ledger these positions are of.
     timeline_id: String,
     /// The event; absent where the version says that it does not stand on this timeline.
-    #[schema(value_type = Option<EventBody>)]
+    #[schema(value_type = Option<EventContentBody>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<Box<RawValue>>,
 }
@@ -189,7 +189,7 @@ pub(crate) struct CorrectedBody {
     /// The event's id.
     event_id: String,
     /// The event as it stands.
-    #[schema(value_type = EventBody)]
+    #[schema(value_type = EventContentBody)]
     event: Option<Box<RawValue>>,
     /// Whether that is another version than before.
     changed: bool,
@@ -212,10 +212,10 @@ pub(crate) struct ManipulatedBody {
     /// What was done.
     effect: EffectBody,
     /// The event as it stood before, if it did.
-    #[schema(value_type = Option<EventBody>)]
+    #[schema(value_type = Option<EventContentBody>)]
     before: Option<Box<RawValue>>,
     /// The event as it stands, if it does.
-    #[schema(value_type = Option<EventBody>)]
+    #[schema(value_type = Option<EventContentBody>)]
     after: Option<Box<RawValue>>,
     /// Events that stand and require the event, directly or not, nearest first: at most 100.
     downstream: Vec<String>,

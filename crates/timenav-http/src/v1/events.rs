@@ -15,7 +15,7 @@ use timenav_core::limits::EVENTS_PER_REQUEST_MAX;
 use timenav_core::time::{TimeRange, Virtual};
 use timenav_engine::{EventPage, MonitorEvents};
 use timenav_import::EventRecord;
-use utoipa::openapi::schema::{ArrayBuilder, OneOfBuilder};
+use utoipa::openapi::schema::{ArrayBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -71,6 +71,30 @@ impl PartialSchema for EventsRequest {
             .max_items(Some(EVENTS_PER_REQUEST_MAX))
             .description(Some("Several events, all of them recorded or none."));
         OneOfBuilder::new().description(Some("One event, or several.")).item(one).item(several).into()
+    }
+}
+
+/// An event that is recorded already: says in the OpenAPI document that it has an id.
+pub(crate) enum CorrectedRecord {}
+
+impl ToSchema for CorrectedRecord {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        EventRecord::schemas(schemas);
+    }
+}
+
+impl PartialSchema for CorrectedRecord {
+    fn schema() -> RefOr<Schema> {
+        let mut schema = EventRecord::schema();
+        if let RefOr::T(Schema::Object(object)) = &mut schema {
+            object.description = Some("An event as it should have been recorded, whole.".to_owned());
+            object.required.push("event_id".to_owned());
+            if let Some(RefOr::T(Schema::Object(event_id))) = object.properties.get_mut("event_id") {
+                event_id.schema_type = Type::String.into();
+                event_id.description = Some("Which event, by its id.".to_owned());
+            }
+        }
+        schema
     }
 }
 
@@ -144,11 +168,11 @@ pub(crate) struct EventsBody {
     has_more: bool,
 }
 
-/// One event as it was recorded, and where.
+/// One event as it was recorded.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "says in the OpenAPI document what the engine keeps as JSON")]
-pub(crate) struct EventBody {
-    #[schema(inline)]
+pub(crate) struct EventContentBody {
+    /// The event's id.
     event_id: String,
     /// When it happened or began.
     time: String,
@@ -179,6 +203,14 @@ pub(crate) struct EventBody {
     source: Option<String>,
     /// The source's own number for the record.
     sequence: Option<u64>,
+}
+
+/// One event as it was recorded, and where.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "says in the OpenAPI document what is put together from JSON that the engine keeps")]
+pub(crate) struct EventBody {
+    #[serde(flatten)]
+    content: EventContentBody,
     /// Position of the ledger entry that made this version.
     position: u64,
     /// The timeline whose ledger that is, where it is one that this timeline was forked from.

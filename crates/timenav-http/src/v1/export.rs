@@ -41,20 +41,20 @@ pub(crate) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExportRequest {
     /// Where, as `monitor-events` understands it; anywhere if it is left out.
-    #[schema(value_type = Option<String>, example = "bbox:-98,18,-81,31")]
+    #[schema(value_type = Option<String>, format = "location", example = "bbox:-98,18,-81,31")]
     location: Option<Text<Location>>,
     /// `<start>/<end>`, both ends included, as `monitor-events` understands it; always if it is left out.
-    #[schema(value_type = Option<String>, example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
+    #[schema(value_type = Option<String>, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Option<Text<TimeRange<Virtual>>>,
     /// `ndjson`, `csv`, `geojson` or `icalendar`; what `Accept` asks for if it is left out, else `ndjson`.
-    #[schema(example = "csv")]
+    #[schema(format = "export-format", example = "csv")]
     format: Option<String>,
     /// As the ledger told it then: a position, the id of an anchor, or a host time. Now if it is left out.
     #[schema(schema_with = wire::moment_schema, required = false)]
     #[serde(default, deserialize_with = "wire::moment")]
     as_of: Option<MomentText>,
     /// The timeline; that of the API key if it is left out.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 

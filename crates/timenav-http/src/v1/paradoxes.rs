@@ -43,10 +43,10 @@ pub(crate) struct ParadoxRequest {
     #[schema(value_type = String, format = "time-range", example = "../..")]
     time_range: Text<TimeRange<Virtual>>,
     /// Only these kinds, by code (`P01`) or name (`effect_before_cause`); as a list, or as words with commas.
-    #[schema(schema_with = wire::words_schema, required = false)]
+    #[schema(schema_with = kinds_schema, required = false)]
     kinds: Option<Words>,
     /// What else to list: `observations` about the data.
-    #[schema(schema_with = wire::words_schema, required = false)]
+    #[schema(schema_with = include_schema, required = false)]
     include: Option<Words>,
     /// Fastest that anybody moves, in kilometres an hour, for `P07`; 900 if it is left out.
     #[schema(exclusive_minimum = 0.0, maximum = 1_100_000_000.0, example = 900)]
@@ -168,10 +168,22 @@ pub(crate) fn settings(speed_kmh: Option<f64>, tolerance: Option<Duration>) -> R
     if let Some(tolerance) = tolerance {
         // Months and years are as long as they were after 1970.
         let end = tolerance.later(Instant::EPOCH, &Zone::utc());
-        let end = end.ok_or_else(|| Failure::invalid("tolerance", "that is longer than all of time"))?;
+        let end = end.ok_or_else(|| Failure::out_of_range("tolerance", "that is longer than all of time"))?;
         settings.tolerance = end.since(Instant::EPOCH);
     }
     Ok(Some(settings))
+}
+
+/// Describes the kinds that are asked for in the OpenAPI document.
+pub(crate) fn kinds_schema() -> utoipa::openapi::Schema {
+    let description = "Only paradoxes of these kinds, by code (`P01`) or name (`effect_before_cause`); as a list, or as \
+        words with commas.";
+    wire::words_schema("paradox-kind", description)
+}
+
+/// Describes what else is asked for in the OpenAPI document.
+pub(crate) fn include_schema() -> utoipa::openapi::Schema {
+    wire::words_schema("included", "What else to tell: `observations` about the data.")
 }
 
 pub(crate) fn kinds(words: &Words) -> Result<Vec<Kind>, Failure> {

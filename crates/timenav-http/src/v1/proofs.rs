@@ -17,10 +17,14 @@ use crate::app::App;
 use crate::auth::Authenticated;
 use crate::params::{InPath, Params};
 use crate::problem::{Failure, FaultKind, ParameterFault};
-use crate::route::Route;
+use crate::route::{Form, Route};
 use crate::wire;
 
 const TAG: &str = "proofs";
+/// How JSON is called among the forms of a proof.
+pub(crate) const AS_JSON: &str = "json";
+/// How a file that can be checked offline is called.
+pub(crate) const AS_FILE: &str = "tlog-proof";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
@@ -41,7 +45,8 @@ pub(crate) fn routes() -> Vec<Route> {
             proof,
         )
         .takes::<ProofRequest>()
-        .either("position", "from")
+        .form(Form::default().with("position").without("from"))
+        .form(Form::default().with("from").without("position").only("format", AS_JSON))
         .gives_text::<ProofBody>("A proof; as text, of an entry alone: C2SP tlog-proof with the entry in `extra`")
         .bare()
         .tag(TAG),
@@ -60,7 +65,7 @@ pub(crate) struct ProofRequest {
     from: Option<u64>,
     /// How the proof of an entry is written: `json`, or `tlog-proof` for a file that can be checked offline. If it is left
     /// out, `json` unless `Accept` asks for `text/plain`.
-    #[schema(example = "tlog-proof")]
+    #[schema(format = "proof-format", example = "tlog-proof")]
     format: Option<String>,
 }
 
@@ -180,8 +185,8 @@ fn fault(kind: FaultKind, detail: &str) -> Failure {
 
 fn format(name: &str) -> Result<ProofFormat, Failure> {
     match name {
-        "json" => Ok(ProofFormat::Json),
-        "tlog-proof" => Ok(ProofFormat::TlogProof),
+        AS_JSON => Ok(ProofFormat::Json),
+        AS_FILE => Ok(ProofFormat::TlogProof),
         _ => Err(Failure::invalid("format", "a proof is written as `json` or `tlog-proof`")),
     }
 }

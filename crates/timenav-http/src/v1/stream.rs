@@ -21,7 +21,7 @@ use utoipa::ToSchema;
 
 use super::clock::stream::{HEARTBEAT, last_event_id};
 use super::clock::{ClockBody, timeline};
-use super::paradoxes::{ParadoxBody, includes_observations, kinds, settings};
+use super::paradoxes::{ParadoxBody, include_schema, includes_observations, kinds, kinds_schema, settings};
 use crate::app::App;
 use crate::auth::{Authenticated, session_end};
 use crate::params::Params;
@@ -59,10 +59,10 @@ pub(crate) struct StreamRequest {
     #[schema(value_type = Option<String>, format = "topics", example = "clock,events")]
     topics: Option<Text<Topics>>,
     /// Only paradoxes of these kinds, by code (`P01`) or name (`effect_before_cause`); as a list, or as words with commas.
-    #[schema(schema_with = wire::words_schema, required = false)]
+    #[schema(schema_with = kinds_schema, required = false)]
     kinds: Option<Words>,
     /// What else to tell where there are paradoxes: `observations` about the data.
-    #[schema(schema_with = wire::words_schema, required = false)]
+    #[schema(schema_with = include_schema, required = false)]
     include: Option<Words>,
     /// Fastest that anybody moves, in kilometres an hour, for `P07`; 900 if it is left out.
     #[schema(exclusive_minimum = 0.0, maximum = 1_100_000_000.0, example = 900)]

@@ -18,7 +18,7 @@ use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
 use crate::params::{InPath, Params};
 use crate::problem::Failure;
-use crate::route::Route;
+use crate::route::{Form, Route};
 use crate::wire::{self, MomentText, Text, items_max};
 
 const TAG: &str = "timelines";
@@ -27,6 +27,8 @@ pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::change("/timelines", "create_timeline", "Makes a timeline, administered by its maker", create_timeline)
             .takes::<TimelineRequest>()
+            .form(Form::default().without("at"))
+            .form(Form::default().with("at").with("fork_of"))
             .gives::<TimelineMadeBody>()
             .created()
             .bare()
@@ -52,7 +54,7 @@ pub(crate) struct TimelineRequest {
     #[schema(value_type = String, format = "id", example = "billing-2027")]
     timeline_id: Text<TimelineId>,
     /// The timeline to go on from. Its history is shared up to `at`; after that neither sees the other's.
-    #[schema(value_type = Option<String>, example = "main")]
+    #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     fork_of: Option<Text<TimelineId>>,
     /// From when of its ledger: a position, the id of an anchor, or a host time. Now if it is left out.
     #[schema(schema_with = wire::moment_schema, required = false)]

@@ -1,4 +1,4 @@
-//! Reading JSON objects as nothing but objects.
+//! Reading JSON objects as nothing but objects, and whole numbers however they are written.
 //!
 //! A derived `Deserialize` also reads a struct from an array, by the order of its fields, so that
 //! `[29.95, -90.07, null]` would be a point. Here only an object is one.
@@ -7,7 +7,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor};
 
 use super::{CauseObject, CauseRecord};
 
@@ -35,6 +35,35 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for OptionalObject<T> {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
         T::deserialize(MapAccessDeserializer::new(map)).map(Some)
+    }
+}
+
+/// Reads a whole number, or `null` as none. For JSON `2.0` is one as `2` is (JSON Schema, Core §4.2.2).
+pub(super) fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    deserializer.deserialize_any(WholeNumber)
+}
+
+struct WholeNumber;
+
+impl Visitor<'_> for WholeNumber {
+    type Value = Option<u64>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a whole number of 0 or more")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(Some(number))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+        // Zero loses its sign, and a number without a fraction is written without one.
+        let read = (number + 0.0).to_string().parse();
+        read.map(Some).map_err(|_| E::invalid_type(Unexpected::Float(number), &self))
     }
 }
 

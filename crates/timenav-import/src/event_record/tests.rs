@@ -181,3 +181,14 @@ fn the_list_of_fields_is_the_schema() {
     assert_eq!(geo["required"], serde_json::json!(["lat", "lon"]));
     assert_eq!(geo["properties"]["lat"]["type"], "number");
 }
+
+#[test]
+fn a_whole_number_may_be_written_with_a_fraction_of_zero() {
+    for (written, read_as) in [("7", "7"), ("7.0", "7"), ("7e2", "700"), ("0.0", "0"), ("-0.0", "0")] {
+        let expected = format!("{{\"sequence\":{read_as},\"time\":\"2024-07-20T20:17:40Z\"}}");
+        check(&with(&format!("\"sequence\": {written}")), Ok(&expected));
+    }
+    for wrong in ["7.5", "-1", "-1.0", "\"7\"", "true", "1e30", "9007199254740992.0"] {
+        check(&with(&format!("\"sequence\": {wrong}")), Err("invalid_parameter sequence"));
+    }
+}

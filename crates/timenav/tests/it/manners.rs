@@ -1,6 +1,7 @@
 //! How the service behaves whatever the operation: errors, methods, spellings, framing, headers.
 
 mod operations;
+mod answers;
 mod errors;
 mod fields;
 mod framing;

@@ -238,6 +238,7 @@ fn what_is_not_asked_for_is_not_told() {
     for wrong in ["kinds=P99", "include=everything", "speed_kmh=0", "speed_kmh=x", "tolerance=0", "tolerance=long"] {
         service.send(stream_of(&format!("?{wrong}"))).refused(400, "invalid_parameter");
     }
+    service.send(stream_of("?tolerance=P9000Y")).refused(422, "time_out_of_range");
     let start = read(&service, stream_of("?topics=paradoxes"), 1).remove(0);
     service.post("/v1/events", &json!({ "event_id": "waiting", "time": at(1), "causes": ["never-recorded"] }));
     service.post("/v1/events", &json!({ "event_id": "cause", "time": at(10) }));
