@@ -337,9 +337,7 @@ impl EventReadBody {
             timeline_id: history.timeline_id.to_string(),
             event_id: event_id.to_string(),
             stands: standing.is_some(),
-            event: standing.and_then(|version| {
-                raw(&format!("{},\"position\":{}}}", version.content.strip_suffix('}')?, version.position))
-            }),
+            event: standing.and_then(|version| placed(version, history)),
             versions: history.known.versions.iter().map(version).collect(),
             interventions: interventions.collect(),
             as_of: history.as_of,
@@ -381,6 +379,15 @@ impl ManipulatedBody {
             ledger,
         }
     }
+}
+
+/// Returns an event with its position, and with the timeline whose ledger that is of where it is inherited.
+fn placed(version: &EventVersion, history: &EventHistory) -> Option<Box<RawValue>> {
+    let rest = version.content.strip_suffix('}')?;
+    let of = history.layers.get(version.layer).filter(|of| **of != history.timeline_id);
+    // No character of an id is escaped in JSON.
+    let of = of.map_or_else(String::new, |of| format!(",\"timeline_id\":\"{of}\""));
+    raw(&format!("{rest},\"position\":{}{of}}}", version.position))
 }
 
 /// Returns JSON that the engine keeps, to be answered as it is.

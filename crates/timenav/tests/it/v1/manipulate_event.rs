@@ -215,6 +215,14 @@ fn forks_share_the_past_and_nothing_else() {
     assert_eq!((times("main").len(), times("now").len(), times("then").len(), times("of-fork").len()), (0, 1, 0, 2));
     let page = service.get("/v1/monitor-events", &[("location", "*"), ("time_range", "../.."), ("timeline_id", "now")]);
     assert_eq!(page["events"][0]["timeline_id"], "main");
+    let check = [("significant_event", "launch"), ("timeline_id", "now")];
+    for inherited in
+        [service.get("/v1/events/launch", &[("timeline_id", "now")]), service.get("/v1/check-timeline", &check)]
+    {
+        assert_eq!(inherited["event"], page["events"][0], "{inherited}");
+    }
+    let own = service.get("/v1/events/own", &[("timeline_id", "of-fork")]);
+    assert_eq!(own["event"].get("timeline_id"), None);
     assert_eq!(service.get("/timeline/then", &[])["clock"]["current_time"], "2000-01-01T00:00:00Z");
     fork(json!({ "timeline_id": "x", "fork_of": "none" })).refused(404, "not_found");
     fork(json!({ "timeline_id": "x", "fork_of": "system" })).refused(400, "invalid_parameter");
