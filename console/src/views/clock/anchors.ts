@@ -1,15 +1,5 @@
-/** Anchors, and where their marks stand on an axis that has now in its middle. */
+/** Where the marks of anchors stand on an axis that has now in its middle. */
 import type { Micros } from '../../lib/instant';
-
-export interface Anchor {
-  anchor_id: string;
-  timestamp: string;
-  description: string;
-  fixed: boolean;
-  position: number;
-  timeline_id: string;
-  set_at: string;
-}
 
 /** Up to here the axis is about even; beyond, each tenfold distance takes an equal step. */
 const EVEN_MICROS = 60_000_000;

@@ -2,6 +2,7 @@
  * What the view knows: the events, what part of time is shown, what is chosen, and what becomes of it while it is
  * looked at.
  */
+import { readAnchors, type Anchor } from '../../lib/anchors';
 import { call, isAborted } from '../../lib/api';
 import { format, type Micros } from '../../lib/instant';
 import { Stream } from '../../lib/stream.svelte';
@@ -12,15 +13,6 @@ import { EVENTS_MAX, loadEvents } from './load';
 import type { Marks } from './paint';
 import { FIRST, LAST, fitted, scale, timeAt, type Scale } from './scale';
 import { EventStore, isInBox, type Box, type EventBody } from './store';
-
-export interface Anchor {
-  anchor_id: string;
-  timestamp: string;
-  description: string;
-  fixed: boolean;
-  position: number;
-  timeline_id: string;
-}
 
 export interface Range {
   from: Micros;
@@ -35,6 +27,7 @@ interface StreamBody {
 
 /** With more events on the screen, what hangs on each is not asked. */
 const MARKS_MAX = 1_000;
+const ANCHORS_MAX = 1_000;
 const LIVE_MS = 200;
 const SETTLED_MS = 450;
 /** What is kept of a range around the screen when not all events fit. */
@@ -166,7 +159,7 @@ export class TimelineModel {
   /** Anchors and lanes; the axis does not wait for them. */
   async readAround(): Promise<void> {
     const { signal } = this.#loading;
-    const anchors = call<{ anchors: Anchor[] }>('GET', 'v1/anchors', { query: { timeline_id: this.timeline, limit: 1_000 }, signal });
+    const anchors = readAnchors(this.timeline, { limit: ANCHORS_MAX, signal });
     const lanes = readLanes(this.timeline, timelines.list, signal);
     try {
       this.anchors = (await anchors).anchors;

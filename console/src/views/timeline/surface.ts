@@ -1,9 +1,10 @@
 /** The axis as a picture on a canvas: keeps the sheet that events are drawn on, and draws what moves above it. */
+import type { Anchor } from '../../lib/anchors';
 import type { Micros } from '../../lib/instant';
 import type { Density } from './density';
 import type { Lane } from './lanes';
 import { dotAt, layOut, pick, type Layout } from './layout';
-import type { Anchor, Range } from './model.svelte';
+import type { Range } from './model.svelte';
 import { FLAGS, RULER, box, paintFuture, paintNow, paintRange, paintRuler, paintSelection, paintSheet, type Frame, type Marks } from './paint';
 import type { Palette } from './palette';
 import { xOf, type Scale } from './scale';

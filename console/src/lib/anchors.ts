@@ -1,0 +1,23 @@
+/** The anchors that are seen from a timeline: its own, and those of what it was forked from. */
+import { call } from './api';
+
+export interface Anchor {
+  anchor_id: string;
+  timestamp: string;
+  description: string;
+  fixed: boolean;
+  position: number;
+  timeline_id: string;
+  set_at: string;
+}
+
+export interface AnchorPage {
+  anchors: Anchor[];
+  has_more: boolean;
+}
+
+/** Reads anchors, as many as the service gives by itself where no limit is named. */
+export function readAnchors(timeline: string, { limit, signal }: { limit?: number; signal?: AbortSignal } = {}): Promise<AnchorPage> {
+  const query = { timeline_id: timeline, ...(limit === undefined ? {} : { limit }) };
+  return call<AnchorPage>('GET', 'v1/anchors', { query, ...(signal === undefined ? {} : { signal }) });
+}
