@@ -88,21 +88,15 @@ export function gestures(target: GestureTarget): (element: HTMLElement) => () =>
     const double = (event: MouseEvent): void => target.look(zoomed(target.view(), event.shiftKey ? 2.5 : 0.4, point(event).x));
     const leave = (): void => target.hover(null);
 
-    element.addEventListener('pointerdown', down);
-    element.addEventListener('pointermove', move);
-    element.addEventListener('pointerup', up);
-    element.addEventListener('pointercancel', up);
-    element.addEventListener('pointerleave', leave);
-    element.addEventListener('dblclick', double);
-    element.addEventListener('wheel', wheel, { passive: false });
-    return () => {
-      element.removeEventListener('pointerdown', down);
-      element.removeEventListener('pointermove', move);
-      element.removeEventListener('pointerup', up);
-      element.removeEventListener('pointercancel', up);
-      element.removeEventListener('pointerleave', leave);
-      element.removeEventListener('dblclick', double);
-      element.removeEventListener('wheel', wheel);
-    };
+    const ended = new AbortController();
+    const { signal } = ended;
+    element.addEventListener('pointerdown', down, { signal });
+    element.addEventListener('pointermove', move, { signal });
+    element.addEventListener('pointerup', up, { signal });
+    element.addEventListener('pointercancel', up, { signal });
+    element.addEventListener('pointerleave', leave, { signal });
+    element.addEventListener('dblclick', double, { signal });
+    element.addEventListener('wheel', wheel, { passive: false, signal });
+    return () => ended.abort();
   };
 }
