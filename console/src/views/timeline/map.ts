@@ -1,28 +1,20 @@
 /** The world on a canvas: an Equal Earth projection that is computed once; a zoom only stretches and shifts it. */
-import { geoEqualEarth, geoGraticule10, geoPath } from 'd3-geo';
-import { feature, mesh } from 'topojson-client';
-import world from 'world-atlas/countries-110m.json';
+import { geoEqualEarth } from 'd3-geo';
+import { World } from '../../lib/world';
 import type { Palette } from './palette';
 import { isInBox, type Box, type EventStore } from './store';
-
-interface World {
-  type: 'Topology';
-  objects: { land: never; countries: never };
-}
 
 /** Wide and high of the projection with scale 1, nearly. */
 const WIDE = 2 * Math.PI * 0.862;
 const HIGH = WIDE * 0.4869;
 
 const projection = geoEqualEarth().scale(1).translate([0, 0]).precision(0.002);
-const path = geoPath(projection);
-const topology = world as unknown as World;
 // At scale 1 a path has coordinates of a few units: it is written with enough digits.
-path.digits(6);
-const LAND = new Path2D(path(feature(topology as never, topology.objects.land) as never) ?? '');
-const BORDERS = new Path2D(path(mesh(topology as never, topology.objects.countries, (a, b) => a !== b) as never) ?? '');
-const SPHERE = new Path2D(path({ type: 'Sphere' }) ?? '');
-const GRATICULE = new Path2D(path(geoGraticule10()) ?? '');
+const world = new World(projection, 6);
+const LAND = new Path2D(world.land());
+const BORDERS = new Path2D(world.borders());
+const SPHERE = new Path2D(world.sphere());
+const GRATICULE = new Path2D(world.graticule());
 
 export interface MapView {
   /** How often larger than the whole world. */
