@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { climb, emptyRoot, fromBase64, fromHex, isConsistent, leafHash, nodeHash, siblings, split, toHex, utf8, type Bytes } from './merkle';
 import { bundlePath, proofFile, readBundle, readKey, readNote, timelineOf, verify, type Checkpoint } from './note';
-import { EventReader } from './sse';
 
 /** The frozen vectors of docs/ledger-format.md, made by a program that shares no code with the service or the console. */
 interface Vectors {
@@ -143,17 +142,5 @@ describe('files of a ledger', () => {
     expect([bundlePath(0, 40), bundlePath(5, 256 * 6), bundlePath(1_234_067, 256 * 1_234_068), bundlePath(273, 70_000)]).toEqual([
       'entries/000.p/40', 'entries/005', 'entries/x001/x234/067', 'entries/273.p/112',
     ]);
-  });
-});
-
-describe('events that are sent', () => {
-  it('are read from pieces of any size', () => {
-    const text = 'id: 1\n\nevent: progress\ndata: {"a":1}\n\nevent: result\r\ndata: one\r\ndata: two\r\n\r\n';
-    for (const size of [1, 3, 7, 1_000]) {
-      const reader = new EventReader();
-      const events = [];
-      for (let at = 0; at < text.length; at += size) events.push(...reader.push(text.slice(at, at + size)));
-      expect(events).toEqual([{ event: 'progress', data: '{"a":1}' }, { event: 'result', data: 'one\ntwo' }]);
-    }
   });
 });

@@ -1,10 +1,15 @@
-/** Server-sent events in the body of an answer to a POST, which the browser's EventSource cannot send. */
+/** Server-sent events in the body of an answer, where the browser's EventSource cannot ask: it sends GET alone, and shows no headers. */
 export interface SentEvent {
   event: string;
+  /** Empty where the event names none. */
+  id: string;
   data: string;
 }
 
-/** Takes text as it comes, in pieces of any size, and returns the events that are complete. */
+/**
+ * Takes text as it comes, in pieces of any size, and returns the events that are complete. Comments, which keep the
+ * connection alive, are none.
+ */
 export class EventReader {
   #rest = '';
 
@@ -17,11 +22,12 @@ export class EventReader {
     if (end < 0) return events;
     this.#rest = lines.slice(end + 2);
     for (const block of lines.slice(0, end).split('\n\n')) {
-      const told: SentEvent = { event: 'message', data: '' };
+      const told: SentEvent = { event: 'message', id: '', data: '' };
       const data: string[] = [];
       for (const line of block.split('\n')) {
         const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
         if (name === 'event') told.event = value;
+        if (name === 'id') told.id = value;
         if (name === 'data') data.push(value);
       }
       told.data = data.join('\n');

@@ -3,17 +3,15 @@
  * are in memory only, and secrets are not in what is kept.
  */
 import { isAborted, Problem, send } from '../../lib/api';
+import { EventReader, type SentEvent } from '../../lib/sse';
 import { withoutSecrets, type Draft } from './draft';
 import { isSecret, type Operation } from './openapi';
 import { addressPart, requestOf, type WireRequest } from './request';
 import type { Schemas } from './schema';
 
-/** A message of a stream. */
-export interface StreamMessage {
+/** A message of a stream, counted from 1. */
+export interface StreamMessage extends SentEvent {
   number: number;
-  event: string;
-  id: string;
-  data: string;
 }
 
 export type ExchangeState = 'sending' | 'reading' | 'done' | 'stopped' | 'failed';
@@ -154,38 +152,22 @@ async function transmit(request: WireRequest, exchange: Exchange, signal: AbortS
   const reader = answer.body?.getReader();
   const chunks: Uint8Array[] = [];
   const decoder = new TextDecoder();
-  let rest = '';
+  const events = new EventReader();
   for (;;) {
     const part = await reader?.read();
     if (part === undefined || part.done) break;
     exchange.bytes += part.value.byteLength;
-    if (exchange.isStream) rest = takeMessages(exchange, rest + decoder.decode(part.value, { stream: true }));
+    if (exchange.isStream) take(exchange, events.push(decoder.decode(part.value, { stream: true })));
     else chunks.push(part.value);
   }
   exchange.body = joined(chunks);
   exchange.state = 'done';
 }
 
-/** Takes whole messages out of a text, and returns what is left of it. */
-function takeMessages(exchange: Exchange, text: string): string {
-  const blocks = text.replace(/\r\n?/g, '\n').split('\n\n');
-  const rest = blocks.pop() ?? '';
-  const messages = blocks.flatMap((block) => readMessage(block));
+function take(exchange: Exchange, events: readonly SentEvent[]): void {
   const before = exchange.messages.at(-1)?.number ?? 0;
-  const numbered = messages.map((message, index) => ({ ...message, number: before + index + 1 }));
+  const numbered = events.map((event, index) => ({ ...event, number: before + index + 1 }));
   if (numbered.length > 0) exchange.messages = [...exchange.messages, ...numbered].slice(-MESSAGES_MAX);
-  return rest;
-}
-
-/** Reads one message of a stream; comments that only keep the connection alive are none. */
-export function readMessage(block: string): Omit<StreamMessage, 'number'>[] {
-  const fields: Record<string, string[]> = {};
-  for (const line of block.split('\n')) {
-    const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
-    if (name !== '') (fields[name] ??= []).push(value);
-  }
-  if (!fields['data'] && !fields['event']) return [];
-  return [{ event: fields['event']?.[0] ?? 'message', id: fields['id']?.[0] ?? '', data: (fields['data'] ?? []).join('\n') }];
 }
 
 function joined(chunks: Uint8Array[]): Uint8Array {

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { EventReader } from './sse';
+
+describe('events that are sent', () => {
+  it('are read from pieces of any size', () => {
+    const text = 'id: 1\n\nevent: progress\ndata: {"a":1}\n\n: still here\n\nid: 7\nevent: result\r\ndata: one\r\ndata: two\r\n\r\ndata:last\n\ndata: not yet whole\n';
+    for (const size of [1, 3, 7, 1_000]) {
+      const reader = new EventReader();
+      const events = [];
+      for (let at = 0; at < text.length; at += size) events.push(...reader.push(text.slice(at, at + size)));
+      expect(events).toEqual([
+        { event: 'progress', id: '', data: '{"a":1}' },
+        { event: 'result', id: '7', data: 'one\ntwo' },
+        { event: 'message', id: '', data: 'last' },
+      ]);
+    }
+  });
+});
