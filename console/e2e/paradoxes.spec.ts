@@ -128,6 +128,12 @@ describe('an intervention', () => {
     expect(event.time).toBe('2028-02-03T08:30:00Z');
   });
 
+  it('is of an event whose time is told no more exactly than it is known', async () => {
+    await tell('old', [{ event_id: 'actium', time: '-000030-01-01T00:00:00Z', precision: 'year', name: 'Battle of Actium' }]);
+    const page = await on.loggedIn('paradoxes?timeline=old&tab=lab&event=actium');
+    await page.getByText('31 BCE, known to the year').waitFor();
+  });
+
   it('is done here, or refused where it makes a paradox', async () => {
     await tell('deed', EVENTS.slice(4, 6));
     const page = await on.loggedIn('paradoxes?timeline=deed&tab=lab&event=invoice-sent&action=cancel', { expected: REFUSED });

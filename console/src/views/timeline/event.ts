@@ -1,6 +1,6 @@
 /** An event with its history, as the service tells it. */
+import { whenText } from '../../lib/when';
 import type { Cause, EventBody } from './store';
-import { whenText } from './words';
 
 export interface Version {
   position: number;

@@ -28,6 +28,7 @@ describe('the store', () => {
     expect(made.row('d')).toBe(-1);
     expect(made.effectsOf('a')).toEqual([1]);
     expect(format(made.end())).toBe('1969-07-21T00:00:00Z');
+    expect([0, 1, 2].map((row) => made.precision(row))).toEqual(['', '', 'day']);
   });
 
   it('grows beyond its first columns', () => {

@@ -42,6 +42,8 @@ const PRECISION_MICROS: Record<string, number> = {
   year: 31_556_952e6, month: 2_629_746e6, day: 86_400e6, hour: 3_600e6, minute: 60e6, second: 1e6,
 };
 
+const PRECISIONS = new Map(Object.entries(PRECISION_MICROS).map(([precision, micros]) => [micros, precision]));
+
 export class EventStore {
   count = 0;
   ids: string[] = [];
@@ -98,6 +100,11 @@ export class EventStore {
 
   time(row: number): Micros {
     return BigInt(this.seconds[row]!) * 1_000_000n + BigInt(this.micros[row]!);
+  }
+
+  /** Returns how exactly the time of an event is known, such as `year`; nothing where it is exact. */
+  precision(row: number): string {
+    return PRECISIONS.get(this.softness[row]!) ?? '';
   }
 
   /** Returns when the last of all is over. */

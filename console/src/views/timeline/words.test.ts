@@ -4,20 +4,11 @@ import { boxParam, boxText, parseBox, parseView, viewParams } from './address';
 import { bodyOf, draftOf } from './draft';
 import { changes, geoText } from './event';
 import { scale } from './scale';
-import { countText, lengthText, parseRange, rangeParam, rangeText, whenText } from './words';
+import { countText, parseRange, rangeParam, rangeText } from './words';
 
 const at = (text: string): bigint => parse(text)!;
 
 describe('times in words', () => {
-  it('are as exact as is known', () => {
-    expect(whenText({ time: '-000043-03-15T12:00:00Z', precision: 'year' })).toBe('44 BCE');
-    expect(whenText({ time: '1969-07-01T00:00:00Z', precision: 'month' })).toBe('July 1969');
-    expect(whenText({ time: '1914-07-28T00:00:00Z', end_time: '1918-11-11T00:00:00Z', precision: 'day' })).toBe('28 July 1914 – 11 November 1918');
-    expect(whenText({ time: '2018-07-11T04:08:08.552037Z', end_time: '2018-07-11T04:08:08.567925Z' })).toBe('11 July 2018, 04:08:08.552037 – 04:08:08.567925');
-    expect(lengthText({ time: '2018-07-11T04:08:08.5Z', end_time: '2018-07-11T04:08:08.75Z' })).toBe('250 milliseconds');
-    expect(whenText({ time: '1969-07-20T20:17:40.5Z' })).toBe('20 July 1969, 20:17:40.5');
-  });
-
   it('tell a range as its length calls for', () => {
     expect(rangeText(at('-000499-01-01T00:00:00Z'), at('0500-01-01T00:00:00Z'))).toBe('500 BCE – 500');
     expect(rangeText(at('1969-01-01T00:00:00Z'), at('1969-07-01T00:00:00Z'))).toBe('January 1969 – July 1969');

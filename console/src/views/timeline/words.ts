@@ -1,40 +1,5 @@
-/** Times and ranges in the words of people. */
-import { DAY, HOUR, MINUTE, MONTHS, SECOND, dateForPeople, distance, forPeople, format, toCivil, yearForPeople, type Micros } from '../../lib/instant';
-import type { EventBody } from './store';
-import { parse } from '../../lib/instant';
-
-/** Returns a moment as exactly as its precision says. */
-export function whenText(event: Pick<EventBody, 'time' | 'end_time' | 'precision'>): string {
-  const time = parse(event.time);
-  if (time === null) return event.time;
-  const end = event.end_time ? parse(event.end_time) : null;
-  const start = preciseText(time, event.precision ?? '');
-  if (end === null || end === time) return start;
-  const isSameDay = dateForPeople(time) === dateForPeople(end);
-  const isToTheHour = !['year', 'month', 'day'].includes(event.precision ?? '');
-  return `${start} – ${isSameDay && isToTheHour ? clockWords(end) : preciseText(end, event.precision ?? '')}`;
-}
-
-function clockWords(time: Micros): string {
-  // What people write after the comma of a date.
-  return preciseText(time, '').split(', ')[1] ?? '00:00';
-}
-
-export function preciseText(time: Micros, precision: string): string {
-  const at = toCivil(time);
-  if (precision === 'year') return yearForPeople(at.year);
-  if (precision === 'month') return `${MONTHS[at.month - 1]} ${yearForPeople(at.year)}`;
-  if (precision === 'day') return dateForPeople(time);
-  const text = forPeople(time);
-  return at.micros === 0 ? text : `${text}.${String(at.micros).padStart(6, '0').replace(/0+$/, '')}`;
-}
-
-/** Returns how long an event lasts, or nothing for a moment. */
-export function lengthText(event: Pick<EventBody, 'time' | 'end_time'>): string {
-  const time = parse(event.time);
-  const end = event.end_time ? parse(event.end_time) : null;
-  return time === null || end === null || end <= time ? '' : distance(end - time);
-}
+/** Ranges of time and counts in the words of people. */
+import { DAY, HOUR, MINUTE, MONTHS, SECOND, dateForPeople, format, parse, toCivil, yearForPeople, type Micros } from '../../lib/instant';
 
 /** Returns a range, as exactly as its length calls for: "1914 – 1945", "20 July 1969, 20:17 – 20:40". */
 export function rangeText(from: Micros, to: Micros): string {
