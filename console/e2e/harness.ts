@@ -110,7 +110,7 @@ const offences = new WeakMap<Page, string[]>();
 export const REFUSED = /Failed to load resource: the server responded with a status of 4\d\d/;
 export const UNREACHABLE = /Failed to load resource: net::ERR_|net::ERR_(CONNECTION|INCOMPLETE|EMPTY)/;
 
-export interface Stage {
+interface Stage {
   service: Service;
   /** Opens a page of its own: no cookies, nothing kept. `expected` are complaints that belong to the test. */
   page(options?: BrowserContextOptions & { expected?: RegExp }): Promise<Page>;

@@ -11,7 +11,7 @@ export interface ViewProps {
   clock: LiveClock | null;
 }
 
-export interface View {
+interface View {
   id: string;
   title: string;
   icon: IconName;

@@ -11,7 +11,7 @@ export interface Anchor {
   set_at: string;
 }
 
-export interface AnchorPage {
+interface AnchorPage {
   anchors: Anchor[];
   has_more: boolean;
 }

@@ -4,7 +4,7 @@
 import { address, type Query } from './base';
 
 /** One field that the service found wrong. */
-export interface FieldError {
+interface FieldError {
   /** A JSON pointer as a fragment, such as `#/destination_time`. */
   pointer: string;
   code: string;
@@ -39,7 +39,7 @@ export class Problem extends Error {
 }
 
 /** What a request may carry. */
-export interface CallOptions {
+interface CallOptions {
   query?: Query;
   body?: unknown;
   signal?: AbortSignal;

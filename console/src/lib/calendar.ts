@@ -18,7 +18,7 @@ export function weekdayIndex(day: number): number {
 }
 
 /** Returns the name of the weekday of a moment. */
-export function weekday(instant: Micros): string {
+function weekday(instant: Micros): string {
   return WEEKDAYS[weekdayIndex(dayOf(instant))]!;
 }
 
@@ -61,7 +61,7 @@ export function addMonths(day: number, months: number): number {
 }
 
 /** What a typed moment was understood as. */
-export type Understood = { instant: Micros; isRelative: boolean } | null;
+type Understood = { instant: Micros; isRelative: boolean } | null;
 
 /**
  * Reads what people type for a moment: a timestamp, a date alone (its beginning in UTC), or `+2d` and `-P1M` counted from what the

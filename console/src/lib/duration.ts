@@ -4,7 +4,7 @@
  */
 import { DAY, HOUR, MINUTE, SECOND, daysInMonth, fromCivil, toCivil, type Micros } from './instant';
 
-export interface Duration {
+interface Duration {
   /** Months, years included: they differ in length. */
   months: number;
   micros: bigint;

@@ -11,7 +11,7 @@ export const MINUTE = 60n * SECOND;
 export const HOUR = 60n * MINUTE;
 export const DAY = 24n * HOUR;
 
-export interface Civil {
+interface Civil {
   /** Astronomical: 0 is 1 BCE. */
   year: number;
   month: number;
@@ -117,7 +117,7 @@ export function floorDiv(a: bigint, b: bigint): bigint {
 const two = (value: number): string => String(value).padStart(2, '0');
 
 /** Returns a year as the API reads and writes it: four digits, or before year 0 a sign and six. */
-export function yearText(year: number): string {
+function yearText(year: number): string {
   return year < 0 ? `-${String(-year).padStart(6, '0')}` : String(year).padStart(4, '0');
 }
 

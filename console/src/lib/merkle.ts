@@ -4,7 +4,7 @@
  */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-export const HASH_BYTES = 32;
+const HASH_BYTES = 32;
 
 /** Whether this page may use WebCrypto: browsers keep it to HTTPS and to this computer. */
 export function hasCrypto(): boolean {

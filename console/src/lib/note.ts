@@ -1,7 +1,7 @@
 /** Signed checkpoints: docs/ledger-format.md §5 and §6 (C2SP tlog-checkpoint, signed-note), with the Ed25519 of WebCrypto. */
 import { concat, equal, fromBase64, fromHex, sha256, toBase64, utf8, type Bytes } from './merkle';
 
-export interface VerifierKey {
+interface VerifierKey {
   name: string;
   id: Bytes;
   publicKey: Bytes;

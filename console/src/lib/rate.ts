@@ -1,7 +1,7 @@
 /** How fast a clock runs, in words and on a slider. */
 
-export const RATE_MIN = 0.000_001;
-export const RATE_MAX = 1_000_000;
+const RATE_MIN = 0.000_001;
+const RATE_MAX = 1_000_000;
 
 /** Reads a rate; `x` or `×` may stand behind it. Returns what is wrong where it is none. */
 export function readRate(text: string): number | string {

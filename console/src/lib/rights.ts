@@ -28,13 +28,6 @@ export function mayIntervene(timeline: string): Right {
   return mayMoveClock(timeline);
 }
 
-/** Whether the access log may be read. */
-export function mayReadLog(timeline: string): Right {
-  const role = timelines.find(timeline)?.role;
-  if (session.isOperator || role === 'admin' || role === 'operator') return YES;
-  return no(`The access log of ${timeline} is for those who administer it.`);
-}
-
 function mayWrite(timeline: string): Right {
   // Until the roles are known nothing is held back: the service refuses what must not be.
   if (session.isOperator || !timelines.isRead) return YES;

@@ -6,7 +6,7 @@ import { call, onLoggedOut } from './api';
 export type RestrictionLevel = 'full_access' | 'limited_access' | 'read_only' | 'no_access';
 
 /** What `GET /v1/session` answers. */
-export interface SessionBody {
+interface SessionBody {
   user_id: string | null;
   operator: boolean;
   restriction_level: RestrictionLevel | null;

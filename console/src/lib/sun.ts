@@ -8,9 +8,9 @@ import { DAY, type Micros } from './instant';
 const J2000: Micros = 946_728_000_000_000n;
 const DEGREE = Math.PI / 180;
 /** The sun's upper edge touches the horizon, refraction included. */
-export const RISE_DEGREES = -0.833;
+const RISE_DEGREES = -0.833;
 
-export interface SunPosition {
+interface SunPosition {
   declination: number;
   /** The longitude over which the sun stands. */
   longitude: number;
@@ -41,7 +41,7 @@ function wrap(degrees: number): number {
   return ((((degrees + 180) % 360) + 360) % 360) - 180;
 }
 
-export interface SunDay {
+interface SunDay {
   /** Elevations at equal steps from the beginning of the day to its end. */
   curve: number[];
   /** Fractions of the day; null where the sun does not rise or set. */

@@ -2,8 +2,6 @@
 import { call } from './api';
 import type { ClockBody } from './clock.svelte';
 
-export type Role = 'read' | 'write' | 'admin' | 'operator';
-
 export interface TimelineBody {
   timeline_id: string;
   created_at: string;

@@ -1,7 +1,7 @@
 import { plain } from './words';
 
 /** Short sentences about what was done; they go away by themselves. Errors do not belong here but beside their cause. */
-export interface Toast {
+interface Toast {
   id: number;
   text: string;
 }

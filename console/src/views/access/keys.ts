@@ -24,7 +24,7 @@ export function inDays(days: number, nowMs: number): string {
   return format(BigInt(Math.floor(nowMs / 1_000)) * 1_000_000n + BigInt(days) * 86_400_000_000n);
 }
 
-export type KeyState = 'works' | 'expired' | 'revoked';
+type KeyState = 'works' | 'expired' | 'revoked';
 
 export function stateOf(key: ApiKey, nowMs: number): KeyState {
   if (key.revoked_at) return 'revoked';

@@ -1,5 +1,5 @@
 /** Three lists of users, and what a change of them does to each. */
-export const LISTS = ['read', 'write', 'admin'] as const;
+const LISTS = ['read', 'write', 'admin'] as const;
 export type List = (typeof LISTS)[number];
 export type Permissions = Record<List, string[]>;
 

@@ -13,7 +13,7 @@ export interface Before {
   told: string;
 }
 
-export type Deed = 'pause-time' | 'resume-time' | 'fast-forward' | 'rewind' | 'travel' | 'set-rate' | 'return-to-anchor';
+type Deed = 'pause-time' | 'resume-time' | 'fast-forward' | 'rewind' | 'travel' | 'set-rate' | 'return-to-anchor';
 
 const MOVES: readonly Deed[] = ['fast-forward', 'rewind', 'travel', 'return-to-anchor'];
 

@@ -22,7 +22,7 @@ export interface Draft {
   file: File | null;
 }
 
-export type Values = Record<string, unknown>;
+type Values = Record<string, unknown>;
 
 export const keyOf = (field: Field): string => `${field.where}/${field.name}`;
 

@@ -10,11 +10,11 @@ import { addressPart, requestOf, type WireRequest } from './request';
 import type { Schemas } from './schema';
 
 /** A message of a stream, counted from 1. */
-export interface StreamMessage extends SentEvent {
+interface StreamMessage extends SentEvent {
   number: number;
 }
 
-export type ExchangeState = 'sending' | 'reading' | 'done' | 'stopped' | 'failed';
+type ExchangeState = 'sending' | 'reading' | 'done' | 'stopped' | 'failed';
 
 /** A request, and as much of its answer as there is. */
 export class Exchange {
@@ -192,7 +192,7 @@ function hide(exchange: Exchange): void {
 const SEEN_MAX = 100;
 
 /** Collects ids out of an answer: what one operation answers, the next one asks for. */
-export function collect(value: unknown, found: Record<string, string[]>): void {
+function collect(value: unknown, found: Record<string, string[]>): void {
   if (Array.isArray(value)) return value.slice(0, SEEN_MAX).forEach((item) => collect(item, found));
   if (typeof value !== 'object' || value === null) return;
   for (const [name, item] of Object.entries(value)) {

@@ -1,13 +1,13 @@
 /** JSON as lines that can be folded, each cut into pieces that have a color. */
 
-export type PieceKind = 'name' | 'text' | 'number' | 'word' | 'mark';
+type PieceKind = 'name' | 'text' | 'number' | 'word' | 'mark';
 
-export interface Piece {
+interface Piece {
   kind: PieceKind;
   text: string;
 }
 
-export interface Line {
+interface Line {
   depth: number;
   pieces: Piece[];
   /** Index of the line that closes what this one opens; 0 where it opens nothing. */

@@ -2,7 +2,7 @@
 import type { RestrictionLevel } from '../../lib/session.svelte';
 import type { Operation } from './openapi';
 
-export type Need = 'read' | 'write' | 'admin' | 'operator' | 'known' | 'nobody';
+type Need = 'read' | 'write' | 'admin' | 'operator' | 'known' | 'nobody';
 
 const WRITE = [
   'travel', 'pause-time', 'resume-time', 'fast-forward', 'rewind', 'set-rate', 'set-anchor', 'return-to-anchor', 'import-events',

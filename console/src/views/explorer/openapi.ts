@@ -139,7 +139,7 @@ function asObject(parameters: RawParameter[]): Schema {
 }
 
 /** One form that the JSON may have. */
-export interface Variant {
+interface Variant {
   title: string;
   schema: Schema;
   /** The fields, required ones first; null where it is edited as JSON. */

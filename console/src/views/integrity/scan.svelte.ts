@@ -9,14 +9,14 @@ export interface Progress {
   bytes: number;
 }
 
-export interface Finding {
+interface Finding {
   kind: string;
   position?: number | null;
   evidence: string;
   last_good_checkpoint?: number | null;
 }
 
-export interface ScanResult {
+interface ScanResult {
   status: string;
   tampering_detected: boolean;
   details: string;

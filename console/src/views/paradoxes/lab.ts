@@ -54,7 +54,7 @@ export interface Checked {
   candidates: { event_id: string; name?: string | null }[];
 }
 
-export interface Difference {
+interface Difference {
   name: string;
   before: string | null;
   after: string | null;

@@ -1,12 +1,12 @@
 /** Where the parts of a picture stand. Plain numbers, so that they can be tested without a page. */
 import type { Micros } from '../../lib/instant';
 
-export interface Spot {
+interface Spot {
   x: number;
   y: number;
 }
 
-export interface Way {
+interface Way {
   /** A path in SVG's words, from the edge of one thing to that of another. */
   d: string;
   /** Where its label stands. */

@@ -76,7 +76,7 @@ export function countOf(count: Count | undefined): number {
   return Object.values(count?.grades ?? {}).reduce((sum, each) => sum + each, 0);
 }
 
-export type Tone = 'bad' | 'warn' | 'accent' | '';
+type Tone = 'bad' | 'warn' | 'accent' | '';
 
 export function severityTone(severity: string): Tone {
   return severity === 'critical' ? 'bad' : severity === 'high' ? 'warn' : severity === 'medium' ? 'accent' : '';

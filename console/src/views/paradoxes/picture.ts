@@ -19,7 +19,7 @@ export interface Edge {
 }
 
 /** A stretch or a point on an axis of time. */
-export interface Bar {
+interface Bar {
   label: string;
   event: string | null;
   from: Micros;

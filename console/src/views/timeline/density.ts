@@ -2,7 +2,7 @@
 import { call } from '../../lib/api';
 import { format, parse, type Micros } from '../../lib/instant';
 
-export interface Bucket {
+interface Bucket {
   from: Micros;
   to: Micros;
   count: number;

@@ -2,7 +2,7 @@
 import type { Scale } from './scale';
 import { panned, zoomed } from './scale';
 
-export interface GestureTarget {
+interface GestureTarget {
   view: () => Scale;
   look: (view: Scale) => void;
   /** Whether dragging brushes a range now, also without the shift key. */

@@ -10,7 +10,7 @@ export interface Lane {
   at: Micros | null;
 }
 
-export const FORKS_MAX = 4;
+const FORKS_MAX = 4;
 
 /** Returns the lanes and how many forks have none for lack of room. */
 export async function readLanes(timeline: string, all: readonly TimelineBody[], signal: AbortSignal): Promise<{ lanes: Lane[]; more: number }> {

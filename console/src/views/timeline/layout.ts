@@ -7,7 +7,7 @@ import { split } from './scale';
 import type { EventStore } from './store';
 
 export const DOT = 6;
-export const BIN = 7;
+const BIN = 7;
 export const ROW = 24;
 /** An event that lasts has a bar where it is at least so long. */
 export const BAR_MIN = 6;
@@ -55,7 +55,7 @@ export interface Layout {
   thin: { row: number; x: number; bar: number }[];
 }
 
-export interface LayoutInput {
+interface LayoutInput {
   store: EventStore;
   scale: Scale;
   /** Room for dots above the base line, and for labels below. */
@@ -235,6 +235,6 @@ export function dotAt(layout: Layout, store: EventStore, row: number): { x: numb
 }
 
 /** Returns how far below the base line the middle of a dot is; negative, for it stands above. */
-export function dotY(index: number): number {
+function dotY(index: number): number {
   return -DOT / 2 - 1 - index * DOT;
 }

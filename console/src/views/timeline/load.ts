@@ -5,13 +5,13 @@ import { EventStore, type EventBody } from './store';
 /** More events than these are shown as density until the range on the screen has fewer. */
 export const EVENTS_MAX = 200_000;
 
-export interface Loaded {
+interface Loaded {
   store: EventStore;
   /** Whether there were more than the limit, so the rest was not read. */
   isCut: boolean;
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   timeline: string;
   /** `<start>/<end>`; all of time where it is left out. */
   range?: string;

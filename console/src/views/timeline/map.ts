@@ -27,7 +27,7 @@ export interface MapView {
 export const WORLD: MapView = { zoom: 1, x: 0, y: 0 };
 const ZOOM_MAX = 60;
 
-export interface Size {
+interface Size {
   width: number;
   height: number;
 }
@@ -53,12 +53,12 @@ export function zoomedAt(view: MapView, size: Size, factor: number, x: number, y
   return bounded({ zoom, x: view.x + dx / before - dx / after, y: view.y + dy / before - dy / after });
 }
 
-export function projected(lat: number, lon: number): [number, number] {
+function projected(lat: number, lon: number): [number, number] {
   return projection([lon, lat]) ?? [NaN, NaN];
 }
 
 /** Returns latitude and longitude of a pixel, or null outside of the world. */
-export function located(view: MapView, size: Size, x: number, y: number): { lat: number; lon: number } | null {
+function located(view: MapView, size: Size, x: number, y: number): { lat: number; lon: number } | null {
   const scale = unit(size, view.zoom);
   const found = projection.invert?.([(x - size.width / 2) / scale + view.x, (y - size.height / 2) / scale + view.y]);
   if (!found || !(Math.abs(found[0]) <= 180) || !(Math.abs(found[1]) <= 90)) return null;

@@ -71,7 +71,7 @@ function paintLabels(sheet: CanvasRenderingContext2D, layout: Layout, palette: P
   sheet.textAlign = 'left';
 }
 
-export type Mark = { isTouched: boolean; isParadox: boolean };
+type Mark = { isTouched: boolean; isParadox: boolean };
 export type Marks = ReadonlyMap<string, Mark>;
 
 function paintMark(sheet: CanvasRenderingContext2D, palette: Palette, mark: Mark, x: number, y: number): void {

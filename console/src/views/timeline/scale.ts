@@ -28,7 +28,7 @@ export interface Scale {
 }
 
 /** An instant as two numbers that are exact: whole seconds, and microseconds within the second. */
-export interface Parts {
+interface Parts {
   seconds: number;
   micros: number;
 }

@@ -1,7 +1,7 @@
 /** Finds events by what is written of them. */
 import type { EventStore } from './store';
 
-export const HITS_MAX = 200;
+const HITS_MAX = 200;
 
 export interface Found {
   rows: number[];

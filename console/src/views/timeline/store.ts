@@ -10,7 +10,7 @@ export interface Cause {
   kind?: string | null;
 }
 
-export interface Geo {
+interface Geo {
   lat: number;
   lon: number;
   radius_m?: number | null;

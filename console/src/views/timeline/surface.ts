@@ -11,7 +11,7 @@ import { xOf, type Scale } from './scale';
 import type { EventStore } from './store';
 import { ticks } from './ticks';
 
-export const LANE = 30;
+const LANE = 30;
 
 /** What a picture is made of. */
 export interface Scene {

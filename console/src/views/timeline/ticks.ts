@@ -6,7 +6,7 @@ import {
 } from '../../lib/instant';
 import { FIRST, LAST, timeAt, xOf, type Scale } from './scale';
 
-export interface Tick {
+interface Tick {
   time: Micros;
   x: number;
   label: string;
@@ -56,7 +56,7 @@ function lengthOf(step: Step): number {
   }
 }
 
-export function startOfYear(year: number): Micros {
+function startOfYear(year: number): Micros {
   return BigInt(daysFromCivil(year, 1, 1)) * DAY;
 }
 
