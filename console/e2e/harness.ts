@@ -162,8 +162,9 @@ export function stage(...options: string[]): Stage {
       await page.goto(`${made.service.url}/#/${view}`);
       const account = page.getByRole('button', { name: user, exact: true });
       const form = page.getByLabel('Password', { exact: true });
-      await account.or(form).waitFor();
-      if (await form.isVisible()) {
+      // On the log-in page of somebody who has a session, both are in sight.
+      await account.or(form).first().waitFor();
+      if (!(await account.isVisible())) {
         await logIn(page, user);
         if (!ownSession) sessions.set(user, await page.context().cookies());
       }

@@ -66,6 +66,15 @@ describe('logging in', () => {
     await page.getByRole('link', { name: 'Timeline' }).and(page.locator('[aria-current=page]')).waitFor();
   });
 
+  it('is kept while somebody looks at the log-in page', async () => {
+    await on.loggedIn('clock');
+    const page = await on.loggedIn('log-in');
+    await page.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
+    await page.getByRole('button', { name: 'admin', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Clock', exact: true }).click();
+    await page.getByRole('button', { name: 'Timeline: demo' }).waitFor();
+  });
+
   it('keeps its secret from scripts, and writes the name of the user into the access log', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     expect(await page.evaluate(() => document.cookie)).toBe('');
