@@ -92,6 +92,9 @@ schemathesis.openapi.format("cursor", st.text(string.ascii_letters + string.digi
 # Both of these are mostly refused, and what is refused for them shows nothing of the rest. Most right requests go without.
 MOSTLY_REFUSED = ["cursor", "map"]
 
+# Keys that requests were sent with.
+SPENT = set()
+
 # Nobody logs in with a password that was made up. Every second one that is set is this one, and is shown.
 PASSWORD = "seven geese over Graz"
 
@@ -122,9 +125,12 @@ def map_case(context, case):
                 container[name] = position % 10
     let_in(case)
     # A repeated request is given the answer to the first one, which tells of what may be gone since. Where requests follow
-    # each other that looks as if it had never been there.
-    if case.meta.phase.name.value == "stateful" and case.headers is not None:
+    # each other that looks as if it had never been there. Elsewhere a key that comes again is on another request, which is
+    # refused for that, whatever else is right or wrong with it.
+    key = (case.method, case.path, case.headers.get("Idempotency-Key")) if case.headers is not None else None
+    if key is not None and (case.meta.phase.name.value == "stateful" or key in SPENT):
         case.headers.pop("Idempotency-Key", None)
+    SPENT.add(key)
     return case
 
 
