@@ -96,6 +96,12 @@ export class Service {
     return JSON.parse(text) as T;
   }
 
+  /** Makes a timeline with a few events of its own. */
+  async timeline(timelineId: string, ...events: Record<string, unknown>[]): Promise<void> {
+    await this.call('POST', 'timelines', { timeline_id: timelineId });
+    for (const event of events) await this.call('POST', `v1/events?timeline_id=${timelineId}`, event);
+  }
+
   /** Makes a user who can log in with `PASSWORD`; an operator on request. */
   async user(userId: string, operator = false): Promise<void> {
     await this.call('POST', 'v1/users', { user_id: userId, operator });

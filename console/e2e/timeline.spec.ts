@@ -1,6 +1,7 @@
 /** The timeline: axis, map, card, list, search, forms; what is looked at is in the address. */
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { parse } from '../src/lib/instant';
 import { REFUSED, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
 
 const on = stage();
@@ -21,12 +22,7 @@ async function open(params = '', options?: Options): Promise<Page> {
   return page;
 }
 
-/** Makes a timeline with a few events of its own. */
-async function timeline(name: string, ...events: Record<string, unknown>[]): Promise<void> {
-  await on.service.call('POST', 'timelines', { timeline_id: name });
-  for (const event of events) await on.service.call('POST', `v1/events?timeline_id=${name}`, event);
-}
-
+const timeline: typeof on.service.timeline = (name, ...events) => on.service.timeline(name, ...events);
 const launch = { event_id: 'launch', time: '1969-07-16T13:32:00Z', name: 'Launch', description: 'It lifts off.', location: 'Cape Canaveral', geo: { lat: 28.6, lon: -80.6 } };
 const landing = { event_id: 'landing', time: LANDING, name: 'Landing', description: 'They land.', causes: ['launch'] };
 
@@ -39,6 +35,15 @@ async function drag(page: Page, what: Locator, by: { x: number; y: number }, fro
   await page.mouse.move(start.x + by.x / 2, start.y + by.y / 2);
   await page.mouse.move(start.x + by.x, start.y + by.y);
   await page.mouse.up();
+}
+
+/** Puts fingers on the screen, takes them through some places each, and lifts them. A finger is a list of places. */
+async function touch(page: Page, ...fingers: { x: number; y: number }[][]): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  const at = (step: number): { x: number; y: number; id: number }[] => fingers.map((places, id) => ({ ...places[step]!, id }));
+  await devtools.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: at(0) });
+  for (let step = 1; step < fingers[0]!.length; step += 1) await devtools.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: at(step) });
+  await devtools.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
 }
 
 describe('the axis', () => {
@@ -75,6 +80,31 @@ describe('the axis', () => {
     await axis(page).focus();
     for (let press = 0; press < 90; press += 1) await page.keyboard.press('-');
     expect(await shownTime(page)).toMatch(/^10000 BCE – 9999$/);
+  });
+
+  it('follows two fingers: what is between them stays between them', async () => {
+    const hour = 3_600_000_000;
+    const page = await open(`&center=1969-07-20T00:00:00Z&zoom=${8 * hour}`, { hasTouch: true });
+    const box = (await axis(page).boundingBox())!;
+    const y = box.y + box.height / 3;
+    const left = box.x + box.width / 4;
+    const places = (...xs: number[]): { x: number; y: number }[] => xs.map((x) => ({ x: left + x, y }));
+    const pixel = (): number => Number(param(page, 'zoom'));
+    /** What is drawn so many pixels right of the first quarter, in microseconds. */
+    const timeAt = (x: number): number => Number(parse(param(page, 'center')!)! - parse('1969-07-20T00:00:00Z')!) + (x - box.width / 4) * pixel();
+    const between = timeAt(0);
+    // The address tells the middle to the pixel.
+    const expectBetween = (x: number): void => expect(Math.abs(timeAt(x) - between) / pixel()).toBeLessThan(1.1);
+
+    await touch(page, places(-40, -60, -80), places(40, 60, 80));
+    await expect.poll(() => pixel() / hour).toBeCloseTo(4, 3);
+    expectBetween(0);
+
+    // Both to the right, then nearer to each other.
+    await touch(page, places(-80, 0, 60, 80), places(80, 160, 220, 120));
+    await expect.poll(() => pixel() / hour).toBeCloseTo(16, 3);
+    expectBetween(100);
+    expect(param(page, 'event')).toBeNull();
   });
 
   it('chooses what is clicked, and steps from event to event with keys', async () => {
@@ -398,18 +428,6 @@ describe('the list', () => {
     const name = await first.innerText();
     await first.click();
     await card(page).getByRole('heading', { name }).waitFor();
-  });
-});
-
-describe('who may only read', () => {
-  it('is told so, and offered nothing that would be refused', async () => {
-    await timeline('glass', launch);
-    await on.service.user('reader');
-    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'glass', permissions: { read: ['reader'] } });
-    const page = await on.loggedIn('timeline?timeline=glass&event=launch', { user: 'reader' });
-    await card(page).getByText('You may read this timeline, but not write to it.').waitFor();
-    for (const name of ['Travel here', 'Correct', 'Record an event']) expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0);
-    expect(await page.getByRole('link', { name: 'Intervene' }).count()).toBe(0);
   });
 });
 

@@ -1,0 +1,82 @@
+/** The timeline for those who may not do everything: what is not offered, and why. */
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { REFUSED, stage } from './harness';
+
+const on = stage();
+const card = (page: Page): Locator => page.getByRole('article', { name: 'Event' });
+const launch = { event_id: 'launch', time: '1969-07-16T13:32:00Z', name: 'Launch', description: 'It lifts off.' };
+
+describe('who may only read', () => {
+  it('is told so, and offered nothing that would be refused', async () => {
+    await on.service.timeline('glass', launch);
+    await on.service.user('reader');
+    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'glass', permissions: { read: ['reader'] } });
+    const page = await on.loggedIn('timeline?timeline=glass&event=launch', { user: 'reader' });
+    await card(page).getByText('You may read this timeline, but not write to it.').waitFor();
+    for (const name of ['Travel here', 'Correct', 'Record an event']) expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Intervene' }).count()).toBe(0);
+  });
+});
+
+describe('whose time travel is restricted', () => {
+  const OFFERED = ['Travel here', 'Correct', 'Record an event', 'Intervene'];
+  /** Returns which of what may be done with an event is offered. */
+  async function offered(page: Page): Promise<string[]> {
+    const names = await page.getByRole('button').or(page.getByRole('link')).evaluateAll((found) => found.map((one) => one.textContent?.trim() ?? ''));
+    return OFFERED.filter((name) => names.includes(name));
+  }
+
+  /** Looks at the list of some days, in which the anchor is. */
+  const LIST = '&view=list&center=1969-07-16T00:00:00Z&zoom=600000000';
+
+  /** Opens a timeline that somebody may write to, as far as their restriction lets them. */
+  async function restricted(level: string, view = '', options: Parameters<typeof on.loggedIn>[1] = {}): Promise<Page> {
+    const [name, user] = [`for-${level}`, `user-${level}`];
+    await on.service.timeline(name, launch);
+    await on.service.call('POST', 'v1/set-anchor', { timeline_id: name, description: 'Start', timestamp: '1969-07-15T00:00:00Z' });
+    await on.service.user(user);
+    await on.service.call('POST', 'v1/set-access-control', { timeline_id: name, permissions: { write: [user] } });
+    await on.service.call('POST', 'v1/restrict-time-travel', { user_id: user, restriction_level: level });
+    return on.loggedIn(`timeline?timeline=${name}&event=launch${view}`, { ...options, user });
+  }
+
+  it('with limited access records and travels nearby, and changes nothing that happened', async () => {
+    const page = await restricted('limited_access', LIST, { expected: REFUSED });
+    await card(page).getByText('Your time travel is restricted to limited access: you may not change what happened.').waitFor();
+    expect(await offered(page)).toEqual(['Travel here', 'Correct', 'Record an event']);
+    // How far the clock may go is the service's to say.
+    await page.getByRole('button', { name: 'Travel here' }).click();
+    await card(page).getByRole('alert').waitFor();
+
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Start' });
+    await dialog.getByText('you may not change what happened').waitFor();
+    expect(await dialog.getByRole('radio').count()).toBe(1);
+    await dialog.getByRole('button', { name: 'Fork from here' }).waitFor();
+  });
+
+  it('to looking is offered nothing else', async () => {
+    const page = await restricted('read_only', LIST);
+    await card(page).getByText('Your time travel is restricted to read only: you may look, but not record, change or travel.').waitFor();
+    expect(await offered(page)).toEqual([]);
+    await page.getByText(/^Read only: Your time travel is restricted/).waitFor();
+
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Start' });
+    await dialog.getByText('you may look, but not record, change or travel').waitFor();
+    for (const name of ['Return the clock', 'Fork from here']) expect(await dialog.getByRole('button', { name }).count()).toBe(0);
+  });
+
+  it('altogether is told so, and asks for no event', async () => {
+    const asked: string[] = [];
+    const page = await restricted('no_access');
+    await page.getByRole('heading', { name: 'You may not look at clocks and events' }).waitFor();
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await page.reload();
+    await page.getByRole('heading', { name: 'You may not look at clocks and events' }).waitFor();
+    expect(asked).toContain('/v1/session');
+    expect(asked.filter((path) => /events|stream|clock|anchors|timeline\//.test(path))).toEqual([]);
+    expect(await offered(page)).toEqual([]);
+  });
+});
