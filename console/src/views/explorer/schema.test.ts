@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { durationIssue, rangeIssue, splitRange, timestampIssue } from './formats';
-import { exampleOf, resolve, validate, type Schema, type Schemas } from './schema';
+import { exampleOf, inWords, resolve, validate, type Schema, type Schemas } from './schema';
 
 const ID = '^[0-9A-Za-z][0-9A-Za-z._:@-]{0,127}$';
 const schemas: Schemas = {
@@ -98,5 +99,17 @@ describe('formats', () => {
     expect(rangeIssue('1d/..')).toMatch(/must be a moment/);
     expect(rangeIssue('2028-01-02T00:00:00Z/2028-01-01T00:00:00Z')).toBe('The end is before the start.');
     expect(splitRange('2028-01-01T00:00:00+01:00[Europe/Paris]/..')).toEqual(['2028-01-01T00:00:00+01:00[Europe/Paris]', '..']);
+  });
+});
+
+describe('patterns', () => {
+  it('of the document are all said in words', () => {
+    const patterns = new Set<string>();
+    JSON.parse(readFileSync('../docs/api/openapi.json', 'utf8'), (name, value: unknown) => {
+      if (name === 'pattern' && typeof value === 'string') patterns.add(value);
+      return value;
+    });
+    expect(patterns.size).toBeGreaterThan(8);
+    expect([...patterns].filter((pattern) => inWords(pattern) === undefined)).toEqual([]);
   });
 });

@@ -86,9 +86,22 @@ const IN_WORDS: Record<string, string> = {
   '^[0-9]{1,19}$': 'Use digits only.',
   '[^\\s]': 'Blanks alone are no place.',
   '^(full|quick|tail:[1-9][0-9]{0,17}|sample:([1-9][0-9]{0,4}|100000))$': 'Use full, quick, tail:100 for the last hundred, or sample:100 for a hundred at random.',
-  '^(clock|events|interventions)(,(clock|events|interventions)){0,2}$': 'Use clock, events or interventions, with commas between.',
+  '^(clock|events|interventions|paradoxes)(,(clock|events|interventions|paradoxes)){0,3}$': 'Use clock, events, interventions or paradoxes, with commas between.',
+  '^(observations)$': 'Use observations.',
+  '^ *(observations) *(, *(observations) *)*$': 'Use observations.',
+  '^[!-~]{1,128}$': 'Use 1 to 128 visible ASCII characters, without blanks.',
+  '^[0-9]{1,19}([.][0-9]{1,9})?$': 'Use the id of a message, as in 17 or 17.0.',
   '^(W/)?"[!#-~]*"$': 'Use an ETag in its quotation marks, or *.',
 };
+
+/** Says what a pattern asks for, where people would not see it from the pattern. */
+export function inWords(pattern: string): string | undefined {
+  // The kinds of paradoxes, each by its name or its number.
+  if (pattern.includes('causal_cycle')) return pattern.includes(',') ? 'Use kinds such as P02 or causal_cycle, with commas between.' : 'Use a kind such as P02 or causal_cycle.';
+  // Tiles, whose paths the C2SP specification makes.
+  if (pattern.includes('entries')) return 'Use a level and a tile, as in 0/000 or entries/x001/067.';
+  return IN_WORDS[pattern];
+}
 
 /** Returns everything that is wrong with a value; nothing where it is right. */
 export function validate(schema: Schema, value: unknown, schemas: Schemas, pointer = '#'): Issue[] {
@@ -133,7 +146,7 @@ function textIssues(schema: Schema, value: string): string[] {
     return [`Use at most ${count(schema.maxLength)} characters; there are ${count(length)}.`];
   }
   if (schema.pattern !== undefined && !matches(schema.pattern, value)) {
-    return [IN_WORDS[schema.pattern] ?? `This does not look right${typeof schema.example === 'string' ? `: write it as in ${schema.example}` : ''}.`];
+    return [inWords(schema.pattern) ?? `This does not look right${typeof schema.example === 'string' ? `: write it as in ${schema.example}` : ''}.`];
   }
   const wrong = schema.format === undefined ? null : formatIssue(schema.format, value);
   return wrong === null ? [] : [wrong];
