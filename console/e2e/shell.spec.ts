@@ -72,7 +72,7 @@ describe('logging in', () => {
     await page.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
     await page.getByRole('button', { name: 'admin', exact: true }).waitFor();
     await page.getByRole('link', { name: 'Clock', exact: true }).click();
-    await page.getByRole('button', { name: 'Timeline: demo' }).waitFor();
+    await page.getByRole('link', { name: 'Clock', exact: true }).and(page.locator('[aria-current=page]')).waitFor();
   });
 
   it('keeps its secret from scripts, and writes the name of the user into the access log', async () => {
