@@ -13,7 +13,7 @@ describe('who may only read', () => {
     await on.service.user('reader');
     await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'glass', permissions: { read: ['reader'] } });
     const page = await on.loggedIn('timeline?timeline=glass&event=launch', { user: 'reader' });
-    await card(page).getByText('You may read this timeline, but not write to it.').waitFor();
+    await card(page).getByText('You may look at glass, not change it. Who administers it can let you write.').waitFor();
     for (const name of ['Travel here', 'Correct', 'Record an event']) expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Intervene' }).count()).toBe(0);
   });
@@ -43,7 +43,7 @@ describe('whose time travel is restricted', () => {
 
   it('with limited access records and travels nearby, and changes nothing that happened', async () => {
     const page = await restricted('limited_access', LIST, { expected: REFUSED });
-    await card(page).getByText('Your time travel is restricted to limited access: you may not change what happened.').waitFor();
+    await card(page).getByText('With limited access, history stays as it is: no interventions.').waitFor();
     expect(await offered(page)).toEqual(['Travel here', 'Correct', 'Record an event']);
     // How far the clock may go is the service's to say.
     await page.getByRole('button', { name: 'Travel here' }).click();
@@ -51,20 +51,20 @@ describe('whose time travel is restricted', () => {
 
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Start' });
-    await dialog.getByText('you may not change what happened').waitFor();
+    await dialog.getByText('history stays as it is').waitFor();
     expect(await dialog.getByRole('radio').count()).toBe(1);
     await dialog.getByRole('button', { name: 'Fork from here' }).waitFor();
   });
 
   it('to looking is offered nothing else', async () => {
     const page = await restricted('read_only', LIST);
-    await card(page).getByText('Your time travel is restricted to read only: you may look, but not record, change or travel.').waitFor();
+    await card(page).getByText('Your time travel is restricted to looking. An operator can lift that.').waitFor();
     expect(await offered(page)).toEqual([]);
     await page.getByText(/^Read only: Your time travel is restricted/).waitFor();
 
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Start' });
-    await dialog.getByText('you may look, but not record, change or travel').waitFor();
+    await dialog.getByText('Your time travel is restricted to looking').waitFor();
     for (const name of ['Return the clock', 'Fork from here']) expect(await dialog.getByRole('button', { name }).count()).toBe(0);
   });
 

@@ -335,7 +335,9 @@ describe('the card', () => {
   it('offers what happens to it elsewhere', async () => {
     await timeline('elsewhere', launch);
     const page = await on.loggedIn('timeline?timeline=elsewhere&event=launch');
-    expect(await card(page).getByRole('link', { name: 'Intervene' }).getAttribute('href')).toBe('#/paradoxes?timeline=elsewhere&event=launch');
+    await card(page).getByRole('link', { name: 'Intervene' }).click();
+    await page.getByRole('heading', { name: 'What if…' }).waitFor();
+    expect(await page.getByLabel('Event', { exact: true }).inputValue()).toBe('launch');
   });
 });
 

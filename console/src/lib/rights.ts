@@ -8,12 +8,22 @@ export type Right = { may: true } | { may: false; why: string };
 const YES: Right = { may: true };
 const no = (why: string): Right => ({ may: false, why });
 
-/** Whether the clock may be moved and anchors be set. */
-export function mayMoveClock(timeline: string): Right {
+/** Whether events may be recorded and corrected. */
+export function mayRecord(timeline: string): Right {
+  if (timeline === 'system') return no('The timeline system is kept by the service itself.');
   const level = session.body?.restriction_level;
   if (level === 'read_only') return no('Your time travel is restricted to looking. An operator can lift that.');
-  if (level === 'no_access') return no('You may not look at clocks, nor move them. An operator can lift that.');
-  return mayWrite(timeline);
+  if (level === 'no_access') return no('You may not look at clocks and events, nor change them. An operator can lift that.');
+  // Until the roles are known nothing is held back: the service refuses what must not be.
+  if (session.isOperator || !timelines.isRead) return YES;
+  const role = timelines.find(timeline)?.role;
+  if (role === undefined || role === 'write' || role === 'admin' || role === 'operator') return YES;
+  return no(`You may look at ${timeline}, not change it. Who administers it can let you write.`);
+}
+
+/** Whether the clock may be moved and anchors be set. With limited access that depends on where to; the service decides. */
+export function mayMoveClock(timeline: string): Right {
+  return mayRecord(timeline);
 }
 
 /** Whether the pace of the clock may be changed: not with limited access. */
@@ -22,17 +32,15 @@ export function maySetRate(timeline: string): Right {
   return mayMoveClock(timeline);
 }
 
-/** Whether interventions may be made, dry runs included. */
+/** Whether interventions may be made, dry runs included, and events be taken back to an anchor. */
 export function mayIntervene(timeline: string): Right {
   if (session.body?.restriction_level === 'limited_access') return no('With limited access, history stays as it is: no interventions.');
-  return mayMoveClock(timeline);
+  return mayRecord(timeline);
 }
 
-function mayWrite(timeline: string): Right {
-  // Until the roles are known nothing is held back: the service refuses what must not be.
-  if (session.isOperator || !timelines.isRead) return YES;
-  const role = timelines.find(timeline)?.role;
-  if (role === 'write' || role === 'admin' || role === 'operator') return YES;
-  if (role === undefined) return YES;
-  return no(`You may look at ${timeline}, not change it. Who administers it can let you write.`);
+/** Whether timelines may be made. */
+export function mayMakeTimelines(): Right {
+  const level = session.body?.restriction_level;
+  const isHeld = level === 'read_only' || level === 'no_access';
+  return isHeld ? no('Your time travel is restricted to looking: you make no timelines. An operator can lift that.') : YES;
 }
