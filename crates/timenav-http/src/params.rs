@@ -167,12 +167,25 @@ pub(crate) fn from_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> 
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         // What is no JSON at all is told before what is wrong with its fields.
         match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
-            Ok(_) => fault(&error),
+            Ok(_) => fault(&wordless::<T>(body, &error).unwrap_or(error)),
             Err(syntax) => malformed(&syntax),
         }
     })?;
     json.end().map_err(|error| malformed(&error))?;
     Ok(value)
+}
+
+/// Returns a better error where a word is expected and something else than a text is given: of that, Serde tells
+/// neither what was given nor which words there are. Of the same value as a text it does.
+fn wordless<T: DeserializeOwned>(
+    body: &[u8],
+    error: &serde_path_to_error::Error<serde_json::Error>,
+) -> Option<serde_path_to_error::Error<serde_json::Error>> {
+    error.inner().to_string().strip_prefix("expected value")?;
+    let mut json: Value = serde_json::from_slice(body).ok()?;
+    let given = json.pointer_mut(&format!("/{}", path_of(error.path())))?;
+    *given = Value::String(given.to_string());
+    serde_path_to_error::deserialize::<_, T>(json).err()
 }
 
 pub(crate) fn malformed(error: &serde_json::Error) -> Failure {

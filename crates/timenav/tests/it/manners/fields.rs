@@ -84,6 +84,8 @@ fn values_of_another_type_are_refused() {
                 assert_eq!(answer.status, 400, "{told}");
                 let refused = answer.json();
                 assert_eq!(refused["code"], "invalid_parameter", "{told}");
+                // Where a word is expected, the words are told.
+                assert_ne!(refused["detail"], "expected value", "{told}");
                 let at = pointer(&refused);
                 assert!(at == format!("#/{name}") || at.starts_with(&format!("#/{name}/")), "{told}");
             }
