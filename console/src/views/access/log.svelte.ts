@@ -42,7 +42,9 @@ export class AccessLog {
     readonly timeline: string,
     readonly filter: LogFilter,
   ) {
-    this.#stream = new Stream('v1/stream', { timeline_id: timeline }, ['clock', 'event', 'events', 'intervention', 'interventions', 'reset'], () => this.#changed());
+    // Not of paradoxes: for these the service would look through the whole timeline.
+    const topics = ['clock', 'events', 'interventions'];
+    this.#stream = new Stream('v1/stream', { timeline_id: timeline, topics: topics.join(',') }, [...topics, 'reset'], () => this.#changed());
     document.addEventListener('visibilitychange', this.#seen);
     void this.#begin();
   }
