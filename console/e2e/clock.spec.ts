@@ -6,6 +6,7 @@ import { REFUSED, expectAccessible, expectNoSidewaysScroll, stage } from './harn
 const on = stage();
 
 interface Clock {
+  generation: number;
   current_time: string;
   state: string;
   rate: number;
@@ -82,6 +83,17 @@ describe('moving the clock', () => {
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys of the clock' }).waitFor();
     await page.keyboard.press('Escape');
+  });
+
+  it('loses no key of a quick hand, and takes back what was moved last', async () => {
+    await standing('quick');
+    const page = await on.loggedIn('clock?timeline=quick');
+    await face(page).getByText('Paused').waitFor();
+    const { generation } = await clockOf('quick');
+    for (const key of ['3', 'f', 'f', 'f', 'r', 'f', 'u']) await page.keyboard.press(key);
+    await expect.poll(async () => (await clockOf('quick')).generation).toBe(generation + 6);
+    expect((await clockOf('quick')).current_time).toBe('2028-03-02T07:30:00Z');
+    await page.getByRole('heading', { name: 'Thursday, 2 March 2028' }).waitFor();
   });
 
   it('pauses, resumes, goes on and back with buttons, and offers the way back', async () => {

@@ -17,23 +17,73 @@ type Deed = 'pause-time' | 'resume-time' | 'fast-forward' | 'rewind' | 'travel' 
 
 const MOVES: readonly Deed[] = ['fast-forward', 'rewind', 'travel', 'return-to-anchor'];
 
+/** How many deeds are kept while one is under way: what a quick hand presses, and no more of a key that is held down. */
+const WAITING_MAX = 8;
+
 export class Desk {
   /** What is under way. */
   busy = $state<Deed | null>(null);
   error = $state<unknown>(null);
   /** What caused the error. */
   failed = $state<Deed | null>(null);
-  before = $state<Before | null>(null);
+  private before = $state<Before | null>(null);
+
+  private waiting = 0;
+  private failures = 0;
+  private last: Promise<boolean> = Promise.resolve(true);
 
   constructor(
     private readonly timeline: string,
     private readonly clock: () => LiveClock | null,
   ) {}
 
-  /** Does it, and takes the clock over from the answer. Returns whether it was done. */
-  async run(deed: Deed, parameters: Record<string, unknown> = {}): Promise<boolean> {
+  /** The way back of the last move, as long as nobody changed the clock since. */
+  get back(): Before | null {
+    return this.before?.generation === this.clock()?.body?.generation ? this.before : null;
+  }
+
+  /** Does it once what is under way is done, and takes the clock over from the answer. Returns whether it was done. */
+  run(deed: Deed, parameters: Record<string, unknown> = {}): Promise<boolean> {
+    return this.inTurn(() => this.act(deed, parameters));
+  }
+
+  /** Pauses a clock that runs by then, or lets one go on that stands. */
+  toggle(): Promise<boolean> {
+    return this.inTurn(() => this.act(this.clock()?.body?.state === 'paused' ? 'resume-time' : 'pause-time', {}));
+  }
+
+  /** Goes the way back, where there is one. */
+  undo(): Promise<boolean> {
+    return this.inTurn(async () => {
+      const before = this.back;
+      if (before === null) return false;
+      const place = before.location === null ? {} : { location: before.location };
+      const isDone = await this.act('travel', { destination_time: format(before.instant), ...place });
+      if (isDone) this.before = null;
+      return isDone;
+    });
+  }
+
+  /** No longer offers the way back. */
+  forget(): void {
+    this.before = null;
+  }
+
+  /** One after the other. What waits behind a deed that fails is not done: it was meant for another clock. */
+  private inTurn(deed: () => Promise<boolean>): Promise<boolean> {
+    if (this.waiting === WAITING_MAX) return Promise.resolve(false);
+    const failures = this.failures;
+    this.waiting += 1;
+    this.last = this.last.then(() => {
+      this.waiting -= 1;
+      return failures === this.failures ? deed() : false;
+    });
+    return this.last;
+  }
+
+  private async act(deed: Deed, parameters: Record<string, unknown>): Promise<boolean> {
     const clock = this.clock();
-    if (this.busy !== null || clock === null) return false;
+    if (clock === null) return false;
     const was = clock.body ? { instant: clock.now, location: clock.body.location } : null;
     this.busy = deed;
     this.error = null;
@@ -48,19 +98,12 @@ export class Desk {
       }
       return true;
     } catch (error) {
+      this.failures += 1;
       this.error = error;
       this.failed = deed;
       return false;
     } finally {
       this.busy = null;
     }
-  }
-
-  /** Takes the last move back, as long as nobody changed the clock since. */
-  async undo(): Promise<void> {
-    const before = this.before;
-    if (before === null) return;
-    const place = before.location === null ? {} : { location: before.location };
-    if (await this.run('travel', { destination_time: format(before.instant), ...place })) this.before = null;
   }
 }
