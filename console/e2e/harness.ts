@@ -16,6 +16,9 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 export const BINARY = process.env['TIMENAV_BIN'] ?? resolve(import.meta.dirname, '../../target/debug/timenav');
 export const CHROMIUM = process.env['CHROMIUM_BIN'] ?? '/usr/bin/chromium';
 
+/** Up to so many milliseconds are added to each request and to each answer, to find what works on a quick machine only. */
+const SLOW_MS = Number(process.env['E2E_SLOW_MS'] ?? 0);
+
 const START_MAX_MS = 30_000;
 export const FLAGS = [
   '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
@@ -28,6 +31,8 @@ export const PASSWORD = 'correct horse battery staple';
 /** A running service with a data folder of its own. */
 export class Service {
   #process: ChildProcess | null = null;
+  #address = '';
+  #slow: Server | null = null;
   url = '';
   adminKey = '';
 
@@ -51,7 +56,7 @@ export class Service {
     this.#process = child;
     let log = '';
     child.stderr.on('data', (bytes: Buffer) => (log += bytes.toString()));
-    this.url = await new Promise<string>((found, failed) => {
+    this.#address = await new Promise<string>((found, failed) => {
       const timer = setTimeout(() => failed(new Error(`the service does not start:\n${log}`)), START_MAX_MS);
       child.once('exit', () => failed(new Error(`the service ended:\n${log}`)));
       createInterface(child.stdout).on('line', (line) => {
@@ -61,6 +66,13 @@ export class Service {
         found(address);
       });
     });
+    if (SLOW_MS === 0) {
+      this.url = this.#address;
+    } else if (this.#slow === null) {
+      const { url, server } = await proxy(this.#address, '/', SLOW_MS);
+      this.url = url.replace(/\/$/, '');
+      this.#slow = server;
+    }
   }
 
   /** Ends the service as an operator would, and waits for its end. */
@@ -76,11 +88,12 @@ export class Service {
 
   /** Starts it again on the same port and data. */
   async again(): Promise<void> {
-    await this.#launch(new URL(this.url).host);
+    await this.#launch(new URL(this.#address).host);
   }
 
   async remove(): Promise<void> {
     await this.end();
+    this.#slow?.close();
     rmSync(this.data, { recursive: true, force: true });
   }
 
@@ -222,8 +235,14 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
 }
 
 /** Serves a service under a path prefix, as a reverse proxy would. Returns the address of the prefix. */
-export async function underPrefix(service: Service, prefix: string): Promise<{ url: string; server: Server }> {
-  const target = new URL(service.url);
+export function underPrefix(service: Service, prefix: string): Promise<{ url: string; server: Server }> {
+  return proxy(service.url, prefix, 0);
+}
+
+/** Passes on what comes to a path prefix, and the answers, each after a while of its own, so that they overtake one another. */
+async function proxy(address: string, prefix: string, slowMs: number): Promise<{ url: string; server: Server }> {
+  const target = new URL(address);
+  const after = (then: () => void): unknown => (slowMs === 0 ? then() : setTimeout(then, Math.random() * slowMs));
   const server = createServer((from, to) => {
     if (!from.url?.startsWith(prefix)) {
       to.writeHead(404).end();
@@ -231,14 +250,14 @@ export async function underPrefix(service: Service, prefix: string): Promise<{ u
     }
     const passed = request(
       { host: target.hostname, port: target.port, method: from.method, path: from.url.slice(prefix.length - 1), headers: from.headers },
-      (answer) => {
+      (answer) => after(() => {
         to.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(to);
-      },
+      }),
     );
     passed.on('error', () => to.destroy());
     to.on('close', () => passed.destroy());
-    from.pipe(passed);
+    after(() => from.pipe(passed));
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`, server };

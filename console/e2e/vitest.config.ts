@@ -9,6 +9,8 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // As long as the browser waits: a machine with much else to do is slow, not wrong.
+    expect: { poll: { timeout: 30_000 } },
     globalSetup: './setup.ts',
   },
 });
