@@ -6,6 +6,7 @@ use axum::extract::{FromRequestParts, Path};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, header};
+use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -194,17 +195,28 @@ pub(crate) fn malformed(error: &serde_json::Error) -> Failure {
 
 fn query_map(query: &str) -> Result<Map<String, Value>, Failure> {
     let mut map = Map::new();
-    for (name, text) in form_urlencoded::parse(query.as_bytes()) {
-        let (name, text): (Cow<'_, str>, Cow<'_, str>) = (name, text);
-        match map.get(&*name) {
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, text) = pair.split_once('=').unwrap_or((pair, ""));
+        let name = decoded(name).ok_or_else(|| Failure::invalid("", format!("the name of a parameter {NO_TEXT}")))?;
+        let text = decoded(text).ok_or_else(|| Failure::invalid(&name, format!("the value {NO_TEXT}")))?;
+        match map.get(&name) {
             Some(Value::String(given)) if *given != text => return Err(conflict(&name)),
             Some(_) => {}
             None => {
-                map.insert(name.into_owned(), Value::String(text.into_owned()));
+                map.insert(name, Value::String(text));
             }
         }
     }
     Ok(map)
+}
+
+/// What is wrong with a name or a value that cannot be decoded.
+const NO_TEXT: &str = "is not UTF-8 once the percent signs of the query string are decoded";
+
+/// Reads a name or a value of a query string (`application/x-www-form-urlencoded`). Browsers put U+FFFD in the place of what is no
+/// text; an id or a place with something else in it is another one, so it is refused here.
+fn decoded(raw: &str) -> Option<String> {
+    percent_decode_str(&raw.replace('+', " ")).decode_utf8().ok().map(Cow::into_owned)
 }
 
 pub(crate) fn conflict(name: &str) -> Failure {

@@ -80,6 +80,16 @@ fn faults_name_the_field() {
 }
 
 #[test]
+fn what_is_no_text_is_refused_and_never_replaced() {
+    check("limit=%35&destination_time=2005-08-29T00%3A00:00Z", "", Ok(Some(5)));
+    check("&&limit=5&", GOOD, Ok(Some(5)));
+    check("limit=%FF", GOOD, Err(("invalid_parameter", "limit")));
+    check("destination_time=%C3%28", "", Err(("invalid_parameter", "destination_time")));
+    check("li%FFmit=5", GOOD, Err(("invalid_parameter", "")));
+    check("limit", GOOD, Err(("invalid_parameter", "limit")));
+}
+
+#[test]
 fn what_is_not_a_json_object_is_told_apart() {
     for bad in ["{", "nope", "{\"a\":}", "{} {}", "\u{feff}{}", "[1"] {
         check("", bad, Err(("malformed_json", "")));
