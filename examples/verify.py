@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Checks a ledger of a timenav service as a stranger would.
 
-    TIMENAV_API_KEY=… verify.py URL TIMELINE [--verifier-key VKEY] [--checkpoint FILE] [--save FILE]
-    verify.py --proof FILE --verifier-key VKEY [--entry FILE]
+    TIMENAV_API_KEY=… verify.py URL TIMELINE [--verifier-key VKEY]… [--checkpoint FILE] [--save FILE]
+    verify.py --proof FILE --verifier-key VKEY… [--entry FILE]
 
 The first checks a whole ledger over HTTP; the second a proof file of one entry (§7), without any network.
 Written from docs/ledger-format.md ("the page"; §n is a section of it) and C2SP tlog-tiles, with the standard library of
 Python 3.9 alone. Every read is itself recorded, so a ledger grows while it is read: what is checked is the ledger at the
 size of the checkpoint that is fetched first. Payloads are not read (§2): this does not notice what was done to them.
+Where the signing key was rotated (§6), the first key is the one that signs today, and each further one a retired key, which
+counts for --checkpoint and --proof alone.
 Exit code: 0 the ledger verifies, 1 it does not, 2 it could not be looked at (usage, files, network, or the service refuses)."""
 import argparse, base64, collections, datetime, hashlib, http.client, json, os, pathlib, re, sys
 import urllib.error, urllib.request
@@ -169,26 +171,31 @@ def read_key(text):
     need(KEY_NAME.fullmatch(name) and len(data) == 33 and data[0] == 1 and key_id == right_id.hex(), "this is no verifier key")
     return Key(name, right_id, data[1:])
 
-def open_note(note, key):
-    """§6: verifies a note against one known key. Returns its text."""
+def open_note(note, keys, counting):
+    """§6: verifies a note against known keys, one of which that counts must have signed it. Returns its text."""
     text, empty_line, signatures = note.decode().rpartition("\n\n")
     need(len(note) <= NOTE_BYTES_MAX and not re.search(rb"[\0-\t\v-\x1f]", note), "it is too long, or has control characters")
     *lines, end = signatures.split("\n")
     need(empty_line and end == "" and 1 <= len(lines) <= 64, "it is not a text, an empty line and 1-64 signature lines")
-    is_signed = False
+    signers = []
     for line in lines:
         dash, name, data = (line.split(" ", 2) + ["", ""])[:3]
         signature = decoded(data)
         need(dash == "\u2014" and KEY_NAME.fullmatch(name) and len(signature) > 4, f"this is no signature line: {line!r}")
-        if (name, signature[:4]) == (key.name, key.id):
-            is_signed = ed25519_verifies(key.public, f"{text}\n".encode(), signature[4:])
-            need(is_signed, f"the signature of {key.name} does not verify")
-    need(is_signed, f"the note is not signed by the key {key.name}+{key.id.hex()}")
+        signers.append(f"{name}+{signature[:4].hex()}")
+        for key in keys:
+            if (name, signature[:4]) == (key.name, key.id):
+                is_good = ed25519_verifies(key.public, f"{text}\n".encode(), signature[4:])
+                need(is_good, f"the signature of {signers[-1]} does not verify")
+    wanted = [f"{key.name}+{key.id.hex()}" for key in counting]
+    need(set(wanted) & set(signers), f"the note is not signed by the key {' or '.join(wanted)}, but by {', '.join(signers[:4])}; "
+                                     "of keys that were rotated, give the one that signs today first, then retired ones")
     return text
 
-def open_checkpoint(note, key):
-    """§5: verifies and reads a checkpoint, whose origin must be the name of the key."""
-    origin, size, root, *more = open_note(note, key).split("\n") + ["", ""]
+def open_checkpoint(note, keys, is_kept=False):
+    """§5: verifies and reads a checkpoint, whose origin must be the name of the key. A kept one may be of a retired key."""
+    key = keys[0]
+    origin, size, root, *more = open_note(note, keys, keys if is_kept else keys[:1]).split("\n") + ["", ""]
     need(origin == key.name, f"the checkpoint is of {origin!r}, the key of {key.name!r}")
     checkpoint = Checkpoint(int(size) if re.fullmatch("0|[1-9][0-9]{0,15}", size) else -1, decoded(root))
     need(checkpoint.size >= 0 and len(checkpoint.root) == 32 and "" not in more[:-2], "it is signed, but no checkpoint")
@@ -206,12 +213,12 @@ def read_proof(data):
     need(index and len(hashes) <= 64 and {len(one) for one in hashes} <= {32}, "its index or its hashes are not as they are written")
     return extra, int(index[1]), hashes, note
 
-def verify_proof(data, entry, key):
+def verify_proof(data, entry, keys):
     """§8, one entry: does all that can be done without the payload, and says what holds."""
     extra, index, hashes, note = read_proof(data)
     entry = extra if entry is None else entry
     need(entry is not None, "the entry is not in the file; give it with --entry")
-    checkpoint = open_checkpoint(note, key)
+    key, checkpoint = keys[0], open_checkpoint(note, keys, is_kept=True)
     print(f"checkpoint  {key.name}, {checkpoint.size} entries, root {checkpoint.root.hex()}: the signature verifies")
     members = read_entry(entry)
     instant(members["recorded_at"])
@@ -259,11 +266,11 @@ class Service(urllib.request.HTTPRedirectHandler):
             yield bundle[2:end], hashes[:32]
             bundle, hashes = bundle[end:], hashes[32:]
 
-    def proof(self, query, key):
+    def proof(self, query, keys):
         """Reads a proof: its verified checkpoint, and its hashes."""
         try:
             answer = json.loads(self.get(f"proof?{query}"))
-            return open_checkpoint(answer["checkpoint"].encode(), key), [bytes.fromhex(text) for text in answer["hashes"]]
+            return open_checkpoint(answer["checkpoint"].encode(), keys), [bytes.fromhex(text) for text in answer["hashes"]]
         except (AttributeError, KeyError, TypeError, RecursionError) as error:
             raise ValueError(f"the answer to proof?{query} is malformed: {error!r}") from None
 
@@ -290,12 +297,12 @@ def walk(service, timeline, sizes, sample, problems):
                 roots[tree.size] = tree.root()
     return roots, sample_leaf
 
-def verify(service, timeline, key, note, saved_note, problems):
+def verify(service, timeline, keys, note, saved_note, problems):
     """Does all of §8 that can be done without payloads, prints what holds, and adds what is wrong to the problems."""
-    checkpoint = open_checkpoint(note, key)
+    key, checkpoint = keys[0], open_checkpoint(note, keys)
     need(key.name.rpartition("/")[2] == timeline, f"the key is of the ledger {key.name!r}")
     print(f"checkpoint  {key.name}, {checkpoint.size} entries, root {checkpoint.root.hex()}: the signature verifies")
-    saved = checkpoint if saved_note is None else open_checkpoint(saved_note, key)
+    saved = checkpoint if saved_note is None else open_checkpoint(saved_note, keys, is_kept=True)
     sample = checkpoint.size // 2
     roots, sample_leaf = walk(service, timeline, {checkpoint.size, min(saved.size, checkpoint.size)}, sample, problems)
     is_signed = roots[checkpoint.size] == checkpoint.root
@@ -313,10 +320,10 @@ def verify(service, timeline, key, note, saved_note, problems):
     print(f"entries     all {checkpoint.size} are canonical and in order, equal the tiles, and lead to the root")
     print(f"saved       {'no checkpoint was given' if saved_note is None else f'the first {saved.size} entries are those of it'}")
     if checkpoint.size:
-        newest, hashes = service.proof(f"position={sample}", key)
+        newest, hashes = service.proof(f"position={sample}", keys)
         check_inclusion(sample_leaf, sample, newest, hashes)
         print(f"inclusion   the proof that entry {sample} is in the ledger of {newest.size} entries verifies")
-    newest, hashes = service.proof(f"from={checkpoint.size}", key)
+    newest, hashes = service.proof(f"from={checkpoint.size}", keys)
     check_consistency(checkpoint, newest, hashes)
     print(f"consistency the proof that the ledger of {newest.size} entries continues that of {checkpoint.size} verifies")
 
@@ -353,7 +360,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="The API key comes from TIMENAV_API_KEY.")
     parser.add_argument("url", nargs="?", default="", metavar="URL")
     parser.add_argument("timeline", nargs="?", default="", metavar="TIMELINE")
-    parser.add_argument("--verifier-key", metavar="VKEY", type=read_key, help="public key of the ledger, got by another way")
+    parser.add_argument("--verifier-key", metavar="VKEY", type=read_key, action="append", default=[],
+                        help="public key of the ledger, got by another way; given again for each retired key")
     parser.add_argument("--checkpoint", metavar="FILE", help="checkpoint saved earlier, which the ledger must continue")
     parser.add_argument("--save", metavar="FILE", help="where to keep the checkpoint, if the ledger verifies")
     parser.add_argument("--proof", metavar="FILE", help="proof file of one entry, to be checked instead of a whole ledger")
@@ -362,22 +370,24 @@ def main():
     args, api_key, saved, problems = parser.parse_args(), os.environ.get("TIMENAV_API_KEY", ""), None, []
     if args.self_test:
         return self_test()
+    if len({key.name for key in args.verifier_key}) > 1:
+        parser.error("the keys are of different ledgers: each ledger has its keys under its own name")
     if args.proof:
-        if args.url or args.verifier_key is None:
+        if args.url or not args.verifier_key:
             parser.error("--proof needs --verifier-key, and no URL")
         return main_of_proof(args)
     if not (re.match("https?://", args.url) and re.fullmatch("[\\w.:@-]{1,128}", args.timeline, re.ASCII) and api_key.isascii()):
         parser.error("a URL with http:// or https:// and the name of a timeline are needed")
-    service, key = Service(args.url, args.timeline, api_key), args.verifier_key
+    service, keys = Service(args.url, args.timeline, api_key), args.verifier_key
     try:
         if args.checkpoint:
             saved = pathlib.Path(args.checkpoint).read_bytes()
         note = service.get("checkpoint", accept="text/plain")
-        if key is None:
+        if not keys:
             print("WARNING: without --verifier-key, the service itself says which key to trust. That pins nothing: who runs\n"
                   "it can show another history under another key. Get the key by another way, and give it.", file=sys.stderr)
-            key = read_key(json.loads(service.get("checkpoint", accept="application/json"))["verifier_key"])
-        verify(service, args.timeline, key, note, saved, problems)
+            keys = [read_key(json.loads(service.get("checkpoint", accept="application/json"))["verifier_key"])]
+        verify(service, args.timeline, keys, note, saved, problems)
         if args.save and not problems:
             pathlib.Path(f"{args.save}.new").write_bytes(note)
             os.replace(f"{args.save}.new", args.save)

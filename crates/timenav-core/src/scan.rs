@@ -15,7 +15,7 @@ mod tests;
 
 pub use depth::{Depth, DepthError, SAMPLE_ENTRIES_MAX};
 pub use ledger::{EntryBytes, FilledTile, LedgerScan, Mark, compare_checkpoints};
-pub use signed::{Unsigned, open_signed};
+pub use signed::{Unsigned, open_kept, open_signed};
 
 /// Findings of one kind that are told one by one. More are counted.
 pub const FINDINGS_PER_KIND_MAX: usize = 100;
@@ -43,7 +43,7 @@ pub enum FindingKind {
     StateMismatch,
     /// A checkpoint is no signed note, or its signature is wrong.
     BadSignature,
-    /// A checkpoint is signed by another key than the one pinned.
+    /// A checkpoint is signed by another key than the one pinned, or an entry says that another one signs.
     UnknownKey,
     /// An entry is of a format version that this program does not know.
     UnknownFormat,

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, VerifierKey};
-use timenav_core::scan::{Depth, Finding, FindingKind, Findings, Mark, open_signed};
+use timenav_core::ledger::{Checkpoint, TrustedKeys};
+use timenav_core::scan::{Depth, Finding, FindingKind, Findings, Mark, open_kept, open_signed};
 
 use crate::entropy::Entropy;
 use crate::gazetteer::Gazetteer;
@@ -92,8 +92,8 @@ pub struct ScanRequest<'a> {
     pub timeline: TimelineId,
     /// How much of it.
     pub depth: Depth,
-    /// The key that is trusted, named after the ledger.
-    pub key: VerifierKey,
+    /// The keys that are trusted, named after the ledger.
+    pub keys: TrustedKeys,
     /// The arithmetic of signatures.
     pub verify: &'a VerifySignature,
     /// What events were given the coordinates of their places by; what it gave is not compared without.
@@ -114,7 +114,7 @@ pub async fn scan(
 ) -> Result<Option<Scan>, StoreError> {
     progress(Progress::default());
     let mut findings = Findings::default();
-    let marks = open_kept(request, &mut findings);
+    let marks = open_marks(request, &mut findings);
     let snapshot = match request.source.snapshot(&request.timeline).await {
         Ok(Some(snapshot)) => snapshot,
         Ok(None) if request.kept.is_empty() => return Ok(None),
@@ -137,10 +137,10 @@ pub async fn scan(
 }
 
 /// Reads the checkpoints from elsewhere.
-fn open_kept(request: &ScanRequest<'_>, findings: &mut Findings) -> Vec<Mark> {
+fn open_marks(request: &ScanRequest<'_>, findings: &mut Findings) -> Vec<Mark> {
     let mut marks = Vec::new();
     for kept in &request.kept {
-        match open_signed(&kept.note, &request.key, request.verify) {
+        match open_kept(&kept.note, &request.keys, request.verify) {
             Ok(Checkpoint { size, root, .. }) => marks.push(Mark { from: kept.from, size, root, found: None }),
             Err(unsigned) => {
                 let evidence = format!("the checkpoint {}: {}", kept.from, unsigned.evidence);
@@ -153,7 +153,7 @@ fn open_kept(request: &ScanRequest<'_>, findings: &mut Findings) -> Vec<Mark> {
 
 /// Reads the newest checkpoint in the database.
 fn open_newest(request: &ScanRequest<'_>, snapshot: &Snapshot, findings: &mut Findings) -> Option<Checkpoint> {
-    match open_signed(&snapshot.head.checkpoint, &request.key, request.verify) {
+    match open_signed(&snapshot.head.checkpoint, &request.keys, request.verify) {
         Ok(signed) => Some(signed),
         Err(unsigned) => {
             let size = snapshot.head.frontier.size();

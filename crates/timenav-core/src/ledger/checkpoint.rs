@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::note::{Note, NoteError, VerifierKey};
+use super::note::{Note, NoteError, TrustedKeys, VerifierKey};
 use super::{Hash, parse_decimal};
 
 #[cfg(test)]
@@ -108,11 +108,46 @@ impl Checkpoint {
         key: &VerifierKey,
         ed25519: impl Fn(&[u8; 32], &[u8], &[u8; 64]) -> bool,
     ) -> Result<Self, CheckpointError> {
+        Self::opened(note, std::slice::from_ref(key), |_| true, ed25519)
+    }
+
+    /// Reads a signed checkpoint as [`Checkpoint::open`] does, by the key that signs today. Retired keys may have
+    /// signed it too, and where one is said to have, it must have.
+    ///
+    /// # Errors
+    /// As those of [`Checkpoint::open`].
+    pub fn open_newest(
+        note: &[u8],
+        keys: &TrustedKeys,
+        ed25519: impl Fn(&[u8; 32], &[u8], &[u8; 64]) -> bool,
+    ) -> Result<Self, CheckpointError> {
+        Self::opened(note, &keys.all(), |signer| *signer == keys.current, ed25519)
+    }
+
+    /// Reads a checkpoint that somebody kept: signed by the key that signs today, or by one that did.
+    ///
+    /// # Errors
+    /// As those of [`Checkpoint::open`].
+    pub fn open_kept(
+        note: &[u8],
+        keys: &TrustedKeys,
+        ed25519: impl Fn(&[u8; 32], &[u8], &[u8; 64]) -> bool,
+    ) -> Result<Self, CheckpointError> {
+        Self::opened(note, &keys.all(), |_| true, ed25519)
+    }
+
+    /// Reads a checkpoint that a known key that counts has signed.
+    fn opened(
+        note: &[u8],
+        known: &[VerifierKey],
+        counts: impl Fn(&VerifierKey) -> bool,
+        ed25519: impl Fn(&[u8; 32], &[u8], &[u8; 64]) -> bool,
+    ) -> Result<Self, CheckpointError> {
         let note = Note::parse(note)?;
-        note.verify(std::slice::from_ref(key), ed25519)?;
+        let signers = note.signers(known, ed25519)?;
         let checkpoint = Self::parse(note.text())?;
-        checkpoint.check_origin(key)?;
-        Ok(checkpoint)
+        signers.iter().try_for_each(|signer| checkpoint.check_origin(signer))?;
+        if signers.into_iter().any(counts) { Ok(checkpoint) } else { Err(NoteError::NoKnownKey.into()) }
     }
 
     fn check_origin(&self, key: &VerifierKey) -> Result<(), CheckpointError> {

@@ -26,7 +26,7 @@ pub use leaf::{LEAF_VERSION, Leaf, LeafError, LeafRecord, SEQ_MAX, Salt, payload
 pub use merkle::{Frontier, FrontierError, Subtree};
 pub use merkle::{empty_root, fold, leaf_hash, node_hash, tree_root};
 pub use note::{ED25519, NOTE_BYTES_MAX, NOTE_SIGNATURES_MAX};
-pub use note::{Note, NoteError, NoteKeyId, NoteSignature, SignerKey, VerifierKey, key_id};
+pub use note::{Note, NoteError, NoteKeyId, NoteSignature, SignerKey, TrustedKeys, VerifierKey, key_id};
 pub use proof::{PROOF_HASHES_MAX, ProofError, ProofNode, TlogProof, TlogProofError};
 pub use proof::{consistency_nodes, inclusion_nodes, root_node};
 pub use proof::{verify_consistency, verify_inclusion};

@@ -190,9 +190,22 @@ impl Note {
         if !text.ends_with('\n') {
             return Err(NoteError::UnfinishedText);
         }
-        let signature = sign(text.as_bytes()).to_vec();
-        let signature = NoteSignature { name: key.name.clone(), id: key.id, signature };
-        Ok(Self { text, signatures: vec![signature] })
+        let unsigned = Self { text, signatures: Vec::new() };
+        unsigned.countersign(key, sign)
+    }
+
+    /// Returns the note with one more signature over the same text, as where one key takes the place of
+    /// another.
+    ///
+    /// # Errors
+    /// There are [`NOTE_SIGNATURES_MAX`] signatures already.
+    pub fn countersign(mut self, key: &VerifierKey, sign: impl FnOnce(&[u8]) -> [u8; 64]) -> Result<Self, NoteError> {
+        if self.signatures.len() >= NOTE_SIGNATURES_MAX {
+            return Err(NoteError::TooManySignatures);
+        }
+        let signature = sign(self.text.as_bytes()).to_vec();
+        self.signatures.push(NoteSignature { name: key.name.clone(), id: key.id, signature });
+        Ok(self)
     }
 
     /// Reads a note. Its text ends before the last empty line.
@@ -238,7 +251,20 @@ impl Note {
         known: &[VerifierKey],
         ed25519: impl Fn(&[u8; 32], &[u8], &[u8; 64]) -> bool,
     ) -> Result<(), NoteError> {
-        let mut verified = false;
+        self.signers(known, ed25519).map(|_| ())
+    }
+
+    /// Returns the known keys that have signed, in the order of their lines, after the checks of
+    /// [`Note::verify`].
+    ///
+    /// # Errors
+    /// As those of [`Note::verify`].
+    pub fn signers<'a>(
+        &self,
+        known: &'a [VerifierKey],
+        ed25519: impl Fn(&[u8; 32], &[u8], &[u8; 64]) -> bool,
+    ) -> Result<Vec<&'a VerifierKey>, NoteError> {
+        let mut signers = Vec::new();
         for line in &self.signatures {
             let key = known.iter().find(|key| key.id == line.id && key.name == line.name);
             let Some(key) = key else { continue };
@@ -247,9 +273,9 @@ impl Note {
             if !signed {
                 return Err(NoteError::BadSignature { name: line.name.clone(), id: line.id });
             }
-            verified = true;
+            signers.push(key);
         }
-        if verified { Ok(()) } else { Err(NoteError::NoKnownKey) }
+        if signers.is_empty() { Err(NoteError::NoKnownKey) } else { Ok(signers) }
     }
 }
 
@@ -332,6 +358,29 @@ impl VerifierKey {
 impl fmt::Display for VerifierKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&key_text(&self.name, self.id, &self.public_key))
+    }
+}
+
+/// The keys that a verifier trusts for one ledger, all under the name of that ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrustedKeys {
+    /// The key that signs today. What is newest must be signed by it.
+    pub current: VerifierKey,
+    /// Keys that signed before it, and whose places others have taken. They count for what was kept from then.
+    pub retired: Vec<VerifierKey>,
+}
+
+impl TrustedKeys {
+    /// Returns the key that signs today, and all others after it.
+    #[must_use]
+    pub fn all(&self) -> Vec<VerifierKey> {
+        std::iter::once(&self.current).chain(&self.retired).cloned().collect()
+    }
+}
+
+impl From<VerifierKey> for TrustedKeys {
+    fn from(current: VerifierKey) -> Self {
+        Self { current, retired: Vec::new() }
     }
 }
 

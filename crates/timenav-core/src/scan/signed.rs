@@ -1,7 +1,11 @@
 //! Whether a checkpoint is what it claims to be, and how it is called where it is not.
 
 use super::FindingKind;
-use crate::ledger::{Checkpoint, CheckpointError, Note, NoteError, VerifierKey};
+use crate::ledger::{Checkpoint, CheckpointError, Note, NoteError, NoteSignature, TrustedKeys};
+
+/// Signers of a note that are named where none of them is trusted for it. Whoever sends a note decides how many
+/// there are.
+const SIGNERS_NAMED_MAX: usize = 4;
 
 /// Why a note is no checkpoint of this ledger and key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,33 +18,59 @@ pub struct Unsigned {
     pub evidence: String,
 }
 
-/// Reads a signed checkpoint. `ed25519` is as for [`Note::verify`].
+/// Reads the newest signed checkpoint of a ledger, as [`Checkpoint::open_newest`] does.
 ///
 /// # Errors
 /// It is of another ledger, signed by another key, damaged, or its signature is wrong.
 pub fn open_signed(
     note: &str,
-    key: &VerifierKey,
+    keys: &TrustedKeys,
     ed25519: impl Fn(&[u8; 32], &[u8], &[u8; 64]) -> bool,
 ) -> Result<Checkpoint, Unsigned> {
-    let error = match Checkpoint::open(note.as_bytes(), key, ed25519) {
-        Ok(checkpoint) => return Ok(checkpoint),
-        Err(error) => error,
-    };
-    let claimed = Note::parse(note.as_bytes()).ok().and_then(|note| Checkpoint::parse(note.text()).ok());
-    let kind = match &error {
+    Checkpoint::open_newest(note.as_bytes(), keys, ed25519).map_err(|error| unsigned(note, keys, &error))
+}
+
+/// Reads a checkpoint that was kept outside of what is looked at, as [`Checkpoint::open_kept`] does.
+///
+/// # Errors
+/// As those of [`open_signed`].
+pub fn open_kept(
+    note: &str,
+    keys: &TrustedKeys,
+    ed25519: impl Fn(&[u8; 32], &[u8], &[u8; 64]) -> bool,
+) -> Result<Checkpoint, Unsigned> {
+    Checkpoint::open_kept(note.as_bytes(), keys, ed25519).map_err(|error| unsigned(note, keys, &error))
+}
+
+fn unsigned(note: &str, keys: &TrustedKeys, error: &CheckpointError) -> Unsigned {
+    let parsed = Note::parse(note.as_bytes()).ok();
+    let claimed = parsed.as_ref().and_then(|note| Checkpoint::parse(note.text()).ok());
+    let name = keys.current.name();
+    let kind = match error {
         CheckpointError::OriginMismatch { .. } => FindingKind::OriginMismatch,
-        _ if claimed.as_ref().is_some_and(|claimed| claimed.origin != key.name()) => FindingKind::OriginMismatch,
+        _ if claimed.as_ref().is_some_and(|claimed| claimed.origin != name) => FindingKind::OriginMismatch,
         CheckpointError::Note(NoteError::NoKnownKey) => FindingKind::UnknownKey,
         CheckpointError::Note(_) | CheckpointError::Lines | CheckpointError::Size | CheckpointError::Root => {
             FindingKind::BadSignature
         }
     };
-    let evidence = match (&kind, &claimed) {
-        (FindingKind::OriginMismatch, Some(claimed)) => {
-            format!("it is a checkpoint of `{}`, not of `{}`", claimed.origin, key.name())
+    let evidence = match (&kind, &claimed, &parsed) {
+        (FindingKind::OriginMismatch, Some(claimed), _) => {
+            format!("it is a checkpoint of `{}`, not of `{name}`", claimed.origin)
         }
+        (FindingKind::UnknownKey, _, Some(note)) => signed_by_others(note, keys),
         _ => error.to_string(),
     };
-    Err(Unsigned { kind, size: claimed.map(|claimed| claimed.size), evidence })
+    Unsigned { kind, size: claimed.map(|claimed| claimed.size), evidence }
+}
+
+/// Says which keys have signed, or are said to have, where none of them counts.
+fn signed_by_others(note: &Note, keys: &TrustedKeys) -> String {
+    let is_retired = |line: &NoteSignature| keys.retired.iter().any(|key| key.id() == line.id());
+    let named = |line: &NoteSignature| {
+        let which = if is_retired(line) { "the retired key" } else { "the key" };
+        format!("{which} `{}` with the id {}", line.name(), line.id())
+    };
+    let signers: Vec<String> = note.signatures().iter().take(SIGNERS_NAMED_MAX).map(named).collect();
+    format!("it is not signed by the key with the id {}, but by {}", keys.current.id(), signers.join(", "))
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::ledger::{Checkpoint, Leaf, Salt, VerifierKey, payload_hash};
+use crate::ledger::{Checkpoint, Leaf, Salt, TrustedKeys, VerifierKey, payload_hash};
 
 const TIMELINE: &str = "main";
 
@@ -143,12 +143,42 @@ fn a_note_of_another_ledger_or_key_is_called_what_it_is() {
         checkpoint.sign(by, |_| [7; 64]).unwrap().to_string()
     };
     let ours = key("t/main", 1);
-    let kind = |note: &str, good: bool| open_signed(note, &ours, |_, _, _| good).unwrap_err().kind;
-    assert_eq!(open_signed(&make("t/main", &ours), &ours, |_, _, _| true).unwrap().size, 3);
+    let trusted = TrustedKeys::from(ours.clone());
+    let kind = |note: &str, good: bool| open_signed(note, &trusted, |_, _, _| good).unwrap_err().kind;
+    assert_eq!(open_signed(&make("t/main", &ours), &trusted, |_, _, _| true).unwrap().size, 3);
     assert_eq!(kind(&make("t/main", &ours), false), FindingKind::BadSignature);
     assert_eq!(kind(&make("t/main", &key("t/main", 2)), true), FindingKind::UnknownKey);
     assert_eq!(kind(&make("t/other", &key("t/other", 1)), true), FindingKind::OriginMismatch);
     assert_eq!(kind("", true), FindingKind::BadSignature);
+}
+
+#[test]
+fn a_retired_key_counts_for_what_was_kept_and_not_for_what_is_newest() {
+    let key = |byte: u8| VerifierKey::new("t/main", [byte; 32]).unwrap();
+    let (old, new, other) = (key(1), key(2), key(3));
+    let checkpoint =
+        Checkpoint { origin: "t/main".to_owned(), size: 3, root: crate::ledger::empty_root(), extensions: Vec::new() };
+    // The one byte of a key signs everything.
+    let sign = |by: &VerifierKey| checkpoint.sign(by, |_| [by.public_key()[0]; 64]).unwrap();
+    let verify = |key: &[u8; 32], _: &[u8], signature: &[u8; 64]| key[0] == signature[0];
+    let both = sign(&old).countersign(&new, |_| [2; 64]).unwrap().to_string();
+    let forged = sign(&new).countersign(&old, |_| [9; 64]).unwrap().to_string();
+    let (by_old, by_new) = (sign(&old).to_string(), sign(&new).to_string());
+    let keys = TrustedKeys { current: new.clone(), retired: vec![other, old.clone()] };
+    let newest = |note: &str| open_signed(note, &keys, verify).map_err(|unsigned| unsigned.kind);
+    let kept = |note: &str| open_kept(note, &keys, verify).map_err(|unsigned| unsigned.kind);
+    let good = Ok(checkpoint.clone());
+    assert_eq!((newest(&by_new), kept(&by_new)), (good.clone(), good.clone()));
+    assert_eq!((newest(&both), kept(&both)), (good.clone(), good.clone()));
+    assert_eq!((newest(&by_old), kept(&by_old)), (Err(FindingKind::UnknownKey), good));
+    // A wrong signature of any key that is known refuses the note, whoever else has signed it.
+    assert_eq!((newest(&forged), kept(&forged)), (Err(FindingKind::BadSignature), Err(FindingKind::BadSignature)));
+    let told = open_signed(&by_old, &keys, verify).unwrap_err().evidence;
+    let (old, new) = (old.id(), new.id());
+    assert_eq!(
+        told,
+        format!("it is not signed by the key with the id {new}, but by the retired key `t/main` with the id {old}")
+    );
 }
 
 #[test]

@@ -112,7 +112,7 @@ impl Engine {
             source: self.store(),
             timeline: timeline.clone(),
             depth,
-            key: key.map_err(|error| Refusal::Damaged(error.to_string()))?,
+            keys: key.map_err(|error| Refusal::Damaged(error.to_string()))?.into(),
             verify: &move |public, message, signature| signer.verify(public, message, signature),
             gazetteer: self.doors().gazetteer.clone(),
             entropy: &*self.doors().entropy,

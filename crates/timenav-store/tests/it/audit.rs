@@ -154,7 +154,7 @@ async fn check_scan(store: &dyn Store, head: &Head, house: &House) {
         source: store,
         timeline: head.id.clone(),
         depth: Depth::Full,
-        key,
+        keys: key.into(),
         verify: &verify,
         gazetteer: house.gazetteer.clone(),
         entropy: &CountingEntropy::default(),

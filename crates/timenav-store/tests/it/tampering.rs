@@ -151,7 +151,7 @@ async fn look_at(house: &House, path: PathBuf, timeline: &str, depth: Depth, not
         source: &archive,
         timeline: timeline_id(timeline),
         depth,
-        key: VerifierKey::new(&origin(&house.options.service_name, timeline), signer.public_key()).unwrap(),
+        keys: VerifierKey::new(&origin(&house.options.service_name, timeline), signer.public_key()).unwrap().into(),
         verify: &move |public, message, signature| signer.verify(public, message, signature),
         gazetteer: house.gazetteer.clone(),
         entropy: &CountingEntropy::default(),

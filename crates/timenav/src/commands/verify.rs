@@ -11,8 +11,8 @@ use anyhow::{Context as _, bail};
 use reqwest::Url;
 use serde_json::{Value, json};
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, Note, VerifierKey, origin};
-use timenav_core::scan::{Depth, Finding};
+use timenav_core::ledger::{Checkpoint, Note, TrustedKeys, VerifierKey, origin};
+use timenav_core::scan::{Depth, Finding, FindingKind};
 use timenav_engine::{Checked, Scan};
 
 use self::scan_bar::ScanBar;
@@ -53,8 +53,12 @@ pub(crate) struct VerifyCommand {
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// The public key that you trust, as `<name>+<id>+<base64>` (C2SP signed-note).
+    ///
+    /// Where the signing key was rotated, give it again for each retired key. The first is the one that
+    /// signs today, by which what is newest must be signed; the others count for --checkpoint, which may
+    /// be from their time.
     #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
+    key: Vec<PathBuf>,
     /// Print what was found in JSON.
     #[arg(long)]
     json: bool,
@@ -62,8 +66,8 @@ pub(crate) struct VerifyCommand {
 
 /// What the user trusts and kept.
 struct Trusted {
-    /// The key in the file, whatever ledger it is named after.
-    key: Option<VerifierKey>,
+    /// The keys in the files, whatever ledger they are named after: the one that signs today, then retired ones.
+    keys: Vec<VerifierKey>,
     /// The kept checkpoint, and the timeline that it is of.
     kept: Option<Kept>,
 }
@@ -85,20 +89,32 @@ pub(crate) fn run(command: &VerifyCommand, surroundings: &Surroundings) -> Resul
         None => files::verify(command, &trusted)?,
     };
     show(&verified, command.json)?;
+    let is_unknown = |scan: &Scan| scan.findings.iter().any(|finding| finding.kind == FindingKind::UnknownKey);
+    if verified.iter().any(is_unknown) {
+        output::note(
+            "note: if the key was rotated, name the one that signs today with the first --key, and give --key again for \
+             a retired one",
+        );
+    }
     let findings: u64 = verified.iter().map(|scan| scan.findings.len() as u64 + scan.findings_untold).sum();
     if findings == 0 { Ok(()) } else { Err(Failure::Tampered(findings)) }
 }
 
 impl Trusted {
     fn read(command: &VerifyCommand) -> anyhow::Result<Self> {
-        let key = command.key.as_deref().map(read_key).transpose()?;
+        let keys = command.key.iter().map(|file| read_key(file)).collect::<anyhow::Result<Vec<_>>>()?;
+        if let Some(current) = keys.first()
+            && let Some(other) = keys.iter().find(|key| service_name(key.name()) != service_name(current.name()))
+        {
+            bail!("the keys are of two services, `{}` and `{}`", current.name(), other.name());
+        }
         let kept = command.checkpoint.as_deref().map(read_checkpoint).transpose()?;
         if let (Some(asked), Some(kept)) = (&command.timeline, &kept)
             && *asked != kept.timeline
         {
             bail!("the checkpoint is of the timeline `{}`, not of `{asked}`", kept.timeline);
         }
-        Ok(Self { key, kept })
+        Ok(Self { keys, kept })
     }
 
     /// Returns the kept checkpoint of a timeline.
@@ -107,9 +123,13 @@ impl Trusted {
     }
 }
 
-/// Returns the key of one ledger: one key pair signs all ledgers of a service, under a name each.
-fn key_of(service_name: &str, timeline: &TimelineId, public_key: [u8; 32]) -> anyhow::Result<VerifierKey> {
-    Ok(VerifierKey::new(&origin(service_name, timeline.as_str()), public_key)?)
+/// Returns the keys of one ledger: one key pair signs all ledgers of a service, under a name each. The first is the
+/// one that signs today.
+fn keys_of(service_name: &str, timeline: &TimelineId, public_keys: &[[u8; 32]]) -> anyhow::Result<TrustedKeys> {
+    let name = origin(service_name, timeline.as_str());
+    let mut keys = public_keys.iter().map(|public_key| VerifierKey::new(&name, *public_key));
+    let current = keys.next().context("there is no key")??;
+    Ok(TrustedKeys { current, retired: keys.collect::<Result<_, _>>()? })
 }
 
 /// Returns the part of a ledger's name before the timeline; the whole where there is none.

@@ -51,6 +51,29 @@ fn the_example_of_go_is_signed_the_same() {
 }
 
 #[test]
+fn two_keys_of_one_name_sign_one_note() {
+    let seeds = [[1; 32], [2; 32]];
+    let [old, new] = seeds.map(|seed| VerifierKey::new("log.example/main", ed25519_public(&seed)).unwrap());
+    let one = Note::sign("log.example/main\n".to_owned(), &old, ed25519_sign(&seeds[0])).unwrap();
+    let both = one.clone().countersign(&new, ed25519_sign(&seeds[1])).unwrap();
+    assert_eq!(Note::parse(both.to_string().as_bytes()).unwrap(), both);
+    assert!(both.to_string().starts_with(&one.to_string()), "the first signature stays as it was");
+    let known = [new.clone(), old.clone()];
+    assert_eq!(both.signers(&known, ed25519_verify), Ok(vec![&old, &new]));
+    assert_eq!(both.signers(&known[..1], ed25519_verify), Ok(vec![&new]));
+    assert_eq!(one.signers(&known, ed25519_verify), Ok(vec![&old]));
+    // What another seed signed is wrong, although the first signature is right.
+    let wrong = one.clone().countersign(&new, ed25519_sign(&seeds[0])).unwrap();
+    assert!(matches!(wrong.signers(&known, ed25519_verify), Err(NoteError::BadSignature { .. })));
+    let mut full = one;
+    for _ in 1..NOTE_SIGNATURES_MAX {
+        full = full.countersign(&new, ed25519_sign(&seeds[1])).unwrap();
+    }
+    assert_eq!(full.clone().countersign(&new, ed25519_sign(&seeds[1])), Err(NoteError::TooManySignatures));
+    Note::parse(full.to_string().as_bytes()).unwrap();
+}
+
+#[test]
 fn a_signer_shows_no_seed() {
     let signer = SignerKey::parse(GO_SIGNER).unwrap();
     assert_eq!(format!("{signer:?}"), "SignerKey { name: \"PeterNeumann\", .. }");

@@ -9,17 +9,17 @@ use timenav_core::ledger::VerifierKey;
 use timenav_engine::{KeptCheckpoint, Progress, Scan, ScanRequest, scan};
 use timenav_store::{CheckpointFile, SqliteArchive};
 
-use super::{ScanBar, Trusted, VerifyCommand, key_of, service_name};
+use super::{ScanBar, Trusted, VerifyCommand, keys_of, service_name};
 use crate::data_folder::{CHECKPOINTS_FILE, DATA_DEFAULT, DATABASE_FILE, SIGNING_KEY_FILE};
 use crate::doors::{OsEntropy, verify_signature};
 use crate::key_files::read_public_key;
 use crate::output;
 use crate::places::Places;
 
-/// The key pair of a service, as far as a verifier needs it.
-struct ServiceKey {
+/// The key pairs of a service, as far as a verifier needs them.
+struct ServiceKeys {
     service_name: String,
-    public_key: [u8; 32],
+    public_keys: Vec<[u8; 32]>,
 }
 
 /// Checks the ledgers in a data folder.
@@ -28,7 +28,7 @@ struct ServiceKey {
 /// A file cannot be read.
 pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Result<Vec<Scan>> {
     let folder = command.data.as_deref().unwrap_or(Path::new(DATA_DEFAULT));
-    let key = service_key(folder, trusted.key.as_ref())?;
+    let keys = service_keys(folder, &trusted.keys)?;
     let file = command.checkpoints.as_deref().unwrap_or(folder).join(CHECKPOINTS_FILE);
     // Before the database: what is appended meanwhile must not look like a rollback.
     let outside = read_outside(&file)?;
@@ -46,7 +46,7 @@ pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Resu
         let own = trusted.kept(&timeline).map(|kept| KeptCheckpoint { from: "that you kept", note: kept.note.clone() });
         let request = ScanRequest {
             source: &archive,
-            key: key_of(&key.service_name, &timeline, key.public_key)?,
+            keys: keys_of(&keys.service_name, &timeline, &keys.public_keys)?,
             timeline: timeline.clone(),
             depth: command.depth,
             verify: &verify_signature,
@@ -65,10 +65,11 @@ pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Resu
     Ok(scans)
 }
 
-/// Returns the key to trust: the one that was named, or the one that lies there.
-fn service_key(folder: &Path, trusted: Option<&VerifierKey>) -> anyhow::Result<ServiceKey> {
-    if let Some(key) = trusted {
-        return Ok(ServiceKey { service_name: service_name(key.name()).to_owned(), public_key: *key.public_key() });
+/// Returns the keys to trust: those that were named, or the one that lies there.
+fn service_keys(folder: &Path, trusted: &[VerifierKey]) -> anyhow::Result<ServiceKeys> {
+    if let Some(current) = trusted.first() {
+        let public_keys = trusted.iter().map(|key| *key.public_key()).collect();
+        return Ok(ServiceKeys { service_name: service_name(current.name()).to_owned(), public_keys });
     }
     let path = folder.join(SIGNING_KEY_FILE);
     let named = || format!("there is no --key, and {} cannot be taken instead", path.display());
@@ -78,7 +79,7 @@ fn service_key(folder: &Path, trusted: Option<&VerifierKey>) -> anyhow::Result<S
          you trust with --key",
         path.display()
     ));
-    Ok(ServiceKey { service_name, public_key })
+    Ok(ServiceKeys { service_name, public_keys: vec![public_key] })
 }
 
 fn read_outside(file: &Path) -> anyhow::Result<Vec<(TimelineId, String)>> {

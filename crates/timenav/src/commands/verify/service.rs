@@ -4,11 +4,11 @@ use anyhow::{Context as _, anyhow};
 use reqwest::Url;
 use serde_json::{Map, Value};
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, Hash, VerifierKey, verify_consistency};
-use timenav_core::scan::{Finding, FindingKind, open_signed};
+use timenav_core::ledger::{Checkpoint, Hash, TrustedKeys, VerifierKey, verify_consistency};
+use timenav_core::scan::{Finding, FindingKind, Unsigned, open_kept, open_signed};
 use timenav_engine::{Checked, Scan};
 
-use super::{ScanBar, Surroundings, Trusted, VerifyCommand, key_of, service_name};
+use super::{ScanBar, Surroundings, Trusted, VerifyCommand, keys_of, service_name};
 use crate::client::{Client, ServiceOptions};
 use crate::doors::verify_signature;
 use crate::exit::Failure;
@@ -42,17 +42,21 @@ pub(super) fn verify(
     drop(bar);
     let answer = answer?.value;
     let mut scan = read_scan(command, timeline.clone(), &answer);
-    let key = match &trusted.key {
-        Some(key) => key_of(service_name(key.name()), &timeline, *key.public_key())?,
-        None => offered_key(&client, &timeline)?,
+    let keys = match trusted.keys.first() {
+        Some(current) => {
+            let public_keys: Vec<_> = trusted.keys.iter().map(|key| *key.public_key()).collect();
+            keys_of(service_name(current.name()), &timeline, &public_keys)?
+        }
+        None => offered_key(&client, &timeline)?.into(),
     };
-    let note = scan.checkpoint.clone();
-    let newest = check_signed(&mut scan, note.as_deref(), "that the service answered with", &key);
+    let opened = scan.checkpoint.as_deref().map(|note| open_signed(note, &keys, verify_signature));
+    let newest = opened.and_then(|opened| check_signed(&mut scan, opened, "that the service answered with"));
     let Some(newest) = newest else { return Ok(vec![scan]) };
     if let Some(kept) = trusted.kept(&timeline)
-        && let Some(kept) = check_signed(&mut scan, Some(&kept.note), "that you kept", &key)
+        && let opened = open_kept(&kept.note, &keys, verify_signature)
+        && let Some(kept) = check_signed(&mut scan, opened, "that you kept")
     {
-        continues(&client, &mut scan, &kept, &newest, &key)?;
+        continues(&client, &mut scan, &kept, &newest, &keys)?;
     }
     Ok(vec![scan])
 }
@@ -65,9 +69,9 @@ fn offered_key(client: &Client, timeline: &TimelineId) -> Result<VerifierKey, Fa
     Ok(key.ok_or_else(|| anyhow!("the service has no public key to offer"))?)
 }
 
-/// Verifies a note. What is wrong with it becomes a finding.
-fn check_signed(scan: &mut Scan, note: Option<&str>, which: &str, key: &VerifierKey) -> Option<Checkpoint> {
-    match open_signed(note?, key, verify_signature) {
+/// Counts a checkpoint that was verified. What is wrong with one becomes a finding.
+fn check_signed(scan: &mut Scan, opened: Result<Checkpoint, Unsigned>, which: &str) -> Option<Checkpoint> {
+    match opened {
         Ok(checkpoint) => {
             match scan.checked.iter_mut().find(|checked| checked.what == "signatures") {
                 Some(checked) => checked.count += 1,
@@ -88,7 +92,7 @@ fn continues(
     scan: &mut Scan,
     kept: &Checkpoint,
     newest: &Checkpoint,
-    key: &VerifierKey,
+    keys: &TrustedKeys,
 ) -> Result<(), Failure> {
     if newest.size < kept.size {
         let evidence =
@@ -103,7 +107,8 @@ fn continues(
     let hashes = hashes.ok_or_else(|| anyhow!("the service answered with something else than a proof"))?;
     // The ledger has grown by the asking; what counts is signed.
     let note = proof["checkpoint"].as_str().unwrap_or_default();
-    let Some(proven) = check_signed(scan, Some(note), "that the proof leads to", key) else { return Ok(()) };
+    let opened = open_signed(note, keys, verify_signature);
+    let Some(proven) = check_signed(scan, opened, "that the proof leads to") else { return Ok(()) };
     scan.checked.push(Checked { what: "consistency proofs", count: 1 });
     if let Err(error) = verify_consistency(kept.size, &kept.root, proven.size, &proven.root, &hashes) {
         let evidence =
