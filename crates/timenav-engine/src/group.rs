@@ -11,10 +11,11 @@ use timenav_core::ledger::{Checkpoint, Hash, Leaf, Salt, VerifierKey, leaf_hash,
 use timenav_core::time::Instant;
 use tokio::sync::oneshot;
 
-use crate::command::{Actor, Answer, Change, Host, LedgerPosition, OutcomeRecord, Submission};
+use crate::command::{Actor, Answer, Change, Host, LedgerPosition, Submission};
 use crate::engine::{Doors, Options};
 use crate::idempotency::Idempotency;
 use crate::live::ClockChange;
+use crate::outcome::OutcomeRecord;
 use crate::payload::{AttemptRecord, action, json};
 use crate::refusal::Refusal;
 use crate::state::{Anchor, Directory, TimelineState, World};

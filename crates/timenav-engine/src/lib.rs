@@ -34,6 +34,7 @@ mod idempotency;
 mod committer;
 mod group;
 mod command;
+mod outcome;
 mod payload;
 mod event_content;
 mod state;
