@@ -62,6 +62,7 @@ pub(crate) async fn open(folder: &Path) -> anyhow::Result<(Engine, Caller, Arc<S
         clock: Arc::new(HostClock::new()),
         entropy: Arc::new(SystemEntropy),
         signer: Arc::new(BenchSigner(key_pair)),
+        next_signer: None,
         outside: Arc::new(CheckpointFile::open(&folder.join("checkpoints.log"))?),
         vault: None,
         passwords: None,

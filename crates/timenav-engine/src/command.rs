@@ -37,7 +37,7 @@ pub(crate) enum Actor {
     Caller(Caller),
     /// Nobody could be identified.
     Unknown,
-    /// The service itself, on its first start.
+    /// The service itself: on its first start, and where its operator does something with it while it is stopped.
     Service,
 }
 
@@ -89,6 +89,8 @@ pub(crate) enum Command {
     LogScan { depth: String },
     /// Log that the service started although the database is not what was signed.
     LogRollbackAccepted { findings: Vec<String> },
+    /// Let the next key sign beside the one whose place it takes, with an entry that names both.
+    RotateSigningKey,
     /// Log that somebody was refused.
     LogRefusal { operation: String, code: &'static str, detail: String },
 }
@@ -113,6 +115,7 @@ impl Command {
             | Self::LogDecryption { .. }
             | Self::LogScan { .. }
             | Self::LogRollbackAccepted { .. }
+            | Self::RotateSigningKey
             | Self::LogRefusal { .. } => None,
         }
     }
@@ -170,6 +173,7 @@ impl Command {
             Self::LogDecryption { .. } => action::DECRYPT_DATA,
             Self::LogScan { .. } => action::DETECT_TAMPERING,
             Self::LogRollbackAccepted { .. } => action::ACCEPT_ROLLBACK,
+            Self::RotateSigningKey => action::ROTATE_SIGNING_KEY,
             Self::LogRefusal { .. } => action::UNAUTHORIZED,
         }
     }

@@ -46,6 +46,8 @@ pub struct Doors {
     pub entropy: Arc<dyn Entropy>,
     /// Signs checkpoints.
     pub signer: Arc<dyn Signer>,
+    /// Takes the place of the one that signs, once a rotation that was begun is finished.
+    pub next_signer: Option<Arc<dyn Signer>>,
     /// Keeps checkpoints outside the database.
     pub outside: Arc<dyn Outside>,
     /// Seals and opens data; `None` where the operator switched that off.
@@ -437,7 +439,7 @@ impl Engine {
         outcome.await.unwrap_or_else(|_| Err(stopping(self.0.shared.failure())))
     }
 
-    async fn send(&self, submission: Submission) -> Result<(), Refusal> {
+    pub(crate) async fn send(&self, submission: Submission) -> Result<(), Refusal> {
         // A submission that nobody waits for would be refused where nobody hears it.
         if let Some(reason) = self.0.shared.failure() {
             return Err(stopping(Some(reason)));

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use timenav_core::ids::{DataId, EventId, TimelineId, UserId};
-use timenav_core::ledger::{Checkpoint, Hash, Leaf, Salt, VerifierKey, leaf_hash, origin, payload_hash};
+use timenav_core::ledger::{Checkpoint, Hash, Leaf, Salt, leaf_hash, origin, payload_hash};
 use timenav_core::time::Instant;
 use tokio::sync::oneshot;
 
@@ -18,6 +18,7 @@ use crate::live::ClockChange;
 use crate::outcome::OutcomeRecord;
 use crate::payload::{AttemptRecord, action, json};
 use crate::refusal::Refusal;
+use crate::signer::Signer;
 use crate::state::{Anchor, Directory, TimelineState, World};
 use crate::store::{
     Commit, DataRecord, DirectoryChange, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent,
@@ -30,6 +31,7 @@ mod decide;
 mod history;
 mod identity;
 mod record;
+mod rotation;
 mod sessions;
 
 pub(crate) use decide::denial_code;
@@ -57,6 +59,8 @@ pub(crate) struct Group<'a> {
     directory: Vec<DirectoryChange>,
     clock_changes: Vec<ClockChange>,
     decided: Vec<Decided>,
+    /// Whether fingerprints of requests were made with a key that goes.
+    forget_fingerprints: bool,
 }
 
 /// What happened to one timeline so far.
@@ -71,6 +75,8 @@ struct Touched {
     anchors: Vec<Anchor>,
     data: Vec<DataRecord>,
     erasures: Vec<Erasure>,
+    /// Whether the key that is to sign from here on signs too.
+    is_signed_by_next: bool,
 }
 
 /// A submission's outcome, before the tree that holds it is signed.
@@ -150,6 +156,7 @@ impl<'a> Group<'a> {
             directory: Vec::new(),
             clock_changes: Vec::new(),
             decided: Vec::new(),
+            forget_fingerprints: false,
         }
     }
 
@@ -175,7 +182,7 @@ impl<'a> Group<'a> {
             return Some(if same { Ok(Outcome::Same(number)) } else { Err(Refusal::KeyReused) });
         }
         let record = self.known.outcomes.get(&asked.key).filter(|record| now < record.expires_at)?;
-        if record.fingerprint != asked.fingerprint {
+        if ![asked.fingerprint, Idempotency::FINGERPRINT_FORGOTTEN].contains(&record.fingerprint) {
             return Some(Err(Refusal::KeyReused));
         }
         let answer = serde_json::from_str::<OutcomeRecord>(&record.outcome).ok().and_then(|outcome| outcome.answer());
@@ -305,12 +312,17 @@ impl<'a> Group<'a> {
 
     /// Signs every tree that grew and returns the one atomic step, and what to do after it.
     pub(crate) fn finish(mut self) -> Result<(Commit, Sealed, SaltPool), Refusal> {
-        let mut commit = Commit { directory: std::mem::take(&mut self.directory), ..Commit::default() };
+        let mut commit = Commit {
+            directory: std::mem::take(&mut self.directory),
+            forget_fingerprints: self.forget_fingerprints,
+            ..Commit::default()
+        };
         let mut timelines = Vec::with_capacity(self.touched.len());
         let mut entries_count = 0;
         for (id, touched) in std::mem::take(&mut self.touched) {
             let Some(state) = self.world.timelines.get_mut(&id) else { continue };
-            sign(Arc::make_mut(state), self.doors, &self.options.service_name)?;
+            let next = self.doors.next_signer.as_deref().filter(|_| touched.is_signed_by_next);
+            sign(Arc::make_mut(state), &*self.doors.signer, next, &self.options.service_name)?;
             entries_count += touched.entries.len() as u64;
             timelines.push(Arc::clone(state));
             commit.timelines.push(TimelineCommit {
@@ -391,13 +403,28 @@ impl Undo {
     }
 }
 
-fn sign(state: &mut TimelineState, doors: &Doors, service_name: &str) -> Result<(), Refusal> {
-    let origin = origin(service_name, state.head.id.as_str());
+/// Signs the tree of a timeline, with the next key too where that is to take the place of the one that signs.
+fn sign(
+    state: &mut TimelineState,
+    signer: &dyn Signer,
+    next: Option<&dyn Signer>,
+    service_name: &str,
+) -> Result<(), Refusal> {
     let damaged = |error: &dyn std::fmt::Display| Refusal::Damaged(format!("a checkpoint cannot be signed: {error}"));
-    let key = VerifierKey::new(&origin, doors.signer.public_key()).map_err(|error| damaged(&error))?;
+    let timeline = &state.head.id;
     state.root = state.head.frontier.root();
-    let checkpoint = Checkpoint { origin, size: state.head.frontier.size(), root: state.root, extensions: Vec::new() };
-    let note = checkpoint.sign(&key, |message| doors.signer.sign(message)).map_err(|error| damaged(&error))?;
+    let checkpoint = Checkpoint {
+        origin: origin(service_name, timeline.as_str()),
+        size: state.head.frontier.size(),
+        root: state.root,
+        extensions: Vec::new(),
+    };
+    let key = signer.ledger_key(service_name, timeline).map_err(|error| damaged(&error))?;
+    let mut note = checkpoint.sign(&key, |message| signer.sign(message)).map_err(|error| damaged(&error))?;
+    if let Some(next) = next {
+        let key = next.ledger_key(service_name, timeline).map_err(|error| damaged(&error))?;
+        note = note.countersign(&key, |message| next.sign(message)).map_err(|error| damaged(&error))?;
+    }
     state.head.checkpoint = note.to_string().into();
     Ok(())
 }

@@ -14,4 +14,7 @@ pub struct Idempotency {
 impl Idempotency {
     /// How long an outcome is kept, in host time: 24 hours.
     pub const KEPT: Span = Span::from_micros(24 * 3_600 * 1_000_000);
+    /// Stands in an outcome whose request cannot be compared with another any more. Whoever repeats it is answered as
+    /// before, so that nothing is done twice.
+    pub const FINGERPRINT_FORGOTTEN: [u8; 32] = [0; 32];
 }

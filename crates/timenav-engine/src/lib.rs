@@ -26,6 +26,7 @@ mod identity;
 mod sessions;
 mod timelines;
 mod proofs;
+mod rotation;
 mod scan;
 mod cursor;
 mod refusal;
@@ -76,6 +77,7 @@ pub use passwords::{PasswordMatch, Passwords};
 pub use places::{Understood, name_key};
 pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, TileRequest};
 pub use refusal::Refusal;
+pub use rotation::Rotation;
 pub use scan::{
     AskedScan, Checked, Detection, EntryMarks, EntryRow, KeptCheckpoint, KeptEvent, KeptRows, Orphan, Progress,
     SCANS_RUNNING_MAX, Scan, ScanRequest, ScanSource, ScanStage, Snapshot, VerifySignature, scan,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use timenav_core::ids::{KeyId, TimelineId, UserId, type_id};
-use timenav_core::ledger::{Checkpoint, CheckpointError, VerifierKey, origin};
+use timenav_core::ledger::{Checkpoint, CheckpointError, Note, NoteSignature};
 
 use crate::command::{Actor, Command, Submission};
 use crate::engine::{Doors, Engine, Options, uuid};
@@ -189,6 +189,7 @@ pub(crate) async fn compare_with_signed(
     for state in world.timelines.values() {
         accept(compare_with_itself(state, doors, options))?;
     }
+    warn_of_retired_key(world, doors, options);
     let kept = doors.outside.last()?;
     if kept.is_empty() {
         accept(compare_with_nothing(world))?;
@@ -213,6 +214,27 @@ fn compare_with_itself(state: &TimelineState, doors: &Doors, options: &Options) 
         Ok(())
     } else {
         Err(OpenError::Unsigned { timeline: timeline.clone(), signed: signed.size, found: state.head.frontier.size() })
+    }
+}
+
+/// Says so where ledgers went over to another key than the one that signs, and no rotation is under way: the key in the
+/// data folder may be an older copy. It opens the ledgers as long as nothing was written after the rotation.
+fn warn_of_retired_key(world: &World, doors: &Doors, options: &Options) {
+    let has_gone_over = |state: &TimelineState| {
+        let note = Note::parse(state.head.checkpoint.as_bytes()).ok();
+        // The key that takes over signs last.
+        let last = note.as_ref().and_then(|note| note.signatures().last()).map(NoteSignature::id);
+        let known = std::iter::once(&doors.signer).chain(&doors.next_signer);
+        let mut known = known.filter_map(|signer| signer.ledger_key(&options.service_name, &state.head.id).ok());
+        last.is_some_and(|last| known.all(|key| key.id() != last))
+    };
+    let timelines = world.timelines.values().filter(|state| has_gone_over(state)).count();
+    if timelines > 0 {
+        tracing::warn!(
+            timelines,
+            "{timelines} timelines have gone over to another signing key than the one in the data folder, and no rotation is \
+             under way: if the key is an older copy, stop the service and put the newer one back"
+        );
     }
 }
 
@@ -253,8 +275,7 @@ fn open_checkpoint(
     doors: &Doors,
     options: &Options,
 ) -> Result<Checkpoint, CheckpointError> {
-    let origin = origin(&options.service_name, timeline.as_str());
-    let key = VerifierKey::new(&origin, doors.signer.public_key())?;
+    let key = doors.signer.ledger_key(&options.service_name, timeline)?;
     Checkpoint::open(note.as_bytes(), &key, |public, message, signature| {
         doors.signer.verify(public, message, signature)
     })

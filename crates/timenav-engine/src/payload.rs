@@ -39,6 +39,7 @@ pub(crate) mod action {
     pub(crate) const RENEW_SESSION: &str = "renew_session";
     pub(crate) const END_SESSION: &str = "end_session";
     pub(crate) const SET_PASSWORD: &str = "set_password";
+    pub(crate) const ROTATE_SIGNING_KEY: &str = "rotate_signing_key";
 }
 
 /// A clock's position, as kept in payloads and outcomes.
@@ -470,6 +471,15 @@ impl EffectRecord {
             _ => return None,
         })
     }
+}
+
+/// Payload of `rotate_signing_key`: two public keys of the ledger, as they are handed around.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SigningKeyRotated {
+    /// The one that signed.
+    pub(crate) retired_verifier_key: String,
+    /// The one that takes its place.
+    pub(crate) verifier_key: String,
 }
 
 /// Returns a payload as JSON.

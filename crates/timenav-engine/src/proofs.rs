@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
-    Hash, ProofError, ProofNode, Subtree, TILE_WIDTH, TileError, TileId, TilePath, VerifierKey, consistency_nodes,
-    inclusion_nodes, leaf_hash, origin, parse_index_path, root_node, tile_of, tree_root,
+    Hash, ProofError, ProofNode, Subtree, TILE_WIDTH, TileError, TileId, TilePath, consistency_nodes, inclusion_nodes,
+    leaf_hash, parse_index_path, root_node, tile_of, tree_root,
 };
 
 use crate::caller::Caller;
@@ -119,11 +119,10 @@ impl Engine {
         let state =
             self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
         let state: &TimelineState = &state;
-        let origin = origin(&self.options().service_name, timeline.as_str());
-        let key = VerifierKey::new(&origin, self.doors().signer.public_key());
+        let key = self.doors().signer.ledger_key(&self.options().service_name, timeline);
         let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
         let checkpoint = SignedCheckpoint {
-            origin,
+            origin: key.name().to_owned(),
             size: state.head.frontier.size(),
             root: state.root,
             note: state.head.checkpoint.to_string(),

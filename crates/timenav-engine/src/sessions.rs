@@ -17,6 +17,7 @@ use crate::identity::key_digest;
 use crate::passwords::{PasswordMatch, Passwords};
 use crate::payload::action;
 use crate::refusal::Refusal;
+use crate::signer::Signer;
 use crate::state::{Directory, KeptPassword, Session};
 use crate::vault::VaultError;
 
@@ -398,7 +399,7 @@ impl Engine {
     }
 
     fn sealed_password(&self, password: KeptPassword) -> KeptPassword {
-        KeptPassword { seal: password_seal(self.doors(), &password), ..password }
+        KeptPassword { seal: password_seal(&*self.doors().signer, &password), ..password }
     }
 }
 
@@ -431,17 +432,18 @@ pub(crate) fn session_seal(doors: &Doors, session: &Session) -> [u8; 32] {
     doors.signer.authenticate("session row", text.as_bytes())
 }
 
-/// Returns the seal of a password's row.
-pub(crate) fn password_seal(doors: &Doors, password: &KeptPassword) -> [u8; 32] {
+/// Returns the seal of a password's row, by that signer.
+pub(crate) fn password_seal(signer: &dyn Signer, password: &KeptPassword) -> [u8; 32] {
     let KeptPassword { user_id, phc, set_at, seal: _ } = password;
-    doors.signer.authenticate("password row", format!("{user_id} {set_at} {phc}").as_bytes())
+    signer.authenticate("password row", format!("{user_id} {set_at} {phc}").as_bytes())
 }
 
 /// Leaves out rows that another hand has written: nobody is let in by them. They stay in the store, where a scan
-/// finds them.
+/// finds them. Where a rotation of the signing key was begun, the next key may have sealed passwords already.
 pub(crate) fn leave_out_unsealed(directory: &mut Directory, doors: &Doors) {
     directory.passwords.retain(|user_id, password| {
-        let is_ours = password.seal == password_seal(doors, password);
+        let mut signers = std::iter::once(&doors.signer).chain(&doors.next_signer);
+        let is_ours = signers.any(|signer| password.seal == password_seal(&**signer, password));
         if !is_ours {
             tracing::error!(%user_id, "the password of `{user_id}` in the database was not written by this service");
         }

@@ -1,5 +1,8 @@
 //! The door to the key that signs checkpoints.
 
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{NoteError, VerifierKey, origin};
+
 /// Signs with one Ed25519 key and never shows it.
 pub trait Signer: Send + Sync + 'static {
     /// Returns the public key.
@@ -14,4 +17,11 @@ pub trait Signer: Send + Sync + 'static {
     /// Returns a message authentication code under a key made from this one and a label, so that
     /// what the service hands out and takes back (cursors) cannot be made up.
     fn authenticate(&self, label: &str, message: &[u8]) -> [u8; 32];
+}
+
+impl dyn Signer {
+    /// Returns the public key under the name of a timeline's ledger.
+    pub(crate) fn ledger_key(&self, service_name: &str, timeline: &TimelineId) -> Result<VerifierKey, NoteError> {
+        VerifierKey::new(&origin(service_name, timeline.as_str()), self.public_key())
+    }
 }

@@ -93,6 +93,9 @@ pub struct Commit {
     pub outcomes: Vec<IdempotencyRecord>,
     /// Outcomes that expired before this instant are forgotten.
     pub forget_outcomes_before: Option<Instant<Wall>>,
+    /// Whether the fingerprints of all outcomes from before this step become
+    /// [`Idempotency::FINGERPRINT_FORGOTTEN`](crate::Idempotency::FINGERPRINT_FORGOTTEN).
+    pub forget_fingerprints: bool,
 }
 
 /// What happens to one timeline in one step.

@@ -44,6 +44,7 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
         clock: Arc::new(HostClock::start()),
         entropy,
         signer: Arc::new(key.signer),
+        next_signer: None,
         outside: Arc::new(outside),
         vault: vault.map(|vault| Arc::new(vault) as _),
         passwords: Some(Arc::new(passwords)),

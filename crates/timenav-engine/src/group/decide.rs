@@ -122,6 +122,7 @@ impl Group<'_> {
                     self.append(timeline, actor.name(), action::ACCEPT_ROLLBACK, timeline.as_str(), payload, host);
                 Ok(done(timeline, Change::Logged, position))
             }
+            Command::RotateSigningKey => self.rotate_signing_key(actor, timeline),
             Command::LogRefusal { operation, code, detail } => {
                 let (timeline, position) = self.log_refusal(actor, timeline, &operation, code, &detail);
                 Ok(done(&timeline, Change::Logged, position))

@@ -103,7 +103,7 @@ impl Group<'_> {
         let mut ended = self.sessions_of(&password.user_id);
         ended.retain(|session| kept.as_ref() != Some(&session.session_id));
         let mut password = KeptPassword { set_at: host, ..password };
-        password.seal = password_seal(self.doors, &password);
+        password.seal = password_seal(&*self.doors.signer, &password);
         self.take_out(&ended);
         let payload = json(&PasswordSet::of(&password, &ended));
         let user_id = password.user_id.clone();
@@ -165,7 +165,7 @@ impl Group<'_> {
         self.directory.push(DirectoryChange::PutSession(session));
     }
 
-    fn put_password(&mut self, password: KeptPassword) {
+    pub(super) fn put_password(&mut self, password: KeptPassword) {
         self.directory_mut().passwords.insert(password.user_id.clone(), Arc::new(password.clone()));
         self.directory.push(DirectoryChange::PutPassword(password));
     }

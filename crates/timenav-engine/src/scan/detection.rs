@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{VerifierKey, origin};
 use timenav_core::scan::Depth;
 
 use super::places::ScanPlace;
@@ -105,9 +104,8 @@ impl Engine {
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Scan, Refusal> {
         let kept = self.kept_checkpoints(&timeline).await?;
-        let origin = origin(&self.options().service_name, timeline.as_str());
         let signer = Arc::clone(&self.doors().signer);
-        let key = VerifierKey::new(&origin, signer.public_key());
+        let key = signer.ledger_key(&self.options().service_name, &timeline);
         let request = ScanRequest {
             source: self.store(),
             timeline: timeline.clone(),

@@ -22,8 +22,10 @@ use crate::state::{Anchor, ApiKey, User};
 mod compare;
 mod marks;
 mod sessions;
+mod signing_keys;
 
 use marks::Marks;
+use signing_keys::SigningKeys;
 
 /// What an entry says of an event, to be compared with its rows.
 #[derive(Clone, Debug)]
@@ -99,6 +101,7 @@ pub(super) struct Replay {
     users: BTreeMap<UserId, User>,
     keys: BTreeMap<KeyId, ApiKey>,
     sessions: Sessions,
+    signing_keys: SigningKeys,
     timelines: BTreeSet<TimelineId>,
     data_count: u64,
     /// Entries whose payload is gone.
@@ -137,6 +140,7 @@ impl Replay {
             users: BTreeMap::new(),
             keys: BTreeMap::new(),
             sessions: Sessions::default(),
+            signing_keys: SigningKeys::default(),
             timelines: BTreeSet::new(),
             data_count: 0,
             gone: BTreeSet::new(),
@@ -351,6 +355,7 @@ impl Replay {
             action::LOG_IN | action::RENEW_SESSION | action::LOG_OUT | action::END_SESSION | action::SET_PASSWORD => {
                 self.sessions.apply(record, recorded_at, payload)?;
             }
+            action::ROTATE_SIGNING_KEY => self.signing_keys.rotated(record, position, payload, &mut self.findings)?,
             action::ERASE_DATA => {
                 self.told.extend(erasures(read(payload)?, position));
             }

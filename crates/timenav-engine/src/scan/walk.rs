@@ -278,6 +278,7 @@ impl Way<'_, '_> {
             replay.lose(0);
         }
         let mut rows = replay.finish(&self.snapshot);
+        replay.compare_signing_key(&self.request.keys.current);
         if is_full && replay.blind().is_none() {
             self.compare_fork(&replay).await?;
             rows += self.compare_anchors(&mut replay).await?;

@@ -5,8 +5,8 @@ use timenav_core::access::{Permissions, Role};
 use timenav_core::ids::UserId;
 use timenav_core::place::Cell;
 use timenav_engine::{
-    Anchor, Commit, EventRow, Head, IdempotencyRecord, InterventionRow, StoreError, TimelineCommit, TimelineKey,
-    name_key,
+    Anchor, Commit, EventRow, Head, Idempotency, IdempotencyRecord, InterventionRow, StoreError, TimelineCommit,
+    TimelineKey, name_key,
 };
 
 use super::values::{entry_key, failed, sql};
@@ -51,6 +51,10 @@ pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), S
     }
     for change in &step.directory {
         identity::change(&transaction, change).map_err(failed)?;
+    }
+    if step.forget_fingerprints {
+        let forgotten = Idempotency::FINGERPRINT_FORGOTTEN;
+        transaction.execute("UPDATE outcomes SET fingerprint = ?1", [forgotten]).map_err(failed)?;
     }
     for record in &step.outcomes {
         put_outcome(&transaction, record).map_err(failed)?;

@@ -19,6 +19,7 @@ mod pages;
 mod proofs;
 mod reads;
 mod rollback;
+mod rotation;
 mod scans;
 mod sessions;
 mod streams;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use timenav_core::ids::{AnchorId, DataId, EventId, TimelineId};
@@ -18,6 +18,8 @@ use tokio::sync::Semaphore;
 pub(crate) struct FaultyStore {
     inner: Arc<dyn Store>,
     commits_fail: AtomicBool,
+    /// How many commits succeed before they fail.
+    commits_left: AtomicUsize,
     reads_fail: AtomicBool,
     gate: Semaphore,
     /// One permit for each commit that has reached the gate.
@@ -34,6 +36,7 @@ impl FaultyStore {
         Self {
             inner,
             commits_fail: AtomicBool::new(false),
+            commits_left: AtomicUsize::new(usize::MAX),
             reads_fail: AtomicBool::new(false),
             gate: Semaphore::new(OPEN_PERMITS),
             arrived: Semaphore::new(0),
@@ -43,6 +46,11 @@ impl FaultyStore {
 
     pub(crate) fn set_commits_failing(&self, fail: bool) {
         self.commits_fail.store(fail, Ordering::SeqCst);
+    }
+
+    /// Lets so many commits succeed, and fails all that come after them.
+    pub(crate) fn fail_after(&self, commits_count: usize) {
+        self.commits_left.store(commits_count, Ordering::SeqCst);
     }
 
     pub(crate) fn set_reads_failing(&self, fail: bool) {
@@ -129,7 +137,9 @@ impl Store for FaultyStore {
     async fn commit(&self, commit: Commit) -> Result<(), StoreError> {
         self.arrived.add_permits(1);
         drop(self.gate.acquire().await.unwrap());
-        if self.commits_fail.load(Ordering::SeqCst) {
+        let one_less = |left: usize| left.checked_sub(1);
+        let is_left = self.commits_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok();
+        if self.commits_fail.load(Ordering::SeqCst) || !is_left {
             return Err(StoreError::Unavailable("the disk is full".to_owned()));
         }
         self.inner.commit(commit).await

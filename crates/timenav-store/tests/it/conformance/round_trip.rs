@@ -8,7 +8,9 @@ use timenav_core::ids::{AnchorId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::Salt;
 use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
 use timenav_core::time::Instant;
-use timenav_engine::{Anchor, ApiKey, Commit, DirectoryChange, Head, IdempotencyRecord, Store, StoredEntry, User};
+use timenav_engine::{
+    Anchor, ApiKey, Commit, DirectoryChange, Head, Idempotency, IdempotencyRecord, Store, StoredEntry, User,
+};
 
 use crate::backend::{Backend, on_each_backend};
 use crate::sample::{Ledger, anchor, api_key, commit_of, digest, host, outcome, user, user_id, users};
@@ -238,6 +240,11 @@ async fn check_outcomes_are_replaced_and_expire(backend: &dyn Backend) {
     assert_outcomes(&*store, &[again, kept[2].clone(), kept[3].clone()]).await;
     store.commit(Commit { forget_outcomes_before: Some(Instant::MAX), ..Commit::default() }).await.unwrap();
     assert_outcomes(&*backend.open(), &kept[3..]).await;
+    // What was kept before such a step is not compared any more; what comes with it is.
+    let step = Commit { outcomes: vec![kept[2].clone()], forget_fingerprints: true, ..Commit::default() };
+    store.commit(step).await.unwrap();
+    let forgotten = IdempotencyRecord { fingerprint: Idempotency::FINGERPRINT_FORGOTTEN, ..kept[3].clone() };
+    assert_outcomes(&*backend.open(), &[kept[2].clone(), forgotten]).await;
 }
 
 async fn assert_outcomes(store: &dyn Store, expected: &[IdempotencyRecord]) {

@@ -1,0 +1,133 @@
+//! The rotation of the signing key: every ledger goes over to the next key.
+//!
+//! It may be cut off at any moment and begun again: what is newest in each ledger tells by its signatures how far
+//! it came.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::ledger::Checkpoint;
+use tokio::sync::oneshot;
+
+use crate::command::{Actor, Command, Submission};
+use crate::engine::Engine;
+use crate::payload::action;
+use crate::proofs::InclusionProof;
+use crate::refusal::Refusal;
+use crate::sessions::{SessionCommand, SessionsToEnd};
+use crate::signer::Signer;
+use crate::state::TimelineState;
+
+/// Commands that are handed to the writer before the first of them is waited for.
+const WAITING_COMMANDS: usize = 1_024;
+
+/// A rotation that is done, but for the file of the key.
+#[derive(Clone, Debug)]
+pub struct Rotation {
+    /// Every ledger, with the size of the checkpoint that both keys have signed.
+    pub ledgers: BTreeMap<TimelineId, u64>,
+    /// How many of them had not gone over before.
+    pub rotated: u64,
+}
+
+impl Engine {
+    /// Has the next key sign the newest checkpoint of every ledger, beside the key whose place it takes and over an
+    /// entry that names both; ends all sessions, and seals what is kept of passwords anew. Nothing else may be asked
+    /// of the engine meanwhile. From there on the next key alone will do to open what is kept.
+    ///
+    /// # Errors
+    /// There is no next key, or a ledger cannot be written. The ledgers that went over have.
+    pub async fn rotate_signing_key(&self) -> Result<Rotation, Refusal> {
+        let next = self.doors().next_signer.clone();
+        let next = next.ok_or(Refusal::FeatureDisabled { what: "rotating the signing key without a next one" })?;
+        self.end_every_session().await?;
+        // `system` is the last: passwords are sealed anew with it, and until then the key that signs has sealed them.
+        let (system, others): (Vec<_>, Vec<_>) = self.unsigned_by(&*next).into_iter().partition(TimelineId::is_system);
+        let rotated = (system.len() + others.len()) as u64;
+        for ledgers in [others, system] {
+            let asked = ledgers.into_iter().map(|timeline| (timeline, Command::RotateSigningKey));
+            self.submit_all(asked).await?;
+        }
+        if let Some(timeline) = self.unsigned_by(&*next).first() {
+            return Err(Refusal::Damaged(format!("the next key has not signed `{timeline}`")));
+        }
+        self.keep_outside().await?;
+        let ledgers = self.states().iter().map(|state| (state.head.id.clone(), state.head.frontier.size())).collect();
+        Ok(Rotation { ledgers, rotated })
+    }
+
+    /// Shows that a ledger has gone over: its last entry, which names both keys, in the tree that both have signed. Whoever
+    /// trusts the retired key can learn the new one from it. To be asked right after [`Engine::rotate_signing_key`].
+    ///
+    /// # Errors
+    /// There is no such ledger, or what is kept cannot be read.
+    pub async fn rotation_proof(&self, timeline: &TimelineId) -> Result<InclusionProof, Refusal> {
+        let size = self.state(timeline).map_or(0, |state| state.head.frontier.size());
+        self.prove_entry(timeline, size.saturating_sub(1)).await
+    }
+
+    /// Sessions are sealed with a key made from the one that signs, and end with it.
+    async fn end_every_session(&self) -> Result<(), Refusal> {
+        let mut users: Vec<UserId> = self.directory().sessions.values().map(|one| one.user_id.clone()).collect();
+        users.sort_unstable();
+        users.dedup();
+        let system = self.system()?;
+        let asked = users.into_iter().map(|user_id| {
+            let which = SessionsToEnd::AllOf(user_id);
+            (system.clone(), SessionCommand::End { action: action::END_SESSION, which }.into())
+        });
+        self.submit_all(asked).await
+    }
+
+    /// Returns the timelines whose newest checkpoint that key has not signed.
+    fn unsigned_by(&self, signer: &dyn Signer) -> Vec<TimelineId> {
+        let is_signed = |state: &TimelineState| {
+            let Ok(key) = signer.ledger_key(&self.options().service_name, &state.head.id) else { return false };
+            let verify =
+                |public: &[u8; 32], message: &[u8], signature: &[u8; 64]| signer.verify(public, message, signature);
+            Checkpoint::open(state.head.checkpoint.as_bytes(), &key, verify).is_ok()
+        };
+        let states = self.states();
+        let mut unsigned: Vec<_> =
+            states.iter().filter(|state| !is_signed(state)).map(|state| state.head.id.clone()).collect();
+        unsigned.sort_unstable();
+        unsigned
+    }
+
+    /// Submits commands of the service itself, and returns when all are durable. What waits for the writer at once becomes
+    /// few groups.
+    async fn submit_all(&self, asked: impl Iterator<Item = (TimelineId, Command)>) -> Result<(), Refusal> {
+        let mut asked = asked.peekable();
+        while asked.peek().is_some() {
+            let mut answers = Vec::new();
+            for (timeline, command) in asked.by_ref().take(WAITING_COMMANDS) {
+                let (answer, outcome) = oneshot::channel();
+                let answer = Some(answer);
+                self.send(Submission { actor: Actor::Service, timeline, command, idempotency: None, answer }).await?;
+                answers.push(outcome);
+            }
+            for outcome in answers {
+                let ended = |_| Refusal::Unavailable("the writer has ended".to_owned());
+                outcome.await.map_err(ended)??;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps outside what a crash between a commit and its keeping left out: with the next key, what is kept there
+    /// must be signed by it too.
+    async fn keep_outside(&self) -> Result<(), Refusal> {
+        let outside = Arc::clone(&self.doors().outside);
+        let heads: Vec<_> =
+            self.states().iter().map(|state| (state.head.id.clone(), Arc::clone(&state.head.checkpoint))).collect();
+        let kept = tokio::task::spawn_blocking(move || {
+            let last: BTreeMap<TimelineId, String> = outside.last()?.into_iter().collect();
+            let is_kept = |id: &TimelineId, note: &str| last.get(id).is_some_and(|kept| kept == note);
+            let missing: Vec<_> = heads.into_iter().filter(|(id, note)| !is_kept(id, note)).collect();
+            if missing.is_empty() { Ok(()) } else { outside.keep(&missing) }
+        });
+        let kept = kept.await.map_err(|error| Refusal::Unavailable(error.to_string()))?;
+        kept.map_err(|error| Refusal::Unavailable(error.to_string()))
+    }
+}

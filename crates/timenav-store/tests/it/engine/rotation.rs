@@ -1,0 +1,308 @@
+//! The signing key gives its place to another, also where that is cut off.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use timenav_core::clock::ClockCommand;
+use timenav_core::event::EventDraft;
+use timenav_core::ledger::{
+    Checkpoint, LeafRecord, Note, NoteSignature, VerifierKey, leaf_hash, origin, verify_inclusion,
+};
+use timenav_core::time::{Duration, Span};
+use timenav_engine::{Idempotency, OpenError, PasswordRequest, Refusal, Signer as _};
+
+use crate::audit::{Line, open_note};
+use crate::doors::SeedSigner;
+use crate::faulty_store::FaultyStore;
+use crate::house::{Home, House, told};
+use crate::sample::{digest, moment, password, timeline_id, user_id};
+use crate::tampering::clean;
+
+const SECRET: &str = "correct horse battery staple";
+const SEEDS: [[u8; 32]; 3] = [[7; 32], [8; 32], [9; 32]];
+
+/// Users with passwords and sessions, events, a fork, and a timeline that nobody wrote to.
+async fn fill(home: &Home<'_>) {
+    for name in ["one", "two"] {
+        home.engine.create_timeline(&home.admin, timeline_id(name), None).await.unwrap();
+    }
+    let drafts = (0..5).map(|number| EventDraft::at(moment(number), "x")).collect();
+    home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
+    let main = timeline_id("main");
+    home.engine.fork_timeline(&home.admin, timeline_id("fork"), &main, None, None).await.unwrap();
+    for name in ["ada", "bob"] {
+        home.user(name, false).await;
+        let request = PasswordRequest { user_id: Some(user_id(name)), password: password(SECRET), current: None };
+        home.engine.set_password(&home.admin, request).await.unwrap();
+        log_in(home, name).await;
+    }
+}
+
+async fn log_in(home: &Home<'_>, name: &str) -> String {
+    let session = home.engine.log_in(user_id(name), password(SECRET), None).await.unwrap();
+    session.expect("the password is right, and its row is taken for one of this service").secret.to_string()
+}
+
+fn next(house: &mut House, seed: [u8; 32]) {
+    house.next_signer = Some(Arc::new(SeedSigner::new(seed)));
+}
+
+/// Puts the next key in the place of the one that signed.
+fn take_place(house: &mut House) {
+    house.signer = house.next_signer.take().expect("there is a next key");
+}
+
+/// Returns the entries of rotations.
+fn rotations(lines: &[Line]) -> Vec<&Line> {
+    lines.iter().filter(|line| line.action == "rotate_signing_key").collect()
+}
+
+async fn lived_in() -> House {
+    let house = House::new();
+    let home = house.open().await;
+    fill(&home).await;
+    home.close().await;
+    house
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_ledger_goes_over_and_nothing_else_changes() {
+    let mut house = lived_in().await;
+    next(&mut house, SEEDS[1]);
+    let home = house.open().await;
+    let live = home.engine.log_in(user_id("ada"), password(SECRET), None).await.unwrap().unwrap();
+    let rotation = home.engine.rotate_signing_key().await.unwrap();
+    assert!(home.engine.authenticate_session(&live.secret).is_err(), "it has ended with the key");
+    let sizes: BTreeMap<_, _> =
+        home.store.open().await.unwrap().heads.into_iter().map(|head| (head.id, head.frontier.size())).collect();
+    assert_eq!((rotation.rotated, &rotation.ledgers), (5, &sizes));
+    // By the retired key alone, the entry and with it the new key are proven.
+    for timeline in sizes.keys() {
+        let proof = home.engine.rotation_proof(timeline).await.unwrap();
+        let signed = open_note(&house, timeline.as_str(), &proof.checkpoint.note);
+        verify_inclusion(proof.position, signed.size, &leaf_hash(&proof.leaf), &proof.hashes, &signed.root).unwrap();
+        let record = LeafRecord::decode(&proof.leaf).unwrap();
+        let named = VerifierKey::parse(&record.subject).unwrap();
+        assert_eq!(*named.public_key(), SeedSigner::new(SEEDS[1]).public_key());
+    }
+    let lines = home.close().await;
+    let told = rotations(&lines);
+    assert_eq!(told.len(), 5);
+    let key = |seed: [u8; 32], timeline: &str| {
+        VerifierKey::new(&origin("timenav.test", timeline), SeedSigner::new(seed).public_key()).unwrap()
+    };
+    for line in told {
+        assert_eq!((line.actor.as_str(), line.subject.clone()), ("system", key(SEEDS[1], &line.timeline).to_string()));
+        let size = sizes[&timeline_id(&line.timeline)];
+        assert_eq!(line.seq + 1, size, "it is the last entry of {}", line.timeline);
+        assert_eq!(line.payload["retired_verifier_key"], key(SEEDS[0], &line.timeline).to_string());
+        assert_eq!(line.payload["verifier_key"], key(SEEDS[1], &line.timeline).to_string());
+    }
+    // Both have signed what is newest, inside and outside.
+    for (timeline, note) in house.outside.notes() {
+        let ids: Vec<_> = Note::parse(note.as_bytes()).unwrap().signatures().iter().map(NoteSignature::id).collect();
+        let timeline = timeline.as_str();
+        assert_eq!(ids, [key(SEEDS[0], timeline).id(), key(SEEDS[1], timeline).id()]);
+        assert_eq!(open_note(&house, timeline, &note).size, sizes[&timeline_id(timeline)]);
+    }
+    clean(&house).await;
+    take_place(&mut house);
+    clean(&house).await;
+    let home = house.open().await;
+    assert!(home.engine.authenticate_session(&live.secret).is_err());
+    for name in ["ada", "bob"] {
+        log_in(&home, name).await;
+    }
+    // What is signed from here on is signed by the new key alone.
+    home.engine.read_clock(&home.admin, None).await.unwrap();
+    let note = home.engine.checkpoint(&home.admin, &timeline_id("main")).await.unwrap().note;
+    assert_eq!(Note::parse(note.as_bytes()).unwrap().signatures().len(), 1);
+    home.close().await;
+    clean(&house).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rotating_twice_works() {
+    let mut house = lived_in().await;
+    for seed in &SEEDS[1..] {
+        next(&mut house, *seed);
+        let home = house.open().await;
+        assert_eq!(home.engine.rotate_signing_key().await.unwrap().rotated, 5);
+        home.close().await;
+        take_place(&mut house);
+    }
+    let home = house.open().await;
+    log_in(&home, "ada").await;
+    let lines = home.close().await;
+    assert_eq!(rotations(&lines).len(), 10);
+    clean(&house).await;
+    // The first two keys open nothing any more.
+    for seed in &SEEDS[..2] {
+        house.signer = Arc::new(SeedSigner::new(*seed));
+        let refused = house.try_open(house.store()).await.err().expect("another key signs");
+        assert!(matches!(refused, OpenError::Head { .. }), "{refused:?}");
+    }
+    house.signer = Arc::new(SeedSigner::new(SEEDS[2]));
+    house.open().await.close().await;
+}
+
+/// Cuts a rotation off after each of its commits. The service starts with the key that signed, and the rotation is
+/// finished.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rotation_may_be_cut_off_at_every_step() {
+    let mut cuts_count = 0;
+    for (commits_count, is_kept_outside) in (0..20).flat_map(|count| [(count, true), (count, false)]) {
+        let mut house = lived_in().await;
+        next(&mut house, SEEDS[1]);
+        let store = Arc::new(FaultyStore::new(house.store()));
+        let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+        let steps_before = house.outside.steps_count();
+        store.fail_after(commits_count);
+        let cut = home.engine.rotate_signing_key().await;
+        home.engine.close().await;
+        drop(home);
+        drop(store);
+        if !is_kept_outside && house.outside.steps_count() > steps_before {
+            // The process ended between a commit and the keeping of its checkpoints.
+            house.outside.lose_last();
+        }
+        cuts_count += u32::from(cut.is_err());
+        // The service runs on with the key that signed, in which somebody logs in and writes.
+        let home = house.open().await;
+        let session = log_in(&home, "ada").await;
+        log_in(&home, "bob").await;
+        home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+        assert!(home.engine.authenticate_session(&session).is_ok());
+        if is_kept_outside {
+            home.close().await;
+        } else {
+            // Of ledgers that nobody wrote to, what is outside is still older than what is inside.
+            home.engine.close().await;
+        }
+        clean(&house).await;
+        // And the rotation is finished.
+        let home = house.open().await;
+        let finished = home.engine.rotate_signing_key().await.unwrap();
+        assert!(finished.rotated >= 2, "`main` and `system` were written to: {finished:?}");
+        let again = home.engine.rotate_signing_key().await.unwrap();
+        assert_eq!((again.rotated, &again.ledgers), (0, &finished.ledgers), "there is nothing left to do");
+        home.close().await;
+        take_place(&mut house);
+        let home = house.open().await;
+        assert!(home.engine.authenticate_session(&session).is_err());
+        log_in(&home, "ada").await;
+        let lines = home.close().await;
+        let of_one = rotations(&lines).into_iter().filter(|line| line.timeline == "one").count();
+        assert_eq!(of_one, 1, "what went over stays so while nobody writes to it");
+        clean(&house).await;
+        if cut.is_ok() {
+            break;
+        }
+    }
+    assert!(cuts_count >= 6, "sessions end, others go over, `system` goes over: {cuts_count}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_not_kept_outside_is_before_the_key_changes() {
+    let mut house = lived_in().await;
+    next(&mut house, SEEDS[1]);
+    let home = house.open().await;
+    let kept = house.outside.notes();
+    home.engine.rotate_signing_key().await.unwrap();
+    home.engine.close().await;
+    // As a crash leaves it that comes right after the last commit: what is outside is older.
+    house.outside.hold(kept.clone());
+    house.signer = Arc::new(SeedSigner::new(SEEDS[1]));
+    let refused = house.try_open(house.store()).await.err().expect("what is outside is signed by the old key alone");
+    assert!(matches!(refused, OpenError::Checkpoint { .. }), "{refused:?}");
+    house.signer = Arc::new(SeedSigner::new(SEEDS[0]));
+    let home = house.open().await;
+    assert_eq!(home.engine.rotate_signing_key().await.unwrap().rotated, 0);
+    assert_ne!(house.outside.notes(), kept);
+    home.close().await;
+    take_place(&mut house);
+    house.open().await.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_next_signature_that_is_wrong_counts_for_nothing() {
+    let mut house = lived_in().await;
+    // Another hand adds a line that claims to be of the next key.
+    let (old, new) = (SeedSigner::new(SEEDS[0]), SeedSigner::new(SEEDS[1]));
+    let note = house.outside.notes()[&timeline_id("one")].clone();
+    let key = VerifierKey::new("timenav.test/one", new.public_key()).unwrap();
+    let forged = Note::parse(note.as_bytes()).unwrap().countersign(&key, |text| old.sign(text)).unwrap().to_string();
+    let connection = rusqlite::Connection::open(house.path()).unwrap();
+    let update = "UPDATE timelines SET checkpoint = ?1 WHERE timeline_id = 'one'";
+    assert_eq!(connection.execute(update, [&forged]).unwrap(), 1);
+    drop(connection);
+    next(&mut house, SEEDS[1]);
+    let home = house.open().await;
+    assert_eq!(home.engine.rotate_signing_key().await.unwrap().rotated, 5);
+    home.close().await;
+    take_place(&mut house);
+    house.open().await.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_repeated_over_a_rotation_happens_once() {
+    let mut house = House::new();
+    let home = house.open().await;
+    let hour = || ClockCommand::FastForward(Duration::new(0, Span::from_micros(3_600_000_000)).unwrap());
+    let asked = |home: &Home<'_>, key: &str, request: &str| {
+        let fingerprint = home.engine.fingerprint(&digest(request));
+        Some(Idempotency { key: digest(key), fingerprint })
+    };
+    let asking = asked(&home, "k", "an hour");
+    let first = home.engine.change_clock(&home.admin, None, hour(), asking).await.unwrap();
+    home.close().await;
+    next(&mut house, SEEDS[1]);
+    let home = house.open().await;
+    home.engine.rotate_signing_key().await.unwrap();
+    home.close().await;
+    take_place(&mut house);
+    let home = house.open().await;
+    let asking = asked(&home, "k", "an hour");
+    let again = home.engine.change_clock(&home.admin, None, hour(), asking).await.unwrap();
+    assert!(again.replayed && again.ledger == first.ledger);
+    // What is asked since is compared again.
+    let asking = asked(&home, "l", "an hour");
+    home.engine.change_clock(&home.admin, None, hour(), asking).await.unwrap();
+    let other = home.engine.change_clock(&home.admin, None, hour(), asked(&home, "l", "another")).await;
+    assert_eq!(told(&other), "KeyReused");
+    let lines = home.close().await;
+    assert_eq!(lines.iter().filter(|line| line.action == "fast_forward").count(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_ledgers_go_over_in_few_steps() {
+    let mut house = House::off_disk();
+    let home = house.open().await;
+    for number in 0..600 {
+        home.engine.create_timeline(&home.admin, timeline_id(&format!("t{number}")), None).await.unwrap();
+    }
+    home.engine.close().await;
+    next(&mut house, SEEDS[1]);
+    let home = house.open().await;
+    assert_eq!(home.engine.rotate_signing_key().await.unwrap().rotated, 602);
+    let groups = home.engine.stats().groups;
+    assert!(groups < 300, "{groups} groups");
+    home.engine.close().await;
+    take_place(&mut house);
+    let home = house.open().await;
+    home.engine.close().await;
+}
+
+#[tokio::test]
+async fn without_a_next_key_there_is_no_rotation() {
+    let house = lived_in().await;
+    let home = house.open().await;
+    let refused = home.engine.rotate_signing_key().await;
+    assert!(matches!(refused, Err(Refusal::FeatureDisabled { .. })), "{refused:?}");
+    let lines = home.close().await;
+    assert_eq!(rotations(&lines).len(), 0);
+    // A checkpoint of the key that signs is none of another.
+    let key = VerifierKey::new("timenav.test/main", SeedSigner::new(SEEDS[1]).public_key()).unwrap();
+    let note = house.outside.notes()[&timeline_id("main")].clone();
+    assert!(Checkpoint::open(note.as_bytes(), &key, |_, _, _| true).is_err());
+}

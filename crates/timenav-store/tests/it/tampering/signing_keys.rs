@@ -1,0 +1,109 @@
+//! Attacks on the change from one signing key to another.
+
+use std::sync::Arc;
+
+use timenav_core::ledger::VerifierKey;
+use timenav_core::scan::{Depth, FindingKind};
+use timenav_engine::{OpenError, Signer as _};
+
+use super::{MAIN, Outside, check_found, connect, lived_in, look, rebuild, rewrite, row, sign, told};
+use crate::doors::SeedSigner;
+use crate::house::House;
+
+const SEEDS: [[u8; 32]; 4] = [[7; 32], [8; 32], [9; 32], [66; 32]];
+
+/// Returns a house whose key was rotated so often.
+async fn rotated(times: usize) -> House {
+    let mut house = lived_in().await;
+    for seed in &SEEDS[1..=times] {
+        house.next_signer = Some(Arc::new(SeedSigner::new(*seed)));
+        let home = house.open().await;
+        home.engine.rotate_signing_key().await.unwrap();
+        home.engine.close().await;
+        house.signer = house.next_signer.take().unwrap();
+    }
+    house
+}
+
+fn key(seed: [u8; 32]) -> String {
+    VerifierKey::new("timenav.test/main", SeedSigner::new(seed).public_key()).unwrap().to_string()
+}
+
+/// Rewrites the payload of the last entry but so many, and signs what follows with the key of that seed.
+async fn rewrite_last(house: &House, before: u64, seed: [u8; 32], change: impl Fn(&str) -> String) -> u64 {
+    let size = look(house, "main", Depth::Quick, Outside::Kept).await.size;
+    let position = size - 1 - before;
+    let connection = connect(house);
+    rewrite(&connection, MAIN, position, |record, payload| {
+        assert_eq!(record.action, "rotate_signing_key");
+        let text = std::str::from_utf8(payload).unwrap();
+        let changed = change(text);
+        assert_ne!(changed, text);
+        *payload = changed.into_bytes();
+        record.subject = change(&record.subject).into();
+    });
+    let frontier = rebuild(&connection, MAIN);
+    let signer = SeedSigner::new(seed);
+    sign(&connection, MAIN, &frontier, "timenav.test/main", signer.public_key(), |message| signer.sign(message));
+    position
+}
+
+#[tokio::test]
+async fn an_entry_that_names_another_key_than_the_one_that_signs() {
+    let house = rotated(1).await;
+    let name_another =
+        |text: &str| text.replace(&key(SEEDS[1]), &key(SEEDS[3])).replace(&key(SEEDS[0]), &key(SEEDS[2]));
+    let position = rewrite_last(&house, 0, SEEDS[1], name_another).await;
+    for depth in ["full", "tail:1"] {
+        let scan = look(&house, "main", depth.parse().unwrap(), Outside::Nothing).await;
+        assert_eq!(told(&scan), [(FindingKind::UnknownKey, Some(position))], "{:?}", scan.findings);
+    }
+    // The one kept outside tells anyhow.
+    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+    check_found(&scan, FindingKind::ExternalCheckpointInconsistent, None);
+}
+
+#[tokio::test]
+async fn a_key_that_nobody_gave_its_place_to() {
+    let house = rotated(2).await;
+    // The entries say: the first gave its place to the second, and a fourth to the third.
+    let position = rewrite_last(&house, 0, SEEDS[2], |text| text.replace(&key(SEEDS[1]), &key(SEEDS[3]))).await;
+    let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+    assert_eq!(told(&scan), [(FindingKind::UnknownKey, Some(position))], "{:?}", scan.findings);
+}
+
+#[tokio::test]
+async fn an_entry_of_a_rotation_that_cannot_be_read() {
+    let house = rotated(1).await;
+    rewrite_last(&house, 0, SEEDS[1], |text| text.replace("timenav.test/main+", "timenav.test/main-")).await;
+    let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+    assert!(scan.not_checked.iter().any(|told| told.contains("cannot be read")), "{:?}", scan.not_checked);
+}
+
+#[tokio::test]
+async fn a_rotation_to_the_key_of_somebody_who_does_not_hold_the_one_that_signs() {
+    let mut house = rotated(1).await;
+    let (_, _, payload) = row(&connect(&house), MAIN, look(&house, "main", Depth::Quick, Outside::Kept).await.size - 1);
+    assert!(String::from_utf8(payload).unwrap().contains(&key(SEEDS[1])));
+    rewrite_last(&house, 0, SEEDS[3], |text| text.replace(&key(SEEDS[1]), &key(SEEDS[3]))).await;
+    let scan = look(&house, "main", Depth::Quick, Outside::Nothing).await;
+    check_found(&scan, FindingKind::UnknownKey, None);
+    for seed in [SEEDS[1], SEEDS[3]] {
+        house.signer = Arc::new(SeedSigner::new(seed));
+        let refused = house.try_open(house.store()).await.err().expect("it is not opened");
+        assert!(matches!(refused, OpenError::Head { .. } | OpenError::Checkpoint { .. }), "{refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_entry_of_a_rotation_whose_payload_names_another_key_than_the_entry() {
+    let house = rotated(1).await;
+    let position = look(&house, "main", Depth::Quick, Outside::Kept).await.size - 1;
+    let connection = connect(&house);
+    rewrite(&connection, MAIN, position, |record, _| record.subject = key(SEEDS[3]).into());
+    let frontier = rebuild(&connection, MAIN);
+    let signer = &house.signer;
+    sign(&connection, MAIN, &frontier, "timenav.test/main", signer.public_key(), |message| signer.sign(message));
+    let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+    assert!(scan.not_checked.iter().any(|told| told.contains("cannot be read")), "{:?}", scan.not_checked);
+}
