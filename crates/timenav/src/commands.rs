@@ -4,6 +4,7 @@
 //! it needs, tests.
 
 mod serve;
+mod rotate_signing_key;
 mod clock;
 mod anchor;
 mod events;
@@ -31,8 +32,9 @@ use crate::output;
 
 /// One clock and one history that a whole system can share.
 ///
-/// `timenav serve` runs the service. The other commands talk to a running one, found by --url or
-/// `TIMENAV_URL`, with the API key in `TIMENAV_API_KEY` or in the data folder.
+/// `timenav serve` runs the service, and `timenav rotate-signing-key` gives a stopped one another key. The other
+/// commands talk to a running one, found by --url or `TIMENAV_URL`, with the API key in `TIMENAV_API_KEY` or in the
+/// data folder.
 #[derive(Debug, Parser)]
 #[command(name = "timenav", version, max_term_width = 100, styles = Styles::plain(), after_help = Exit::help())]
 pub(crate) struct Cli {
@@ -49,6 +51,7 @@ pub(crate) struct Surroundings {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(serve::ServeCommand),
+    RotateSigningKey(rotate_signing_key::RotateSigningKeyCommand),
     Clock(clock::ClockCommand),
     Anchor(anchor::AnchorCommand),
     Events(events::EventsCommand),
@@ -74,6 +77,7 @@ enum Command {
 pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> {
     match cli.command {
         Command::Serve(command) => serve::run(command),
+        Command::RotateSigningKey(command) => rotate_signing_key::run(command),
         Command::Clock(command) => clock::run(command, surroundings),
         Command::Anchor(command) => anchor::run(command, surroundings),
         Command::Events(command) => events::run(command, surroundings),

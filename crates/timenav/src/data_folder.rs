@@ -17,6 +17,8 @@ const LOCK_FILE: &str = "lock";
 pub(crate) const DATABASE_FILE: &str = "timenav.db";
 /// The key that signs checkpoints.
 pub(crate) const SIGNING_KEY_FILE: &str = "signing.key";
+/// The key that takes its place, while a rotation is not finished.
+const NEXT_SIGNING_KEY_FILE: &str = "signing.key.next";
 /// The checkpoints outside the database.
 pub(crate) const CHECKPOINTS_FILE: &str = "checkpoints.log";
 const CHECKPOINTS_LOCK_FILE: &str = "checkpoints.lock";
@@ -54,6 +56,11 @@ impl DataFolder {
     /// Returns the path of the key that signs checkpoints.
     pub(crate) fn signing_key(&self) -> PathBuf {
         self.path.join(SIGNING_KEY_FILE)
+    }
+
+    /// Returns the path of the key that takes its place, while a rotation is not finished.
+    pub(crate) fn next_signing_key(&self) -> PathBuf {
+        self.path.join(NEXT_SIGNING_KEY_FILE)
     }
 
     /// Returns the path of the first operator's API key.
@@ -110,6 +117,15 @@ pub(crate) fn write_secret(path: &Path, text: &str) -> io::Result<()> {
     if path.try_exists()? {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} exists already", path.display())));
     }
+    replace_secret(path, text)
+}
+
+/// Writes a file that only its owner may read, in the place of one that is there. After a crash it is there as a
+/// whole, or the one before it is.
+///
+/// # Errors
+/// It cannot be written.
+pub(crate) fn replace_secret(path: &Path, text: &str) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let beside = PathBuf::from(beside);
@@ -173,6 +189,9 @@ mod tests {
         assert!(!is_open_to_others(&path).unwrap());
         assert_eq!(write_secret(&path, "two").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "one");
+        replace_secret(&path, "two").unwrap();
+        assert!(!is_open_to_others(&path).unwrap());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "two");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

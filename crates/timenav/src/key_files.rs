@@ -1,7 +1,11 @@
-//! The two secrets in the data folder: the key that signs checkpoints, and the first API key.
+//! The secrets in the data folder: the key that signs checkpoints, the first API key, and for a while the key that takes
+//! the place of the one that signs.
+
+mod next_key;
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use timenav_core::ledger::{SignerKey, VerifierKey};
@@ -11,13 +15,16 @@ use zeroize::Zeroizing;
 use crate::data_folder::{DataFolder, is_open_to_others, sync_folder_of, write_secret};
 use crate::doors::FileSigner;
 
+pub(crate) use next_key::{NextKey, NextKeyFile};
+
 /// The service name where none is chosen on the first start.
 pub(crate) const SERVICE_NAME_DEFAULT: &str = "timenav.local";
 
 /// The signing key of a data folder, and the service name that it is bound to.
+#[derive(Clone)]
 pub(crate) struct ServiceKey {
     /// Signs with it.
-    pub(crate) signer: FileSigner,
+    pub(crate) signer: Arc<FileSigner>,
     /// Stands in every checkpoint, so it can never change.
     pub(crate) service_name: String,
 }
@@ -73,7 +80,7 @@ fn read_signing_key(path: &Path) -> anyhow::Result<ServiceKey> {
     let seed = Zeroizing::new(*key.seed());
     let signer = FileSigner::new(&seed).context("is not accepted")?;
     key.verifier_key(signer.public_key()).context("is damaged")?;
-    Ok(ServiceKey { signer, service_name: key.name().to_owned() })
+    Ok(ServiceKey { signer: Arc::new(signer), service_name: key.name().to_owned() })
 }
 
 /// Reads the service name, and the public half of the key that signs. Nothing of the secret half is

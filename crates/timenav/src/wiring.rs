@@ -9,8 +9,8 @@ use timenav_vault::{AesVault, Argon2Passwords, Turns};
 
 use crate::config::Settings;
 use crate::data_folder::{CheckpointPlace, DataFolder, make_private};
-use crate::doors::{HostClock, OsEntropy};
-use crate::key_files::{keep_first_key, service_key};
+use crate::doors::{FileSigner, HostClock, OsEntropy};
+use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, service_key};
 use crate::places::Places;
 
 /// An open engine, and the lock that keeps others from its checkpoints.
@@ -25,10 +25,35 @@ pub(crate) struct Wired {
 /// # Errors
 /// A file is missing, damaged or cannot be written, or the database is not what was signed.
 pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Result<Wired> {
-    let entropy = Arc::new(OsEntropy::new());
     let checkpoints = folder.checkpoints(settings.checkpoints.as_deref())?;
     // The key comes before the database, so that no crash leaves a database without it.
-    let key = service_key(folder, settings.service_name.as_deref(), &*entropy)?;
+    let key = service_key(folder, settings.service_name.as_deref(), &OsEntropy::new())?;
+    let next = next_signer(folder, &key)?;
+    put_together(folder, settings, checkpoints, key, next).await
+}
+
+/// As [`open`], to rotate the key that signs.
+///
+/// # Errors
+/// As those of [`open`].
+pub(crate) async fn open_to_rotate(
+    folder: &DataFolder,
+    settings: &Settings,
+    key: ServiceKey,
+    next: Arc<FileSigner>,
+) -> anyhow::Result<Wired> {
+    let checkpoints = folder.checkpoints(settings.checkpoints.as_deref())?;
+    put_together(folder, settings, checkpoints, key, Some(next)).await
+}
+
+async fn put_together(
+    folder: &DataFolder,
+    settings: &Settings,
+    checkpoints: CheckpointPlace,
+    key: ServiceKey,
+    next: Option<Arc<FileSigner>>,
+) -> anyhow::Result<Wired> {
+    let entropy = Arc::new(OsEntropy::new());
     let database = folder.database();
     let named = || format!("the database {}", database.display());
     make_private(&database).with_context(named)?;
@@ -43,8 +68,8 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
     let doors = Doors {
         clock: Arc::new(HostClock::start()),
         entropy,
-        signer: Arc::new(key.signer),
-        next_signer: None,
+        signer: key.signer,
+        next_signer: next.map(|next| next as _),
         outside: Arc::new(outside),
         vault: vault.map(|vault| Arc::new(vault) as _),
         passwords: Some(Arc::new(passwords)),
@@ -63,4 +88,25 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
     let admin_key = folder.admin_key();
     let engine = Engine::open(Arc::new(store), doors, options, |secret| keep_first_key(&admin_key, secret)).await?;
     Ok(Wired { engine, _checkpoints: checkpoints })
+}
+
+/// Returns the next key, where a rotation was cut off: it may have sealed passwords already. The service runs as before,
+/// whatever became of the rotation.
+fn next_signer(folder: &DataFolder, key: &ServiceKey) -> anyhow::Result<Option<Arc<FileSigner>>> {
+    match NextKeyFile::read(folder, key) {
+        Ok(NextKeyFile::None) => Ok(None),
+        Ok(NextKeyFile::Begun(next)) => {
+            tracing::warn!(
+                path = %folder.next_signing_key().display(),
+                "a rotation of the signing key was begun and not finished, so the old key signs; stop the service and run \
+                 timenav rotate-signing-key to finish it"
+            );
+            Ok(Some(next.signer))
+        }
+        Ok(NextKeyFile::Left) => NextKeyFile::clear(folder).map(|()| None),
+        Err(error) => {
+            tracing::warn!("{error:#}");
+            Ok(None)
+        }
+    }
 }

@@ -44,15 +44,22 @@ pub(crate) fn verified(note: &str, public_key: &[u8; 32]) -> Checkpoint {
     let text = format!("{text}\n");
     let lines: Vec<&str> = text.lines().collect();
     let [origin, size, root] = lines.as_slice() else { panic!("three lines: {text:?}") };
-    let mut lines = signatures.strip_suffix('\n').expect("a note ends with a line feed").split('\n');
-    let (Some(signature), None) = (lines.next(), lines.next()) else { panic!("one signature: {note:?}") };
-    let signature = signature.strip_prefix("— ").expect("a signature line begins with a dash");
-    let (name, encoded) = signature.split_once(' ').expect("a name and a signature");
-    assert_eq!(name, *origin, "the name of the key is the origin");
-    let bytes = BASE64.decode(encoded.as_bytes()).expect("a signature is base64");
-    let (id, signature) = bytes.split_at(4);
-    assert_eq!(id, key_id(name, public_key), "the key is the one of the data folder");
-    UnparsedPublicKey::new(&ED25519, public_key).verify(text.as_bytes(), signature).expect("the signature verifies");
+    let lines = signatures.strip_suffix('\n').expect("a note ends with a line feed").split('\n');
+    let mut verified_count = 0;
+    for signature in lines {
+        let signature = signature.strip_prefix("— ").expect("a signature line begins with a dash");
+        let (name, encoded) = signature.split_once(' ').expect("a name and a signature");
+        assert_eq!(name, *origin, "the name of the key is the origin");
+        let bytes = BASE64.decode(encoded.as_bytes()).expect("a signature is base64");
+        let (id, signature) = bytes.split_at(4);
+        // Where the key was rotated, another one of the same name has signed too.
+        if id == key_id(name, public_key) {
+            let key = UnparsedPublicKey::new(&ED25519, public_key);
+            key.verify(text.as_bytes(), signature).expect("the signature verifies");
+            verified_count += 1;
+        }
+    }
+    assert_eq!(verified_count, 1, "the key is the one of the data folder: {note:?}");
     assert!(*size == "0" || !size.starts_with('0'), "a number has no zeros in front: {size}");
     let root = BASE64.decode(root.as_bytes()).expect("a root is base64");
     Checkpoint {

@@ -5,6 +5,7 @@ mod disk_full;
 mod rollback;
 mod settings;
 mod signals;
+mod signing_key;
 mod tls;
 
 pub(crate) use tls::certify;

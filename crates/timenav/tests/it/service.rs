@@ -74,6 +74,16 @@ impl Service {
         self.process = Some(Process::start(&self.data(), &self.log(), &arguments));
     }
 
+    /// Rotates the signing key while the process does not run. Returns what is printed.
+    pub(crate) fn rotate_signing_key(&mut self) -> String {
+        assert!(self.process.is_none(), "the process runs");
+        let (code, stdout, stderr) = run(timenav().arg("rotate-signing-key").arg("--data").arg(self.data()), "");
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+        let text = std::fs::read_to_string(self.data().join("signing.key")).expect("there is a key");
+        self.public_key = crate::ledger::public_key(&text);
+        stdout
+    }
+
     /// Sets the arguments with which the process is started again.
     pub(crate) fn arguments(&mut self, arguments: &[&str]) {
         self.arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();

@@ -1,0 +1,173 @@
+//! `timenav rotate-signing-key`: gives the place of the key that signs to a new one.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow};
+use serde_json::{Value, json};
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{TlogProof, VerifierKey, origin};
+use timenav_engine::{Engine, InclusionProof, Rotation, Signer as _};
+
+use crate::config::{ServeOptions, Settings};
+use crate::data_folder::{DATABASE_FILE, DataFolder};
+use crate::doors::OsEntropy;
+use crate::exit::Failure;
+use crate::key_files::{NextKey, NextKeyFile, ServiceKey, service_key};
+use crate::{output, telemetry, wiring};
+
+const UNFINISHED: &str = "the rotation is not finished; give the command again";
+
+/// Gives the place of the key that signs the ledgers to a new one, while the service is stopped.
+///
+/// Every ledger gets an entry that names both keys, under a checkpoint that both have signed; then the new key
+/// takes the place of the old one in `signing.key`, of which nothing is left. Backups of the database from before
+/// need the old key: copy it first if you keep such backups. Sessions end; passwords and API keys stay.
+///
+/// A rotation that was cut off is finished by giving the command again. The folder may be used before that; it
+/// is still the old key that signs then.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RotateSigningKeyCommand {
+    /// The data folder. [default: ./timenav-data]
+    #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// The folder of checkpoints outside the database, if it is not the data folder.
+    #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
+    checkpoints: Option<PathBuf>,
+    /// The file of settings that the service is started with; `data` and `checkpoints` are taken from it.
+    #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Where to save, for each ledger, the proof that it has gone over: a file that shows the new key to whoever trusts the
+    /// old one. It cannot be had later.
+    #[arg(long, value_name = "DIR")]
+    save: Option<PathBuf>,
+    /// Print what was done in JSON, with the size of every ledger at which its key changed.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Rotates the signing key.
+///
+/// # Errors
+/// A service uses the folder, it is not as it was signed, or something cannot be written.
+pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
+    let RotateSigningKeyCommand { data, checkpoints, config, save, json } = command;
+    let settings = Settings::resolve(ServeOptions { data, config, checkpoints, ..ServeOptions::default() })?;
+    telemetry::start(settings.log_format, &settings.log_filter)?;
+    let database = settings.data.join(DATABASE_FILE);
+    if !database.try_exists().with_context(|| format!("{} cannot be read", database.display()))? {
+        let folder = settings.data.display();
+        return Err(anyhow!("there is no database in {folder}: name the data folder of a service with --data").into());
+    }
+    let folder = DataFolder::open(&settings.data)?;
+    let entropy = OsEntropy::new();
+    let current = service_key(&folder, settings.service_name.as_deref(), &entropy)?;
+    let (next, is_begun) = match NextKeyFile::read(&folder, &current)? {
+        NextKeyFile::None => (NextKey::make(&current, &entropy)?, false),
+        NextKeyFile::Begun(next) => (next, true),
+        NextKeyFile::Left => {
+            NextKeyFile::clear(&folder)?;
+            let new = verifier_key(&current.service_name, current.signer.public_key())?;
+            return show(&Rotated { retired: None, new, ledgers: BTreeMap::new() }, json);
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads can be made")?;
+    let rotation = runtime.block_on(rotate(&folder, &settings, &current, &next, is_begun, save.as_deref()))?;
+    next.take_place(&folder).context(UNFINISHED)?;
+    let rotated = Rotated {
+        retired: Some(verifier_key(&current.service_name, current.signer.public_key())?),
+        new: verifier_key(&current.service_name, next.signer.public_key())?,
+        ledgers: rotation.ledgers,
+    };
+    show(&rotated, json)
+}
+
+/// What was done.
+struct Rotated {
+    /// The key of `main` whose place another took; `None` where that was before.
+    retired: Option<VerifierKey>,
+    /// The one that took its place.
+    new: VerifierKey,
+    /// Every ledger, with its size when its key changed.
+    ledgers: BTreeMap<TimelineId, u64>,
+}
+
+/// Has the next key sign every ledger. It is kept before any of them says so, and not before the folder is known to be
+/// as it was signed.
+async fn rotate(
+    folder: &DataFolder,
+    settings: &Settings,
+    current: &ServiceKey,
+    next: &NextKey,
+    is_begun: bool,
+    save: Option<&Path>,
+) -> anyhow::Result<Rotation> {
+    let wired = wiring::open_to_rotate(folder, settings, current.clone(), Arc::clone(&next.signer)).await?;
+    let rotation = async {
+        if !is_begun {
+            next.keep(folder, current)?;
+        }
+        let rotation = wired.engine.rotate_signing_key().await.context(UNFINISHED)?;
+        if let Some(save) = save {
+            save_proofs(&wired.engine, &rotation, save).await.context(UNFINISHED)?;
+        }
+        Ok(rotation)
+    }
+    .await;
+    wired.engine.close().await;
+    rotation
+}
+
+/// Saves a proof file (C2SP tlog-proof) of the entry that names both keys, for each ledger.
+async fn save_proofs(engine: &Engine, rotation: &Rotation, folder: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    for timeline in rotation.ledgers.keys() {
+        let InclusionProof { position, leaf, hashes, checkpoint, .. } = engine.rotation_proof(timeline).await?;
+        let proof = TlogProof { extra: leaf, index: position, hashes, checkpoint: checkpoint.note };
+        let file = folder.join(format!("{timeline}.tlog-proof"));
+        std::fs::write(&file, proof.to_text()).with_context(|| format!("{} cannot be written", file.display()))?;
+    }
+    Ok(())
+}
+
+/// Returns a public key under the name of the ledger of `main`.
+fn verifier_key(service_name: &str, public_key: [u8; 32]) -> anyhow::Result<VerifierKey> {
+    Ok(VerifierKey::new(&origin(service_name, TimelineId::MAIN), public_key)?)
+}
+
+fn show(rotated: &Rotated, as_json: bool) -> Result<(), Failure> {
+    let Rotated { retired, new, ledgers } = rotated;
+    let status = match retired {
+        Some(_) => "The signing key was rotated.",
+        None => "The rotation of the signing key was at its end already; the new key signs.",
+    };
+    if as_json {
+        let ledger = |(timeline, size): (&TimelineId, &u64)| json!({ "timeline_id": timeline.as_str(), "size": size });
+        let answer = json!({
+            "status": status,
+            "retired_verifier_key": retired.as_ref().map(ToString::to_string),
+            "verifier_key": new.to_string(),
+            "ledgers": ledgers.iter().map(ledger).collect::<Vec<Value>>(),
+        });
+        return output::write(&output::pretty(&answer.to_string()));
+    }
+    let mut text = format!("{status}\n");
+    if let Some(retired) = retired {
+        let _ = writeln!(text, "  retired key  {retired}");
+    }
+    let _ = writeln!(text, "  new key      {new}");
+    text.push_str("That is their form for the ledger of `main`; each other ledger has it under its own name.\n");
+    let main = ledgers.iter().find(|(timeline, _)| timeline.as_str() == TimelineId::MAIN);
+    if let Some((_, size)) = main {
+        let count = ledgers.len();
+        let _ = writeln!(
+            text,
+            "Both have signed the newest checkpoint of each of {count} ledgers, at {size} entries of `main`.\n\
+             Tell those who verify to trust the new key, and the retired one for what is not larger than that.\n\
+             All sessions have ended. Back the new key up."
+        );
+    }
+    output::write(&text)
+}

@@ -1,0 +1,206 @@
+//! The key that takes the place of the one that signs, while a rotation is not finished.
+//!
+//! Its file has two lines: the key, and a code over it that only the holder of the key that signs can make. So nobody
+//! who can write into the folder, and not read it, has the service go over to a key of theirs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use data_encoding::BASE64;
+use timenav_core::ledger::{SignerKey, VerifierKey};
+use timenav_engine::{Entropy, Signer as _};
+use zeroize::Zeroizing;
+
+use super::ServiceKey;
+use crate::data_folder::{DataFolder, is_open_to_others, replace_secret, sync_folder_of, write_secret};
+use crate::doors::FileSigner;
+
+const LABEL: &str = "next signing key";
+
+/// The next key, as it was made or read.
+pub(crate) struct NextKey {
+    /// Signs with it.
+    pub(crate) signer: Arc<FileSigner>,
+    /// The key as it will stand in the file of the one that signs.
+    text: Zeroizing<String>,
+}
+
+/// What the folder has of a rotation.
+pub(crate) enum NextKeyFile {
+    /// No rotation was begun.
+    None,
+    /// One was cut off before the key took its place.
+    Begun(NextKey),
+    /// One was cut off after that: the key signs already.
+    Left,
+}
+
+impl NextKey {
+    /// Returns a new key, which is in no file yet.
+    ///
+    /// # Errors
+    /// No key can be made of what the entropy gives.
+    pub(crate) fn make(current: &ServiceKey, entropy: &dyn Entropy) -> anyhow::Result<Self> {
+        let mut seed = Zeroizing::new([0; 32]);
+        entropy.fill(&mut *seed);
+        let signer = FileSigner::new(&seed).context("no signing key can be made")?;
+        let public = VerifierKey::new(&current.service_name, signer.public_key())?;
+        let text = Zeroizing::new(SignerKey::new(*seed, &public).to_secret_text());
+        Ok(Self { signer: Arc::new(signer), text })
+    }
+
+    /// Keeps it beside the key that signs.
+    ///
+    /// # Errors
+    /// The file is there, or cannot be written.
+    pub(crate) fn keep(&self, folder: &DataFolder, current: &ServiceKey) -> anyhow::Result<()> {
+        let path = folder.next_signing_key();
+        let text = Zeroizing::new(format!("{}\n{}\n", &*self.text, code(current, &self.text)));
+        write_secret(&path, &text).with_context(|| format!("{} cannot be written", path.display()))
+    }
+
+    /// Puts it in the place of the key that signs, of which nothing is left then.
+    ///
+    /// # Errors
+    /// A file cannot be written. Either key signs then, as before or as after.
+    pub(crate) fn take_place(&self, folder: &DataFolder) -> anyhow::Result<()> {
+        let path = folder.signing_key();
+        let text = Zeroizing::new(format!("{}\n", &*self.text));
+        replace_secret(&path, &text).with_context(|| format!("{} cannot be written", path.display()))?;
+        remove(&folder.next_signing_key())
+    }
+}
+
+impl NextKeyFile {
+    /// Reads what the folder has of a rotation.
+    ///
+    /// # Errors
+    /// The file cannot be read, is damaged, or was not made by who holds the key that signs.
+    pub(crate) fn read(folder: &DataFolder, current: &ServiceKey) -> anyhow::Result<Self> {
+        let path = folder.next_signing_key();
+        let named = || path.display().to_string();
+        if !path.try_exists().with_context(named)? {
+            return Ok(Self::None);
+        }
+        if is_open_to_others(&path).with_context(named)? {
+            tracing::warn!(path = %path.display(), "others than its owner can read the next signing key; run chmod 600 on it");
+        }
+        let lines = Zeroizing::new(std::fs::read_to_string(&path).with_context(named)?);
+        parse(&lines, current).with_context(|| {
+            format!(
+                "the next signing key {} cannot be gone on with: remove it, and begin the rotation anew; passwords that \
+                 were sealed with it already are to be set again",
+                path.display()
+            )
+        })
+    }
+
+    /// Removes what a rotation left that was cut off at its very end.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub(crate) fn clear(folder: &DataFolder) -> anyhow::Result<()> {
+        remove(&folder.next_signing_key())
+    }
+}
+
+fn parse(lines: &str, current: &ServiceKey) -> anyhow::Result<NextKeyFile> {
+    let (text, told) = lines.split_once('\n').context("it has not two lines")?;
+    let key = SignerKey::parse(text)?;
+    let seed = Zeroizing::new(*key.seed());
+    let signer = FileSigner::new(&seed).context("is not accepted")?;
+    key.verifier_key(signer.public_key()).context("is damaged")?;
+    if key.name() != current.service_name {
+        bail!("it is of the service `{}`, and this one is `{}`", key.name(), current.service_name);
+    }
+    if signer.public_key() == current.signer.public_key() {
+        return Ok(NextKeyFile::Left);
+    }
+    // Who can try codes against a file in this folder can write the key itself.
+    if told.trim_end() != code(current, text) {
+        bail!("it was not made with the key that signs");
+    }
+    Ok(NextKeyFile::Begun(NextKey { signer: Arc::new(signer), text: Zeroizing::new(text.to_owned()) }))
+}
+
+/// Returns the code over a next key that only the holder of the key that signs can make.
+fn code(current: &ServiceKey, text: &str) -> String {
+    BASE64.encode(&current.signer.authenticate(LABEL, text.as_bytes()))
+}
+
+fn remove(path: &Path) -> anyhow::Result<()> {
+    std::fs::remove_file(path)
+        .and_then(|()| sync_folder_of(path))
+        .with_context(|| format!("{} cannot be removed", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doors::OsEntropy;
+    use crate::key_files::service_key;
+
+    fn read(folder: &DataFolder, current: &ServiceKey) -> Result<NextKeyFile, String> {
+        NextKeyFile::read(folder, current).map_err(|error| format!("{error:#}"))
+    }
+
+    #[test]
+    fn a_next_key_is_kept_read_and_takes_its_place() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = DataFolder::open(parent.path()).unwrap();
+        let entropy = OsEntropy::new();
+        let current = service_key(&folder, None, &entropy).unwrap();
+        assert!(matches!(read(&folder, &current), Ok(NextKeyFile::None)));
+        let next = NextKey::make(&current, &entropy).unwrap();
+        assert!(matches!(read(&folder, &current), Ok(NextKeyFile::None)), "made, and not kept");
+        next.keep(&folder, &current).unwrap();
+        assert!(!is_open_to_others(&folder.next_signing_key()).unwrap());
+        let Ok(NextKeyFile::Begun(again)) = read(&folder, &current) else { panic!("it was begun") };
+        assert_eq!(again.signer.public_key(), next.signer.public_key());
+        let left = std::fs::read_to_string(folder.next_signing_key()).unwrap();
+        again.take_place(&folder).unwrap();
+        let after = service_key(&folder, None, &entropy).unwrap();
+        assert_eq!(after.signer.public_key(), next.signer.public_key());
+        assert!(matches!(read(&folder, &after), Ok(NextKeyFile::None)));
+        assert!(!is_open_to_others(&folder.signing_key()).unwrap());
+        // Cut off between the two steps of the end.
+        std::fs::write(folder.next_signing_key(), left).unwrap();
+        assert!(matches!(read(&folder, &after), Ok(NextKeyFile::Left)));
+        NextKeyFile::clear(&folder).unwrap();
+        assert!(matches!(read(&folder, &after), Ok(NextKeyFile::None)));
+    }
+
+    #[test]
+    fn a_key_of_anybody_else_is_not_gone_on_with() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = DataFolder::open(parent.path()).unwrap();
+        let other_parent = tempfile::tempdir().unwrap();
+        let other_folder = DataFolder::open(other_parent.path()).unwrap();
+        let entropy = OsEntropy::new();
+        let current = service_key(&folder, None, &entropy).unwrap();
+        // Of the same name, and made by somebody who does not hold the key that signs here.
+        let other = service_key(&other_folder, None, &entropy).unwrap();
+        NextKey::make(&other, &entropy).unwrap().keep(&folder, &other).unwrap();
+        let planted = std::fs::read_to_string(folder.next_signing_key()).unwrap();
+        NextKeyFile::clear(&folder).unwrap();
+        NextKey::make(&current, &entropy).unwrap().keep(&folder, &current).unwrap();
+        let right = std::fs::read_to_string(folder.next_signing_key()).unwrap();
+        for wrong in [
+            planted,
+            String::new(),
+            "\n".to_owned(),
+            right.lines().next().unwrap().to_owned(),
+            format!("{}\n", right.lines().next().unwrap()),
+            right.replace("timenav.local", "timenav.other"),
+            right[1..].to_owned(),
+        ] {
+            std::fs::write(folder.next_signing_key(), &wrong).unwrap();
+            let refused = read(&folder, &current).err().expect("it is refused");
+            assert!(refused.contains("remove it, and begin the rotation anew"), "{refused}");
+            assert!(!refused.contains("PRIVATE+KEY+timenav"), "{refused}");
+        }
+        std::fs::write(folder.next_signing_key(), right).unwrap();
+        assert!(matches!(read(&folder, &current), Ok(NextKeyFile::Begun(_))));
+    }
+}

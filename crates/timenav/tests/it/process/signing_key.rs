@@ -1,0 +1,502 @@
+//! `timenav rotate-signing-key`, whole and cut off.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::backup::section;
+use super::{mode, refused_start};
+use crate::http::{Request, target};
+use crate::ledger;
+use crate::service::{Service, run, timenav};
+
+const PASSWORD: &str = "correct horse battery staple";
+const PASSPHRASE: &str = "a passphrase that is long enough";
+
+fn event(name: &str) -> Value {
+    json!({ "event_id": name, "time": "2001-01-01T00:00:00Z" })
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn rotate(data: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    run(timenav().arg("rotate-signing-key").arg("--data").arg(data).args(arguments), "")
+}
+
+/// Writes a file that only its owner may read.
+fn put_secret(path: &Path, content: &[u8]) {
+    std::fs::write(path, content).unwrap();
+    std::fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
+}
+
+/// What somebody keeps of a service away from its machine.
+struct Away {
+    folder: tempfile::TempDir,
+}
+
+impl Away {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Keeps the public key of `main`.
+    fn keep_key(&self, service: &Service, name: &str) -> String {
+        let key = ledger::verifier_key("timenav.local/main", &service.public_key);
+        std::fs::write(self.path(name), &key).unwrap();
+        key
+    }
+
+    /// Keeps the newest checkpoint of `main`.
+    fn keep_checkpoint(&self, service: &Service, name: &str) {
+        let request = Request::get("/timeline/main/checkpoint").header("Accept", "text/plain");
+        std::fs::write(self.path(name), service.send(request).body).unwrap();
+    }
+
+    /// Keeps the proof of an entry of `main`.
+    fn keep_proof(&self, service: &Service, name: &str) {
+        let request = Request::get("/timeline/main/proof?position=1").header("Accept", "text/plain");
+        std::fs::write(self.path(name), service.send(request).body).unwrap();
+    }
+
+    /// Runs `timenav verify` with these keys, from files or, with the key of an operator, through the service.
+    fn verify(&self, at: &[&str], keys: &[&str], kept: Option<&str>, admin: &str) -> (Option<i32>, String) {
+        let mut command = timenav();
+        command.arg("verify").args(at).env("TIMENAV_API_KEY", admin);
+        for key in keys {
+            command.arg("--key").arg(self.path(key));
+        }
+        if let Some(kept) = kept {
+            command.arg("--checkpoint").arg(self.path(kept));
+        }
+        let (code, stdout, stderr) = run(&mut command, "");
+        (code, stdout + &stderr)
+    }
+
+    /// Runs `examples/verify.py` with these keys. `None` where there is no Python for it.
+    fn verify_py(&self, arguments: &[&str], keys: &[&str], admin: &str) -> Option<(Option<i32>, String)> {
+        let is_new_enough = "import sys; sys.exit(sys.version_info < (3, 9))";
+        if !Command::new("python3").args(["-c", is_new_enough]).status().is_ok_and(|status| status.success()) {
+            println!("skipped: this needs python3, 3.9 or later");
+            return None;
+        }
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/verify.py");
+        let mut command = Command::new("python3");
+        command.arg(script).args(arguments).env("TIMENAV_API_KEY", admin).env("no_proxy", "*");
+        for key in keys {
+            command.arg("--verifier-key").arg(std::fs::read_to_string(self.path(key)).unwrap());
+        }
+        let (code, stdout, stderr) = run(&mut command, "");
+        Some((code, stdout + &stderr))
+    }
+}
+
+/// A service with several timelines, a fork, events, sealed data, a user with a password and a live session.
+fn lived_in() -> (Service, Value, String) {
+    let service = Service::start();
+    service.post("/v1/events", &(0..20).map(|number| event(&format!("e{number}"))).collect::<Vec<_>>().into());
+    service.post("/timelines", &json!({ "timeline_id": "other" }));
+    service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
+    let sealing = json!({ "timeline_id": "main", "data": { "where": "there" }, "encryption_key": PASSPHRASE });
+    let data_id = service.post("/v1/encrypt-data", &sealing)["data_id"].clone();
+    service.user("ada");
+    service.set_password("ada", PASSWORD);
+    let cookie = service.log_in("ada", PASSWORD);
+    (service, data_id, cookie)
+}
+
+fn is_logged_in(service: &Service, cookie: &str) -> bool {
+    let answer = service.send(Request::get("/v1/session").session(cookie)).expect(200);
+    answer["user_id"] == "ada"
+}
+
+#[test]
+fn everything_but_sessions_goes_on_under_the_new_key() {
+    let (mut service, data_id, cookie) = lived_in();
+    let ada = service.key(&json!({ "user_id": "ada" }));
+    assert!(is_logged_in(&service, &cookie));
+    let page = [("location", "*"), ("time_range", "../.."), ("limit", "5")];
+    let cursor = service.get("/v1/monitor-events", &page)["next_cursor"].as_str().unwrap().to_owned();
+    service.remember("fork");
+    service.remember("other");
+    assert!(service.stop().success());
+    assert!(
+        section("Keys").contains("\n$ timenav rotate-signing-key --data "),
+        "the command is the one of the document"
+    );
+    let old = ledger::verifier_key("timenav.local/main", &service.public_key);
+    let old_secret = std::fs::read_to_string(service.data().join("signing.key")).unwrap();
+    let said = service.rotate_signing_key();
+    let new = ledger::verifier_key("timenav.local/main", &service.public_key);
+    assert_ne!(old, new);
+    assert!(
+        said.contains(&format!("retired key  {old}\n")) && said.contains(&format!("new key      {new}\n")),
+        "{said}"
+    );
+    assert!(said.contains("each of 4 ledgers") && said.contains("Tell those who verify"), "{said}");
+    assert!(!said.contains("PRIVATE+KEY+timenav"), "{said}");
+    let path = service.data().join("signing.key");
+    assert_eq!(mode(&path), 0o600);
+    let secret = std::fs::read_to_string(&path).unwrap();
+    assert!(secret != old_secret && secret.lines().count() == 1);
+    let left: Vec<_> = std::fs::read_dir(service.data()).unwrap().map(|one| one.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_str().unwrap().starts_with("signing.key.")), "{left:?}");
+
+    service.start_again();
+    assert!(!is_logged_in(&service, &cookie), "the session has ended");
+    let again = service.log_in("ada", PASSWORD);
+    assert!(is_logged_in(&service, &again));
+    assert_eq!(service.send(Request::get("/v1/session").key(&ada)).expect(200)["user_id"], "ada", "keys stay");
+    let opened = service.post("/v1/decrypt-data", &json!({ "data_id": data_id, "encryption_key": PASSPHRASE }));
+    assert_eq!(opened["data"]["where"], "there");
+    let next = target("/v1/monitor-events", &[&page[..], &[("cursor", &cursor)]].concat());
+    let refused = service.send(Request::get(&next)).expect(400);
+    assert_eq!(refused["detail"], "the cursor does not belong to this query; start again without it");
+    assert_eq!(service.find_all("main", "*", "../..", "5").len(), 20);
+    for timeline in ["system", "main", "other", "fork"] {
+        let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
+        assert_eq!(scan["tampering_detected"], false, "{scan:#}");
+    }
+    let log = service.get("/v1/access-logs", &[("timeline_id", "other"), ("time_range", "../..")]);
+    let told = log["logs"].as_array().unwrap_or_else(|| panic!("{log:#}"));
+    let rotated: Vec<&Value> = told.iter().filter(|one| one["action"] == "rotate_signing_key").collect();
+    assert_eq!(rotated.len(), 1, "{log:#}");
+    let new = ledger::verifier_key("timenav.local/other", &service.public_key);
+    assert_eq!((&rotated[0]["user_id"], &rotated[0]["subject"]), (&json!("system"), &json!(new)));
+    service.audit();
+}
+
+#[test]
+fn what_was_kept_before_verifies_with_the_retired_key_too() {
+    let (mut service, ..) = lived_in();
+    let away = Away::new();
+    let old_key = away.keep_key(&service, "old");
+    let old_id = old_key.split('+').nth(1).unwrap();
+    away.keep_checkpoint(&service, "kept");
+    away.keep_proof(&service, "proof");
+    assert!(service.stop().success());
+    service.rotate_signing_key();
+    away.keep_key(&service, "new");
+    let data = service.data();
+    let files = ["--data", text(&data)];
+    // What both have signed is as good for who has not heard of the rotation.
+    for key in ["old", "new"] {
+        let (code, said) = away.verify(&files, &[key], None, "");
+        assert_eq!(code, Some(0), "{key}: {said}");
+    }
+    service.start_again();
+    for timeline in ["main", "other", "fork"] {
+        service.post("/v1/events", &json!({ "timeline_id": timeline, "time": "2001-01-01T00:00:00Z" }));
+    }
+    service.get("/v1/users", &[]);
+    let admin = service.admin.clone();
+    let url = service.url();
+    for stopped in [false, true] {
+        if stopped {
+            assert!(service.stop().success());
+        }
+        for at in [&files[..], &["--url", &url]] {
+            if stopped && at[0] == "--url" {
+                continue;
+            }
+            let (code, said) = away.verify(at, &["new", "old"], Some("kept"), &admin);
+            assert_eq!(code, Some(0), "{said}");
+            let (code, said) = away.verify(at, &["new"], None, &admin);
+            assert_eq!(code, Some(0), "{said}");
+            // With the new key alone, the kept one is another key's, which is named.
+            let (code, said) = away.verify(at, &["new"], Some("kept"), &admin);
+            assert_eq!(code, Some(7), "{said}");
+            let named = format!("but by the key `timenav.local/main` with the id {old_id}");
+            assert!(said.contains("unknown-key") && said.contains("the checkpoint that you kept: "), "{said}");
+            assert!(said.contains(&named) && said.contains("give --key again for a retired one"), "{said}");
+            // With the old one, what is newest is; and so it is where the old one is named as the one that signs.
+            for keys in [&["old"][..], &["old", "new"]] {
+                let (code, said) = away.verify(at, keys, Some("kept"), &admin);
+                assert_eq!(code, Some(7), "{said}");
+                assert!(said.contains("unknown-key") && !said.contains("the checkpoint that you kept"), "{said}");
+            }
+        }
+    }
+    let stranger = Service::start();
+    away.keep_key(&stranger, "stranger");
+    std::fs::write(away.path("other-name"), ledger::verifier_key("clock.example/main", &stranger.public_key)).unwrap();
+    stranger.audit();
+    let (code, said) = away.verify(&files, &["new", "stranger"], Some("kept"), "");
+    assert_eq!(code, Some(7), "{said}");
+    let (code, said) = away.verify(&files, &["new", "other-name"], None, "");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("the keys are of two services"), "{said}");
+    // A signature of a key that is known refuses the note where it is wrong, whoever else has signed.
+    let kept = std::fs::read_to_string(away.path("kept")).unwrap();
+    let at = kept.len() - 20;
+    let other = if kept.as_bytes()[at] == b'A' { "B" } else { "A" };
+    std::fs::write(away.path("kept"), format!("{}{other}{}", &kept[..at], &kept[at + 1..])).unwrap();
+    let (code, said) = away.verify(&files, &["new", "old"], Some("kept"), "");
+    assert_eq!(code, Some(7), "{said}");
+    assert!(said.contains("bad-signature"), "{said}");
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn a_stranger_s_script_knows_retired_keys_too() {
+    let (mut service, ..) = lived_in();
+    let away = Away::new();
+    let old_key = away.keep_key(&service, "old");
+    let old_id = old_key.split('+').nth(1).unwrap();
+    away.keep_checkpoint(&service, "kept");
+    away.keep_proof(&service, "proof");
+    assert!(service.stop().success());
+    let saved = away.path("saved");
+    let (code, stdout, stderr) = rotate(&service.data(), &["--save", text(&saved)]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    service.public_key = ledger::public_key(&std::fs::read_to_string(service.data().join("signing.key")).unwrap());
+    let new_key = away.keep_key(&service, "new");
+    let mut files: Vec<_> = std::fs::read_dir(&saved).unwrap().map(|file| file.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["fork.tlog-proof", "main.tlog-proof", "other.tlog-proof", "system.tlog-proof"]);
+    let over = saved.join("main.tlog-proof");
+    service.start_again();
+    service.post("/v1/events", &event("after"));
+    let (url, kept, proof) = (service.url(), away.path("kept"), away.path("proof"));
+    let since = [&url, "main", "--checkpoint", text(&kept)];
+    let offline = ["--proof", text(&proof)];
+    // What was saved shows the new key to whoever trusts the old one alone.
+    let change = ["--proof", text(&over)];
+    let named = format!("\"subject\":\"{new_key}\"");
+    for (arguments, keys, expected, named) in [
+        (&since[..], &["new", "old"][..], 0, "saved       the first "),
+        (&since, &["new"], 1, old_id),
+        (&since, &["old"], 1, "but by timenav.local/main+"),
+        (&since, &["old", "new"], 1, "give the one that signs today first"),
+        (&since[..2], &["new"], 0, "main verifies."),
+        (&offline, &["old"], 0, "entry 1 of timenav.local/main verifies."),
+        (&offline, &["new", "old"], 0, "entry 1 of timenav.local/main verifies."),
+        (&offline, &["new"], 1, old_id),
+        (&change, &["old"], 0, &named),
+        (&change, &["new"], 0, &named),
+    ] {
+        let Some((code, said)) = away.verify_py(arguments, keys, &service.admin) else { break };
+        assert_eq!(code, Some(expected), "{arguments:?} {keys:?}: {said}");
+        assert!(said.contains(named), "{arguments:?} {keys:?}: {said}");
+    }
+    service.audit();
+}
+
+#[test]
+fn rotating_again_and_again_works() {
+    let (mut service, ..) = lived_in();
+    let away = Away::new();
+    away.keep_key(&service, "first");
+    away.keep_checkpoint(&service, "kept");
+    assert!(service.stop().success());
+    service.rotate_signing_key();
+    away.keep_key(&service, "second");
+    service.rotate_signing_key();
+    service.start_again();
+    service.post("/v1/events", &event("between"));
+    assert!(service.stop().success());
+    let (code, stdout, stderr) = rotate(&service.data(), &["--json"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    let answer: Value = serde_json::from_str(&stdout).unwrap();
+    assert_ne!(answer["retired_verifier_key"], answer["verifier_key"]);
+    let ledgers: Vec<&str> =
+        answer["ledgers"].as_array().unwrap().iter().map(|one| one["timeline_id"].as_str().unwrap()).collect();
+    assert_eq!(ledgers, ["fork", "main", "other", "system"]);
+    let secret = std::fs::read_to_string(service.data().join("signing.key")).unwrap();
+    service.public_key = ledger::public_key(&secret);
+    assert_eq!(answer["verifier_key"], away.keep_key(&service, "last"));
+    service.start_again();
+    service.log_in("ada", PASSWORD);
+    let data = service.data();
+    let (code, said) = away.verify(&["--data", text(&data)], &["last", "first", "second"], Some("kept"), "");
+    assert_eq!(code, Some(0), "{said}");
+    service.audit();
+}
+
+/// Whatever moment the process ends at, the service starts, and the command finishes what was begun.
+#[test]
+fn a_rotation_may_be_killed_at_any_moment() {
+    let (mut service, ..) = lived_in();
+    assert!(service.stop().success());
+    for round in 0..8 {
+        let data = service.data();
+        let before = std::fs::read(data.join("signing.key")).unwrap();
+        let length = |name: &str| std::fs::metadata(data.join(name)).map_or(0, |found| found.len());
+        let wal = length("timenav.db-wal");
+        let is_there = || match round % 4 {
+            0 => data.join("signing.key.next").exists(),
+            1 => data.join("signing.key.next").exists() && length("timenav.db-wal") != wal,
+            2 => data.join("signing.key.new").exists(),
+            _ => std::fs::read(data.join("signing.key")).unwrap() != before,
+        };
+        let mut command = timenav();
+        command.arg("rotate-signing-key").arg("--data").arg(&data).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        while !is_there() && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let secret = || std::fs::read_to_string(data.join("signing.key")).unwrap();
+        service.public_key = ledger::public_key(&secret());
+        service.start_again();
+        service.log_in("ada", PASSWORD);
+        service.post("/v1/events", &event(&format!("round-{round}")));
+        assert!(service.stop().success());
+        service.rotate_signing_key();
+        service.start_again();
+        service.log_in("ada", PASSWORD);
+        for timeline in ["system", "main", "other", "fork"] {
+            let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
+            assert_eq!(scan["tampering_detected"], false, "round {round}: {scan:#}");
+        }
+        assert!(service.stop().success());
+    }
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn what_was_cut_off_at_its_end_is_told_and_finished() {
+    let (mut service, ..) = lived_in();
+    assert!(service.stop().success());
+    let (data, away) = (service.data(), Away::new());
+    // All ledgers go over, and the file of the key cannot be written.
+    let in_the_way = data.join("signing.key.new");
+    std::fs::create_dir(&in_the_way).unwrap();
+    let (code, stdout, stderr) = rotate(&data, &[]);
+    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(stderr.contains("the rotation is not finished; give the command again"), "{stderr}");
+    assert!(stderr.contains("signing.key cannot be written"), "{stderr}");
+    let next = data.join("signing.key.next");
+    assert_eq!(mode(&next), 0o600);
+    let kept = std::fs::read(&next).unwrap();
+    // The service starts with the old key, says so, and takes the passwords that the next one has sealed.
+    service.start_again();
+    let log = service.log_text();
+    let warned = log.lines().find(|line| line.contains("WARN")).unwrap_or_else(|| panic!("{log}"));
+    assert!(warned.contains("was begun and not finished") && warned.contains("timenav rotate-signing-key"), "{warned}");
+    assert!(!log.contains("PRIVATE+KEY+timenav"));
+    let cookie = service.log_in("ada", PASSWORD);
+    service.post("/v1/events", &event("between"));
+    away.keep_key(&service, "old");
+    away.keep_checkpoint(&service, "between");
+    assert!(service.stop().success());
+    let (code, said) = away.verify(&["--data", text(&data)], &["old"], None, "");
+    assert_eq!(code, Some(0), "{said}");
+    std::fs::remove_dir(&in_the_way).unwrap();
+    service.rotate_signing_key();
+    away.keep_key(&service, "new");
+    // The last step of all was left out: it is made up for by a start, or by the command, and not by another rotation.
+    for started in [true, false] {
+        put_secret(&next, &kept);
+        if started {
+            service.start_again();
+            assert!(!is_logged_in(&service, &cookie));
+            assert!(service.stop().success());
+        } else {
+            let public_key = service.public_key;
+            let said = service.rotate_signing_key();
+            assert!(said.contains("was at its end already"), "{said}");
+            assert_eq!(service.public_key, public_key);
+        }
+        assert!(!next.exists());
+    }
+    service.start_again();
+    service.log_in("ada", PASSWORD);
+    let (code, said) = away.verify(&["--data", text(&data)], &["new", "old"], Some("between"), "");
+    assert_eq!(code, Some(0), "{said}");
+    service.audit();
+}
+
+#[test]
+fn what_cannot_be_rotated_is_refused_in_a_line_that_says_what_to_do() {
+    let (mut service, ..) = lived_in();
+    let data = service.data();
+    let refused = |data: &Path, arguments: &[&str]| {
+        let (code, stdout, stderr) = rotate(data, arguments);
+        assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+        // Before it, the log may say what is wrong with the folder.
+        let complaints: Vec<&str> = stderr.lines().skip_while(|line| !line.starts_with("error: ")).collect();
+        assert_eq!(complaints.len(), 1, "{stderr}");
+        complaints[0].to_owned()
+    };
+    let said = refused(&data, &[]);
+    assert!(said.contains("is in use by another timenav process; stop that one"), "{said}");
+    assert!(service.stop().success());
+    let nowhere = data.join("nowhere");
+    let said = refused(&nowhere, &[]);
+    assert!(said.contains("there is no database in") && !nowhere.exists(), "{said}");
+    // The checkpoints are elsewhere, so nothing is known of what was signed.
+    let said = refused(&data, &["--checkpoints", text(&nowhere)]);
+    assert!(said.contains("the file of checkpoints was removed"), "{said}");
+    std::fs::remove_dir_all(&nowhere).unwrap();
+    // A folder that is not as it was signed is not signed by another key.
+    let (key, aside, next) = (data.join("signing.key"), data.join("aside"), data.join("signing.key.next"));
+    let stranger = Service::start();
+    std::fs::rename(&key, &aside).unwrap();
+    std::fs::copy(stranger.data().join("signing.key"), &key).unwrap();
+    let said = refused(&data, &[]);
+    assert!(said.contains("does not verify") && !next.exists(), "{said}");
+    std::fs::rename(&aside, &key).unwrap();
+    // Somebody who can write into the folder puts a next key there, which is theirs; or it is damaged.
+    let planted = std::fs::read_to_string(stranger.data().join("signing.key")).unwrap();
+    stranger.audit();
+    let code = format!("{}=", "A".repeat(43));
+    for planted in [planted.clone(), format!("{planted}{code}\n"), "no key\n".to_owned()] {
+        put_secret(&next, planted.as_bytes());
+        let said = refused(&data, &[]);
+        assert!(said.contains("signing.key.next cannot be gone on with: remove it"), "{said}");
+        service.start_again();
+        let log = service.log_text();
+        assert!(
+            log.contains("signing.key.next cannot be gone on with: remove it") && !log.contains("PRIVATE+KEY+timenav"),
+            "{log}"
+        );
+        service.log_in("ada", PASSWORD);
+        assert!(service.stop().success());
+    }
+    std::fs::remove_file(&next).unwrap();
+    service.rotate_signing_key();
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn a_retired_key_that_is_put_back_is_told_and_then_refused() {
+    let (mut service, ..) = lived_in();
+    assert!(service.stop().success());
+    let key = service.data().join("signing.key");
+    let old = std::fs::read(&key).unwrap();
+    service.rotate_signing_key();
+    let new = std::fs::read(&key).unwrap();
+    // Nothing was written since, so both keys open what both have signed.
+    for (there, is_warned) in [(&new, false), (&old, true)] {
+        std::fs::write(&key, there).unwrap();
+        service.start_again();
+        assert_eq!(service.log_text().contains("4 timelines have gone over to another signing key"), is_warned);
+        assert!(service.stop().success());
+    }
+    // Its passwords are sealed by the key that is not there.
+    service.errors_expected.push("the password of `ada` in the database was not written by this service");
+    std::fs::write(&key, &new).unwrap();
+    service.start_again();
+    service.log_in("ada", PASSWORD);
+    service.post("/v1/events", &event("after"));
+    assert!(service.stop().success());
+    std::fs::write(&key, old).unwrap();
+    let complaint = refused_start(&service.data(), &[]);
+    assert!(complaint.contains("does not verify"), "{complaint}");
+    std::fs::write(&key, new).unwrap();
+    service.start_again();
+    service.audit();
+}
