@@ -17,10 +17,11 @@ const EVENTS: usize = 500;
 /// How often a request is sent. The least that was read and written for it counts: a checkpoint of the database's log may
 /// come between.
 const ATTEMPTS: usize = 20;
-/// A page of the database, in bytes.
-const PAGE_BYTES: u64 = 8_192;
-/// By how many pages more may be read and written: with more rows trees grow by a level.
-const PAGES_MORE_MAX: u64 = 3;
+/// A page of the database in its log, in bytes: with the header of its frame.
+const PAGE_BYTES: u64 = 8_192 + 24;
+/// By how many pages more may be read and written: with more rows trees grow by a level. What grew with each fork would
+/// be many times that.
+const PAGES_MORE_MAX: u64 = 4;
 
 fn event(number: usize) -> Value {
     json!({ "event_id": format!("e{number}"), "time": "2001-01-01T00:00:00Z", "location": "Paris" })
