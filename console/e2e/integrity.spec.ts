@@ -45,8 +45,12 @@ describe('the checkpoint', () => {
     await panel.getByLabel('The note that you kept').fill(kept.checkpoint.trimEnd());
     await panel.getByText('History is as it was signed.').waitFor();
     await panel.getByText(`All ${kept.size.toLocaleString('en')} entries are as they were`).waitFor();
-    await panel.getByText('A verifier key that you kept').click();
+    await panel.getByText('Verifier keys that you kept').click();
     await panel.getByLabel('Verifier key').fill(kept.verifier_key);
+    await panel.getByText('History is as it was signed.').waitFor();
+    await panel.getByLabel('Retired key').fill('nothing');
+    await panel.getByText('The retired key is none').waitFor();
+    await panel.getByLabel('Retired key').fill(kept.verifier_key);
     await panel.getByText('History is as it was signed.').waitFor();
   });
 

@@ -1,7 +1,7 @@
 /** Signed checkpoints: docs/ledger-format.md §5 and §6 (C2SP tlog-checkpoint, signed-note), with the Ed25519 of WebCrypto. */
 import { concat, equal, fromBase64, fromHex, sha256, toBase64, utf8, type Bytes } from './merkle';
 
-interface VerifierKey {
+export interface VerifierKey {
   name: string;
   id: Bytes;
   publicKey: Bytes;
@@ -76,6 +76,16 @@ export async function verify(checkpoint: Checkpoint, key: VerifierKey): Promise<
     if (signature.length !== 64 || !(await crypto.subtle.verify({ name: 'Ed25519' }, known, signature, utf8(checkpoint.text)))) return 'wrong signature';
   }
   return 'signed';
+}
+
+/**
+ * Verifies a checkpoint against the key that signs today and, after it, keys whose place it took. A wrong signature of any of
+ * them counts, whatever else is there. Returns what it comes to, and the key that it is about.
+ */
+export async function verifyByAny(checkpoint: Checkpoint, keys: readonly [VerifierKey, ...VerifierKey[]]): Promise<[Verdict, VerifierKey]> {
+  const verdicts = await Promise.all(keys.map(async (key): Promise<[Verdict, VerifierKey]> => [await verify(checkpoint, key), key]));
+  const first = (wanted: Verdict): [Verdict, VerifierKey] | undefined => verdicts.find(([verdict]) => verdict === wanted);
+  return first('wrong signature') ?? first('other origin') ?? first('signed') ?? first('unsupported') ?? ['other key', keys[0]];
 }
 
 /** Returns the id of the timeline that an origin names: what is after its last slash. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { concat, sha256, toBase64, toHex, utf8 } from '../../lib/merkle';
 import { readNote, type Checkpoint } from '../../lib/note';
 import { checkCheckpoint, checkContinuation, checkInclusion, verdictOf, type ProofBody } from './check';
 import { bytesText, pageOf } from './ledger';
@@ -52,6 +53,27 @@ describe('a checkpoint', () => {
     expect(states((await checkCheckpoint(noteAt(5).replace('\n5\n', '\n4\n'), vectors.key.verifier_key, 'apollo-11')).checks)).toEqual(['good', 'bad']);
     expect(states((await checkCheckpoint('nothing', vectors.key.verifier_key, 'apollo-11')).checks)).toEqual(['bad']);
     expect(states((await checkCheckpoint(noteAt(5), 'nothing', 'apollo-11')).checks)).toEqual(['bad']);
+  });
+
+  it('may be signed by a key that was retired', async () => {
+    const keys = (await crypto.subtle.generateKey({ name: 'Ed25519' }, true, ['sign', 'verify'])) as CryptoKeyPair;
+    const typed = concat(Uint8Array.of(1), new Uint8Array(await crypto.subtle.exportKey('raw', keys.publicKey)));
+    const name = at(5).origin;
+    const id = (await sha256(utf8(name), Uint8Array.of(0x0a), typed)).slice(0, 4);
+    const newer = `${name}+${toHex(id)}+${toBase64(typed)}`;
+    const told = async (note: string, key: string, retired = ''): Promise<unknown> => (await checkCheckpoint(note, key, 'apollo-11', retired)).checks.at(-1);
+    expect(await told(noteAt(5), newer)).toMatchObject({ state: 'bad', told: expect.stringContaining('the retired one is needed too') as string });
+    expect(await told(noteAt(5), newer, vectors.key.verifier_key)).toMatchObject({ state: 'good', told: `The signature is that of ${name}, by the retired key.` });
+    expect(await told(noteAt(5), vectors.key.verifier_key, newer)).toMatchObject({ state: 'good', told: `The signature is that of ${name}.` });
+    expect(await told(noteAt(5), newer, 'nothing')).toMatchObject({ state: 'bad', told: 'The retired key is none: its parts do not fit each other.' });
+    const signature = new Uint8Array(await crypto.subtle.sign({ name: 'Ed25519' }, keys.privateKey, utf8(at(5).text)));
+    const both = `${noteAt(5)}— ${name} ${toBase64(concat(id, signature))}\n`;
+    expect(await told(both, newer)).toMatchObject({ state: 'good' });
+    // A wrong signature of one known key is not made good by another's.
+    signature[0]! ^= 1;
+    const wrong = `${noteAt(5)}— ${name} ${toBase64(concat(id, signature))}\n`;
+    expect(await told(wrong, vectors.key.verifier_key)).toMatchObject({ state: 'good' });
+    expect(await told(wrong, vectors.key.verifier_key, newer)).toMatchObject({ state: 'bad', told: expect.stringContaining('does not fit') as string });
   });
 
   it('that was kept is continued, or is evidence', async () => {

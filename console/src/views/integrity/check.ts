@@ -1,6 +1,6 @@
 /** What is verified in the browser, check by check, so that the page can show each. Nothing here asks the service. */
 import { climb, equal, fromHex, isConsistent, leafHash, utf8, type Bytes, type Step } from '../../lib/merkle';
-import { readKey, readNote, timelineOf, verify, type Checkpoint, type Verdict } from '../../lib/note';
+import { readKey, readNote, timelineOf, verifyByAny, type Checkpoint, type Verdict, type VerifierKey } from '../../lib/note';
 
 /** What the service answers when it is asked for a checkpoint. */
 export interface CheckpointBody {
@@ -31,27 +31,30 @@ export interface Check {
   state: 'good' | 'bad' | 'unknown';
 }
 
-const SIGNATURES: Record<Verdict, [Check['state'], (name: string) => string]> = {
-  signed: ['good', (name) => `The signature is that of ${name}.`],
+const SIGNATURES: Record<Verdict, [Check['state'], (name: string, isRetired: boolean) => string]> = {
+  signed: ['good', (name, isRetired) => `The signature is that of ${name}${isRetired ? ', by the retired key' : ''}.`],
   'wrong signature': ['bad', (name) => `It claims to be signed by ${name}, and the signature does not fit: it was changed, or signed by somebody else.`],
-  'other key': ['bad', (name) => `No signature on it is of the key ${name} that it is compared with.`],
+  'other key': ['bad', (name) => `No signature on it is of the key ${name} that it is compared with. If the key was changed since, the retired one is needed too.`],
   'other origin': ['bad', (name) => `It is a checkpoint of another ledger than the key ${name} signs for.`],
   unsupported: ['unknown', () => 'This browser has no Ed25519, so the signature was not verified. Newer browsers have it, and so has timenav verify.'],
 };
 
-/** Reads a signed checkpoint and checks who signed it, and for which timeline. */
-export async function checkCheckpoint(note: string, keyText: string, timeline: string): Promise<{ checkpoint: Checkpoint | null; checks: Check[] }> {
+/** Reads a signed checkpoint and checks who signed it, and for which timeline. One that was kept may be signed by a retired key. */
+export async function checkCheckpoint(note: string, keyText: string, timeline: string, retiredText = ''): Promise<{ checkpoint: Checkpoint | null; checks: Check[] }> {
   const checkpoint = readNote(note);
   if (typeof checkpoint === 'string') return { checkpoint: null, checks: [{ what: 'The note', told: checkpoint, state: 'bad' }] };
   const key = await readKey(keyText);
   if (key === null) return { checkpoint, checks: [{ what: 'The key', told: 'The verifier key is none: its parts do not fit each other.', state: 'bad' }] };
-  const [state, words] = SIGNATURES[await verify(checkpoint, key)];
+  const retired = retiredText === '' ? [] : [await readKey(retiredText)];
+  if (retired.includes(null)) return { checkpoint, checks: [{ what: 'The key', told: 'The retired key is none: its parts do not fit each other.', state: 'bad' }] };
+  const [verdict, signer] = await verifyByAny(checkpoint, [key, ...(retired as VerifierKey[])]);
+  const [state, words] = SIGNATURES[verdict];
   const own = timelineOf(checkpoint.origin) === timeline;
   return {
     checkpoint,
     checks: [
       { what: 'Whose it is', told: own ? `It is of the timeline ${timeline}, at ${entries(checkpoint.size)}.` : `It is of ${checkpoint.origin}, not of ${timeline}.`, state: own ? 'good' : 'bad' },
-      { what: 'Signature', told: words(key.name), state },
+      { what: 'Signature', told: words(signer.name, signer !== key), state },
     ],
   };
 }
