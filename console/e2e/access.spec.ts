@@ -22,6 +22,17 @@ async function toast(page: Page, text: string | RegExp): Promise<void> {
   await page.locator('.toasts').getByText(text).waitFor();
 }
 
+/** Keeps a request of the page until the returned function is called. */
+async function held(page: Page, path: string): Promise<() => void> {
+  let release = (): void => {};
+  const released = new Promise<void>((done) => (release = done));
+  await page.route(`**/${path}`, async (route) => {
+    await released;
+    await route.continue();
+  });
+  return release;
+}
+
 describe('permissions', () => {
   it('are given and taken, with what that does to whom', async () => {
     await on.service.user('reader');
@@ -68,6 +79,42 @@ describe('permissions', () => {
     await page.getByRole('button', { name: 'Save the change' }).click();
     await toast(page, 'The permissions of demo are set.');
     expect((await permissions()).write.sort()).toEqual([...before.write, 'mine', 'theirs'].sort());
+  });
+});
+
+describe('what is changed while a change is being saved', () => {
+  it('is a change of what is saved, in lists', async () => {
+    const page = await on.loggedIn(tab('permissions'));
+    const before = await permissions();
+    const release = await held(page, 'v1/set-access-control');
+    const write = page.getByLabel('Write', { exact: true });
+    await write.fill('first');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Save the change' }).click();
+    await write.fill('second');
+    await page.keyboard.press('Enter');
+    release();
+    await toast(page, 'The permissions of demo are set.');
+    await page.getByText('second gets write').waitFor();
+    expect((await permissions()).write.sort()).toEqual([...before.write, 'first'].sort());
+    await page.getByRole('button', { name: 'Save the change' }).click();
+    await page.getByRole('button', { name: 'Nothing to save' }).waitFor();
+    expect((await permissions()).write.sort()).toEqual([...before.write, 'first', 'second'].sort());
+  });
+
+  it('is a change of what is saved, in levels', async () => {
+    await on.service.user('hasty');
+    const page = await on.loggedIn(`${tab('restrictions')}&q=hasty`);
+    const release = await held(page, 'v1/restrict-time-travel');
+    const level = page.getByLabel('Level of hasty');
+    await level.selectOption('read_only');
+    await page.getByRole('button', { name: 'Restrict hasty' }).click();
+    await level.selectOption('full_access');
+    release();
+    await toast(page, /hasty is set to read_only/);
+    await page.getByRole('button', { name: 'Lift the restriction' }).click();
+    await page.getByText('Nobody is restricted.').waitFor();
+    expect((await on.service.call<{ restrictions: unknown[] }>('GET', 'v1/restrictions')).restrictions).toEqual([]);
   });
 });
 
