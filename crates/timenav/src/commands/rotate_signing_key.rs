@@ -73,6 +73,10 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
             return show(&Rotated { retired: None, new, ledgers: BTreeMap::new() }, json);
         }
     };
+    if let Some(save) = &save {
+        // Where it cannot be made, that is better known before a ledger has gone over than after.
+        std::fs::create_dir_all(save).with_context(|| format!("{} cannot be made", save.display()))?;
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads can be made")?;
     let rotation = runtime.block_on(rotate(&folder, &settings, &current, &next, is_begun, save.as_deref()))?;
     next.take_place(&folder).context(UNFINISHED)?;
@@ -122,7 +126,6 @@ async fn rotate(
 
 /// Saves a proof file (C2SP tlog-proof) of the entry that names both keys, for each ledger.
 async fn save_proofs(engine: &Engine, rotation: &Rotation, folder: &Path) -> anyhow::Result<()> {
-    std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     for timeline in rotation.ledgers.keys() {
         let InclusionProof { position, leaf, hashes, checkpoint, .. } = engine.rotation_proof(timeline).await?;
         let proof = TlogProof { extra: leaf, index: position, hashes, checkpoint: checkpoint.note };

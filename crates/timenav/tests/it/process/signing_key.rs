@@ -440,8 +440,11 @@ fn what_cannot_be_rotated_is_refused_in_a_line_that_says_what_to_do() {
     let said = refused(&data, &["--checkpoints", text(&nowhere)]);
     assert!(said.contains("the file of checkpoints was removed"), "{said}");
     std::fs::remove_dir_all(&nowhere).unwrap();
-    // A folder that is not as it was signed is not signed by another key.
     let (key, aside, next) = (data.join("signing.key"), data.join("aside"), data.join("signing.key.next"));
+    // Proofs that cannot be saved are not lost: nothing has been done yet.
+    let said = refused(&data, &["--save", text(&key)]);
+    assert!(said.contains("signing.key cannot be made") && !next.exists(), "{said}");
+    // A folder that is not as it was signed is not signed by another key.
     let stranger = Service::start();
     std::fs::rename(&key, &aside).unwrap();
     std::fs::copy(stranger.data().join("signing.key"), &key).unwrap();
