@@ -67,6 +67,7 @@ pub(crate) async fn open(folder: &Path) -> anyhow::Result<(Engine, Caller, Arc<S
         vault: None,
         passwords: None,
         gazetteer: None,
+        long_work: tokio::runtime::Handle::current(),
     };
     let options = Options { read_log: ReadLog::Buffered, ..Options::default() };
     let key_file = folder.join("admin.key");

@@ -73,6 +73,19 @@ pub struct LogPage {
     pub next_cursor: Option<String>,
 }
 
+/// A page that was admitted and logged, and is to be read.
+struct Reading {
+    request: AccessLogs,
+    /// What the cursor is of.
+    asked: String,
+    key: TimelineKey,
+    /// The ledger's size that all pages show.
+    as_of: u64,
+    /// Where the last page ended.
+    after: Option<u64>,
+    sees_clock: bool,
+}
+
 impl Engine {
     /// Returns a page of a timeline's access log.
     ///
@@ -90,21 +103,28 @@ impl Engine {
         let sees_clock = self.decide(caller, timeline, Demand::Look).is_ok();
         let key = state.head.key;
         let as_of = cursor.map_or_else(|| state.head.frontier.size(), |cursor| cursor.as_of);
-        let mut left = self.logged(key, request.range, as_of).await?;
-        if let Some(cursor) = cursor {
-            left = request.order.rest(left, cursor.position);
+        let reading = Reading { request, asked, key, as_of, after: cursor.map(|cursor| cursor.position), sees_clock };
+        let (engine, asking) = (self.clone(), caller.clone());
+        self.in_turn(caller, async move { engine.log_page(&asking, &reading).await }).await
+    }
+
+    async fn log_page(&self, caller: &Caller, reading: &Reading) -> Result<LogPage, Refusal> {
+        let Reading { request, asked, key, as_of, after, sees_clock } = reading;
+        let mut left = self.logged(*key, request.range, *as_of).await?;
+        if let Some(after) = after {
+            left = request.order.rest(left, *after);
         }
         let mut page = LogPage { logs: Vec::new(), next_cursor: None };
-        let next = |left: &Range<u64>| Some(self.cursor(caller, &asked, as_of, 0, request.order.edge(left)));
+        let next = |left: &Range<u64>| Some(self.cursor(caller, asked, *as_of, 0, request.order.edge(left)));
         let mut read = 0;
         while !left.is_empty() && read < LOG_ENTRIES_READ_MAX {
             let block = request.order.block(&left);
-            for (position, leaf) in self.leaves_of(timeline, key, block, request.order).await? {
+            for (position, leaf) in self.leaves_of(&request.timeline, *key, block, request.order).await? {
                 if page.logs.len() == request.items_max {
                     page.next_cursor = next(&left);
                     return Ok(page);
                 }
-                let entry = log_entry(position, &leaf, sees_clock)?;
+                let entry = log_entry(position, &leaf, *sees_clock)?;
                 page.logs.extend(Some(entry).filter(|entry| request.wants(entry)));
                 left = request.order.after(left, position);
                 read += 1;

@@ -113,8 +113,12 @@ impl Engine {
             self.log_read(caller, &b, OPERATION, parameters).await?;
         }
         let after = cursor.map(|(_, event_id)| event_id);
-        let changed = self.changed_after(&stretches, after.as_ref()).await?;
-        let (differences, last) = self.differences(&changed, &layers_a, &layers_b, items_max).await?;
+        let (engine, of_a, of_b) = (self.clone(), Arc::clone(&layers_a), Arc::clone(&layers_b));
+        let comparing = async move {
+            let changed = engine.changed_after(&stretches, after.as_ref()).await?;
+            engine.differences(&changed, &of_a, &of_b, items_max).await
+        };
+        let (differences, last) = self.in_turn(caller, comparing).await?;
         let next_cursor = last.map(|last| self.diff_cursor(caller, &asked, (size_a, size_b), &last));
         let side = |state: &TimelineState, layers: &[Layer], size: u64| DiffSide {
             timeline_id: state.head.id.clone(),

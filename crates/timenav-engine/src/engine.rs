@@ -7,7 +7,7 @@ use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
 use std::collections::{HashMap, HashSet};
 use timenav_core::access::{self, Demand, Denial};
-use timenav_core::ids::{TimelineId, type_id};
+use timenav_core::ids::{TimelineId, UserId, type_id};
 use timenav_core::limits::{
     FORK_DEPTH_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT, SESSION_SECONDS_DEFAULT,
     TIMELINES_MAX, VIEWS_EVENTS_MAX,
@@ -25,9 +25,11 @@ use crate::gazetteer::Gazetteer;
 use crate::group::denial_code;
 use crate::idempotency::Idempotency;
 use crate::live::Live;
+use crate::long_work::LongWork;
 use crate::opening::{self, OpenError};
 use crate::outside::Outside;
 use crate::passwords::Passwords;
+use crate::published::Published;
 use crate::refusal::Refusal;
 use crate::scan::ScanPlaces;
 use crate::sessions;
@@ -56,6 +58,8 @@ pub struct Doors {
     pub passwords: Option<Arc<dyn Passwords>>,
     /// Knows places by their names; `None` where none is known.
     pub gazetteer: Option<Arc<dyn Gazetteer>>,
+    /// Threads for work that takes long. They should give way to those that answer requests and write.
+    pub long_work: Handle,
 }
 
 /// When the entry of a successful read is durable.
@@ -133,9 +137,10 @@ pub(crate) struct Shared {
     pub(crate) attempts: Attempts,
     pub(crate) views: Views,
     scans: ScanPlaces,
+    long_work: LongWork,
     /// Groups that are committed and on their way through the sealer.
     pub(crate) sealing: AtomicUsize,
-    timelines: RwLock<HashMap<TimelineId, Arc<TimelineState>>>,
+    timelines: RwLock<Published>,
     directory: ArcSwap<Directory>,
     failure: Mutex<Option<String>>,
     /// Whether the last group could not be committed.
@@ -149,7 +154,7 @@ impl Shared {
     pub(crate) fn publish(&self, timelines: Vec<Arc<TimelineState>>, directory: Arc<Directory>, entries_count: u64) {
         let mut published = self.timelines.write();
         for state in timelines {
-            published.insert(state.head.id.clone(), state);
+            published.insert(state);
         }
         drop(published);
         self.directory.store(directory);
@@ -208,6 +213,9 @@ impl Engine {
         if is_first_start {
             opening::bootstrap(&*store, &mut world, &doors, &options, keep_first_key).await?;
         }
+        let mut published = Published::default();
+        world.timelines.values().for_each(|state| published.insert(Arc::clone(state)));
+        let long_work = LongWork::new(doors.long_work.clone());
         let shared = Arc::new(Shared {
             doors,
             options,
@@ -215,8 +223,9 @@ impl Engine {
             attempts: Attempts::default(),
             views: Views::default(),
             scans: ScanPlaces::default(),
+            long_work,
             sealing: AtomicUsize::new(0),
-            timelines: RwLock::new(world.timelines.clone()),
+            timelines: RwLock::new(published),
             directory: ArcSwap::new(Arc::clone(&world.directory)),
             failure: Mutex::new(None),
             is_refused: AtomicBool::new(false),
@@ -325,6 +334,10 @@ impl Engine {
         &self.0.shared.attempts
     }
 
+    pub(crate) fn long_work(&self) -> &LongWork {
+        &self.0.shared.long_work
+    }
+
     pub(crate) fn scan_places(&self) -> &ScanPlaces {
         &self.0.shared.scans
     }
@@ -343,7 +356,7 @@ impl Engine {
     /// Returns the keys of some timelines.
     pub(crate) fn keys_where(&self, is_meant: impl Fn(&TimelineState) -> bool) -> HashSet<TimelineKey> {
         let timelines = self.0.shared.timelines.read();
-        timelines.values().filter(|state| is_meant(state)).map(|state| state.head.key).collect()
+        timelines.all().filter(|state| is_meant(state)).map(|state| state.head.key).collect()
     }
 
     pub(crate) fn state(&self, timeline: &TimelineId) -> Option<Arc<TimelineState>> {
@@ -351,7 +364,22 @@ impl Engine {
     }
 
     pub(crate) fn states(&self) -> Vec<Arc<TimelineState>> {
-        self.0.shared.timelines.read().values().cloned().collect()
+        self.0.shared.timelines.read().all().cloned().collect()
+    }
+
+    /// Returns at most `items_max` timelines after one, by name: those in whose lists a user is, or all of them.
+    pub(crate) fn states_after(
+        &self,
+        user: Option<&UserId>,
+        after: Option<&TimelineId>,
+        items_max: usize,
+    ) -> Vec<Arc<TimelineState>> {
+        self.0.shared.timelines.read().page(user, after, items_max)
+    }
+
+    /// Returns the name of a timeline.
+    pub(crate) fn name_of(&self, key: TimelineKey) -> Option<TimelineId> {
+        self.0.shared.timelines.read().name(key).cloned()
     }
 
     #[expect(clippy::unused_self, reason = "reads as a fact about the service, beside the others")]

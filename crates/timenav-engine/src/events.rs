@@ -191,7 +191,7 @@ impl Engine {
             after,
             items_max: request.items_max + 1,
         };
-        let mut events = self.store().events(query.clone()).await?;
+        let mut events = self.events_of(caller, query.clone()).await?;
         let more = events.len() > request.items_max;
         events.truncate(request.items_max);
         let size = layers.last().map_or(0, |layer| layer.as_of);
@@ -202,6 +202,15 @@ impl Engine {
         let names = state.names_of(&layers);
         let as_of = self.position_shown(&timeline, &layers);
         Ok((EventPage { timeline_id: timeline, events, as_of, layers: names, understood, next_cursor }, query))
+    }
+
+    /// Returns the events that a question finds: at once, or else in the caller's turn.
+    async fn events_of(&self, caller: &Caller, query: EventQuery) -> Result<Vec<StoredEvent>, Refusal> {
+        if let Some(found) = self.store().events_at_once(&query)? {
+            return Ok(found);
+        }
+        let engine = self.clone();
+        self.in_turn(caller, async move { Ok(engine.store().events(query).await?) }).await
     }
 
     fn prepare_all(&self, drafts: Vec<EventDraft>) -> Result<Vec<PreparedEvent>, Refusal> {

@@ -87,19 +87,32 @@ impl EventExport {
         self.engine.now()
     }
 
-    /// Returns the next events, ordered by time, then position; none when there are no more.
+    /// Hands the next events to `write`, ordered by time, then position, and returns what it made of them; none where
+    /// there are no more. Done in the caller's turn: many parts at once take turns with the work of others.
     ///
     /// # Errors
     /// The caller may not look any more, or the store does not answer.
-    pub async fn next_part(&mut self) -> Result<Vec<StoredEvent>, Refusal> {
+    pub async fn next_part<T: Send + 'static>(
+        &mut self,
+        write: impl FnOnce(&[StoredEvent]) -> T + Send + 'static,
+    ) -> Result<Option<T>, Refusal> {
         if self.is_over {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         // A permission that was taken back ends what it allowed.
         self.engine.decide(&self.caller, &self.timeline_id, Demand::Look)?;
-        let events = self.engine.store().events(self.query.clone()).await?;
-        self.query.after = events.last().map(|last| (last.time, last.layer, last.position));
-        self.is_over = events.len() < self.query.items_max;
-        Ok(events)
+        let (engine, query) = (self.engine.clone(), self.query.clone());
+        let reading = async move {
+            let events = match engine.store().events_at_once(&query)? {
+                Some(events) => events,
+                None => engine.store().events(query).await?,
+            };
+            let last = events.last().map(|last| (last.time, last.layer, last.position));
+            Ok((events.len(), last, write(&events)))
+        };
+        let (count, last, written) = self.engine.in_turn(&self.caller, reading).await?;
+        self.query.after = last;
+        self.is_over = count < self.query.items_max;
+        Ok((count > 0).then_some(written))
     }
 }

@@ -25,6 +25,8 @@ mod attempts;
 mod identity;
 mod sessions;
 mod timelines;
+mod long_work;
+mod turns;
 mod proofs;
 mod rotation;
 mod scan;
@@ -39,6 +41,7 @@ mod outcome;
 mod payload;
 mod event_content;
 mod state;
+mod published;
 mod live;
 mod ledger_stream;
 
@@ -70,6 +73,7 @@ pub use idempotency::Idempotency;
 pub use identity::{ApiKeyRequest, NewApiKey};
 pub use ledger_stream::{LedgerStream, News, Seen, Told, Topic, WatchLedger, WatchedParadoxes};
 pub use live::{ClockStream, KEPT_CHANGES_MAX};
+pub use long_work::{LONG_WORK_RUNNING_MAX, VIEWS_RUNNING_MAX};
 pub use opening::OpenError;
 pub use outside::{Outside, OutsideError};
 pub use paradoxes::{Consequences, MonitorParadox, OnParadox, ParadoxPage, Surroundings, TimelineCheck};
@@ -80,7 +84,8 @@ pub use refusal::Refusal;
 pub use rotation::Rotation;
 pub use scan::{
     AskedScan, Checked, Detection, EntryMarks, EntryRow, KeptCheckpoint, KeptEvent, KeptRows, Orphan, Progress,
-    SCANS_RUNNING_MAX, Scan, ScanRequest, ScanSource, ScanStage, Snapshot, VerifySignature, scan,
+    SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX, Scan, ScanRequest, ScanSource, ScanStage, Snapshot, VerifySignature,
+    scan,
 };
 pub use scan_events::{EventMarks, EventSummary};
 pub use sessions::{NewSession, PasswordRequest, SessionView};

@@ -156,8 +156,8 @@ impl Engine {
             (page, total, kept.view.counts())
         };
         let (paradoxes, total, counts) = match request.settings {
-            None => self.look_at(&timeline, &layers, look).await?,
-            Some(settings) => self.look_with(&layers, settings, look).await?,
+            None => self.look_at(caller, &timeline, &layers, look).await?,
+            Some(settings) => self.look_with(caller, &layers, settings, look).await?,
         };
         let size = layers.last().map_or(0, |layer| layer.as_of);
         let shown = skip.saturating_add(paradoxes.len());
@@ -185,7 +185,7 @@ impl Engine {
                 request.check()?;
                 let state = self.admit(caller, &timeline, Demand::Intervene, "manipulate_event").await?;
                 guard = Some(state.head.frontier.size());
-                let (_, made) = self.foresee(&state, &request).await?;
+                let (_, made) = self.foresee(caller, &state, &request).await?;
                 if let Some(first) = made.made.iter().find(|paradox| !paradox.is_observation) {
                     return Err(Refusal::WouldCreateParadox { explanation: first.explanation.clone() });
                 }
@@ -198,8 +198,8 @@ impl Engine {
             let state = self.state(&timeline);
             let state = state.ok_or_else(|| Refusal::Damaged(format!("timeline `{timeline}` is gone")))?;
             let layers = state.layers_now();
-            let delta = self.delta_at(&layers, done.ledger.position).await?;
-            let consequences = self.consequences(&layers, done.event_id.clone(), delta).await?;
+            let delta = self.delta_at(caller, &layers, done.ledger.position).await?;
+            let consequences = self.consequences(caller, &layers, done.event_id.clone(), delta).await?;
             return Ok((done, consequences));
         }
         Err(Refusal::ChangedMeanwhile)
@@ -218,14 +218,15 @@ impl Engine {
         let preview = self.preview_intervention(caller, timeline, request.clone()).await?;
         let state = self.state(&preview.timeline_id);
         let state = state.ok_or_else(|| Refusal::Damaged(format!("timeline `{}` is gone", preview.timeline_id)))?;
-        let (layers, delta) = self.foresee(&state, &request).await?;
-        let consequences = self.consequences(&layers, preview.event_id.clone(), delta).await?;
+        let (layers, delta) = self.foresee(caller, &state, &request).await?;
+        let consequences = self.consequences(caller, &layers, preview.event_id.clone(), delta).await?;
         Ok((preview, consequences))
     }
 
     /// Works out what an intervention would make and heal, were it the next entry.
     async fn foresee(
         &self,
+        caller: &Caller,
         state: &TimelineState,
         request: &InterventionRequest,
     ) -> Result<(Arc<[Layer]>, Delta), Refusal> {
@@ -240,13 +241,16 @@ impl Engine {
         let clock_at = state.head.clock.now(host);
         let request = request.clone();
         let delta = self
-            .with_view(&layers, move |kept| what_if(kept, &request, intervention_id, (before, after), (host, clock_at)))
+            .with_view(caller, &layers, move |kept| {
+                what_if(kept, &request, intervention_id, (before, after), (host, clock_at))
+            })
             .await?;
         Ok((layers, delta))
     }
 
     async fn consequences(
         &self,
+        caller: &Caller,
         layers: &Arc<[Layer]>,
         event_id: EventId,
         delta: Delta,
@@ -255,7 +259,7 @@ impl Engine {
             let downstream = kept.view.descendants(&event_id, EVENT_RELATIONS_MAX);
             (downstream, kept.view.descendants_count(&event_id, IMPACT_EVENTS_MAX))
         };
-        let (downstream, downstream_count) = self.with_view(layers, look).await?;
+        let (downstream, downstream_count) = self.with_view(caller, layers, look).await?;
         // What is only an observation about the data is nobody's doing.
         let paradoxes = |mut list: Vec<Paradox>| {
             list.retain(|paradox| !paradox.is_observation);
@@ -293,7 +297,7 @@ impl Engine {
             None => None,
         };
         let surroundings = match &event {
-            Some((event_id, _)) => Some(self.surroundings(&timeline, &layers, event_id.clone()).await?),
+            Some((event_id, _)) => Some(self.surroundings(caller, &timeline, &layers, event_id.clone()).await?),
             None => None,
         };
         let key = name_key(significant_event);
@@ -311,6 +315,7 @@ impl Engine {
 
     async fn surroundings(
         &self,
+        caller: &Caller,
         timeline: &TimelineId,
         layers: &Arc<[Layer]>,
         event_id: EventId,
@@ -325,7 +330,7 @@ impl Engine {
                 paradoxes: view.touching(&event_id).page(0, EVENT_RELATIONS_MAX),
             }
         };
-        self.look_at(timeline, layers, look).await
+        self.look_at(caller, timeline, layers, look).await
     }
 }
 

@@ -27,8 +27,8 @@ mod tree;
 mod walk;
 
 pub use detection::{AskedScan, Detection};
-pub use places::SCANS_RUNNING_MAX;
 pub(crate) use places::ScanPlaces;
+pub use places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 pub use report::{Checked, Scan};
 pub use source::{EntryMarks, EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, Snapshot};
 

@@ -69,7 +69,7 @@ impl Engine {
             let effects = of_view.iter().map(|id| kept.view.effects(id, EVENT_RELATIONS_MAX));
             effects.zip(kinds).collect::<Vec<_>>()
         };
-        let seen = self.look_at(&page.timeline_id, &query.layers, look).await?;
+        let seen = self.look_at(caller, &page.timeline_id, &query.layers, look).await?;
         let mut marks = Vec::with_capacity(ids.len());
         for (event_id, (effects, paradoxes)) in ids.into_iter().zip(seen) {
             let mut interventions = Vec::new();
@@ -79,7 +79,9 @@ impl Engine {
             }
             marks.push(EventMarks { event_id: Some(event_id), effects, interventions, paradoxes });
         }
-        let summary = if is_first { Some(self.summary(query).await?) } else { None };
+        let engine = self.clone();
+        let summing_up = async move { engine.summary(query).await };
+        let summary = if is_first { Some(self.in_turn(caller, summing_up).await?) } else { None };
         Ok((page, marks, summary))
     }
 

@@ -406,7 +406,14 @@ pub trait Store: ScanSource + Send + Sync + 'static {
     /// Returns the outcomes kept under these keys.
     async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError>;
 
-    /// Returns events ordered by time, then layer, then position.
+    /// Returns what [`Store::events`] would, on the thread that asks, if that takes no more than a moment. `None` where it
+    /// may take longer.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    fn events_at_once(&self, query: &EventQuery) -> Result<Option<Vec<StoredEvent>>, StoreError>;
+
+    /// Returns events ordered by time, then layer, then position. May take long.
     async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError>;
 
     /// Returns anchors in the order in which they were set, from the one after `after` on.

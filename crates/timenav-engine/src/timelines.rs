@@ -1,6 +1,5 @@
 //! Timelines: making them, and what they are.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use timenav_core::access::{Demand, Role};
@@ -135,8 +134,7 @@ impl Engine {
         self.log_read(caller, timeline, "timeline", "{}".to_owned()).await?;
         let state =
             self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
-        let origins = self.origins(std::slice::from_ref(&state));
-        Ok(self.view(caller, state, &origins))
+        Ok(self.view(caller, state))
     }
 
     /// Returns a page of the timelines that the caller may read, ordered by name.
@@ -151,38 +149,30 @@ impl Engine {
     ) -> Result<(Vec<TimelineView>, Option<TimelineId>), Refusal> {
         let system = TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))?;
         self.log_read(caller, &system, "timelines", "{}".to_owned()).await?;
-        let mut seen: Vec<Arc<TimelineState>> = self.states();
-        seen.retain(|state| self.decide(caller, &state.head.id, Demand::Inspect).is_ok());
-        seen.retain(|state| after.is_none_or(|after| state.head.id > *after));
-        seen.sort_unstable_by(|a, b| a.head.id.cmp(&b.head.id));
+        let mut seen = self.readable_after(caller, after, items_max + 1);
         let more = seen.len() > items_max;
         seen.truncate(items_max);
         let next = seen.last().filter(|_| more).map(|state| state.head.id.clone());
-        let origins = self.origins(&seen);
-        Ok((seen.into_iter().map(|state| self.view(caller, state, &origins)).collect(), next))
+        Ok((seen.into_iter().map(|state| self.view(caller, state)).collect(), next))
     }
 
-    /// Returns the names of the timelines that some were forked from, in one walk over all there are.
-    fn origins(&self, of: &[Arc<TimelineState>]) -> HashMap<TimelineKey, TimelineId> {
-        let keys: HashSet<TimelineKey> = of.iter().filter_map(|state| Some(state.head.fork?.of)).collect();
-        if keys.is_empty() {
-            return HashMap::new();
-        }
-        let states = self.states().into_iter().filter(|state| keys.contains(&state.head.key));
-        states.map(|state| (state.head.key, state.head.id.clone())).collect()
+    /// Returns at most `items_max` timelines after one, by name, that a caller may read. Looks at no others.
+    fn readable_after(&self, caller: &Caller, after: Option<&TimelineId>, items_max: usize) -> Vec<Arc<TimelineState>> {
+        let is_operator = self.directory().users.get(&caller.user_id).is_some_and(|user| user.operator);
+        let user = (!is_operator).then_some(&caller.user_id);
+        // One more, in the place of `system`, which only operators read, whatever its lists say.
+        let mut seen = self.states_after(user, after, items_max + 1);
+        seen.retain(|state| self.decide(caller, &state.head.id, Demand::Inspect).is_ok());
+        seen.truncate(items_max);
+        seen
     }
 
-    fn view(
-        &self,
-        caller: &Caller,
-        state: Arc<TimelineState>,
-        origins: &HashMap<TimelineKey, TimelineId>,
-    ) -> TimelineView {
+    fn view(&self, caller: &Caller, state: Arc<TimelineState>) -> TimelineView {
         let clock = self.view_clock(state.head.id.clone(), state.head.clock.clone(), self.host(&state));
         let shown = !state.head.id.is_system() && self.decide(caller, &state.head.id, Demand::Look).is_ok();
         let clock = shown.then_some(clock);
         let role = self.directory().standing(caller, Some(&state)).role;
-        let forked_from = state.head.fork.and_then(|fork| origins.get(&fork.of).cloned());
+        let forked_from = state.head.fork.and_then(|fork| self.name_of(fork.of));
         TimelineView { state, clock, forked_from, role }
     }
 }

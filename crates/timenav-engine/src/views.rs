@@ -13,6 +13,7 @@ use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::paradox::{Builder, Delta, Settings, SizeHint, Stamp, View};
 use timenav_core::time::{Instant, Virtual, Wall};
 
+use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
 use crate::history::InterventionRequest;
@@ -136,13 +137,16 @@ impl Engine {
     /// this call is missing in it.
     pub(crate) async fn with_view<T: Send + 'static>(
         &self,
+        caller: &Caller,
         layers: &Arc<[Layer]>,
         look: impl FnOnce(&mut Kept) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
-        self.with_view_of(layers, Settings::default(), look).await
+        let (engine, layers) = (self.clone(), Arc::clone(layers));
+        let looking = async move { engine.with_view_of(&layers, Settings::default(), look).await };
+        self.in_turn_of_views(caller, looking).await
     }
 
-    /// As [`Engine::with_view`], with settings that others may have chosen too.
+    /// As [`Engine::with_view`], with settings that others may have chosen too, and not in anybody's turn.
     async fn with_view_of<T: Send + 'static>(
         &self,
         layers: &Arc<[Layer]>,
@@ -174,26 +178,32 @@ impl Engine {
     /// Lets somebody look at the view of a timeline as it is or was.
     pub(crate) async fn look_at<T: Send + 'static>(
         &self,
+        caller: &Caller,
         timeline: &TimelineId,
         layers: &Arc<[Layer]>,
         look: impl FnOnce(&mut Kept) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         if let Some(state) = self.state(timeline).filter(|state| state.stands_as_on(layers)) {
-            return self.with_view(&state.layers_now(), look).await;
+            return self.with_view(caller, &state.layers_now(), look).await;
         }
-        self.look_with(layers, Settings::default(), look).await
+        self.look_with(caller, layers, Settings::default(), look).await
     }
 
     /// Lets somebody look at a view that nobody else needs: of the past, or with settings of its own.
     pub(crate) async fn look_with<T: Send + 'static>(
         &self,
+        caller: &Caller,
         layers: &Arc<[Layer]>,
         settings: Settings,
         look: impl FnOnce(&mut Kept) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
-        let mut kept = self.make_view(layers, settings).await?;
-        let looked = tokio::task::spawn_blocking(move || look(&mut kept)).await;
-        looked.map_err(|error| Refusal::Damaged(format!("a view could not be looked at: {error}")))
+        let (engine, layers) = (self.clone(), Arc::clone(layers));
+        let looking = async move {
+            let mut kept = engine.make_view(&layers, settings).await?;
+            let looked = tokio::task::spawn_blocking(move || look(&mut kept)).await;
+            looked.map_err(|error| Refusal::Damaged(format!("a view could not be looked at: {error}")))
+        };
+        self.in_turn_of_views(caller, looking).await
     }
 
     /// Makes the view of a timeline as it was, which nobody else needs.
@@ -249,12 +259,22 @@ impl Engine {
     }
 
     /// Returns what an entry made and healed.
-    pub(crate) async fn delta_at(&self, layers: &Arc<[Layer]>, position: u64) -> Result<Delta, Refusal> {
-        let known = self.with_view(layers, move |kept| kept.delta(position)).await?;
+    pub(crate) async fn delta_at(
+        &self,
+        caller: &Caller,
+        layers: &Arc<[Layer]>,
+        position: u64,
+    ) -> Result<Delta, Refusal> {
+        let known = self.with_view(caller, layers, move |kept| kept.delta(position)).await?;
         if let Some(delta) = known {
             return Ok(delta);
         }
         // Long ago: the answer to a request is told again. It is worked out from what came before.
+        let (engine, layers) = (self.clone(), Arc::clone(layers));
+        self.in_turn_of_views(caller, async move { engine.delta_anew(&layers, position).await }).await
+    }
+
+    async fn delta_anew(&self, layers: &Arc<[Layer]>, position: u64) -> Result<Delta, Refusal> {
         let mut before = layers.to_vec();
         if let Some(own) = before.last_mut() {
             own.as_of = position;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use timenav_engine::{Doors, Engine, Options};
+use timenav_engine::{Doors, Engine, LONG_WORK_RUNNING_MAX, Options, VIEWS_RUNNING_MAX};
 use timenav_store::{CheckpointFile, SqliteStore};
 use timenav_vault::{AesVault, Argon2Passwords, Turns};
+use tokio::runtime::{Handle, Runtime};
 
 use crate::config::Settings;
 use crate::data_folder::{CheckpointPlace, DataFolder, make_private};
@@ -13,11 +14,55 @@ use crate::doors::{FileSigner, HostClock, OsEntropy};
 use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, service_key};
 use crate::places::Places;
 
+/// How far long work steps back (nice(2)): far enough that a write does not wait for it, and not so far that it gets
+/// nothing on a busy machine, as with 19.
+#[cfg(target_os = "linux")]
+const LONG_WORK_NICE: i32 = 10;
+/// Threads that read and compute for long work beside those that drive it.
+const LONG_WORK_BLOCKING_THREADS_MAX: usize = 16;
+
 /// An open engine, and the lock that keeps others from its checkpoints.
 pub(crate) struct Wired {
     /// The engine.
     pub(crate) engine: Engine,
     _checkpoints: CheckpointPlace,
+    _long_work: LongWorkThreads,
+}
+
+/// Threads for work that takes long, as many as may work at a time and some that wait for the disk.
+struct LongWorkThreads(Option<Runtime>);
+
+impl LongWorkThreads {
+    fn start() -> anyhow::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(LONG_WORK_RUNNING_MAX + VIEWS_RUNNING_MAX)
+            .max_blocking_threads(LONG_WORK_BLOCKING_THREADS_MAX)
+            .thread_name("long-work")
+            .on_thread_start(give_way)
+            .enable_time()
+            .build();
+        runtime.map(|runtime| Self(Some(runtime))).context("no threads can be made")
+    }
+
+    fn handle(&self) -> anyhow::Result<Handle> {
+        self.0.as_ref().map(|runtime| runtime.handle().clone()).context("the threads have ended")
+    }
+}
+
+impl Drop for LongWorkThreads {
+    fn drop(&mut self) {
+        // Nobody waits for what is left: it changes nothing.
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Lets threads that answer and write go first. Only Linux can do that for one thread; refused or not known, long work
+/// takes its share of the processors.
+fn give_way() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(LONG_WORK_NICE);
 }
 
 /// Opens what a data folder holds, or makes it on the first start.
@@ -65,7 +110,9 @@ async fn put_together(
     let turns = Turns::default();
     let vault = settings.encryption.then(|| AesVault::new(Arc::clone(&entropy) as _, turns.clone()));
     let passwords = Argon2Passwords::new(Arc::clone(&entropy) as _, turns);
+    let long_work = LongWorkThreads::start()?;
     let doors = Doors {
+        long_work: long_work.handle()?,
         clock: Arc::new(HostClock::start()),
         entropy,
         signer: key.signer,
@@ -87,7 +134,7 @@ async fn put_together(
     };
     let admin_key = folder.admin_key();
     let engine = Engine::open(Arc::new(store), doors, options, |secret| keep_first_key(&admin_key, secret)).await?;
-    Ok(Wired { engine, _checkpoints: checkpoints })
+    Ok(Wired { engine, _checkpoints: checkpoints, _long_work: long_work })
 }
 
 /// Returns the next key, where a rotation was cut off: it may have sealed passwords already. The service runs as before,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::scan::Depth;
+use tokio::sync::watch;
 
 use super::places::ScanPlace;
 use super::{KeptCheckpoint, Progress, Scan, ScanRequest, scan};
@@ -65,7 +66,7 @@ impl Engine {
     ///
     /// # Errors
     /// There is no such timeline, the caller may not, [`SCANS_RUNNING_MAX`](crate::SCANS_RUNNING_MAX) scans run already, or
-    /// the ledger cannot be written.
+    /// [`SCANS_RUNNING_PER_USER_MAX`](crate::SCANS_RUNNING_PER_USER_MAX) of the same user, or the ledger cannot be written.
     pub async fn ask_for_scan(
         &self,
         caller: &Caller,
@@ -75,7 +76,7 @@ impl Engine {
         self.admit(caller, timeline, Demand::Inspect, "detect_tampering").await?;
         let place = self
             .scan_places()
-            .take()
+            .take(&caller.user_id)
             .ok_or(Refusal::RateLimited { what: "scans at this moment", retry_after_seconds: BUSY_SECONDS })?;
         let command = Command::LogScan { depth: depth.to_string() };
         let answer = self.submit(caller, timeline.clone(), command, None).await?;
@@ -92,9 +93,24 @@ impl Engine {
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Detection, Refusal> {
         let AskedScan { timeline, depth, ledger, place } = asked;
-        let found = self.scan_now(timeline, depth, progress).await;
+        // Only the newest state is kept: whoever is told may be slower than the scan.
+        let (tell, mut told) = watch::channel(Progress::default());
+        let engine = self.clone();
+        let scanning = self.aside(async move {
+            let mut tell = |progress| {
+                tell.send_replace(progress);
+            };
+            engine.scan_now(timeline, depth, &mut tell).await
+        });
+        let mut scanning = std::pin::pin!(scanning);
+        let scan = loop {
+            tokio::select! {
+                found = &mut scanning => break found,
+                Ok(()) = told.changed() => progress(*told.borrow_and_update()),
+            }
+        };
         place.end();
-        Ok(Detection { scan: found?, ledger })
+        Ok(Detection { scan: scan?, ledger })
     }
 
     async fn scan_now(

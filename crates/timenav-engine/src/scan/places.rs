@@ -3,22 +3,26 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use timenav_core::ids::UserId;
+
+use crate::turns::{Turn, Turns};
 
 /// Scans that may run at the same moment. Each reads the disk as fast as it can and keeps a core
 /// busy, beside the requests of everybody else.
 pub const SCANS_RUNNING_MAX: usize = 4;
+/// Scans of one user that may run at the same moment, so that two users do not keep all others from scanning.
+pub const SCANS_RUNNING_PER_USER_MAX: usize = 2;
 
 /// The places of scans that run.
 pub(crate) struct ScanPlaces {
-    free: Arc<Semaphore>,
+    free: Turns<UserId>,
     ended: Arc<Ended>,
 }
 
 /// The place of one scan. Dropped before its end, the scan counts as cancelled.
 #[derive(Debug)]
 pub(super) struct ScanPlace {
-    _permit: OwnedSemaphorePermit,
+    _turn: Turn<UserId>,
     ended: Option<Arc<Ended>>,
 }
 
@@ -38,20 +42,20 @@ pub(crate) struct ScanCounts {
 
 impl Default for ScanPlaces {
     fn default() -> Self {
-        Self { free: Arc::new(Semaphore::new(SCANS_RUNNING_MAX)), ended: Arc::default() }
+        Self { free: Turns::new(SCANS_RUNNING_MAX), ended: Arc::default() }
     }
 }
 
 impl ScanPlaces {
-    /// Takes a place, if there is one.
-    pub(super) fn take(&self) -> Option<ScanPlace> {
-        let permit = Arc::clone(&self.free).try_acquire_owned().ok()?;
-        Some(ScanPlace { _permit: permit, ended: Some(Arc::clone(&self.ended)) })
+    /// Takes a place for a user, if there is one.
+    pub(super) fn take(&self, user_id: &UserId) -> Option<ScanPlace> {
+        let turn = self.free.try_take(user_id.clone(), SCANS_RUNNING_PER_USER_MAX)?;
+        Some(ScanPlace { _turn: turn, ended: Some(Arc::clone(&self.ended)) })
     }
 
     pub(crate) fn counts(&self) -> ScanCounts {
         ScanCounts {
-            running: (SCANS_RUNNING_MAX - self.free.available_permits()) as u64,
+            running: (SCANS_RUNNING_MAX - self.free.free()) as u64,
             finished: self.ended.finished.load(Ordering::Relaxed),
             cancelled: self.ended.cancelled.load(Ordering::Relaxed),
         }

@@ -113,7 +113,7 @@ impl Engine {
             self.check_room(events_count)?;
         }
         let following = self.views().follow(timeline, settings);
-        self.with_view_of(layers, settings, |_| ()).await?;
+        self.with_followed(layers, settings, |_| ()).await?;
         self.check_room(0)?;
         Ok(following)
     }
@@ -136,30 +136,58 @@ impl Engine {
         position: u64,
     ) -> Result<Delta, Refusal> {
         let look = move |kept: &mut Kept| (kept.delta(position), kept.view.nodes_count());
-        let (known, nodes) = self.with_view_of(layers, following.settings, look).await?;
+        let (known, nodes) = self.with_followed(layers, following.settings, look).await?;
         self.check_room(0)?;
         if let Some(delta) = known {
             following.behind = None;
             return Ok(delta);
         }
+        let (engine, layers, settings) = (self.clone(), Arc::clone(layers), following.settings);
+        let behind = following.behind.take();
+        let catching_up = async move { engine.caught_up(behind, nodes, &layers, position, settings).await };
+        let behind = self.aside(catching_up).await?;
+        let delta = behind.kept.delta(position).unwrap_or_default();
+        following.behind = Some(behind);
+        Ok(delta)
+    }
+
+    /// Lets somebody who listens look at the view that they share, which takes the time of nobody who asks.
+    async fn with_followed<T: Send + 'static>(
+        &self,
+        layers: &Arc<[Layer]>,
+        settings: Settings,
+        look: impl FnOnce(&mut Kept) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let (engine, layers) = (self.clone(), Arc::clone(layers));
+        self.aside(async move { engine.with_view_of(&layers, settings, look).await }).await
+    }
+
+    /// Returns the view of somebody who is behind, once it knows what an entry made and healed. Where there is none
+    /// yet it is made, of about so many nodes.
+    async fn caught_up(
+        &self,
+        behind: Option<Behind>,
+        nodes: usize,
+        layers: &Arc<[Layer]>,
+        position: u64,
+        settings: Settings,
+    ) -> Result<Behind, Refusal> {
         let size = own(layers)?.as_of;
-        let mut behind = if let Some(behind) = following.behind.take() {
+        let mut behind = if let Some(behind) = behind {
             behind
         } else {
             self.check_room(nodes as u64)?;
-            let kept = self.make_view(&up_to(layers, position), following.settings).await?;
+            let kept = self.make_view(&up_to(layers, position), settings).await?;
             Behind::new(kept, self.views())
         };
         if behind.kept.size <= position {
             // No further than what is made and healed is remembered.
             let end = size.min(position + DELTAS_KEPT_MAX as u64);
-            self.go_on(&mut behind.kept, layers, position, end, following.settings).await?;
+            self.go_on(&mut behind.kept, layers, position, end, settings).await?;
             behind.weigh();
             self.check_room(0)?;
         }
-        let delta = behind.kept.delta(position).unwrap_or_default();
-        following.behind = Some(behind);
-        Ok(delta)
+        Ok(behind)
     }
 
     /// Goes on with a view until what an entry made and healed is known, and some more.

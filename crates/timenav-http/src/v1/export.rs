@@ -10,8 +10,8 @@ use serde::Deserialize;
 use timenav_core::ids::TimelineId;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{TimeRange, Virtual};
-use timenav_engine::{EventExport, ExportEvents};
-use timenav_import::{Export, ExportFormat};
+use timenav_engine::{EventExport, ExportEvents, StoredEvent};
+use timenav_import::{Export, ExportError, ExportFormat};
 use utoipa::ToSchema;
 
 use super::clock::timeline;
@@ -117,8 +117,8 @@ enum Left {
     Nothing,
 }
 
-/// Writes the file part by part, as fast as it is read. Where a part fails the body ends without its
-/// end, which clients see: what was sent is no whole file.
+/// Writes the file part by part, as fast as it is read, and nothing ahead of who reads it. Where a part fails the body
+/// ends without its end, which clients see: what was sent is no whole file.
 fn written(export: EventExport, format: ExportFormat) -> Body {
     let writer = Export::new(format, export.now());
     let parts = stream::try_unfold((export, writer, Left::All), |(mut export, mut writer, mut left)| async move {
@@ -132,13 +132,13 @@ fn written(export: EventExport, format: ExportFormat) -> Body {
                     left = Left::Events;
                 }
                 Left::Events => {
-                    let events = export.next_part().await.map_err(|refusal| broken(&refusal))?;
-                    if events.is_empty() {
+                    let of_part = writer.clone();
+                    let part = export.next_part(move |events| part(of_part, events)).await;
+                    if let Some(part) = part.map_err(|refusal| broken(&refusal))? {
+                        (writer, text) = part.map_err(|error| broken(&error))?;
+                    } else {
                         writer.end(&mut text);
                         left = Left::Nothing;
-                    }
-                    for event in &events {
-                        writer.event(&event.content, &mut text).map_err(|error| broken(&error))?;
                     }
                 }
             }
@@ -146,6 +146,15 @@ fn written(export: EventExport, format: ExportFormat) -> Body {
         Ok::<_, std::io::Error>(Some((Bytes::from(text), (export, writer, left))))
     });
     Body::from_stream(parts)
+}
+
+/// Returns what is written of some events, and the writer of those after them.
+fn part(mut writer: Export, events: &[StoredEvent]) -> Result<(Export, String), ExportError> {
+    let mut text = String::new();
+    for event in events {
+        writer.event(&event.content, &mut text)?;
+    }
+    Ok((writer, text))
 }
 
 fn broken(why: &dyn std::fmt::Display) -> std::io::Error {

@@ -7,7 +7,10 @@ use serde_json::{Map, Value};
 use timenav_core::limits as core;
 use timenav_core::scan::{FINDINGS_PER_KIND_MAX, SAMPLE_ENTRIES_MAX};
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
-use timenav_engine::{KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX, QUEUE_SUBMISSIONS_MAX, SCANS_RUNNING_MAX};
+use timenav_engine::{
+    KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX, SCANS_RUNNING_MAX,
+    SCANS_RUNNING_PER_USER_MAX, VIEWS_RUNNING_MAX,
+};
 use timenav_import::limits as import;
 use utoipa::ToSchema;
 
@@ -127,6 +130,9 @@ fn sizes() -> Vec<(&'static str, usize)> {
         ("queue_submissions_max", QUEUE_SUBMISSIONS_MAX),
         ("stream_changes_kept_max", KEPT_CHANGES_MAX),
         ("scans_running_max", SCANS_RUNNING_MAX),
+        ("scans_running_per_user_max", SCANS_RUNNING_PER_USER_MAX),
+        ("long_work_running_max", LONG_WORK_RUNNING_MAX),
+        ("views_running_max", VIEWS_RUNNING_MAX),
         ("data_bytes_max", core::DATA_BYTES_MAX),
         ("encryption_key_bytes_max", core::ENCRYPTION_KEY_BYTES_MAX),
         ("decrypt_failures_free_max", core::DECRYPT_FAILURES_FREE_MAX as usize),

@@ -21,6 +21,8 @@ const CELLS_MERGED_MAX: usize = 1_024;
 const BLOCK_ROWS_FIRST: usize = 8;
 /// Most rows of a block.
 const BLOCK_ROWS_MAX: usize = 1_024;
+/// Rows that can be read in the time that finding the first one of a block takes.
+const BLOCK_COST_ROWS: usize = 4;
 
 // Each orders by time and position along its key; `until` hides versions that did not stand then.
 const BY_TIME: &str = "SELECT time, position, lat, lon, content FROM events INDEXED BY events_by_time
@@ -66,8 +68,8 @@ struct Run<'a> {
     ended: bool,
 }
 
-/// Returns the events a query asks for, ordered by time, then position, or `None` where more than
-/// `rows_max` rows would have to be read for that.
+/// Returns the events a query asks for, ordered by time, then position, or `None` where that would take longer than
+/// reading `rows_max` rows.
 pub(super) fn find(
     connection: &Connection,
     query: &EventQuery,
@@ -77,6 +79,10 @@ pub(super) fn find(
         return Ok(Some(Vec::new()));
     }
     let mut runs = runs(query);
+    // A run is looked into at least once.
+    if runs.len().saturating_mul(BLOCK_COST_ROWS) > rows_max {
+        return Ok(None);
+    }
     let mut rows_left = rows_max;
     let mut first: BinaryHeap<Reverse<(Key, usize)>> = BinaryHeap::with_capacity(runs.len());
     for (number, run) in runs.iter_mut().enumerate() {
@@ -177,8 +183,8 @@ impl Run<'_> {
         rows_left: &mut usize,
     ) -> Result<Option<Key>, StoreError> {
         while self.block.is_empty() && !self.ended && *rows_left > 0 {
-            // A block that brings nothing costs a row too, so that many empty cells come to an end.
-            *rows_left = rows_left.saturating_sub(self.read_block(connection, query)?.max(1));
+            // A block that brings nothing costs something too, so that many empty cells come to an end.
+            *rows_left = rows_left.saturating_sub(self.read_block(connection, query)? + BLOCK_COST_ROWS);
         }
         Ok(self.block.front().map(|found| (found.event.time.micros(), self.layer, found.event.position)))
     }

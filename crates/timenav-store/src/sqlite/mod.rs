@@ -26,6 +26,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags};
 use timenav_engine::StoreError;
+use tokio::sync::Semaphore;
 
 use maintenance::Maintenance;
 pub use scan::SqliteArchive;
@@ -38,6 +39,8 @@ const WRITER_CACHE_KIB: i64 = 65_536;
 const READER_CACHE_KIB: i64 = 8_192;
 /// How long a connection waits for others.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
+/// Reads at the same moment, whoever asks: each may fill the memory for pages of its connection. More wait.
+const READS_RUNNING_MAX: usize = 24;
 /// Statements kept prepared on a connection.
 const STATEMENTS_MAX: usize = 64;
 
@@ -53,6 +56,7 @@ struct Shared {
     path: PathBuf,
     // Before the writer, for the same reason.
     idle_readers: Mutex<Vec<Connection>>,
+    reads: Arc<Semaphore>,
     writer: Mutex<Connection>,
 }
 
@@ -69,7 +73,9 @@ impl SqliteStore {
         // Folding the log is the maintenance thread's work.
         writer.pragma_update(None, "wal_autocheckpoint", 0).map_err(values::failed)?;
         migrations::run(&mut writer)?;
-        let shared = Shared { path: path.to_owned(), writer: Mutex::new(writer), idle_readers: Mutex::default() };
+        let reads = Arc::new(Semaphore::new(READS_RUNNING_MAX));
+        let (writer, idle_readers) = (Mutex::new(writer), Mutex::default());
+        let shared = Shared { path: path.to_owned(), idle_readers, reads, writer };
         let maintenance = Maintenance::start(path).map_err(|error| StoreError::Unavailable(error.to_string()))?;
         Ok(Self { shared: Arc::new(shared), _maintenance: maintenance })
     }
@@ -89,7 +95,11 @@ impl SqliteStore {
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let shared = Arc::clone(&self.shared);
+        let place = Arc::clone(&shared.reads).acquire_owned().await;
+        let place = place.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         let done = tokio::task::spawn_blocking(move || {
+            // Given back when the read is over, and not when nobody waits for it any more.
+            let _place = place;
             let reader = shared.reader()?;
             let result = work(&reader);
             shared.put_back(reader);

@@ -80,10 +80,11 @@ impl Store for SqliteStore {
         outcomes(&self.shared.writer.lock(), keys)
     }
 
+    fn events_at_once(&self, query: &EventQuery) -> Result<Option<Vec<StoredEvent>>, StoreError> {
+        self.read_here(|connection| events::find(connection, query, ROWS_READ_HERE_MAX))
+    }
+
     async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError> {
-        if let Some(found) = self.read_here(|connection| events::find(connection, &query, ROWS_READ_HERE_MAX))? {
-            return Ok(found);
-        }
         let found = self.read(move |connection| events::find(connection, &query, usize::MAX)).await?;
         Ok(found.unwrap_or_default())
     }

@@ -13,6 +13,7 @@ mod idempotency;
 mod identity;
 mod history;
 mod import;
+mod long_work;
 mod limited_access;
 mod model;
 mod pages;

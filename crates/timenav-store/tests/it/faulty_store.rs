@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use timenav_core::ids::{AnchorId, DataId, EventId, TimelineId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
@@ -24,8 +25,10 @@ pub(crate) struct FaultyStore {
     gate: Semaphore,
     /// One permit for each commit that has reached the gate.
     arrived: Semaphore,
-    /// Closed by taking its permits: scans wait there before they read their first entries.
+    /// Closed by taking its permits: whoever reads entries waits there, as scans, views and pages of the access log do.
     pub(crate) scan_gate: Semaphore,
+    /// Those who have come to that gate, in their order: of which timeline they read.
+    pub(crate) at_scan_gate: Mutex<Vec<TimelineKey>>,
 }
 
 /// More than any test commits.
@@ -41,6 +44,7 @@ impl FaultyStore {
             gate: Semaphore::new(OPEN_PERMITS),
             arrived: Semaphore::new(0),
             scan_gate: Semaphore::new(OPEN_PERMITS),
+            at_scan_gate: Mutex::default(),
         }
     }
 
@@ -75,6 +79,12 @@ impl FaultyStore {
         self.gate.add_permits(OPEN_PERMITS);
     }
 
+    async fn pass_scan_gate(&self, timeline: TimelineKey) {
+        self.at_scan_gate.lock().push(timeline);
+        // Each that passes takes its permit along, so that a test lets them pass one by one.
+        self.scan_gate.acquire().await.unwrap().forget();
+    }
+
     fn reading(&self) -> Result<&dyn Store, StoreError> {
         if self.reads_fail.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable("reading fails".to_owned()));
@@ -90,7 +100,7 @@ impl ScanSource for FaultyStore {
     }
 
     async fn entry_rows(&self, timeline: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError> {
-        drop(self.scan_gate.acquire().await.unwrap());
+        self.pass_scan_gate(timeline).await;
         self.reading()?.entry_rows(timeline, first, end).await
     }
 
@@ -183,6 +193,10 @@ impl Store for FaultyStore {
         self.reading()?.outcomes(keys).await
     }
 
+    fn events_at_once(&self, query: &EventQuery) -> Result<Option<Vec<StoredEvent>>, StoreError> {
+        self.reading()?.events_at_once(query)
+    }
+
     async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError> {
         self.reading()?.events(query).await
     }
@@ -209,6 +223,7 @@ impl Store for FaultyStore {
     }
 
     async fn leaves(&self, timeline: TimelineKey, first: u64, items_max: usize) -> Result<Vec<Vec<u8>>, StoreError> {
+        self.pass_scan_gate(timeline).await;
         self.reading()?.leaves(timeline, first, items_max).await
     }
 

@@ -12,6 +12,7 @@ use timenav_engine::{
     TimelineCommit, Topic, User, Vault, WatchLedger, WatchedParadoxes,
 };
 use timenav_store::SqliteStore;
+use tokio::runtime::Handle;
 
 use crate::audit::{self, Line};
 use crate::doors::{CountingEntropy, FakeClock, FakePasswords, FakeVault, MemoryOutside, SeedSigner};
@@ -90,6 +91,7 @@ impl House {
             vault: self.vault.clone(),
             passwords: Some(Arc::clone(&self.passwords) as _),
             gazetteer: self.gazetteer.clone(),
+            long_work: Handle::current(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use timenav_core::scan::Depth;
-use timenav_engine::{EngineStats, Refusal, SCANS_RUNNING_MAX};
+use timenav_engine::{EngineStats, Refusal, SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 
 use crate::faulty_store::{FaultyStore, OPEN_PERMITS};
 use crate::house::House;
@@ -22,14 +22,23 @@ async fn so_many_scans_run_and_no_more_and_a_dropped_one_makes_room() {
     // Scans stop before they read their first entries.
     store.scan_gate.forget_permits(OPEN_PERMITS);
     let mut running = Vec::new();
+    let other = home.user("other", true).await;
     for number in 1..=SCANS_RUNNING_MAX as u64 {
-        let (engine, admin, main) = (home.engine.clone(), home.admin.clone(), main.clone());
-        let asked = engine.ask_for_scan(&admin, &main, Depth::Full).await.unwrap();
+        let (engine, main) = (home.engine.clone(), main.clone());
+        let caller = if number <= SCANS_RUNNING_PER_USER_MAX as u64 { &home.admin } else { &other };
+        if number == SCANS_RUNNING_PER_USER_MAX as u64 + 1 {
+            let lines = home.lines().await.len();
+            let refused = engine.ask_for_scan(&home.admin, &main, Depth::Quick).await.unwrap_err();
+            assert!(matches!(refused, Refusal::RateLimited { .. }), "one user takes no more than a share: {refused}");
+            assert_eq!(home.lines().await.len(), lines, "what found no place is not in the ledger");
+        }
+        let asked = engine.ask_for_scan(caller, &main, Depth::Full).await.unwrap();
         running.push(tokio::spawn(async move { engine.run_scan(asked, &mut |_| ()).await }));
         assert_eq!(counts(home.engine.stats()), [number, 0, 0]);
     }
+    let third = home.user("third", true).await;
     let lines = home.lines().await.len();
-    let refused = home.engine.ask_for_scan(&home.admin, &main, Depth::Quick).await.unwrap_err();
+    let refused = home.engine.ask_for_scan(&third, &main, Depth::Quick).await.unwrap_err();
     assert!(matches!(refused, Refusal::RateLimited { retry_after_seconds: 5, .. }), "{refused}");
     assert_eq!(home.lines().await.len(), lines, "what found no place is not in the ledger");
     // One is given up while it waits for its entries.
@@ -37,7 +46,7 @@ async fn so_many_scans_run_and_no_more_and_a_dropped_one_makes_room() {
     dropped.abort();
     assert!(dropped.await.unwrap_err().is_cancelled());
     assert_eq!(counts(home.engine.stats()), [SCANS_RUNNING_MAX as u64 - 1, 0, 1]);
-    let asked = home.engine.ask_for_scan(&home.admin, &main, Depth::Full).await.unwrap();
+    let asked = home.engine.ask_for_scan(&other, &main, Depth::Full).await.unwrap();
     assert_eq!(counts(home.engine.stats()), [SCANS_RUNNING_MAX as u64, 0, 1]);
     drop(asked);
     assert_eq!(counts(home.engine.stats()), [SCANS_RUNNING_MAX as u64 - 1, 0, 2]);

@@ -151,7 +151,13 @@ fn edge(name: &str) -> Option<Edge> {
         "queue_submissions_max" => {
             Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_wait_in_the_queue_and_others_wait_for_it")
         }
-        "scans_running_max" => Tested(
+        "long_work_running_max" => {
+            Tested("timenav-store/tests/it/engine/long_work.rs", "long_work_is_done_a_few_pieces_at_a_time_and_in_turn")
+        }
+        "views_running_max" => {
+            Tested("timenav-store/tests/it/engine/long_work.rs", "views_are_made_a_few_at_a_time_and_in_turn")
+        }
+        "scans_running_max" | "scans_running_per_user_max" => Tested(
             "timenav-store/tests/it/engine/scans.rs",
             "so_many_scans_run_and_no_more_and_a_dropped_one_makes_room",
         ),

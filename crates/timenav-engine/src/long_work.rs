@@ -1,0 +1,97 @@
+//! Work that takes long: on threads that give way to those that answer and write, a few pieces at a time, and
+//! everybody's in turn.
+//!
+//! Whatever takes more than a millisecond of a processor and may be asked for by anybody is done here: a page of an
+//! export, a query that reads thousands of rows, a look at a view. Waiting for the ledger is no work: an entry is
+//! written before a turn is asked for, so that nobody holds one while waiting.
+
+use std::pin::Pin;
+
+use timenav_core::ids::UserId;
+use tokio::runtime::Handle;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::refusal::Refusal;
+use crate::turns::Turns;
+
+/// Pieces of long work that are done at the same moment, other than whole views: a piece takes some milliseconds.
+pub const LONG_WORK_RUNNING_MAX: usize = 2;
+/// Views of timelines that are made or looked at in the same moment: seconds, where a timeline is large.
+pub const VIEWS_RUNNING_MAX: usize = 2;
+
+/// Where long work is done, and whose turn it is.
+pub(crate) struct LongWork {
+    threads: Handle,
+    pieces: Turns<UserId>,
+    views: Turns<UserId>,
+}
+
+impl LongWork {
+    /// Returns work on some threads, of which nobody has asked anything yet.
+    pub(crate) fn new(threads: Handle) -> Self {
+        Self { threads, pieces: Turns::new(LONG_WORK_RUNNING_MAX), views: Turns::new(VIEWS_RUNNING_MAX) }
+    }
+}
+
+// Work is boxed before anything waits for it: whoever waits would be as large as it otherwise.
+impl Engine {
+    /// Does a piece of work that takes some milliseconds, when it is the caller's turn. Dropping the future gives it
+    /// up. The work must ask for no turn itself, of which there might be none left.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub(crate) fn in_turn<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        work: impl Future<Output = Result<T, Refusal>> + Send + 'static,
+    ) -> impl Future<Output = Result<T, Refusal>> + Send {
+        let long_work = self.long_work();
+        long_work.run(Some((&long_work.pieces, caller.user_id.clone())), Box::pin(work))
+    }
+
+    /// As [`Engine::in_turn`], for work that makes or looks at a view of a timeline, which may take seconds.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub(crate) fn in_turn_of_views<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        work: impl Future<Output = Result<T, Refusal>> + Send + 'static,
+    ) -> impl Future<Output = Result<T, Refusal>> + Send {
+        let long_work = self.long_work();
+        long_work.run(Some((&long_work.views, caller.user_id.clone())), Box::pin(work))
+    }
+
+    /// Does work that has limits of its own on the threads for long work.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub(crate) fn aside<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Refusal>> + Send + 'static,
+    ) -> impl Future<Output = Result<T, Refusal>> + Send {
+        self.long_work().run(None, Box::pin(work))
+    }
+}
+
+impl LongWork {
+    async fn run<T: Send + 'static>(
+        &self,
+        in_turn: Option<(&Turns<UserId>, UserId)>,
+        work: Pin<Box<dyn Future<Output = Result<T, Refusal>> + Send>>,
+    ) -> Result<T, Refusal> {
+        let turn = match in_turn {
+            Some((turns, of)) => Some(turns.take(of).await),
+            None => None,
+        };
+        let working = self.threads.spawn(async move {
+            // Given back when the work is over, and not when nobody waits for it any more.
+            let _turn = turn;
+            work.await
+        });
+        let done = AbortOnDropHandle::new(working).await;
+        done.map_err(|error| Refusal::Damaged(format!("long work ended badly: {error}")))?
+    }
+}

@@ -1,0 +1,114 @@
+//! Work that takes long: a few pieces at a time, and everybody's in turn.
+
+use std::sync::Arc;
+
+use timenav_core::time::TimeRange;
+use timenav_engine::{
+    AccessLogs, Caller, Engine, LONG_WORK_RUNNING_MAX, LogOrder, LogPage, MonitorParadox, ParadoxPage, Refusal,
+    VIEWS_RUNNING_MAX,
+};
+use tokio::task::JoinHandle;
+
+use crate::faulty_store::{FaultyStore, OPEN_PERMITS};
+use crate::house::{Home, House, on};
+use crate::sample::timeline_id;
+
+/// How often the runtime is let go on before what is waited for must have happened.
+const ROUNDS_MAX: usize = 100_000;
+
+fn log_page(engine: &Engine, caller: &Caller, timeline: &str) -> JoinHandle<Result<LogPage, Refusal>> {
+    let (engine, caller, timeline) = (engine.clone(), caller.clone(), timeline_id(timeline));
+    tokio::spawn(async move {
+        let (range, order) = (TimeRange::everything(), LogOrder::Oldest);
+        let request = AccessLogs { timeline, range, user_id: None, action: None, order, items_max: 1, cursor: None };
+        engine.access_logs(&caller, request).await
+    })
+}
+
+fn paradoxes(engine: &Engine, caller: &Caller, timeline: &str) -> JoinHandle<Result<ParadoxPage, Refusal>> {
+    let (engine, caller, timeline) = (engine.clone(), caller.clone(), on(timeline));
+    tokio::spawn(async move {
+        let request = MonitorParadox {
+            timeline,
+            range: TimeRange::everything(),
+            kinds: None,
+            observations: false,
+            settings: None,
+            as_of: None,
+            items_max: 1,
+            cursor: None,
+        };
+        engine.monitor_paradox(&caller, request).await
+    })
+}
+
+/// Waits until so many entries were written and so many are at the gate, and makes sure that no more come.
+async fn wait_for(store: &FaultyStore, home: &Home<'_>, entries: u64, at_gate: usize) {
+    for _ in 0..ROUNDS_MAX {
+        if home.engine.stats().entries >= entries && store.at_scan_gate.lock().len() >= at_gate {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(home.engine.stats().entries, entries, "all have asked");
+    assert_eq!(store.at_scan_gate.lock().len(), at_gate, "as many as have a turn");
+}
+
+#[tokio::test]
+async fn long_work_is_done_a_few_pieces_at_a_time_and_in_turn() {
+    let house = House::new();
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let other = home.user("other", false).await;
+    home.engine.create_timeline(&other, timeline_id("theirs"), None).await.unwrap();
+    let theirs = home.store.open().await.unwrap().heads.iter().find(|head| head.id.as_str() == "theirs").unwrap().key;
+    store.scan_gate.forget_permits(OPEN_PERMITS);
+
+    let before = home.engine.stats().entries;
+    let mut pages: Vec<_> = (0..4).map(|_| log_page(&home.engine, &home.admin, "main")).collect();
+    wait_for(&store, &home, before + 4, LONG_WORK_RUNNING_MAX).await;
+    pages.push(log_page(&home.engine, &other, "theirs"));
+    wait_for(&store, &home, before + 5, LONG_WORK_RUNNING_MAX).await;
+    // One is done: whoever has had no turn comes before those who have.
+    store.scan_gate.add_permits(1);
+    wait_for(&store, &home, before + 5, LONG_WORK_RUNNING_MAX + 1).await;
+    assert_eq!(store.at_scan_gate.lock().last(), Some(&theirs));
+    // Whoever goes away keeps no turn from others.
+    pages.swap_remove(3).abort();
+    store.scan_gate.add_permits(OPEN_PERMITS);
+    for page in pages {
+        assert_eq!(page.await.unwrap().unwrap().logs.len(), 1);
+    }
+    home.close().await;
+}
+
+#[tokio::test]
+async fn views_are_made_a_few_at_a_time_and_in_turn() {
+    let house = House::new();
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let other = home.user("other", false).await;
+    for name in ["one", "two", "three", "four"] {
+        home.engine.create_timeline(&home.admin, timeline_id(name), None).await.unwrap();
+    }
+    home.engine.create_timeline(&other, timeline_id("theirs"), None).await.unwrap();
+    let theirs = home.store.open().await.unwrap().heads.iter().find(|head| head.id.as_str() == "theirs").unwrap().key;
+    store.scan_gate.forget_permits(OPEN_PERMITS);
+
+    let before = home.engine.stats().entries;
+    let asked = ["one", "two", "three", "four"].map(|name| paradoxes(&home.engine, &home.admin, name));
+    wait_for(&store, &home, before + 4, VIEWS_RUNNING_MAX).await;
+    let last = paradoxes(&home.engine, &other, "theirs");
+    wait_for(&store, &home, before + 5, VIEWS_RUNNING_MAX).await;
+    store.scan_gate.add_permits(1);
+    wait_for(&store, &home, before + 5, VIEWS_RUNNING_MAX + 1).await;
+    assert_eq!(store.at_scan_gate.lock().last(), Some(&theirs));
+    store.scan_gate.add_permits(OPEN_PERMITS);
+    for asked in asked.into_iter().chain([last]) {
+        asked.await.unwrap().unwrap();
+    }
+    home.close().await;
+}
