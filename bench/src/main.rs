@@ -8,6 +8,7 @@
 
 mod registry;
 mod benches;
+mod attacks;
 
 mod setting;
 mod rounds;
@@ -63,6 +64,17 @@ enum Part {
     /// Sends one file and prints what came of it, as JSON.
     #[command(hide = true)]
     Upload(load::Upload),
+    /// Tries what one attacker or one heavy user can do to others: `cargo xtask attack`.
+    Attack {
+        /// Which attacks to try; all of them where none is named.
+        names: Vec<String>,
+        /// Shorter measurements and a smaller history, and nothing that has to be waited for.
+        #[arg(long)]
+        quick: bool,
+        /// Lists the attacks and tries none.
+        #[arg(long)]
+        list: bool,
+    },
     /// Answers every request with the same bytes until its standard input ends.
     #[command(hide = true)]
     BareServer(bare_server::BareServer),
@@ -74,6 +86,13 @@ fn main() -> ExitCode {
         Some(Part::Load(load)) => load.run(),
         Some(Part::Upload(upload)) => upload.run(),
         Some(Part::BareServer(server)) => server.run(),
+        Some(Part::Attack { list: true, .. }) => {
+            attacks::list();
+            Ok(())
+        }
+        Some(Part::Attack { names, quick, list: false }) => {
+            setting::Setting::new(quick, false).and_then(|setting| attacks::run(&setting, &names))
+        }
         None if cli.list => {
             registry::list();
             Ok(())

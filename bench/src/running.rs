@@ -71,6 +71,12 @@ impl Running {
         Ok(pages.parse::<u64>().with_context(|| format!("{path} holds no number of pages"))? * page_bytes())
     }
 
+    /// Returns how many entries a folder of the process has in `/proc`: `task` for threads, `fd` for descriptors.
+    pub(crate) fn entries_of(&self, folder: &str) -> anyhow::Result<usize> {
+        let path = format!("/proc/{}/{folder}", self.child.id());
+        Ok(std::fs::read_dir(&path).with_context(|| format!("{path} cannot be read"))?.count())
+    }
+
     /// Asks the process to end, waits, and returns how it ended.
     pub(crate) fn stop(mut self) -> anyhow::Result<ExitStatus> {
         self.end()

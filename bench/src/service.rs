@@ -31,13 +31,40 @@ pub(crate) struct Service<'a> {
 impl<'a> Service<'a> {
     /// Starts the service on a folder of data, on the core for what is measured.
     pub(crate) fn start(setting: &'a Setting, data: &Path, arguments: &[&str]) -> anyhow::Result<Self> {
+        Self::start_on(setting, data, arguments, setting.cores.measured, None)
+    }
+
+    /// As [`Service::start`], on any core, with so many descriptors if their number is given.
+    pub(crate) fn start_anywhere(
+        setting: &'a Setting,
+        data: &Path,
+        arguments: &[&str],
+        descriptors: Option<u32>,
+    ) -> anyhow::Result<Self> {
+        Self::start_on(setting, data, arguments, None, descriptors)
+    }
+
+    fn start_on(
+        setting: &'a Setting,
+        data: &Path,
+        arguments: &[&str],
+        core: Option<usize>,
+        descriptors: Option<u32>,
+    ) -> anyhow::Result<Self> {
         if !setting.service.exists() {
-            bail!("the service is not built; run this as `cargo xtask bench`");
+            bail!("the service is not built; run this as `cargo xtask bench` or `cargo xtask attack`");
         }
-        let mut command = Command::new(&setting.service);
+        let mut command = match descriptors {
+            None => Command::new(&setting.service),
+            Some(descriptors) => {
+                let mut shell = Command::new("sh");
+                shell.arg("-c").arg(format!("ulimit -n {descriptors} && exec \"$0\" \"$@\"")).arg(&setting.service);
+                shell
+            }
+        };
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).args(arguments);
         let log = setting.folder.join("service.log");
-        let running = Running::start(&mut command, setting.cores.measured, &log)?;
+        let running = Running::start(&mut command, core, &log)?;
         let address =
             running.wait_for_line("listening on http://").with_context(|| format!("{} tells more", log.display()))?;
         let address = address.trim().parse().context("the service listens nowhere")?;
@@ -106,6 +133,28 @@ impl<'a> Service<'a> {
     pub(crate) fn key(&self) -> anyhow::Result<String> {
         let key = std::fs::read_to_string(self.key_file()).context("the service made no key")?;
         Ok(key.trim().to_owned())
+    }
+
+    /// Returns where the service listens.
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Returns how many threads the service has now.
+    pub(crate) fn threads(&self) -> anyhow::Result<f64> {
+        Ok(count(self.running.entries_of("task")?))
+    }
+
+    /// Returns how many descriptors the service has open now.
+    pub(crate) fn descriptors(&self) -> anyhow::Result<f64> {
+        Ok(count(self.running.entries_of("fd")?))
+    }
+
+    /// Returns how many entries the service has written since its start.
+    pub(crate) fn entries(&self) -> anyhow::Result<f64> {
+        let answer = String::from_utf8(self.answer("GET", "/metrics")?)?;
+        let line = answer.lines().find_map(|line| line.strip_prefix("timenav_ledger_entries_total "));
+        Ok(line.context("no metric counts entries")?.parse()?)
     }
 
     /// Returns how much of the service lies in memory now, in millions of bytes.

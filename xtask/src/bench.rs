@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: builds the service and the benchmark, and hands over.
+//! `cargo xtask bench` and `cargo xtask attack`: builds the service and what measures it, and hands over.
 
 use std::path::Path;
 use std::process::Command;

@@ -89,6 +89,13 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
         arguments: Vec<String>,
     },
+    /// Tries what one attacker or one heavy user can do to others, on a release build. `cargo xtask attack --help` tells how.
+    #[command(disable_help_flag = true)]
+    Attack {
+        /// Handed on to the program that attacks.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+        arguments: Vec<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -114,6 +121,10 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Fuzz { targets, seconds, list: false } => fuzz::run(&root, &targets, seconds),
         Command::FuzzApi { max_examples, seed } => fuzz_api::run(&root, &fuzz_api::Budget { max_examples, seed }),
         Command::Bench { arguments } => bench::run(&root, &arguments),
+        Command::Attack { arguments } => {
+            let arguments: Vec<String> = std::iter::once("attack".to_owned()).chain(arguments).collect();
+            bench::run(&root, &arguments)
+        }
     }
 }
 

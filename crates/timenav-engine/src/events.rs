@@ -89,6 +89,8 @@ pub struct EventPage {
     pub layers: Vec<TimelineId>,
     /// How the location was understood.
     pub understood: Understood,
+    /// Known places that are spelled nearly like the location, where nothing was found.
+    pub near_spellings: Vec<String>,
     /// Asks for the next page.
     pub next_cursor: Option<String>,
 }
@@ -199,9 +201,13 @@ impl Engine {
         let next_cursor = last.map(|last| {
             self.cursor(caller, &asked, size, last.time.micros(), cursor::place(last.layer, last.position))
         });
+        let near_spellings =
+            if events.is_empty() { self.near_spellings(caller, &understood).await? } else { Vec::new() };
         let names = state.names_of(&layers);
         let as_of = self.position_shown(&timeline, &layers);
-        Ok((EventPage { timeline_id: timeline, events, as_of, layers: names, understood, next_cursor }, query))
+        let page =
+            EventPage { timeline_id: timeline, events, as_of, layers: names, understood, near_spellings, next_cursor };
+        Ok((page, query))
     }
 
     /// Returns the events that a question finds: at once, or else in the caller's turn.

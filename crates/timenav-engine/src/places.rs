@@ -7,6 +7,7 @@ use timenav_core::ids::EventId;
 use timenav_core::limits::RADIUS_METRES_DEFAULT;
 use timenav_core::place::{LocationQuery, Point};
 
+use crate::caller::Caller;
 use crate::engine::{Doors, Engine};
 use crate::event_content::event_draft;
 use crate::gazetteer::{Gazetteer, KnownPlace};
@@ -73,12 +74,18 @@ impl Engine {
         })
     }
 
-    /// Returns places that are spelled nearly like a text that nothing was found for.
-    #[must_use]
-    pub fn near_spellings(&self, understood: &Understood) -> Vec<String> {
-        let Understood::Text(text) = understood else { return Vec::new() };
-        let gazetteer = self.doors().gazetteer.as_ref();
-        gazetteer.map_or_else(Vec::new, |gazetteer| gazetteer.near_spellings(text, NEAR_SPELLINGS_MAX))
+    /// Returns places that are spelled nearly like a text that nothing was found for. Looks through very many names, in
+    /// the caller's turn.
+    pub(crate) async fn near_spellings(
+        &self,
+        caller: &Caller,
+        understood: &Understood,
+    ) -> Result<Vec<String>, Refusal> {
+        let (Understood::Text(text), Some(gazetteer)) = (understood, &self.doors().gazetteer) else {
+            return Ok(Vec::new());
+        };
+        let (text, gazetteer) = (text.clone(), Arc::clone(gazetteer));
+        self.in_turn(caller, async move { Ok(gazetteer.near_spellings(&text, NEAR_SPELLINGS_MAX)) }).await
     }
 
     /// Finds the standing event of an id, or else the earliest of a name.

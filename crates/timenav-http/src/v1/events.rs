@@ -271,7 +271,7 @@ async fn monitor_events(
     let link = page.next_cursor.as_deref().filter(|_| linked).and_then(|cursor| next_link(&uri, cursor));
     let mut headers = HeaderMap::new();
     headers.extend(link.map(|link| (header::LINK, link)));
-    let resolved = ResolvedBody::of(&app, &page);
+    let resolved = ResolvedBody::of(&page);
     Ok((headers, json(page, resolved)?).into_response())
 }
 

@@ -5,8 +5,6 @@ use timenav_core::place::LocationQuery;
 use timenav_engine::{EventPage, Understood};
 use utoipa::ToSchema;
 
-use crate::app::App;
-
 /// How a location was understood.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct ResolvedBody {
@@ -48,9 +46,8 @@ pub(crate) struct ResolvedBody {
 impl ResolvedBody {
     /// Tells how the location of a page was understood; places that are spelled nearly so, where
     /// nothing is on it.
-    pub(crate) fn of(app: &App, page: &EventPage) -> Self {
-        let near_spellings =
-            if page.events.is_empty() { app.engine.near_spellings(&page.understood) } else { Vec::new() };
+    pub(crate) fn of(page: &EventPage) -> Self {
+        let near_spellings = page.near_spellings.clone();
         let understood = match &page.understood {
             Understood::Form(query) => Self::of_query(query),
             Understood::Text(text) => Self { kind: "text", text: Some(text.clone()), ..Self::default() },

@@ -159,7 +159,7 @@ async fn scan_events(
         cursor: request.cursor,
     };
     let (page, marks, summary) = app.engine.scan_events(&caller, request).await?;
-    let location_resolved = ResolvedBody::of(&app, &page);
+    let location_resolved = ResolvedBody::of(&page);
     let inherited = |event: &StoredEvent| {
         let name = page.layers.get(event.layer).filter(|name| **name != page.timeline_id);
         name.map(ToString::to_string)

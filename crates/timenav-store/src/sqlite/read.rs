@@ -18,8 +18,8 @@ use timenav_engine::{
 use super::values::{POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, rate, role, sql};
 use super::{SqliteStore, commit, data, events, identity, room, tiles, versions};
 
-/// Rows that a query for events may read on the thread that asks: less than a millisecond's worth.
-const ROWS_READ_HERE_MAX: usize = 1_024;
+/// Rows that a query for events may read on the thread that asks: a quarter of a millisecond's worth.
+const ROWS_READ_HERE_MAX: usize = 256;
 
 const SELECT_HEADS: &str = "SELECT timeline, timeline_id, created_at, size, frontier, checkpoint, recorded_at,
     clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,

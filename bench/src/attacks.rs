@@ -1,0 +1,114 @@
+//! What one attacker or one heavy user can do to others: `cargo xtask attack`.
+//!
+//! Each attack is run against the release build, for a bounded time and with a bounded number of requests, on this
+//! machine alone. It tells a figure and what the figure must not go beyond, which `docs/limits.md` or a promise of the
+//! threat model says.
+
+mod attacker;
+mod guesses;
+mod imports;
+mod ledger;
+mod log_ins;
+mod readers;
+mod silence;
+mod strangers;
+mod streams;
+mod timelines;
+
+use std::fmt;
+
+use anyhow::bail;
+
+use crate::interrupt;
+use crate::setting::Setting;
+
+/// An attack.
+struct Attack {
+    /// How it is asked for.
+    name: &'static str,
+    /// What is tried.
+    about: &'static str,
+    run: fn(&Setting) -> anyhow::Result<Vec<Verdict>>,
+}
+
+/// What became of an attack: one figure, and what it must not go beyond.
+pub(crate) struct Verdict {
+    /// What was measured.
+    pub(crate) what: String,
+    /// The figure, in its unit.
+    pub(crate) figure: f64,
+    /// The most that it may be.
+    pub(crate) most: f64,
+    /// What both count.
+    pub(crate) unit: &'static str,
+    /// What else there is to know.
+    pub(crate) remark: String,
+}
+
+const ATTACKS: [Attack; 10] = [
+    Attack { name: "readers", about: "twelve kinds of heavy reader beside one client that writes", run: readers::run },
+    Attack { name: "imports", about: "imports that send nothing, against the reads of everybody", run: imports::run },
+    Attack { name: "bodies", about: "large bodies of strangers and of users, against memory", run: strangers::bodies },
+    Attack { name: "silence", about: "connections that say nothing, against those who do", run: silence::run },
+    Attack { name: "timelines", about: "very many timelines of one user, against memory", run: timelines::run },
+    Attack { name: "streams", about: "very many streams of one user, against memory", run: streams::run },
+    Attack { name: "keys", about: "many keys of one user, against the limit on requests", run: timelines::keys },
+    Attack { name: "guesses", about: "guesses on a sealed record, all at once", run: guesses::run },
+    Attack { name: "log-ins", about: "passphrases of one user, against the log-ins of others", run: log_ins::run },
+    Attack { name: "refusals", about: "refused attempts of strangers, against the disk", run: ledger::run },
+];
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, figure, most, unit, remark } = self;
+        let verdict = if self.holds() { "holds" } else { "FELL" };
+        write!(f, "{what:<44}{figure:>12.1} {unit:<12}≤ {most:<12.1}{verdict:<7}{remark}")
+    }
+}
+
+impl Verdict {
+    /// Returns whether the attack came to nothing.
+    fn holds(&self) -> bool {
+        self.figure <= self.most
+    }
+}
+
+/// Prints what there is.
+pub(crate) fn list() {
+    for attack in &ATTACKS {
+        println!("{:<12}{}", attack.name, attack.about);
+    }
+}
+
+/// Runs the attacks of these names, or all, and prints each verdict as it is found.
+///
+/// # Errors
+/// One of them cannot be run, or a figure is beyond what it may be.
+pub(crate) fn run(setting: &Setting, names: &[String]) -> anyhow::Result<()> {
+    if let Some(unknown) = names.iter().find(|name| ATTACKS.iter().all(|attack| attack.name != **name)) {
+        let known: Vec<&str> = ATTACKS.iter().map(|attack| attack.name).collect();
+        bail!("there is no attack `{unknown}`; there are {}", known.join(", "));
+    }
+    interrupt::listen()?;
+    let mut fell = Vec::new();
+    for attack in ATTACKS.iter().filter(|attack| names.is_empty() || names.iter().any(|name| name == attack.name)) {
+        println!("{}: {}", attack.name, attack.about);
+        match (attack.run)(setting) {
+            Ok(verdicts) => {
+                for verdict in verdicts {
+                    println!("  {verdict}");
+                    if !verdict.holds() {
+                        fell.push(attack.name);
+                    }
+                }
+            }
+            Err(error) => {
+                interrupt::check()?;
+                println!("  failed: {error:#}");
+                fell.push(attack.name);
+            }
+        }
+    }
+    fell.dedup();
+    if fell.is_empty() { Ok(()) } else { bail!("not held: {}", fell.join(", ")) }
+}

@@ -1,0 +1,138 @@
+//! What every attack needs: a service with users, and requests that say no more than they must.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::http::{Connection, request};
+use crate::service::Service;
+use crate::setting::Setting;
+
+/// Longest that anybody here waits for one answer.
+pub(crate) const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);
+
+/// A service under attack, and its operator.
+pub(crate) struct Target<'a> {
+    pub(crate) service: Service<'a>,
+    setting: &'a Setting,
+    admin: String,
+}
+
+impl<'a> Target<'a> {
+    /// Starts a service on an empty folder.
+    pub(crate) fn start(setting: &'a Setting, name: &str, arguments: &[&str]) -> anyhow::Result<Self> {
+        let data = setting.empty_folder(&format!("attack-{name}"))?;
+        Self::of(setting, Service::start_anywhere(setting, &data, arguments, None)?)
+    }
+
+    /// As [`Target::start`], with so many descriptors.
+    pub(crate) fn start_with_descriptors(setting: &'a Setting, name: &str, descriptors: u32) -> anyhow::Result<Self> {
+        let data = setting.empty_folder(&format!("attack-{name}"))?;
+        Self::of(setting, Service::start_anywhere(setting, &data, &[], Some(descriptors))?)
+    }
+
+    /// Stops the service, and starts it again on the same folder.
+    pub(crate) fn again(self, arguments: &[&str]) -> anyhow::Result<Self> {
+        let Self { service, setting, .. } = self;
+        let data = service.stop()?;
+        Self::of(setting, Service::start_anywhere(setting, &data, arguments, None)?)
+    }
+
+    fn of(setting: &'a Setting, service: Service<'a>) -> anyhow::Result<Self> {
+        let admin = service.key()?;
+        Ok(Self { service, setting, admin })
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.service.address()
+    }
+
+    /// Returns the key of the operator.
+    pub(crate) fn admin(&self) -> &str {
+        &self.admin
+    }
+
+    /// Makes a user who is no operator, and returns their key.
+    pub(crate) async fn user(&self, name: &str) -> anyhow::Result<String> {
+        let mut connection = Connection::open(self.address()).await?;
+        ask(&mut connection, &self.admin, "POST", "/v1/users", Some(&json!({ "user_id": name }))).await?;
+        let key = self.api_key(name, name).await?;
+        Ok(key)
+    }
+
+    /// Makes a key for a user, bound to a timeline.
+    pub(crate) async fn api_key(&self, user: &str, timeline: &str) -> anyhow::Result<String> {
+        let mut connection = Connection::open(self.address()).await?;
+        let body = json!({ "user_id": user, "timeline_id": timeline });
+        let made = ask(&mut connection, &self.admin, "POST", "/v1/api-keys", Some(&body)).await?;
+        made["api_key"].as_str().map(str::to_owned).context("the answer holds no key")
+    }
+}
+
+/// Sends one request that must succeed, and returns its answer.
+pub(crate) async fn ask(
+    connection: &mut Connection,
+    key: &str,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> anyhow::Result<Value> {
+    let body = body.map(Value::to_string);
+    let asked = request(method, path, key, body.as_deref());
+    let asked = connection.exchange(&asked);
+    let status =
+        timeout(ANSWER_TIME_MAX, asked).await.with_context(|| format!("{method} {path} is not answered"))??;
+    if !(200..300).contains(&status) {
+        bail!("{method} {path}: {status} {}", String::from_utf8_lossy(connection.body()));
+    }
+    Ok(serde_json::from_slice(connection.body())?)
+}
+
+/// Sends one request on a connection of its own and reads its answer to the end, whatever it is. Returns the status and how
+/// many bytes came.
+pub(crate) async fn fetch(
+    address: SocketAddr,
+    key: &str,
+    method: &str,
+    path: &str,
+    body: Option<&str>,
+) -> anyhow::Result<(u16, usize)> {
+    let mut stream = TcpStream::connect(address).await?;
+    let text = request(method, path, key, body);
+    let text = String::from_utf8(text)?.replacen("Host: localhost", "Host: localhost\r\nConnection: close", 1);
+    stream.write_all(text.as_bytes()).await?;
+    let (mut bytes, mut buffer, mut head) = (0, vec![0; 64 << 10], Vec::new());
+    loop {
+        let count = stream.read(&mut buffer).await?;
+        if count == 0 {
+            return Ok((status(&head)?, bytes));
+        }
+        if head.len() < 16 {
+            head.extend_from_slice(&buffer[..count.min(16)]);
+        }
+        bytes += count;
+    }
+}
+
+/// Returns the status that a head begins with.
+pub(crate) fn status(head: &[u8]) -> anyhow::Result<u16> {
+    let status = head.get(9..12).and_then(|digits| std::str::from_utf8(digits).ok());
+    status.and_then(|digits| digits.parse().ok()).context("the answer has no status")
+}
+
+/// Returns how long a request takes that nobody should have to wait for, or nothing where it is not answered.
+pub(crate) async fn answered(address: SocketAddr, key: &str, path: &str) -> Option<(u16, Duration)> {
+    let watch = crate::wall_clock::Stopwatch::start();
+    let asked = timeout(ANSWER_TIME_MAX, fetch(address, key, "GET", path, None)).await;
+    asked.ok()?.ok().map(|(status, _)| (status, watch.elapsed()))
+}
+
+/// Runs something that attacks, on this thread.
+pub(crate) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
+}

@@ -1,0 +1,104 @@
+//! Imports that send nothing: of somebody who may do nothing, and of somebody who may.
+
+use std::net::SocketAddr;
+
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use super::Verdict;
+use super::attacker::{Target, answered, block_on};
+use super::strangers::{Multiplexed, STREAMS};
+use crate::setting::Setting;
+
+/// Connections with one import each.
+const SOCKETS: usize = 540;
+/// Connections with as many imports as they may have.
+const MULTIPLEXED: usize = 3;
+/// The path that is sent to.
+const PATH: &str = "/v1/import-events?format=ndjson&timeline_id=main";
+/// Longest that a read may take beside them, in milliseconds.
+const READ_MILLIS_MOST: f64 = 1_000.0;
+/// Memory that they may take, in megabytes: `imports_running_max` of them have buffers, others a connection each.
+const MEGABYTES_MOST: f64 = 100.0;
+/// Threads that they may take: `imports_running_max`.
+const THREADS_MOST: f64 = 64.0;
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
+    let mut verdicts = Vec::new();
+    for (who, may) in [("of nobody", false), ("of a user", true)] {
+        let target = Target::start(setting, "imports", &["--requests-per-minute", "0"])?;
+        verdicts.extend(block_on(stall(&target, who, may))?);
+        target.service.stop()?;
+    }
+    Ok(verdicts)
+}
+
+async fn stall(target: &Target<'_>, who: &str, may: bool) -> anyhow::Result<Vec<Verdict>> {
+    let address = target.address();
+    let key = if may { target.admin().to_owned() } else { target.user("nobody").await? };
+    let before = target.service.resident_megabytes()?;
+    let threads = target.service.threads()?;
+    let mut held = Vec::new();
+    for _ in 0..SOCKETS {
+        held.push(stalled(address, &key).await?);
+    }
+    let mut many = Vec::new();
+    for _ in 0..MULTIPLEXED {
+        let mut connection = Multiplexed::open(address).await?;
+        for _ in 0..STREAMS {
+            connection.begin(PATH, Some(&key), 4_000_000, b"{").await?;
+        }
+        many.push(connection);
+    }
+    let mut slowest: f64 = 0.0;
+    let mut remark = String::new();
+    for path in ["/readyz", "/v1/anchors", "/v1/events/none"] {
+        match answered(address, target.admin(), path).await {
+            Some((status, time)) => {
+                slowest = slowest.max(time.as_secs_f64() * 1e3);
+                remark.push_str(&format!("{path} {status}; "));
+            }
+            None => {
+                slowest = f64::INFINITY;
+                remark.push_str(&format!("{path} is not answered; "));
+            }
+        }
+    }
+    let megabytes = target.service.resident_megabytes()? - before;
+    let more_threads = target.service.threads()? - threads;
+    drop((held, many));
+    Ok(vec![
+        Verdict {
+            what: format!("slowest read beside stalled imports {who}"),
+            figure: slowest,
+            most: READ_MILLIS_MOST,
+            unit: "ms",
+            remark,
+        },
+        Verdict {
+            what: format!("memory of stalled imports {who}"),
+            figure: megabytes,
+            most: MEGABYTES_MOST,
+            unit: "MB more",
+            remark: format!("{} imports", SOCKETS + MULTIPLEXED * STREAMS),
+        },
+        Verdict {
+            what: format!("threads of stalled imports {who}"),
+            figure: more_threads,
+            most: THREADS_MOST,
+            unit: "more",
+            remark: String::new(),
+        },
+    ])
+}
+
+/// Begins an import, and goes on with nothing.
+async fn stalled(address: SocketAddr, key: &str) -> anyhow::Result<TcpStream> {
+    let mut stream = TcpStream::connect(address).await?;
+    let head = format!(
+        "POST {PATH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\nContent-Type: application/x-ndjson\r\n\
+         Content-Length: 4000000\r\n\r\n{{"
+    );
+    stream.write_all(head.as_bytes()).await?;
+    Ok(stream)
+}

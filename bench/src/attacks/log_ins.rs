@@ -1,0 +1,51 @@
+//! Log-ins of others beside the passphrases of one user.
+
+use serde_json::json;
+
+use super::Verdict;
+use super::attacker::{Target, ask, block_on, fetch};
+use crate::http::Connection;
+use crate::load::count;
+use crate::setting::Setting;
+
+/// Passphrases of one user at the same moment.
+const PASSPHRASES: usize = 150;
+/// Log-ins of others meanwhile. Fewer than an address may try in a minute.
+const LOG_INS: usize = 8;
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
+    let target = Target::start(setting, "log-ins", &["--requests-per-minute", "0", "--insecure-log-in"])?;
+    let kept_out = block_on(async {
+        let mut connection = Connection::open(target.address()).await?;
+        let password = json!({ "password": "correct horse battery staple" });
+        ask(&mut connection, target.admin(), "POST", "/v1/set-password", Some(&password)).await?;
+        let (address, key) = (target.address(), target.admin());
+        let sealed = json!({ "timeline_id": "main", "data": {}, "encryption_key": "a passphrase" }).to_string();
+        let log_in = json!({ "user_id": "admin", "password": "correct horse battery staple" }).to_string();
+        let sealing = async || fetch(address, key, "POST", "/v1/encrypt-data", Some(&sealed)).await;
+        let logging_in = async || log_in_once(address, &log_in).await;
+        let sealing = futures_util::future::join_all((0..PASSPHRASES).map(|_| sealing()));
+        let logging_in = futures_util::future::join_all((0..LOG_INS).map(|_| logging_in()));
+        let (_, answers) = futures_util::future::join(sealing, logging_in).await;
+        anyhow::Ok(answers.into_iter().filter(|answer| !matches!(answer, Ok(200 | 201))).count())
+    })?;
+    target.service.stop()?;
+    Ok(vec![Verdict {
+        what: format!("right passwords refused, of {LOG_INS}"),
+        figure: count(kept_out),
+        most: 0.0,
+        unit: "log-ins",
+        remark: format!("beside {PASSPHRASES} passphrases of one user"),
+    }])
+}
+
+/// Logs in as a page of the service does.
+async fn log_in_once(address: std::net::SocketAddr, body: &str) -> anyhow::Result<u16> {
+    let mut connection = Connection::open(address).await?;
+    let head = format!(
+        "POST /v1/log-in HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{address}\r\nSec-Fetch-Site: same-origin\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    connection.exchange(head.as_bytes()).await
+}

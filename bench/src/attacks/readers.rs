@@ -1,0 +1,236 @@
+//! Twelve kinds of heavy reader, each beside one client that writes on a timeline of its own.
+//!
+//! The readers come from a thread that gives way: on this machine they would otherwise take the processors from the
+//! service that they are to be shared by.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use serde_json::json;
+
+use super::Verdict;
+use super::attacker::{Target, ask, block_on, fetch};
+use crate::history::History;
+use crate::http::{Connection, request};
+use crate::interrupt;
+use crate::load::count;
+use crate::setting::Setting;
+use crate::wall_clock::{Stopwatch, pause};
+
+/// How much longer the slowest hundredth of writes may take beside a heavy reader than alone.
+const RATIO_MOST: f64 = 3.0;
+/// Timelines of somebody else.
+const TIMELINES: usize = 20_000;
+/// How long readers read before writes count.
+const WARM_TIME: Duration = Duration::from_millis(500);
+
+/// A kind of heavy reader.
+struct Reader {
+    name: &'static str,
+    connections: usize,
+    request: fn(usize) -> (&'static str, String, Option<String>),
+}
+
+const EVERYTHING: &str = "time_range=../..";
+
+fn get(path: String) -> (&'static str, String, Option<String>) {
+    ("GET", path, None)
+}
+
+const READERS: [Reader; 12] = [
+    Reader {
+        name: "exports as NDJSON",
+        connections: 8,
+        request: |_| get("/v1/export-events?timeline_id=main&format=ndjson".to_owned()),
+    },
+    Reader {
+        name: "places that nothing is called",
+        connections: 16,
+        request: |number| {
+            let place = format!("Nowhereborough-under-Lyme-on-Sea{number}");
+            get(format!("/v1/monitor-events?timeline_id=main&location={place}&{EVERYTHING}"))
+        },
+    },
+    Reader {
+        name: "timelines, of which none is theirs",
+        connections: 4,
+        request: |_| get("/timelines?limit=1".to_owned()),
+    },
+    Reader {
+        name: "events of a country",
+        connections: 16,
+        request: |_| get(format!("/v1/monitor-events?timeline_id=main&location=Australia&{EVERYTHING}&limit=1000")),
+    },
+    Reader {
+        name: "events of a box where nothing is",
+        connections: 64,
+        request: |_| get(format!("/v1/monitor-events?timeline_id=main&location=bbox:-179,-89,179,-70&{EVERYTHING}")),
+    },
+    Reader {
+        name: "pages of a thousand events",
+        connections: 16,
+        request: |_| get(format!("/v1/monitor-events?timeline_id=main&location=*&{EVERYTHING}&limit=1000")),
+    },
+    Reader {
+        name: "events with a summary",
+        connections: 8,
+        request: |_| {
+            let body = r#"{"timeline_id":"main","location":"*","time_range":"../..","limit":1}"#;
+            ("POST", "/v1/scan-events".to_owned(), Some(body.to_owned()))
+        },
+    },
+    Reader {
+        name: "paradoxes, otherwise each time",
+        connections: 8,
+        request: |number| {
+            get(format!("/v1/monitor-paradox?timeline_id=main&{EVERYTHING}&limit=1&speed_kmh={}", 100 + number))
+        },
+    },
+    Reader {
+        name: "names that nothing has",
+        connections: 16,
+        request: |number| get(format!("/v1/check-timeline?timeline_id=main&significant_event=nothing-of-{number}")),
+    },
+    Reader {
+        name: "an access log, of somebody who is not in it",
+        connections: 16,
+        request: |_| get(format!("/v1/access-logs?timeline_id=logged&{EVERYTHING}&user_id=nobody")),
+    },
+    Reader {
+        name: "differences between forks",
+        connections: 8,
+        request: |_| get("/timelines/diff?a=logged&b=fork&limit=1".to_owned()),
+    },
+    Reader {
+        name: "scans for tampering",
+        connections: 8,
+        request: |_| ("POST", "/v1/detect-tampering".to_owned(), Some(r#"{"timeline_id":"main"}"#.to_owned())),
+    },
+];
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
+    let target = Target::start(setting, "readers", &[])?;
+    let events_count = if setting.quick { 20_000 } else { 200_000 };
+    let file = setting.folder.join("attack-readers.ndjson");
+    History::default().write(&file, events_count)?;
+    target.service.import(&file)?;
+    let (reader, writer) = block_on(prepare(&target))?;
+    let address = target.address();
+    let mut verdicts = Vec::new();
+    for kind in &READERS {
+        interrupt::check()?;
+        let alone = writes(address, &writer, setting.measure_time)?;
+        let (beside, answers) = beside(kind, address, &reader, || writes(address, &writer, setting.measure_time))?;
+        verdicts.push(Verdict {
+            what: format!("{} ({})", kind.name, kind.connections),
+            figure: beside / alone,
+            most: RATIO_MOST,
+            unit: "× p99",
+            remark: format!("{:.2} of {:.2} ms; {answers} answers", beside / 1e3, alone / 1e3),
+        });
+    }
+    target.service.stop()?;
+    Ok(verdicts)
+}
+
+/// Makes somebody who reads and somebody who writes, and what else there is to read. Returns their keys.
+async fn prepare(target: &Target<'_>) -> anyhow::Result<(String, String)> {
+    let (reader, writer) = (target.user("reader").await?, target.user("writer").await?);
+    let mut connection = Connection::open(target.address()).await?;
+    let lists = json!({ "timeline_id": "main", "permissions": { "read": ["reader"] } });
+    ask(&mut connection, target.admin(), "POST", "/v1/set-access-control", Some(&lists)).await?;
+    for (key, name) in [(&writer, "theirs"), (&reader, "logged")] {
+        ask(&mut connection, key, "POST", "/timelines", Some(&json!({ "timeline_id": name }))).await?;
+    }
+    for number in 0..20_000 {
+        let path = if number % 2 == 0 { "/v1/pause-time" } else { "/v1/resume-time" };
+        ask(&mut connection, &reader, "POST", path, Some(&json!({ "timeline_id": "logged" }))).await?;
+        if number == 2_000 {
+            let fork = json!({ "timeline_id": "fork", "fork_of": "logged" });
+            ask(&mut connection, &reader, "POST", "/timelines", Some(&fork)).await?;
+        }
+    }
+    for number in 0..TIMELINES {
+        let body = json!({ "timeline_id": format!("t{number}") });
+        ask(&mut connection, target.admin(), "POST", "/timelines", Some(&body)).await?;
+    }
+    Ok((reader, writer))
+}
+
+/// Writes for a while, one request after the other, and returns how long the slowest hundredth took, in microseconds.
+fn writes(address: SocketAddr, key: &str, time: Duration) -> anyhow::Result<f64> {
+    let travel = |minute: usize| {
+        let body = format!(r#"{{"timeline_id":"theirs","destination_time":"2030-01-01T00:{:02}:00Z"}}"#, minute % 60);
+        request("POST", "/v1/travel", key, Some(&body))
+    };
+    block_on(async {
+        let mut connection = Connection::open(address).await?;
+        let (watch, mut micros) = (Stopwatch::start(), Vec::new());
+        while watch.elapsed() < time {
+            let one = Stopwatch::start();
+            let status = connection.exchange(&travel(micros.len())).await?;
+            if status != 200 {
+                bail!("a write is answered with {status}: {}", String::from_utf8_lossy(connection.body()));
+            }
+            micros.push(one.micros());
+        }
+        micros.sort_unstable_by(f64::total_cmp);
+        let place = micros.len() * 99 / 100;
+        micros.get(place).copied().context("nothing was written")
+    })
+}
+
+/// Does something while others read. Returns what came of it, and how many answers they got.
+fn beside(
+    kind: &Reader,
+    address: SocketAddr,
+    key: &str,
+    work: impl FnOnce() -> anyhow::Result<f64>,
+) -> anyhow::Result<(f64, usize)> {
+    let (is_over, answers, number) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        let reading = scope.spawn(|| {
+            let _ = rustix::process::nice(19);
+            block_on(async {
+                let one = async || {
+                    while !is_over.load(Ordering::Relaxed) {
+                        let (method, path, body) = (kind.request)(number.fetch_add(1, Ordering::Relaxed));
+                        let (status, _) = fetch(address, key, method, &path, body.as_deref()).await?;
+                        match status {
+                            200 => answers.fetch_add(1, Ordering::Relaxed),
+                            // Told to come back later: what is asked for too often is refused.
+                            429 | 503 => 0,
+                            other => bail!("{method} {path} is answered with {other}"),
+                        };
+                    }
+                    anyhow::Ok(())
+                };
+                let all = (0..kind.connections).map(|_| one());
+                tokio::select! {
+                    ended = futures_util::future::try_join_all(all) => ended.map(|_| ()),
+                    // An answer that takes longer than the measurement is of no interest.
+                    () = over(&is_over) => Ok(()),
+                }
+            })
+        });
+        pause(WARM_TIME);
+        let done = work();
+        is_over.store(true, Ordering::Relaxed);
+        reading.join().map_err(|_| anyhow::anyhow!("readers panicked"))??;
+        Ok((done?, answers.load(Ordering::Relaxed)))
+    })
+}
+
+/// Returns when it is over.
+async fn over(is_over: &AtomicBool) {
+    while !is_over.load(Ordering::Relaxed) {
+        let _ = tokio::time::timeout(Duration::from_millis(20), std::future::pending::<()>()).await;
+    }
+}
+
+/// Returns bytes as millions of them.
+pub(super) fn megabytes(bytes: usize) -> f64 {
+    count(bytes) / 1e6
+}
