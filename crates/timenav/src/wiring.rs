@@ -58,11 +58,11 @@ impl Drop for LongWorkThreads {
     }
 }
 
-/// Lets threads that answer and write go first. Only Linux can do that for one thread; refused or not known, long work
-/// takes its share of the processors.
+/// Lets threads that answer and write go first. Only Linux can do that for one thread (setpriority(2), notes); refused or
+/// not known, long work takes its share of the processors.
 fn give_way() {
     #[cfg(target_os = "linux")]
-    let _ = rustix::process::nice(LONG_WORK_NICE);
+    let _ = rustix::process::setpriority_process(None, LONG_WORK_NICE);
 }
 
 /// Opens what a data folder holds, or makes it on the first start.
