@@ -8,6 +8,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use timenav_engine::Engine;
 use tokio_util::sync::CancellationToken;
 
+use crate::connections::ConnectionCounts;
 use crate::metrics::Metrics;
 use crate::rate::Rates;
 use crate::route::Route;
@@ -28,6 +29,10 @@ pub struct HttpOptions {
     pub insecure_log_in: bool,
     /// Requests that one API key or session may make in a minute; as many as it likes where there is none.
     pub requests_per_minute: Option<NonZeroU32>,
+    /// What becomes of connections.
+    pub connections: Arc<ConnectionCounts>,
+    /// Limits that connections have, by name. Whoever accepts them enforces these.
+    pub connection_limits: Vec<(&'static str, u64)>,
 }
 
 impl HttpOptions {

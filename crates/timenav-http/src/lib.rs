@@ -7,6 +7,7 @@
 mod answer;
 mod app;
 mod auth;
+mod connections;
 mod console;
 mod finish;
 mod idempotency;
@@ -23,4 +24,5 @@ mod v1;
 mod wire;
 
 pub use app::{HttpOptions, router};
+pub use connections::{ConnectionCounts, ConnectionEnd};
 pub use openapi::openapi_json;

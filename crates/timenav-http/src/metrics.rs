@@ -11,6 +11,8 @@ use prometheus_client::registry::{Registry, Unit};
 use timenav_core::time::Span;
 use timenav_engine::EngineStats;
 
+use crate::connections::{ConnectionCounts, ConnectionEnd};
+
 /// The counters of the HTTP layer.
 pub(crate) struct Metrics {
     registry: Registry,
@@ -54,7 +56,7 @@ impl Metrics {
     }
 
     /// Returns everything in the text format of `OpenMetrics` 1.0.
-    pub(crate) fn text(&self, engine: EngineStats) -> String {
+    pub(crate) fn text(&self, engine: EngineStats, connections: &ConnectionCounts) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
@@ -74,8 +76,23 @@ impl Metrics {
                 "# HELP timenav_{name} {help}.\n# TYPE timenav_{name} {kind}\ntimenav_{name}{suffix} {value}\n"
             );
         }
+        write_connections(&mut text, connections);
         text.push_str("# EOF\n");
         text
+    }
+}
+
+fn write_connections(text: &mut String, connections: &ConnectionCounts) {
+    let open = connections.open();
+    let _ = write!(
+        text,
+        "# HELP timenav_connections Connections there are.\n# TYPE timenav_connections gauge\ntimenav_connections {open}\n"
+    );
+    text.push_str("# HELP timenav_connections_ended Connections that ended or were refused since start.\n");
+    text.push_str("# TYPE timenav_connections_ended counter\n");
+    for end in ConnectionEnd::ALL {
+        let (name, count) = (end.name(), connections.ended(end));
+        let _ = writeln!(text, "timenav_connections_ended_total{{reason=\"{name}\"}} {count}");
     }
 }
 

@@ -83,6 +83,8 @@ mod tests {
             public_origin: None,
             insecure_log_in: false,
             requests_per_minute: None,
+            connections: std::sync::Arc::default(),
+            connection_limits: Vec::new(),
         }
     }
 

@@ -20,8 +20,10 @@ use crate::telemetry::LogFormat;
 
 #[cfg(test)]
 mod tests;
+mod connections;
 mod public_url;
 
+pub(crate) use connections::{ConnectionOptions, ConnectionSecs, ConnectionSettings};
 pub(crate) use public_url::{PublicUrl, SessionSecs};
 
 /// Where the service listens unless told otherwise.
@@ -112,6 +114,8 @@ pub(crate) struct ServeOptions {
     /// Requests that one API key, or one session, may make in a minute. [default: as many as it likes]
     #[arg(long, env = "TIMENAV_REQUESTS_PER_MINUTE", value_name = "COUNT")]
     pub(crate) requests_per_minute: Option<NonZeroU32>,
+    #[command(flatten)]
+    pub(crate) connections: ConnectionOptions,
     /// The address under which browsers reach the service, where a proxy ends TLS before it: `https://…`
     ///
     /// Says that whoever logs in does so by HTTPS. A proxy that ends TLS and is not named here makes the service
@@ -171,6 +175,10 @@ pub(crate) struct FileSettings {
     timelines_by_first_write: Option<bool>,
     encryption: Option<bool>,
     requests_per_minute: Option<NonZeroU32>,
+    connections_max: Option<NonZeroU32>,
+    connections_per_address_max: Option<NonZeroU32>,
+    connection_idle_secs: Option<ConnectionSecs>,
+    handshake_secs: Option<ConnectionSecs>,
     public_url: Option<PublicUrl>,
     insecure_log_in: Option<bool>,
     session_idle_secs: Option<SessionSecs>,
@@ -184,7 +192,7 @@ pub(crate) struct FileSettings {
 
 impl FileSettings {
     /// The keys of the file.
-    pub(crate) const KEYS: [&'static str; 19] = [
+    pub(crate) const KEYS: [&'static str; 23] = [
         "listen",
         "tls_cert",
         "tls_key",
@@ -195,6 +203,10 @@ impl FileSettings {
         "timelines_by_first_write",
         "encryption",
         "requests_per_minute",
+        "connections_max",
+        "connections_per_address_max",
+        "connection_idle_secs",
+        "handshake_secs",
         "public_url",
         "insecure_log_in",
         "session_idle_secs",
@@ -256,6 +268,8 @@ pub(crate) struct Settings {
     pub(crate) encryption: bool,
     /// Requests that one API key may make in a minute, where that is limited.
     pub(crate) requests_per_minute: Option<NonZeroU32>,
+    /// How many connections there may be, and how long they wait.
+    pub(crate) connections: ConnectionSettings,
     /// The address under which browsers reach the service, where a proxy ends TLS before it.
     pub(crate) public_url: Option<PublicUrl>,
     /// Whether people may log in over plain HTTP from other machines.
@@ -305,6 +319,12 @@ impl Settings {
         let idle_secs = options.session_idle_secs.or(file.session_idle_secs);
         let max_secs = options.session_max_secs.or(file.session_max_secs);
         let log_filter = options.log_filter.or(file.log_filter);
+        let connections = ConnectionOptions {
+            connections_max: file.connections_max,
+            connections_per_address_max: file.connections_per_address_max,
+            connection_idle_secs: file.connection_idle_secs,
+            handshake_secs: file.handshake_secs,
+        };
         Ok(Self {
             tls,
             listen: options.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT),
@@ -315,6 +335,7 @@ impl Settings {
             timelines_by_first_write: by_first_write && !options.no_timelines_by_first_write,
             encryption: options.encryption.or(file.encryption).unwrap_or(true) && !options.no_encryption,
             requests_per_minute: options.requests_per_minute.or(file.requests_per_minute),
+            connections: options.connections.or(connections),
             public_url: options.public_url.or(file.public_url),
             insecure_log_in: options.insecure_log_in.or(file.insecure_log_in).unwrap_or(false),
             session_idle_secs: idle_secs.unwrap_or(SessionSecs::of(SESSION_IDLE_SECONDS_DEFAULT)),

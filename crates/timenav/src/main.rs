@@ -15,6 +15,7 @@ mod key_files;
 mod output;
 mod places;
 mod prompt;
+mod server;
 mod telemetry;
 mod wiring;
 

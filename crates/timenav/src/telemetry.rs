@@ -18,13 +18,22 @@ pub(crate) enum LogFormat {
     Json,
 }
 
+/// A library that warns of what clients do, a line for each time they do it. The service counts these itself.
+const TALKATIVE: &str = "h2";
+
+/// Returns the filter with that library at `error`, unless somebody asked for it by name.
+fn quieter(filter: &str) -> String {
+    let asks_for_it = filter.split(',').any(|directive| directive.trim().starts_with(TALKATIVE));
+    if asks_for_it { filter.to_owned() } else { format!("{filter},{TALKATIVE}=error") }
+}
+
 /// Sends the log of this process to stderr. Stdout stays for answers.
 ///
 /// # Errors
 /// The filter is written wrongly.
 pub(crate) fn start(format: LogFormat, filter: &str) -> anyhow::Result<()> {
     let filter = EnvFilter::builder()
-        .parse(filter)
+        .parse(quieter(filter))
         .with_context(|| format!("`{filter}` is no log filter; write `info`, or `warn,timenav_engine=debug`"))?;
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -71,6 +71,9 @@ async fn limits(
     limits.insert("user_log_ins_per_minute_max".to_owned(), USER_LOG_INS_PER_MINUTE_MAX.into());
     limits.insert("session_idle_seconds_max".to_owned(), app.engine.options().session_idle_seconds.into());
     limits.insert("session_seconds_max".to_owned(), app.engine.options().session_seconds.into());
+    for (name, value) in &app.options.connection_limits {
+        limits.insert((*name).to_owned(), (*value).into());
+    }
     if let Some(requests) = app.options.requests_per_minute {
         limits.insert("requests_per_minute".to_owned(), requests.get().into());
     }

@@ -1,30 +1,23 @@
 //! `timenav serve`: runs the service until it is told to stop.
 
-use std::io;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use axum::Router;
-use axum_server::accept::NoDelayAcceptor;
-use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
-use axum_server::{Handle, Server};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
-use timenav_http::HttpOptions;
+use timenav_http::{ConnectionCounts, HttpOptions};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{ServeOptions, Settings, TlsFiles};
+use crate::config::{ServeOptions, Settings};
 use crate::data_folder::DataFolder;
 use crate::exit::{Exit, Failure};
+use crate::server::{self, Server};
 use crate::{demo, output, telemetry, wiring};
 
-/// How long a client may take to send the head of a request, and an idle connection stays open.
-const HEAD_TIMEOUT: Duration = Duration::from_mins(1);
 /// How long the ledger may take to write what was taken before the end. A disk that needs longer fails.
 const LEDGER_DEADLINE: Duration = Duration::from_secs(20);
 /// How long reads that nobody waits for any more may hold up the end.
@@ -58,10 +51,9 @@ pub(crate) fn run(command: ServeCommand) -> Result<(), Failure> {
 }
 
 async fn serve(settings: &Settings) -> Result<(), Failure> {
-    let tls = match &settings.tls {
-        Some(files) => Some(tls_config(files).await?),
-        None => None,
-    };
+    let tls = settings.tls.as_ref().map(server::acceptor).transpose()?;
+    let connections_max = server::make_room_for(settings.connections.connections_max.map(NonZeroU32::get))?;
+    let bounds = settings.connections.bounds(connections_max);
     let folder = DataFolder::open(&settings.data)?;
     let mut signals = Signals::listen().context("signals cannot be received")?;
     let listener =
@@ -76,7 +68,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     if tls.is_none() && settings.public_url.is_none() {
         warn_beyond_loopback(address);
     }
-    let closing = CancellationToken::new();
+    let (closing, counts) = (CancellationToken::new(), Arc::<ConnectionCounts>::default());
     let options = HttpOptions {
         closing: closing.clone(),
         version: env!("CARGO_PKG_VERSION"),
@@ -84,11 +76,12 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
         public_origin: settings.public_url.as_ref().map(|url| url.origin().to_owned()),
         insecure_log_in: settings.insecure_log_in,
         requests_per_minute: settings.requests_per_minute,
+        connections: Arc::clone(&counts),
+        connection_limits: bounds.named(),
     };
     let router = timenav_http::router(wired.engine.clone(), options);
-    let handle = Handle::<SocketAddr>::new();
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let mut serving = start(Server::from_listener(listener).handle(handle.clone()), tls, router);
+    let mut server = Server::start(listener, tls, router, bounds, counts);
     say_listening(scheme, address)?;
     let name = signals.next().await;
     tracing::info!(signal = name, "{name} received; finishing requests in flight");
@@ -98,46 +91,17 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
         std::process::exit(Exit::Failed.code().into());
     });
     // First no more connections, then an end to streams: else their readers would come back.
-    handle.graceful_shutdown(None);
+    server.stop().await;
     closing.cancel();
-    if timeout(settings.shutdown_deadline, &mut serving).await.is_err() {
-        let connections = handle.connection_count();
+    if timeout(settings.shutdown_deadline, server.ended()).await.is_err() {
+        let connections = server.cut();
         tracing::warn!(connections, "{connections} connections were still busy at the deadline and are cut");
-        handle.shutdown();
     }
     if timeout(LEDGER_DEADLINE, wired.engine.close()).await.is_err() {
         tracing::error!("the last entries could not be written by the deadline; none of them was acknowledged");
     }
     tracing::info!("stopped");
     Ok(())
-}
-
-/// Serves in a task of its own, until the server's handle says that it is enough.
-fn start(server: Server<SocketAddr>, tls: Option<RustlsConfig>, router: Router) -> JoinHandle<io::Result<()>> {
-    let service = router.into_make_service_with_connect_info::<SocketAddr>();
-    let plain = NoDelayAcceptor::new();
-    if let Some(tls) = tls {
-        let mut server = server.acceptor(RustlsAcceptor::new(tls).acceptor(plain));
-        set_timers(server.http_builder());
-        tokio::spawn(server.serve(service))
-    } else {
-        let mut server = server.acceptor(plain);
-        set_timers(server.http_builder());
-        tokio::spawn(server.serve(service))
-    }
-}
-
-fn set_timers(builder: &mut Builder<TokioExecutor>) {
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
-    builder.http2().timer(TokioTimer::new());
-}
-
-async fn tls_config(files: &TlsFiles) -> anyhow::Result<RustlsConfig> {
-    let config = RustlsConfig::from_pem_file(&files.cert, &files.key).await;
-    config.with_context(|| {
-        let (cert, key) = (files.cert.display(), files.key.display());
-        format!("HTTPS cannot be served with the certificate {cert} and the key {key}")
-    })
 }
 
 /// Says where the service listens. That nobody reads it is no reason to stop.

@@ -265,6 +265,15 @@ impl Connection {
         }
     }
 
+    /// Reads until the service closes the connection.
+    pub(crate) fn read_to_end(&mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        match self.reader.read_to_end(&mut bytes) {
+            Err(error) if error.kind() != io::ErrorKind::ConnectionReset => Err(error),
+            Ok(_) | Err(_) => Ok(bytes),
+        }
+    }
+
     fn line(&mut self) -> io::Result<String> {
         read_line(&mut self.reader)
     }

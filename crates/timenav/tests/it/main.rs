@@ -5,6 +5,7 @@
 //! own and looks for errors in the log. Modules mirror the tree of URLs.
 
 mod http;
+mod frames;
 mod ledger;
 mod audit;
 mod service;
@@ -25,6 +26,7 @@ mod process;
 mod tour;
 mod verifier;
 mod manners;
+mod connections;
 mod pages;
 mod console;
 

@@ -14,6 +14,9 @@ use tempfile::TempDir;
 use crate::http::{Answer, Connection, Request, target};
 use crate::ledger::Checkpoint;
 
+/// How often a number is asked for before a test gives up on it. It takes much longer than anything that is waited for.
+const METRIC_LOOKS_MAX: usize = 100_000;
+
 /// The service under test. Ends in [`Service::audit`].
 pub(crate) struct Service {
     /// Holds the data folder and the log.
@@ -228,6 +231,26 @@ impl Service {
         }
     }
 
+    /// Returns a number of `/metrics`.
+    pub(crate) fn metric(&self, name: &str) -> u64 {
+        let text = self.send(Request::get("/metrics").anonymous()).text();
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().expect("a number")
+    }
+
+    /// Asks for a number of `/metrics` until it is this one.
+    pub(crate) fn wait_for_metric(&self, name: &str, value: u64) {
+        let mut seen = 0;
+        for _ in 0..METRIC_LOOKS_MAX {
+            seen = self.metric(name);
+            if seen == value {
+                return;
+            }
+            std::thread::yield_now();
+        }
+        panic!("{name} is {seen} and not {value}: {}", self.log_text());
+    }
+
     /// Checks every ledger and the log, stops the service, and ends the test.
     pub(crate) fn audit(mut self) {
         crate::audit::check(&self);
@@ -258,7 +281,22 @@ impl Process {
 
     /// As [`Process::start`], where it is to be served by that scheme.
     pub(crate) fn start_at(scheme: &str, data: &Path, log: &Path, arguments: &[&str]) -> Self {
-        let mut child = command(data, log, arguments).spawn().expect("the binary can be run");
+        Self::started(&mut command(data, log, arguments), scheme, log)
+    }
+
+    /// As [`Process::start`], where the process may have no more than so many file descriptors.
+    pub(crate) fn start_with_descriptors(descriptors: u32, data: &Path, log: &Path, arguments: &[&str]) -> Self {
+        let inner = command(data, log, arguments);
+        let mut limited = Command::new("sh");
+        limited.arg("-c").arg(format!("ulimit -n {descriptors} && exec \"$0\" \"$@\""));
+        limited.arg(inner.get_program()).args(inner.get_args());
+        let log_file = OpenOptions::new().create(true).append(true).open(log).expect("the log can be written");
+        limited.env_clear().stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log_file);
+        Self::started(&mut limited, "http", log)
+    }
+
+    fn started(command: &mut Command, scheme: &str, log: &Path) -> Self {
+        let mut child = command.spawn().expect("the binary can be run");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("stdout is a pipe");
         BufReader::new(stdout).read_line(&mut line).expect("stdout is text");
@@ -270,6 +308,10 @@ impl Process {
             panic!("no line about listening, but {line:?}: {}", std::fs::read_to_string(log).unwrap_or_default());
         };
         Self { address: address.parse().expect("an address"), child }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn terminate(&self) {
@@ -327,6 +369,11 @@ pub(crate) fn run(command: &mut Command, input: &str) -> (Option<i32>, String, S
     let output = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
     (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// Returns how many file descriptors a process has.
+pub(crate) fn descriptors(pid: u32) -> usize {
+    std::fs::read_dir(format!("/proc/{pid}/fd")).expect("the process is there").count()
 }
 
 /// Returns a number that the kernel keeps of a process, in KiB.

@@ -29,6 +29,10 @@ const ATTEMPTS: &str = "timenav-engine/src/attempts.rs";
 const VAULT: &str = "timenav-vault/src/tests.rs";
 const PAGING: &str = "timenav/tests/it/v1/monitor_events/paging.rs";
 const SEALING: &str = "timenav/tests/it/v1/encrypt_data.rs";
+const CAPS: &str = "timenav/tests/it/connections/caps.rs";
+const SILENT: &str = "timenav/tests/it/connections/silent.rs";
+const HTTP2: &str = "timenav/tests/it/connections/http2.rs";
+const HTTP2_LIMITS: &str = "timenav/src/server/limits/tests.rs";
 const GEOJSON: &str = "timenav-import/src/geojson_file/tests.rs";
 
 #[expect(clippy::too_many_lines, reason = "a table with a row for each limit")]
@@ -196,6 +200,20 @@ fn edge(name: &str) -> Option<Edge> {
         "decrypt_records_watched_max" => Tested(ATTEMPTS, "so_many_records_are_watched_and_no_more"),
         "key_derivations_max" | "key_derivations_waiting_max" => Tested(VAULT, "so_many_wait_and_no_more"),
         "failed_attempts_per_minute_max" => Tested(RATES, "failed_attempts_are_limited_and_leave_no_more_entries"),
+        "connections_max" => Tested(CAPS, "where_none_is_idle_a_new_one_is_closed_at_once"),
+        "connections_per_address_max" => Tested(CAPS, "an_address_has_so_many_connections_and_others_have_theirs"),
+        "connection_idle_seconds_max" => Tested(SILENT, "silent_connections_are_closed"),
+        "handshake_seconds_max" => Tested("timenav/tests/it/process/tls.rs", "a_handshake_that_never_ends_is_cut"),
+        "head_bytes_max" => Tested(HTTP2, "a_head_has_so_many_bytes_in_either_version"),
+        "head_fields_max" => Tested("timenav/tests/it/manners/framing.rs", "a_head_has_so_many_fields"),
+        "http2_streams_max" => Tested(HTTP2, "one_stream_more_is_refused"),
+        "http2_frame_bytes_max" => Tested(HTTP2, "a_longer_frame_ends_the_connection"),
+        "http2_stream_window_bytes_max" | "http2_connection_window_bytes_max" => {
+            Tested(HTTP2_LIMITS, "a_client_may_send_so_much_that_nobody_reads")
+        }
+        "http2_send_buffer_bytes_max" => Tested(HTTP2_LIMITS, "so_much_of_an_answer_waits_for_the_client"),
+        "http2_resets_pending_max" => Tested(HTTP2, "requests_that_are_taken_back_at_once_end_the_connection"),
+        "http2_faults_max" => Tested(HTTP2, "so_many_faults_and_the_connection_ends"),
         "requests_per_minute" => Tested(RATES, "a_key_has_its_quota_and_others_have_theirs"),
         "scans_per_minute_max" => Tested(RATES, "a_key_has_a_quota_of_scans"),
         "address_scans_per_minute_max" => Tested(RATES, "an_address_has_a_quota_of_scans_whatever_keys_it_shows"),

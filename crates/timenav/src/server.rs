@@ -1,0 +1,156 @@
+//! Connections: who is let in, for how long, and how they end.
+//!
+//! A connection has a place from the moment it is accepted ([`places`]), so that there are never more than the process
+//! has descriptors for. It keeps its place while something happens on it ([`activity`]). Everything that waits for a
+//! client has an end: the TLS handshake and the first bytes ([`opening`]), the next request, and an answer that is not
+//! taken ([`connection`]). What a stranger can provoke is counted, and told once a minute at most ([`told`]).
+
+mod activity;
+mod connection;
+mod descriptors;
+pub(crate) mod limits;
+mod opening;
+mod places;
+mod tls;
+mod told;
+
+use std::future::pending;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use timenav_http::{ConnectionCounts, ConnectionEnd};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub(crate) use descriptors::make_room_for;
+pub(crate) use limits::Bounds;
+pub(crate) use tls::acceptor;
+
+use connection::Connection;
+use places::Places;
+
+/// How long nothing is accepted after the system had nothing left to accept a connection with.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// A service that accepts connections in the background.
+pub(crate) struct Server {
+    counts: Arc<ConnectionCounts>,
+    /// Cancelled when no more connections are accepted, and those that are there finish what they do.
+    stopping: CancellationToken,
+    /// Cancelled when all connections are cut.
+    cutting: CancellationToken,
+    connections: TaskTracker,
+    accepting: JoinHandle<()>,
+}
+
+impl Server {
+    /// Begins to accept connections, by HTTPS where there is something to do so with.
+    pub(crate) fn start(
+        listener: TcpListener,
+        tls: Option<TlsAcceptor>,
+        router: Router,
+        bounds: Bounds,
+        counts: Arc<ConnectionCounts>,
+    ) -> Self {
+        let (stopping, cutting) = (CancellationToken::new(), CancellationToken::new());
+        let connections = TaskTracker::new();
+        let door = Door {
+            connection: Arc::new(Connection {
+                tls,
+                router,
+                bounds,
+                stopping: stopping.clone(),
+                cutting: cutting.clone(),
+                http1: limits::http1(bounds.idle),
+                http2: limits::http2(bounds.idle),
+            }),
+            places: Places::new(bounds.connections_max, bounds.connections_per_address_max),
+            counts: Arc::clone(&counts),
+            tasks: connections.clone(),
+        };
+        let stop = stopping.clone();
+        let accepting = tokio::spawn(async move {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = door.accept_all(&listener) => {}
+                () = told::tell_each_minute(&door.counts) => {}
+            }
+        });
+        Self { counts, stopping, cutting, connections, accepting }
+    }
+
+    /// Stops to accept, and has connections end when they have answered what was asked on them. Nobody listens when
+    /// this returns.
+    pub(crate) async fn stop(&mut self) {
+        self.stopping.cancel();
+        // It cannot fail but by a panic, and then it does not accept any more either.
+        let _ = (&mut self.accepting).await;
+        self.connections.close();
+    }
+
+    /// Waits until all connections have ended.
+    pub(crate) async fn ended(&self) {
+        self.connections.wait().await;
+    }
+
+    /// Cuts all connections that are left, and returns how many there were.
+    pub(crate) fn cut(&self) -> u64 {
+        let left = self.counts.open();
+        self.cutting.cancel();
+        left
+    }
+}
+
+/// Where connections come in.
+struct Door {
+    connection: Arc<Connection>,
+    places: Arc<Places>,
+    counts: Arc<ConnectionCounts>,
+    tasks: TaskTracker,
+}
+
+impl Door {
+    async fn accept_all(&self, listener: &TcpListener) {
+        loop {
+            match listener.accept().await {
+                Ok((stream, peer)) => self.let_in(stream, peer),
+                // It was gone before it was accepted, which costs nothing.
+                Err(error) if is_of_the_client(&error) => {}
+                Err(_) => {
+                    self.counts.refuse(ConnectionEnd::NotAccepted);
+                    let _ = timeout(ACCEPT_PAUSE, pending::<()>()).await;
+                }
+            }
+        }
+    }
+
+    /// Gives a connection a place, or closes it at once: nobody waits for one.
+    fn let_in(&self, stream: TcpStream, peer: SocketAddr) {
+        let place = match self.places.take(peer.ip()) {
+            Ok(place) => place,
+            Err(full) => return self.counts.refuse(full),
+        };
+        let _ = stream.set_nodelay(true);
+        let (connection, counts) = (Arc::clone(&self.connection), Arc::clone(&self.counts));
+        counts.begin();
+        self.tasks.spawn(async move {
+            let how = connection.serve(stream, peer, &place).await;
+            counts.end(how);
+        });
+    }
+}
+
+/// Returns whether one connection could not be accepted, which says nothing of the next one.
+fn is_of_the_client(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionRefused
+    )
+}

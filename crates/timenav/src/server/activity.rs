@@ -1,0 +1,237 @@
+//! What happens on one connection, and whether anything does.
+//!
+//! Nothing here reads a clock. Who watches a connection looks at it a few times in the time that it may be idle, and
+//! compares what it sees with what it saw before.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use timenav_http::ConnectionEnd;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// How often a connection is looked at in the time that it may be idle.
+pub(super) const LOOKS: u32 = 4;
+/// Bytes that a client has to take in the time that a connection may be idle, so that it is none. What keeps a
+/// connection alive by itself, such as a ping, is far less.
+const TAKEN_BYTES_MIN: u64 = 4_096;
+
+/// What happens on one connection.
+#[derive(Debug, Default)]
+pub(super) struct Activity {
+    /// Requests that the service works on: it owes the client something, and not the client it.
+    working: AtomicUsize,
+    /// Grows with everything that a request does.
+    steps: AtomicU64,
+    /// Bytes that came and went.
+    read: AtomicU64,
+    written: AtomicU64,
+    /// Whether bytes wait for the client to take some.
+    blocked: AtomicBool,
+    /// When it began, or was last asked something or answered, in the order in which that happens in the whole service.
+    last_use: AtomicU64,
+}
+
+impl Activity {
+    /// Returns an activity that began at that place in the order of all that happens.
+    pub(super) fn begun(at: u64) -> Self {
+        Self { last_use: AtomicU64::new(at), ..Self::default() }
+    }
+
+    /// Returns whether the service works on nothing that was asked here.
+    pub(super) fn is_idle(&self) -> bool {
+        self.working.load(Ordering::Acquire) == 0
+    }
+
+    /// Returns when it was last used, in the order of all that happens.
+    pub(super) fn last_use(&self) -> u64 {
+        self.last_use.load(Ordering::Relaxed)
+    }
+}
+
+/// The order of all that happens in the service.
+#[derive(Debug, Default)]
+pub(super) struct Order(AtomicU64);
+
+impl Order {
+    pub(super) fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// One request, from its head to the end of its answer.
+pub(super) struct Turn {
+    activity: Arc<Activity>,
+    order: Arc<Order>,
+    is_working: bool,
+}
+
+impl Turn {
+    /// Begins the turn of a request, which the service works on.
+    pub(super) fn begin(activity: Arc<Activity>, order: Arc<Order>) -> Self {
+        activity.last_use.store(order.next(), Ordering::Relaxed);
+        let mut turn = Self { activity, order, is_working: false };
+        turn.work();
+        turn
+    }
+
+    fn work(&mut self) {
+        self.activity.steps.fetch_add(1, Ordering::Relaxed);
+        if !std::mem::replace(&mut self.is_working, true) {
+            self.activity.working.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    fn rest(&mut self) {
+        if std::mem::replace(&mut self.is_working, false) {
+            self.activity.working.fetch_sub(1, Ordering::Release);
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.activity.last_use.store(self.order.next(), Ordering::Relaxed);
+        self.activity.steps.fetch_add(1, Ordering::Relaxed);
+        self.rest();
+    }
+}
+
+/// The body of an answer. The service works on it while it has nothing to give, and waits for the client else.
+pub(super) struct Answer {
+    body: axum::body::Body,
+    turn: Turn,
+}
+
+impl Answer {
+    pub(super) fn new(body: axum::body::Body, mut turn: Turn) -> Self {
+        turn.rest();
+        Self { body, turn }
+    }
+}
+
+impl Body for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        match polled {
+            Poll::Pending => self.turn.work(),
+            Poll::Ready(_) => {
+                self.turn.activity.steps.fetch_add(1, Ordering::Relaxed);
+                self.turn.rest();
+            }
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A socket that tells what comes and goes.
+pub(super) struct Watched<S> {
+    stream: S,
+    activity: Arc<Activity>,
+}
+
+impl<S> Watched<S> {
+    pub(super) const fn new(stream: S, activity: Arc<Activity>) -> Self {
+        Self { stream, activity }
+    }
+
+    fn note_written(&self, polled: &Poll<io::Result<usize>>) {
+        self.activity.blocked.store(polled.is_pending(), Ordering::Relaxed);
+        if let Poll::Ready(Ok(bytes)) = polled {
+            self.activity.written.fetch_add(*bytes as u64, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
+        self.activity.read.fetch_add((buffer.filled().len() - before) as u64, Ordering::Relaxed);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.note_written(&polled);
+        polled
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.note_written(&polled);
+        polled
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+/// What was seen of a connection at the last look, and for how many looks it has been so.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    steps: u64,
+    taken: u64,
+    written: u64,
+    read: u64,
+    idle_looks: u32,
+    blocked_looks: u32,
+    silent_looks: u32,
+}
+
+impl Watch {
+    /// Looks at a connection, and says why it must end if it must. A client that `answers_pings` is never silent for
+    /// as long as a connection may be idle.
+    pub(super) fn look(&mut self, activity: &Activity, answers_pings: bool) -> Option<ConnectionEnd> {
+        let written = activity.written.load(Ordering::Relaxed);
+        let read = activity.read.load(Ordering::Relaxed);
+        let steps = activity.steps.load(Ordering::Relaxed);
+        let taken = written / TAKEN_BYTES_MIN;
+        let is_idle = activity.is_idle() && steps == self.steps && taken == self.taken;
+        let is_blocked = activity.blocked.load(Ordering::Relaxed) && written == self.written;
+        let is_silent = answers_pings && read == self.read;
+        count(&mut self.idle_looks, is_idle);
+        count(&mut self.blocked_looks, is_blocked);
+        count(&mut self.silent_looks, is_silent);
+        (self.steps, self.taken, self.written, self.read) = (steps, taken, written, read);
+        if self.blocked_looks >= LOOKS || self.silent_looks >= LOOKS {
+            Some(ConnectionEnd::Stalled)
+        } else {
+            (self.idle_looks >= LOOKS).then_some(ConnectionEnd::Idle)
+        }
+    }
+}
+
+fn count(looks: &mut u32, goes_on: bool) {
+    *looks = if goes_on { *looks + 1 } else { 0 };
+}

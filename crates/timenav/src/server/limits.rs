@@ -1,0 +1,103 @@
+//! The limits of connections, by name.
+
+use std::time::Duration;
+
+use hyper::server::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+/// Connections at the same time, unless the process may have fewer descriptors.
+pub(crate) const CONNECTIONS_DEFAULT: u32 = 10_000;
+/// Connections of one address at the same time, unless half of all are fewer: a proxy, or somebody who tries what the
+/// service can bear, is one address.
+pub(crate) const CONNECTIONS_PER_ADDRESS_DEFAULT: u32 = 1_024;
+/// How long a connection stays without anything happening on it, in seconds.
+pub(crate) const CONNECTION_IDLE_SECONDS_DEFAULT: u32 = 60;
+/// How long a TLS handshake may take, and the first bytes of a request after it, in seconds.
+pub(crate) const HANDSHAKE_SECONDS_DEFAULT: u32 = 10;
+/// Longest idle time or handshake that can be asked for, in seconds.
+pub(crate) const CONNECTION_SECONDS_MAX: u32 = 86_400;
+
+/// Bytes of a request's line and fields together. An import has its mapping there.
+const HEAD_BYTES_MAX: u32 = 65_536;
+/// Fields of a request's head.
+const HEAD_FIELDS_MAX: u32 = 100;
+/// Requests on one HTTP/2 connection at the same time.
+const HTTP2_STREAMS_MAX: u32 = 100;
+/// Bytes of one body that a client may send before somebody has read them.
+const HTTP2_STREAM_WINDOW_BYTES: u32 = 262_144;
+/// Bytes of all bodies on a connection that a client may send before somebody has read them.
+const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 1_048_576;
+/// Bytes of one answer that wait for a client to take them.
+const HTTP2_SEND_BUFFER_BYTES_MAX: u32 = 65_536;
+/// Bytes of one frame. RFC 9113 §4.2 allows no less.
+const HTTP2_FRAME_BYTES_MAX: u32 = 16_384;
+/// Requests that a client took back before anybody looked at them (CVE-2023-44487).
+const HTTP2_RESETS_PENDING_MAX: u32 = 20;
+/// Faults of a client on one connection that each cost it a request and not the connection (RUSTSEC-2024-0003).
+const HTTP2_FAULTS_MAX: u32 = 256;
+/// How often a client is asked whether it is still there in the time that a connection may be idle, and into what part
+/// of it the answer must come.
+const HTTP2_PINGS: u32 = 3;
+
+/// What an operator may set about connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    /// Connections at the same time.
+    pub(crate) connections_max: u32,
+    /// Connections of one address at the same time.
+    pub(crate) connections_per_address_max: u32,
+    /// How long a connection stays without anything happening on it.
+    pub(crate) idle: Duration,
+    /// How long a TLS handshake may take, and the first bytes of a request after it.
+    pub(crate) handshake: Duration,
+}
+
+impl Bounds {
+    /// Returns every limit of connections with its name.
+    pub(crate) fn named(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("connections_max", self.connections_max.into()),
+            ("connections_per_address_max", self.connections_per_address_max.into()),
+            ("connection_idle_seconds_max", self.idle.as_secs()),
+            ("handshake_seconds_max", self.handshake.as_secs()),
+            ("head_bytes_max", HEAD_BYTES_MAX.into()),
+            ("head_fields_max", HEAD_FIELDS_MAX.into()),
+            ("http2_streams_max", HTTP2_STREAMS_MAX.into()),
+            ("http2_stream_window_bytes_max", HTTP2_STREAM_WINDOW_BYTES.into()),
+            ("http2_connection_window_bytes_max", HTTP2_CONNECTION_WINDOW_BYTES.into()),
+            ("http2_send_buffer_bytes_max", HTTP2_SEND_BUFFER_BYTES_MAX.into()),
+            ("http2_frame_bytes_max", HTTP2_FRAME_BYTES_MAX.into()),
+            ("http2_resets_pending_max", HTTP2_RESETS_PENDING_MAX.into()),
+            ("http2_faults_max", HTTP2_FAULTS_MAX.into()),
+        ]
+    }
+}
+
+/// Returns how HTTP/1 is spoken. A head that began has as long as a connection may be idle.
+pub(super) fn http1(idle: Duration) -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(idle)
+        .max_header_size(HEAD_BYTES_MAX as usize)
+        .max_headers(HEAD_FIELDS_MAX as usize);
+    builder
+}
+
+/// Returns how HTTP/2 is spoken. Who does not answer a ping is gone before the connection may be idle no longer.
+pub(super) fn http2(idle: Duration) -> http2::Builder<TokioExecutor> {
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    builder
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(HTTP2_STREAMS_MAX)
+        .initial_stream_window_size(HTTP2_STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(HTTP2_CONNECTION_WINDOW_BYTES)
+        .max_send_buf_size(HTTP2_SEND_BUFFER_BYTES_MAX as usize)
+        .max_frame_size(HTTP2_FRAME_BYTES_MAX)
+        .max_header_list_size(HEAD_BYTES_MAX)
+        .max_pending_accept_reset_streams(HTTP2_RESETS_PENDING_MAX as usize)
+        .max_local_error_reset_streams(HTTP2_FAULTS_MAX as usize)
+        .keep_alive_interval(idle / HTTP2_PINGS)
+        .keep_alive_timeout(idle / HTTP2_PINGS);
+    builder
+}

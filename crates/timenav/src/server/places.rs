@@ -1,0 +1,186 @@
+//! How many connections there are at the same time, in all and of one address.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use timenav_http::ConnectionEnd;
+use tokio_util::sync::CancellationToken;
+
+use super::activity::{Activity, Order};
+
+/// Connections that have been told to give way and are not gone yet. Their descriptors are among those kept in reserve.
+const LEAVING_MAX: usize = 32;
+
+/// The places that connections take.
+pub(super) struct Places {
+    all_max: usize,
+    per_address_max: usize,
+    order: Arc<Order>,
+    taken: Mutex<Taken>,
+}
+
+#[derive(Default)]
+struct Taken {
+    by_number: HashMap<u64, Held>,
+    by_address: HashMap<IpAddr, usize>,
+    leaving: usize,
+}
+
+struct Held {
+    activity: Arc<Activity>,
+    gives_way: CancellationToken,
+}
+
+/// The place of one connection, free again when this is dropped.
+pub(super) struct Place {
+    places: Arc<Places>,
+    number: u64,
+    address: IpAddr,
+    pub(super) activity: Arc<Activity>,
+    /// Cancelled when another connection needs the place.
+    pub(super) gives_way: CancellationToken,
+}
+
+impl Places {
+    pub(super) fn new(all_max: u32, per_address_max: u32) -> Arc<Self> {
+        let (order, taken) = (Arc::default(), Mutex::default());
+        Arc::new(Self { all_max: all_max as usize, per_address_max: per_address_max as usize, order, taken })
+    }
+
+    /// Takes a place for a connection from that address. Where all are taken, the one that has been idle longest gives
+    /// way.
+    ///
+    /// # Errors
+    /// There are too many connections, or too many from there.
+    pub(super) fn take(self: &Arc<Self>, address: IpAddr) -> Result<Place, ConnectionEnd> {
+        let address = network(address);
+        let mut taken = self.taken.lock();
+        let of_address = taken.by_address.get(&address).copied().unwrap_or(0);
+        if of_address >= self.per_address_max {
+            return Err(ConnectionEnd::AddressFull);
+        }
+        if taken.by_number.len() - taken.leaving >= self.all_max && !taken.one_gives_way() {
+            return Err(ConnectionEnd::Full);
+        }
+        let number = self.order.next();
+        let activity = Arc::new(Activity::begun(number));
+        let gives_way = CancellationToken::new();
+        taken.by_number.insert(number, Held { activity: Arc::clone(&activity), gives_way: gives_way.clone() });
+        taken.by_address.insert(address, of_address + 1);
+        Ok(Place { places: Arc::clone(self), number, address, activity, gives_way })
+    }
+}
+
+impl Taken {
+    /// Tells the connection that has been idle longest to give way, if any is idle.
+    fn one_gives_way(&mut self) -> bool {
+        if self.leaving >= LEAVING_MAX {
+            return false;
+        }
+        let idle = self.by_number.values().filter(|held| held.activity.is_idle() && !held.gives_way.is_cancelled());
+        let Some(spared) = idle.min_by_key(|held| held.activity.last_use()) else { return false };
+        spared.gives_way.cancel();
+        self.leaving += 1;
+        true
+    }
+}
+
+impl Place {
+    pub(super) fn order(&self) -> Arc<Order> {
+        Arc::clone(&self.places.order)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut taken = self.places.taken.lock();
+        taken.by_number.remove(&self.number);
+        if self.gives_way.is_cancelled() {
+            taken.leaving -= 1;
+        }
+        if let Some(of_address) = taken.by_address.get_mut(&self.address) {
+            *of_address -= 1;
+            if *of_address == 0 {
+                taken.by_address.remove(&self.address);
+            }
+        }
+    }
+}
+
+/// Returns what counts as one address: of IPv6 the /64 network, which is what one customer has at least.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.into(),
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::activity::Turn;
+    use super::*;
+
+    fn from(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn an_address_has_so_many_places_and_gets_them_back() {
+        let places = Places::new(10, 2);
+        let check = |text: &str, expected: bool| match places.take(from(text)) {
+            Ok(place) if expected => Some(place),
+            Err(ConnectionEnd::AddressFull) if !expected => None,
+            other => panic!("{text}: {:?}", other.err()),
+        };
+        let first = check("192.0.2.1", true);
+        let _second = check("::ffff:192.0.2.1", true);
+        check("192.0.2.1", false);
+        let _others = [check("192.0.2.2", true), check("2001:db8::1", true), check("2001:db8::ffff:1", true)];
+        check("2001:db8:0:0:5::", false);
+        check("2001:db8:0:1::", true);
+        drop(first);
+        check("192.0.2.1", true);
+    }
+
+    #[test]
+    fn the_one_that_has_been_idle_longest_gives_way() {
+        let places = Places::new(3, 3);
+        let take = |text: &str| places.take(from(text));
+        let [a, b, c] = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|text| take(text).ok().unwrap());
+        let gives_way = || [&a, &b, &c].map(|place| place.gives_way.is_cancelled());
+        let ask = |place: &Place| Turn::begin(Arc::clone(&place.activity), place.order());
+        drop(ask(&a));
+        let d = take("192.0.2.4").ok().unwrap();
+        assert_eq!(gives_way(), [false, true, false], "the first was used after it");
+        let busy = ask(&c);
+        let e = take("192.0.2.5").ok().unwrap();
+        assert_eq!(gives_way(), [true, true, false], "it is busy, and the others are newer");
+        let turns = [ask(&d), ask(&e)];
+        assert_eq!(take("192.0.2.6").err(), Some(ConnectionEnd::Full), "those that give way already make no more room");
+        drop(b);
+        assert_eq!(take("192.0.2.6").err(), Some(ConnectionEnd::Full));
+        drop((busy, turns));
+        take("192.0.2.6").ok().unwrap();
+        assert!(c.gives_way.is_cancelled());
+    }
+
+    #[test]
+    fn so_many_leave_at_the_same_time() {
+        let places = Places::new(1, 100);
+        let here = from("192.0.2.1");
+        let mut all = Vec::new();
+        while let Ok(place) = places.take(here) {
+            all.push(place);
+        }
+        assert_eq!(all.len(), 1 + LEAVING_MAX);
+        all.clear();
+        assert!(places.take(here).is_ok());
+        let taken = places.taken.lock();
+        assert_eq!((taken.leaving, taken.by_number.len(), taken.by_address.len()), (0, 0, 0));
+    }
+}

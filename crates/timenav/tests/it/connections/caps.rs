@@ -1,0 +1,126 @@
+//! So many connections in all, and so many of one address.
+
+use std::net::Ipv4Addr;
+
+use super::super::service::{Process, descriptors, run, timenav};
+use crate::frames;
+use crate::http::{Connection, Request};
+use crate::service::Service;
+
+/// Another address of this machine.
+fn elsewhere(number: u8) -> Ipv4Addr {
+    Ipv4Addr::new(127, 0, 2, number)
+}
+
+fn health() -> Request {
+    Request::get("/healthz").anonymous()
+}
+
+#[test]
+fn an_address_has_so_many_connections_and_others_have_theirs() {
+    let service = Service::with(&["--connections-per-address-max", "3"]);
+    let limits = service.get("/v1/limits", &[])["limits"].clone();
+    assert_eq!(limits["connections_per_address_max"], 3);
+    let from = |number| Connection::open_from(elsewhere(number), service.address()).unwrap();
+    let ask = |connection: &mut Connection| connection.exchange(&health()).map(|answer| answer.status);
+    let mut mine: Vec<Connection> = (0..3).map(|_| from(1)).collect();
+    for connection in &mut mine {
+        assert_eq!(ask(connection).unwrap(), 200);
+    }
+    assert!(from(1).is_closed(), "closed at once");
+    assert_eq!(ask(&mut from(2)).unwrap(), 200);
+    assert_eq!(ask(&mut mine[0]).unwrap(), 200, "those that are there are not touched");
+    assert_eq!(service.metric("timenav_connections_ended_total{reason=\"address_full\"}"), 1);
+    mine.pop();
+    // The service may not have noticed yet.
+    while ask(&mut from(1)).is_err() {}
+    service.audit();
+}
+
+#[test]
+fn where_all_places_are_taken_the_idle_make_room() {
+    let service = Service::with(&["--connections-max", "4", "--connections-per-address-max", "4"]);
+    let watching: Vec<Connection> = (0..3)
+        .map(|_| {
+            let mut connection = service.connect();
+            connection.send_request(&service.signed(Request::get("/v1/clock/stream")));
+            assert_eq!(connection.head().unwrap().0, 200);
+            connection
+        })
+        .collect();
+    let from = |number| Connection::open_from(elsewhere(number), service.address()).unwrap();
+    let mut idle = from(1);
+    idle.exchange(&health()).unwrap();
+    let mut next = from(2);
+    assert!(idle.is_closed(), "it makes room");
+    assert_eq!(next.exchange(&health()).unwrap().status, 200);
+    drop((watching, next));
+    while Connection::open(service.address()).unwrap().exchange(&health()).is_err() {}
+    service.audit();
+}
+
+#[test]
+fn where_none_is_idle_a_new_one_is_closed_at_once() {
+    let mut service = Service::with(&["--connections-max", "4", "--connections-per-address-max", "4"]);
+    let mut watching: Vec<Connection> = (0..4)
+        .map(|_| {
+            let mut connection = service.connect();
+            connection.send_request(&service.signed(Request::get("/v1/clock/stream")));
+            assert_eq!(connection.head().unwrap().0, 200);
+            connection
+        })
+        .collect();
+    assert!(Connection::open_from(elsewhere(1), service.address()).unwrap().is_closed());
+    // Whoever is there goes on.
+    service.process().terminate();
+    for connection in &mut watching {
+        while !connection.is_closed() {
+            connection.read_to_end().unwrap();
+        }
+    }
+    assert_eq!(service.process().wait().code(), Some(0));
+    service.kill();
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn silent_connections_leave_others_their_descriptors() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, log) = (folder.path().join("data"), folder.path().join("log"));
+    let mut process = Process::start_with_descriptors(64, &data, &log, &["--connections-per-address-max", "1000"]);
+    let pid = process.pid();
+    // More than there are descriptors, each with what keeps it open longest.
+    let silent: Vec<Connection> = (0..300)
+        .map(|_| {
+            let mut connection = Connection::open(process.address).unwrap();
+            // It may have been closed by now.
+            let _ = connection.send(frames::PREFACE);
+            connection
+        })
+        .collect();
+    for _ in 0..20 {
+        let mut connection = Connection::open(process.address).unwrap();
+        assert_eq!(connection.exchange(&health()).unwrap().status, 200);
+        assert_eq!(connection.exchange(&Request::get("/readyz")).unwrap().status, 200);
+    }
+    assert!(descriptors(pid) < 64, "{}", descriptors(pid));
+    drop(silent);
+    process.terminate();
+    assert!(process.wait().success());
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(!log.contains("ERROR"), "{log}");
+}
+
+#[test]
+fn more_connections_than_descriptors_are_refused_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = std::process::Command::new("sh");
+    command.arg("-c").arg("ulimit -n 256 && exec \"$0\" \"$@\"").arg(timenav().get_program());
+    command.args(["serve", "--listen", "127.0.0.1:0", "--connections-max", "129", "--data"]);
+    command.arg(folder.path().join("data"));
+    let (code, stdout, stderr) = run(&mut command, "");
+    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(stderr.contains("needs 257 file descriptors, and this process may have 256"), "{stderr}");
+    assert!(stderr.contains("ask for 128 connections at most"), "{stderr}");
+}

@@ -1,0 +1,157 @@
+//! What one connection of HTTP/2 can make the service hold.
+
+use crate::frames::{
+    self, Connection, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, FLOW_CONTROL_ERROR, GOAWAY, HEADERS, PING,
+    REFUSED_STREAM, RST_STREAM, SETTINGS, frame,
+};
+use crate::service::{Service, memory_kib};
+
+/// What a connection may add to the memory of a process, with all its streams. Streams of the largest bodies that
+/// strangers may send come to 6.4 MB; beside them are buffers, and what the allocator keeps.
+const CONNECTION_KIB_MAX: u64 = 40 * 1024;
+
+fn limit(service: &Service, name: &str) -> u32 {
+    let limits = service.get("/v1/limits", &[])["limits"].clone();
+    limits[name].as_u64().unwrap_or_else(|| panic!("{name} is in no list")).try_into().unwrap()
+}
+
+#[test]
+fn the_limits_are_announced() {
+    let service = Service::start();
+    let mut connection = Connection::open(service.address());
+    let settings = connection.wait_for(SETTINGS).unwrap().settings();
+    for (name, setting) in [
+        ("http2_streams_max", 3),
+        ("http2_stream_window_bytes_max", 4),
+        ("http2_frame_bytes_max", 5),
+        ("head_bytes_max", 6),
+    ] {
+        let announced = settings.iter().find(|(number, _)| *number == setting).map(|(_, value)| *value);
+        // RFC 9113 §6.5.2: a frame has 16384 bytes where nothing is said.
+        let announced = announced.or((setting == 5).then_some(16_384));
+        assert_eq!(announced, Some(limit(&service, name)), "{name}");
+    }
+    service.audit();
+}
+
+/// Opens as many streams as there may be, each with a request that has a body.
+fn open_all(service: &Service, path: &str, length: usize) -> Connection {
+    let mut connection = Connection::open(service.address());
+    let length = length.to_string();
+    for number in 0..limit(service, "http2_streams_max") {
+        let fields = [("content-type", "application/json"), ("content-length", length.as_str())];
+        let request = frames::request("POST", path, &fields);
+        connection.send(&frame(HEADERS, END_HEADERS, 2 * number + 1, &request)).unwrap();
+    }
+    connection
+}
+
+#[test]
+fn one_stream_more_is_refused() {
+    let service = Service::start();
+    let mut connection = open_all(&service, "/v1/log-in", 1_000);
+    let more = 2 * limit(&service, "http2_streams_max") + 1;
+    let request = frames::request("GET", "/healthz", &[]);
+    connection.send(&frame(HEADERS, END_HEADERS | END_STREAM, more, &request)).unwrap();
+    let refused = connection.wait_for(RST_STREAM).unwrap();
+    assert_eq!((refused.stream, refused.error()), (more, REFUSED_STREAM));
+    drop(connection);
+    service.audit();
+}
+
+#[test]
+fn a_connection_with_all_its_streams_costs_little() {
+    let service = Service::start();
+    let path = "/v1/log-in";
+    let length = limit(&service, "lookup_body_bytes_max");
+    let before = memory_kib(service.pid(), "VmRSS");
+    let mut connection = open_all(&service, path, length as usize);
+    let part = vec![b' '; limit(&service, "http2_frame_bytes_max") as usize];
+    // All but the last byte of each body, as far as the service lets it come.
+    let mut sent = 0;
+    for _ in 0..(length as usize - 1) / part.len() {
+        for number in 0..limit(&service, "http2_streams_max") {
+            if connection.send(&frame(DATA, 0, 2 * number + 1, &part)).is_ok() {
+                sent += part.len();
+            }
+        }
+    }
+    // What came before the answer to this has been taken in.
+    let _ = connection.send(&frame(PING, 0, 0, &[7; 8]));
+    connection.wait_for(PING);
+    let after = memory_kib(service.pid(), "VmRSS");
+    assert!(sent > 1 << 20, "{sent}");
+    assert!(after < before + CONNECTION_KIB_MAX, "{before} KiB grew to {after} by {sent} bytes");
+    drop(connection);
+    service.audit();
+}
+
+/// A client that does not keep to the window cannot make the service hold more than it.
+#[test]
+fn more_than_the_window_ends_the_connection() {
+    let service = Service::start();
+    let key = format!("Bearer {}", service.admin);
+    let mut connection = Connection::open(service.address());
+    let window = limit(&service, "http2_connection_window_bytes_max");
+    let part = vec![b' '; limit(&service, "http2_frame_bytes_max") as usize];
+    // Nobody reads the body of this one: it is answered without.
+    let request = frames::request("POST", "/v1/events", &[("authorization", &key), ("content-length", "99999999")]);
+    connection.send(&frame(HEADERS, END_HEADERS, 1, &request)).unwrap();
+    for _ in 0..2 * window as usize / part.len() {
+        // It may be closed before the last of them.
+        if connection.send(&frame(DATA, 0, 1, &part)).is_err() {
+            break;
+        }
+    }
+    let said = connection.wait_for(GOAWAY);
+    assert!(said.is_none_or(|said| matches!(said.error(), 0 | FLOW_CONTROL_ERROR | ENHANCE_YOUR_CALM)));
+    service.audit();
+}
+
+#[test]
+fn requests_that_are_taken_back_at_once_end_the_connection() {
+    let service = Service::start();
+    let mut connection = Connection::open(service.address());
+    let request = frames::request("GET", "/healthz", &[]);
+    // CANCEL.
+    let (cancel, mut number) = ([0, 0, 0, 8], 1);
+    let mut both = |_: u32| {
+        let sent = [frame(HEADERS, END_HEADERS | END_STREAM, number, &request), frame(RST_STREAM, 0, number, &cancel)]
+            .concat();
+        number += 2;
+        sent
+    };
+    for _ in 0..1_000 {
+        let many: Vec<u8> = (0..100).flat_map(&mut both).collect();
+        if connection.send(&many).is_err() {
+            break;
+        }
+    }
+    assert_eq!(connection.end(), Some(ENHANCE_YOUR_CALM));
+    service.audit();
+}
+
+#[test]
+fn a_head_has_so_many_bytes_in_either_version() {
+    let service = Service::start();
+    let max = limit(&service, "head_bytes_max") as usize;
+    for (padding, expected) in [(max - 1_000, 200), (max, 431)] {
+        let value = "x".repeat(padding);
+        let mut connection = service.connect();
+        let request = crate::http::Request::get("/healthz").anonymous().header("X-Padding", &value);
+        assert_eq!(connection.exchange(&request).unwrap().status, expected, "{padding}");
+        let mut connection = Connection::open(service.address());
+        let block = frames::request("GET", "/healthz", &[("x-padding", &value)]);
+        let parts: Vec<&[u8]> = block.chunks(16_000).collect();
+        for (place, part) in parts.iter().enumerate() {
+            // HEADERS, and CONTINUATION of it.
+            let (kind, end_stream) = if place == 0 { (HEADERS, END_STREAM) } else { (9, 0) };
+            let flags = if place + 1 == parts.len() { end_stream | END_HEADERS } else { end_stream };
+            connection.send(&frame(kind, flags, 1, part)).unwrap();
+        }
+        let answer = connection.wait_for(HEADERS).expect("an answer");
+        // Indexed fields of the static table (RFC 7541 appendix A): 200, or a status that is spelled out.
+        assert_eq!(answer.payload[0] == 0x88, expected == 200, "{padding}: {answer:?}");
+    }
+    service.audit();
+}

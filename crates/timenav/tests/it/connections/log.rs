@@ -1,0 +1,40 @@
+//! What strangers provoke is counted, and not a line of log each.
+
+use crate::frames::{self, END_HEADERS, END_STREAM, HEADERS, RST_STREAM, frame};
+use crate::service::Service;
+
+#[test]
+fn no_stranger_writes_the_log() {
+    let service = Service::with(&["--connections-per-address-max", "8"]);
+    let before = service.log_text().lines().count();
+    for garbage in
+        ["\0\u{1}\u{2}\u{3}\r\n\r\n", "GET\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\0\u{1}", "CONNECT x:1 HTTP/1.1\r\n\r\n"]
+    {
+        for _ in 0..20 {
+            let mut connection = service.connect();
+            let _ = connection.send(garbage.as_bytes());
+            connection.shut_down_writing();
+            let _ = connection.read_to_end();
+        }
+    }
+    let request = frames::request("GET", "/healthz", &[]);
+    for _ in 0..20 {
+        let mut connection = frames::Connection::open(service.address());
+        for number in 0..500 {
+            let asked = frame(HEADERS, END_HEADERS | END_STREAM, 2 * number + 1, &request);
+            let taken_back = frame(RST_STREAM, 0, 2 * number + 1, &[0, 0, 0, 8]);
+            if connection.send(&[asked, taken_back].concat()).is_err() {
+                break;
+            }
+        }
+        connection.end();
+    }
+    let crowd: Vec<_> = (0..100).map(|_| service.connect()).collect();
+    drop(crowd);
+    let log = service.log_text();
+    let provoked = log.lines().skip(before).collect::<Vec<_>>();
+    // Two kinds of line, each at most once in the minutes that this takes.
+    assert!(provoked.len() <= 8, "{provoked:#?}");
+    assert!(service.metric("timenav_connections_ended_total{reason=\"malformed\"}") > 0);
+    service.audit();
+}

@@ -1,0 +1,101 @@
+//! Connections on which nothing happens are closed, whatever was sent before.
+
+use std::io::Read as _;
+
+use serde_json::json;
+
+use crate::frames::{self, END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, frame};
+use crate::http::{Connection, Request};
+use crate::service::Service;
+
+/// Whatever waits for a client does so for a second.
+const IMPATIENT: [&str; 4] = ["--connection-idle-secs", "1", "--handshake-secs", "1"];
+
+#[test]
+fn silent_connections_are_closed() {
+    let service = Service::with(&IMPATIENT);
+    let request = frames::request("GET", "/healthz", &[]);
+    let whole = frame(HEADERS, END_HEADERS | END_STREAM, 1, &request);
+    let begun = [PREFACE, &frame(SETTINGS, 0, 0, &[])].concat();
+    let cases: [(&str, Vec<u8>); 12] = [
+        ("nothing", Vec::new()),
+        ("a byte", b"G".to_vec()),
+        ("the first byte of a preface", b"P".to_vec()),
+        ("half a preface", PREFACE[..16].to_vec()),
+        ("a preface", PREFACE.to_vec()),
+        ("a preface and settings", begun.clone()),
+        ("a frame without its end", [&begun[..], &whole[..whole.len() - 4]].concat()),
+        ("fields without their end", [&begun[..], &frame(HEADERS, END_STREAM, 1, &request)].concat()),
+        ("a request over HTTP/2", [&begun[..], &whole].concat()),
+        ("half a head", b"GET /healthz HTTP/1.1\r\nHost: x\r\n".to_vec()),
+        ("a request", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".to_vec()),
+        ("a request and half a head", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /".to_vec()),
+    ];
+    let opened = cases.map(|(name, bytes)| {
+        let mut connection = service.connect();
+        connection.send(&bytes).unwrap();
+        (name, connection)
+    });
+    for (name, mut connection) in opened {
+        connection.read_to_end().unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    // The one that asks.
+    service.wait_for_metric("timenav_connections", 1);
+    service.audit();
+}
+
+#[test]
+fn a_stream_that_has_nothing_to_tell_stays_open() {
+    let service = Service::with(&IMPATIENT);
+    let mut watching = service.connect();
+    watching.send_request(&service.signed(Request::get("/v1/clock/stream")));
+    let (status, headers) = watching.head().unwrap();
+    assert_eq!(status, 200);
+    // As long as it takes others to be silent for too long, three times.
+    for _ in 0..3 {
+        assert!(service.connect().is_closed());
+    }
+    service.post("/v1/set-rate", &json!({ "rate": 7 }));
+    let mut told = String::new();
+    let mut body = watching.body(&headers);
+    while !told.contains("\"rate\":7") {
+        let mut some = [0; 512];
+        let read = body.read(&mut some).expect("the stream goes on");
+        assert!(read > 0, "the stream has ended: {told}");
+        told.push_str(std::str::from_utf8(&some[..read]).unwrap());
+    }
+    drop(watching);
+    service.audit();
+}
+
+#[test]
+fn whoever_does_not_take_an_answer_is_cut() {
+    let service = Service::with(&IMPATIENT);
+    let ask = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(2_000);
+    let mut deaf: Vec<Connection> = (0..3).map(|_| service.connect()).collect();
+    for connection in &mut deaf {
+        connection.send(&ask).unwrap();
+    }
+    // They are there, and the service owes each some hundred megabytes.
+    assert!(service.metric("timenav_connections") > 1);
+    service.wait_for_metric("timenav_connections_ended_total{reason=\"stalled\"}", 3);
+    drop(deaf);
+    service.audit();
+}
+
+/// Over HTTP/2 a client can take every byte that comes and still not let an answer go on.
+#[test]
+fn whoever_keeps_a_window_shut_is_cut() {
+    let service = Service::with(&IMPATIENT);
+    let mut shut = frames::Connection::open(service.address());
+    // SETTINGS_INITIAL_WINDOW_SIZE of zero.
+    shut.send(&frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0])).unwrap();
+    for number in 0..100 {
+        let ask = frames::request("GET", "/openapi.json", &[]);
+        shut.send(&frame(HEADERS, END_HEADERS | END_STREAM, 2 * number + 1, &ask)).unwrap();
+    }
+    // Pings are answered all the while.
+    assert!(shut.wait_for(frames::GOAWAY).is_some());
+    shut.end();
+    service.audit();
+}

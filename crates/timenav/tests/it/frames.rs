@@ -1,0 +1,152 @@
+//! HTTP/2 by hand over a socket (RFC 9113, RFC 7541): frames as a test says, whatever a library would think of them.
+
+use std::io::{self, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// A test that waits longer than this for a byte has failed. Nothing depends on how long it is.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+pub(crate) const DATA: u8 = 0;
+pub(crate) const HEADERS: u8 = 1;
+pub(crate) const RST_STREAM: u8 = 3;
+pub(crate) const SETTINGS: u8 = 4;
+pub(crate) const PING: u8 = 6;
+pub(crate) const GOAWAY: u8 = 7;
+
+pub(crate) const ACK: u8 = 1;
+pub(crate) const END_STREAM: u8 = 1;
+pub(crate) const END_HEADERS: u8 = 4;
+
+pub(crate) const FLOW_CONTROL_ERROR: u32 = 3;
+pub(crate) const REFUSED_STREAM: u32 = 7;
+pub(crate) const ENHANCE_YOUR_CALM: u32 = 11;
+
+/// A frame that the service sent.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    pub(crate) kind: u8,
+    pub(crate) flags: u8,
+    pub(crate) stream: u32,
+    pub(crate) payload: Vec<u8>,
+}
+
+impl Frame {
+    /// Returns the error code of a frame that has one: the last four bytes of RST_STREAM, the second four of GOAWAY.
+    pub(crate) fn error(&self) -> u32 {
+        let at = if self.kind == GOAWAY { 4 } else { 0 };
+        u32::from_be_bytes(self.payload[at..at + 4].try_into().expect("four bytes"))
+    }
+
+    /// Returns the settings that a frame of them announces.
+    pub(crate) fn settings(&self) -> Vec<(u16, u32)> {
+        let setting = |six: &[u8]| {
+            let value = u32::from_be_bytes(six[2..].try_into().expect("four bytes"));
+            (u16::from_be_bytes([six[0], six[1]]), value)
+        };
+        self.payload.chunks(6).map(setting).collect()
+    }
+}
+
+/// Returns the bytes of a frame.
+pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).expect("a frame is short");
+    [&length.to_be_bytes()[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// Returns fields as the payload of HEADERS, each spelled out.
+pub(crate) fn fields(fields: &[(&str, &str)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (name, value) in fields {
+        bytes.push(0);
+        for text in [name, value] {
+            match u8::try_from(text.len()) {
+                Ok(length) if length < 127 => bytes.push(length),
+                // An integer of a prefix of seven bits goes on in bytes of seven bits (RFC 7541 §5.1).
+                _ => {
+                    bytes.push(127);
+                    let mut rest = text.len() - 127;
+                    while rest >= 128 {
+                        bytes.push((rest % 128 + 128) as u8);
+                        rest /= 128;
+                    }
+                    bytes.push(rest as u8);
+                }
+            }
+            bytes.extend_from_slice(text.as_bytes());
+        }
+    }
+    bytes
+}
+
+/// Returns the fields of a request, and those given.
+pub(crate) fn request(method: &str, path: &str, more: &[(&str, &str)]) -> Vec<u8> {
+    let usual = [(":method", method), (":scheme", "http"), (":path", path), (":authority", "timenav.test")];
+    fields(&[&usual, more].concat())
+}
+
+/// A connection on which HTTP/2 is spoken.
+pub(crate) struct Connection {
+    reader: BufReader<TcpStream>,
+}
+
+impl Connection {
+    /// Opens a connection and sends no more than what a client must.
+    pub(crate) fn open(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).expect("the service accepts connections");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
+        stream.set_write_timeout(Some(PATIENCE)).expect("a timeout can be set");
+        stream.set_nodelay(true).expect("it can be set");
+        let mut connection = Self { reader: BufReader::new(stream) };
+        let first = [PREFACE, &frame(SETTINGS, 0, 0, &[])].concat();
+        connection.send(&first).expect("the service reads");
+        connection
+    }
+
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.reader.get_mut().write_all(bytes)
+    }
+
+    /// Returns the next frame, or `None` where the service has closed the connection.
+    pub(crate) fn next(&mut self) -> Option<Frame> {
+        let mut head = [0; 9];
+        match self.reader.read_exact(&mut head) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => panic!("nothing came: {error}"),
+            Err(_) => return None,
+        }
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+        let mut payload = vec![0; length];
+        self.reader.read_exact(&mut payload).ok()?;
+        let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
+        Some(Frame { kind: head[3], flags: head[4], stream, payload })
+    }
+
+    /// Returns the next frame of that kind. Settings and pings are answered on the way to it.
+    pub(crate) fn wait_for(&mut self, kind: u8) -> Option<Frame> {
+        loop {
+            let next = self.next()?;
+            if matches!(next.kind, SETTINGS | PING) && next.flags & ACK == 0 {
+                let payload = if next.kind == PING { next.payload.as_slice() } else { &[] };
+                // Where nobody reads it any more, the next frame tells.
+                let _ = self.send(&frame(next.kind, ACK, 0, payload));
+            }
+            if next.kind == kind {
+                return Some(next);
+            }
+        }
+    }
+
+    /// Waits until the service closes the connection, and returns the error that it gave if it gave one.
+    pub(crate) fn end(&mut self) -> Option<u32> {
+        let mut said = None;
+        while let Some(next) = self.next() {
+            if next.kind == GOAWAY {
+                said = Some(next.error());
+            }
+        }
+        said
+    }
+}
