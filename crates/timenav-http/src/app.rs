@@ -12,7 +12,7 @@ use crate::connections::ConnectionCounts;
 use crate::metrics::Metrics;
 use crate::rate::Rates;
 use crate::route::Route;
-use crate::{auth, console, finish, service, v1};
+use crate::{auth, console, finish, host, service, v1};
 
 /// What the process tells the HTTP layer.
 #[derive(Clone, Debug)]
@@ -107,6 +107,7 @@ pub fn router(engine: Engine, options: HttpOptions) -> Router {
     // must see GET where QUERY was sent.
     let outermost = tower::ServiceBuilder::new()
         .layer(from_fn_with_state(app, finish::finish))
+        .layer(from_fn(host::one_host))
         .layer(from_fn(finish::query_as_get));
     Router::new().fallback_service(outermost.service(router))
 }

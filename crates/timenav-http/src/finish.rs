@@ -199,6 +199,7 @@ pub(crate) fn log_once(failure: &Failure, id: &RequestId) {
         | Failure::MediaType { .. }
         | Failure::TooLarge { .. }
         | Failure::BodyLost
+        | Failure::Host { .. }
         | Failure::NoRoute
         | Failure::NotATile { .. }
         | Failure::TooMany(_)

@@ -10,6 +10,7 @@ mod auth;
 mod connections;
 mod console;
 mod finish;
+mod host;
 mod idempotency;
 mod metrics;
 mod openapi;

@@ -42,6 +42,8 @@ pub(crate) enum Failure {
     BodyLost,
     /// Too many requests came from one place.
     TooMany(Left),
+    /// The request does not say for which host it is, or says it in two ways.
+    Host { detail: &'static str },
     /// There is nothing at this path.
     NoRoute,
     /// The path of a tile is not written as tiles are.
@@ -174,6 +176,7 @@ impl Failure {
             | Self::Parameter(_)
             | Self::MalformedJson { .. }
             | Self::MalformedFile { .. }
+            | Self::Host { .. }
             | Self::BodyLost => StatusCode::BAD_REQUEST,
             Self::MediaType { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
@@ -196,6 +199,7 @@ impl Failure {
             Self::MediaType { .. } => "unsupported_media_type",
             Self::TooLarge { .. } => "content_too_large",
             Self::BodyLost => "incomplete_body",
+            Self::Host { .. } => "invalid_host",
             Self::NoRoute | Self::NotATile { .. } => "not_found",
             Self::TooMany(_) => "rate_limited",
             Self::Method { .. } => "method_not_allowed",
@@ -255,6 +259,7 @@ impl Failure {
             "unsupported_media_type" => "The body is of a type that is not taken here.",
             "unavailable" => "The service cannot do this now.",
             "incomplete_body" => "The body did not arrive whole.",
+            "invalid_host" => "The request does not say for which host it is.",
             "malformed_file" => "The file cannot be imported to its end.",
             _ => "Something went wrong inside the service.",
         }
@@ -286,6 +291,7 @@ impl Failure {
             Self::TooMany(left) => {
                 format!("the quota `{}` is spent; try again in {} seconds", left.policy(), left.seconds())
             }
+            Self::Host { detail } => (*detail).to_owned(),
             Self::NoRoute => "there is nothing at this path; GET /openapi.json lists what there is".to_owned(),
             Self::Method { allow } => format!("this path takes {allow}"),
         }
@@ -310,6 +316,7 @@ impl Failure {
             | Self::MediaType { .. }
             | Self::TooLarge { .. }
             | Self::BodyLost
+            | Self::Host { .. }
             | Self::NoRoute
             | Self::NotATile { .. }
             | Self::TooMany(_)
@@ -359,6 +366,7 @@ impl Failure {
             | Self::MediaType { .. }
             | Self::TooLarge { .. }
             | Self::BodyLost
+            | Self::Host { .. }
             | Self::NoRoute
             | Self::NotATile { .. }
             // The router knows the methods of the path and has set `Allow`; the outermost layer completes it.

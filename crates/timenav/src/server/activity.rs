@@ -235,3 +235,77 @@ impl Watch {
 fn count(looks: &mut u32, goes_on: bool) {
     *looks = if goes_on { *looks + 1 } else { 0 };
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body as AxumBody;
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+
+    /// Looks until a connection must end, or so often that it would have to by now.
+    fn looks(activity: &Activity, answers_pings: bool, mut between: impl FnMut()) -> Option<ConnectionEnd> {
+        let mut watch = Watch::default();
+        (0..3 * LOOKS).find_map(|_| {
+            between();
+            watch.look(activity, answers_pings)
+        })
+    }
+
+    #[test]
+    fn a_connection_is_idle_when_nothing_was_asked_for_so_many_looks() {
+        let activity = Arc::new(Activity::default());
+        assert_eq!(looks(&activity, false, || {}), Some(ConnectionEnd::Idle));
+        let turn = || Turn::begin(Arc::clone(&activity), Arc::default());
+        assert_eq!(looks(&activity, false, || drop(turn())), None, "one request after the other");
+        let slow = turn();
+        assert_eq!(looks(&activity, false, || {}), None, "the service works on one");
+        drop(slow);
+        assert_eq!(looks(&activity, false, || {}), Some(ConnectionEnd::Idle));
+    }
+
+    #[test]
+    fn what_keeps_a_connection_alive_by_itself_is_not_taken_for_more() {
+        let activity = Activity::default();
+        let write = |bytes| {
+            activity.written.fetch_add(bytes, Ordering::Relaxed);
+        };
+        assert_eq!(looks(&activity, false, || write(17)), Some(ConnectionEnd::Idle));
+        assert_eq!(looks(&activity, false, || write(TAKEN_BYTES_MIN / 2)), None);
+    }
+
+    #[test]
+    fn a_client_that_takes_nothing_or_answers_no_ping_is_stalled() {
+        let activity = Arc::new(Activity::default());
+        let _working = Turn::begin(Arc::clone(&activity), Arc::default());
+        assert_eq!(looks(&activity, true, || {}), Some(ConnectionEnd::Stalled));
+        let answers = || {
+            activity.read.fetch_add(17, Ordering::Relaxed);
+        };
+        assert_eq!(looks(&activity, true, answers), None);
+        activity.blocked.store(true, Ordering::Relaxed);
+        assert_eq!(looks(&activity, true, answers), Some(ConnectionEnd::Stalled));
+        let takes = || {
+            activity.written.fetch_add(1, Ordering::Relaxed);
+        };
+        assert_eq!(looks(&activity, false, takes), None);
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_work_while_it_has_nothing_to_give() {
+        let activity = Arc::new(Activity::default());
+        let (sender, receiver) = tokio::sync::mpsc::channel::<Result<Bytes, std::io::Error>>(4);
+        let body = AxumBody::from_stream(tokio_stream::wrappers::ReceiverStream::new(receiver));
+        let turn = Turn::begin(Arc::clone(&activity), Arc::default());
+        assert!(!activity.is_idle());
+        let mut answer = Box::pin(Answer::new(body, turn));
+        assert!(activity.is_idle(), "the client has not asked for any of it");
+        sender.send(Ok(Bytes::from_static(b"x"))).await.unwrap();
+        answer.frame().await.unwrap().unwrap();
+        assert!(activity.is_idle(), "the client has something to take");
+        let waits = std::future::poll_fn(|cx| Poll::Ready(answer.as_mut().poll_frame(cx).is_pending())).await;
+        assert!(waits && !activity.is_idle(), "there is nothing to take");
+        drop(answer);
+        assert!(activity.is_idle());
+    }
+}

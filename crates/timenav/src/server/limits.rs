@@ -5,6 +5,9 @@ use std::time::Duration;
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
+#[cfg(test)]
+mod tests;
+
 /// Connections at the same time, unless the process may have fewer descriptors.
 pub(crate) const CONNECTIONS_DEFAULT: u32 = 10_000;
 /// Connections of one address at the same time, unless half of all are fewer: a proxy, or somebody who tries what the

@@ -1,8 +1,8 @@
 //! What one connection of HTTP/2 can make the service hold.
 
 use crate::frames::{
-    self, Connection, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, FLOW_CONTROL_ERROR, GOAWAY, HEADERS, PING,
-    REFUSED_STREAM, RST_STREAM, SETTINGS, frame,
+    self, Connection, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, GOAWAY,
+    HEADERS, PING, REFUSED_STREAM, RST_STREAM, SETTINGS, frame,
 };
 use crate::service::{Service, memory_kib};
 
@@ -105,6 +105,45 @@ fn more_than_the_window_ends_the_connection() {
     }
     let said = connection.wait_for(GOAWAY);
     assert!(said.is_none_or(|said| matches!(said.error(), 0 | FLOW_CONTROL_ERROR | ENHANCE_YOUR_CALM)));
+    service.audit();
+}
+
+#[test]
+fn a_longer_frame_ends_the_connection() {
+    let service = Service::start();
+    let max = limit(&service, "http2_frame_bytes_max") as usize;
+    let mut connection = Connection::open(service.address());
+    let request = frames::request("POST", "/v1/log-in", &[]);
+    connection.send(&frame(HEADERS, END_HEADERS, 1, &request)).unwrap();
+    connection.send(&frame(DATA, 0, 1, &vec![b' '; max])).unwrap();
+    connection.send(&frame(DATA, 0, 1, &vec![b' '; max + 1])).unwrap();
+    assert_eq!(connection.end(), Some(FRAME_SIZE_ERROR));
+    service.audit();
+}
+
+#[test]
+fn so_many_faults_and_the_connection_ends() {
+    let service = Service::start();
+    let max = limit(&service, "http2_faults_max");
+    let mut connection = Connection::open(service.address());
+    // RFC 9113 §8.2.2: a field that is about the connection makes a request malformed.
+    let request = frames::request("GET", "/healthz", &[("connection", "close")]);
+    let mut refused = 0;
+    for number in 0..4 * max {
+        if connection.send(&frame(HEADERS, END_HEADERS | END_STREAM, 2 * number + 1, &request)).is_err() {
+            break;
+        }
+    }
+    let said = loop {
+        match connection.next() {
+            Some(next) if next.kind == RST_STREAM => refused += 1,
+            Some(next) if next.kind == GOAWAY => break Some(next.error()),
+            Some(_) => {}
+            None => break None,
+        }
+    };
+    assert_eq!(said, Some(ENHANCE_YOUR_CALM));
+    assert!(refused <= max, "{refused} of {max}");
     service.audit();
 }
 

@@ -5,6 +5,7 @@ use std::net::{Shutdown, TcpStream};
 
 use serde_json::json;
 
+use crate::frames;
 use crate::http::{Answer, Connection, Request};
 use crate::service::Service;
 
@@ -14,6 +15,18 @@ fn raw(service: &Service, bytes: &str) -> (Answer, bool) {
     connection.send(bytes.as_bytes()).unwrap();
     let answer = connection.answer(false).unwrap_or_else(|error| panic!("{error}: {bytes}"));
     (answer, connection.is_closed())
+}
+
+/// Sends bytes and returns the first answer, and whether the connection is to be closed after it.
+fn raw_until_answer(service: &Service, bytes: &str) -> (Answer, bool) {
+    let mut connection = service.connect();
+    connection.send(bytes.as_bytes()).unwrap();
+    let answer = connection.answer(false).unwrap_or_else(|error| panic!("{error}: {bytes}"));
+    let closes = answer.header("connection") == Some("close");
+    if closes {
+        assert!(connection.is_closed(), "{bytes}");
+    }
+    (answer, closes)
 }
 
 fn head(service: &Service, first: &str, headers: &str) -> String {
@@ -96,6 +109,129 @@ fn heads_that_are_none_are_refused() {
         assert_eq!(answer.status, 431, "{answer}");
     }
     service.get("/v1/clock", &[]);
+    service.audit();
+}
+
+/// RFC 9112 §3.2: whoever stands between must read the same host as the service.
+#[test]
+fn a_request_is_for_one_host() {
+    let service = Service::start();
+    let key = format!("Authorization: Bearer {}\r\n", service.admin);
+    let check = |first: &str, hosts: &str, expected: u16| {
+        let (answer, closed) = raw_until_answer(&service, &format!("{first}\r\n{hosts}{key}\r\n"));
+        assert_eq!(answer.status, expected, "{first} {hosts:?}: {answer}");
+        if expected == 400 {
+            answer.refused(400, "invalid_host");
+        }
+        assert_eq!(closed, expected == 400, "{first} {hosts:?}");
+    };
+    let get = "GET /v1/clock HTTP/1.1";
+    for right in ["timenav.test", "timenav.test:8080", "127.0.0.1", "[::1]:80", "TIMENAV.test", "timenav.test:"] {
+        check(get, &format!("Host: {right}\r\n"), 200);
+    }
+    check(get, "", 400);
+    check(get, "Host: a\r\nHost: a\r\n", 400);
+    check(get, "Host: a\r\nhOST: b\r\n", 400);
+    for wrong in ["", "a b", "a/b", "user@a", "a:b", "a:99999", "[::1", "http://a", "a, b", "\u{e4}"] {
+        check(get, &format!("Host: {wrong}\r\n"), 400);
+    }
+    // The target counts before the field, which has to be there all the same.
+    check("GET http://a.test/v1/clock HTTP/1.1", "Host: b.test\r\n", 200);
+    check("GET http://a.test/v1/clock HTTP/1.1", "", 400);
+    check("GET http://user@a.test/v1/clock HTTP/1.1", "Host: a.test\r\n", 400);
+    for (hosts, expected) in [("", "HTTP/1.0 200 "), ("Host: a\r\nHost: b\r\n", "HTTP/1.0 400 ")] {
+        let mut connection = service.connect();
+        connection.send(format!("GET /v1/clock HTTP/1.0\r\n{hosts}{key}\r\n").as_bytes()).unwrap();
+        let answer = String::from_utf8(connection.read_to_end().unwrap()).unwrap();
+        assert!(answer.starts_with(expected), "{answer}");
+    }
+    check("GET /nothing HTTP/1.1", "", 400);
+    check("OPTIONS * HTTP/1.1", "", 400);
+    service.audit();
+}
+
+/// RFC 9113 §8.3.1.
+#[test]
+fn a_request_over_http_2_is_for_one_host() {
+    let service = Service::start();
+    let usual = [(":method", "GET"), (":scheme", "http"), (":path", "/healthz")];
+    let check = |more: &[(&str, &str)], expected: bool| {
+        let mut connection = frames::Connection::open(service.address());
+        let block = frames::fields(&[&usual, more].concat());
+        connection.send(&frames::frame(frames::HEADERS, frames::END_HEADERS | frames::END_STREAM, 1, &block)).unwrap();
+        // 200 is one byte. Other statuses are not, and what is malformed has no answer.
+        let passed = loop {
+            match connection.next() {
+                Some(next) if next.kind == frames::HEADERS => break next.payload[0] == 0x88,
+                Some(next) if matches!(next.kind, frames::RST_STREAM | frames::GOAWAY) => break false,
+                Some(_) => {}
+                None => break false,
+            }
+        };
+        assert_eq!(passed, expected, "{more:?}");
+    };
+    check(&[(":authority", "a.test")], true);
+    check(&[("host", "a.test")], true);
+    check(&[(":authority", "a.test"), ("host", "A.test")], true);
+    check(&[], false);
+    check(&[(":authority", "a.test"), ("host", "b.test")], false);
+    check(&[(":authority", "a.test"), ("host", "a.test"), ("host", "a.test")], false);
+    check(&[(":authority", "user@a.test")], false);
+    check(&[(":authority", "")], false);
+    check(&[("host", "a b")], false);
+    service.audit();
+}
+
+/// The library that reads heads takes a bare LF for the end of a line, as RFC 9112 §2.2 allows, and cannot be told not
+/// to. So what follows one is a line of its own, for this service and for whoever reads it so before it; and nothing
+/// that a field says may have one in it.
+#[test]
+fn a_bare_line_feed_smuggles_nothing() {
+    let service = Service::start();
+    let key = format!("Authorization: Bearer {}", service.admin);
+    let clock = |head: &str| raw_until_answer(&service, head).0;
+    let plain = clock(&format!("GET /v1/clock HTTP/1.1\nHost: timenav.test\n{key}\n\n"));
+    assert_eq!(plain.status, 200, "{plain}");
+    // Whoever forwards the LF inside a field has forwarded a second host, or a second framing.
+    let answer = clock(&format!("GET /v1/clock HTTP/1.1\r\nHost: timenav.test\r\nX: a\nHost: b\r\n{key}\r\n\r\n"));
+    answer.refused(400, "invalid_host");
+    let json = "Content-Type: application/json\r\n";
+    let smuggled = head(&service, "POST /v1/pause-time HTTP/1.1", &format!("{json}Content-Length: 2\r\n"));
+    for framing in [
+        "Content-Length: 0\r\nX: a\nContent-Length: 5\r\n".to_owned(),
+        "Content-Length: 5\r\nX: a\nTransfer-Encoding: chunked\r\n".to_owned(),
+        "X: a\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n".to_owned(),
+        "Transfer-Encoding: chunked\nContent-Length: 5\r\n".to_owned(),
+    ] {
+        let first = head(&service, "POST /v1/resume-time HTTP/1.1", &format!("{json}{framing}"));
+        let mut connection = service.connect();
+        let _ = connection.send(format!("{first}0\r\n\r\n{smuggled}{{}}").as_bytes());
+        let all = String::from_utf8(connection.read_to_end().unwrap()).unwrap();
+        assert_eq!(all.matches("HTTP/1.1 ").count(), 1, "{framing:?}: {all}");
+    }
+    // A bare CR is the end of nothing.
+    for bytes in ["GET /v1/clock HTTP/1.1\r\nHost: a\rX: b\r\n\r\n", "GET /v1/clock HTTP/1.1\rHost: a\r\n\r\n"] {
+        assert_eq!(raw(&service, bytes).0.status, 400, "{bytes:?}");
+    }
+    // Nor does a chunk end with less than a whole line end.
+    let chunked = head(&service, "POST /v1/pause-time HTTP/1.1", &format!("{json}Transfer-Encoding: chunked\r\n"));
+    for body in ["2\n{}\r\n0\r\n\r\n", "2\r\n{}\n0\r\n\r\n", "2;a\nb\r\n{}\r\n0\r\n\r\n"] {
+        let (answer, closed) = raw(&service, &format!("{chunked}{body}"));
+        assert_eq!((answer.status, closed), (400, true), "{body:?}: {answer}");
+    }
+    assert_eq!(service.get("/v1/clock", &[])["state"], "running", "none of them was carried out");
+    service.audit();
+}
+
+#[test]
+fn a_head_has_so_many_fields() {
+    let service = Service::start();
+    let max = service.get("/v1/limits", &[])["limits"]["head_fields_max"].as_u64().unwrap();
+    for (count, expected) in [(max - 1, 200), (max, 431)] {
+        let fields: String = (0..count).map(|number| format!("X-{number}: x\r\n")).collect();
+        let (answer, _) = raw_until_answer(&service, &format!("GET /healthz HTTP/1.1\r\nHost: a\r\n{fields}\r\n"));
+        assert_eq!(answer.status, expected, "{count}");
+    }
     service.audit();
 }
 

@@ -1,0 +1,135 @@
+//! For which host a request is: it says so once, and rightly.
+//!
+//! Sources: RFC 9112 §3.2, RFC 9113 §8.3.1, RFC 9110 §4.2.3 and §7.2. What a proxy and this service read differently is
+//! how a request comes where it should not.
+
+use std::net::Ipv6Addr;
+
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::header::{CONNECTION, HOST};
+use http::request::Parts;
+use http::{HeaderValue, Version};
+
+use crate::problem::Failure;
+
+/// Refuses a request that does not say for which host it is, or says it in two ways.
+pub(crate) async fn one_host(request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    match fault(&parts) {
+        None => next.run(Request::from_parts(parts, body)).await,
+        Some(detail) => {
+            let mut response = Failure::Host { detail }.into_response();
+            // What follows on the connection may be meant for somebody else.
+            if parts.version < Version::HTTP_2 {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            response
+        }
+    }
+}
+
+/// Returns what is wrong with the host of a request, if anything is.
+fn fault(parts: &Parts) -> Option<&'static str> {
+    let mut fields = parts.headers.get_all(HOST).iter();
+    let first = fields.next();
+    if fields.next().is_some() {
+        return Some("the request has more than one Host field; send one");
+    }
+    let field = match first.map(HeaderValue::to_str) {
+        Some(Ok(text)) => Some(text),
+        Some(Err(_)) => return Some("the Host field is not a host with an optional port"),
+        None => None,
+    };
+    let target = parts.uri.authority().map(http::uri::Authority::as_str);
+    if target.is_some_and(|authority| !is_host(authority)) {
+        return Some("the target of the request does not have a host with an optional port");
+    }
+    if field.is_some_and(|host| !is_host(host)) {
+        return Some("the Host field is not a host with an optional port");
+    }
+    match (field, target) {
+        // Only this version had it so, and some programs that look after a service still send it.
+        (None, _) if parts.version <= Version::HTTP_10 => None,
+        (None, Some(_)) if parts.version >= Version::HTTP_2 => None,
+        (None, _) => Some("the request has no Host field; send one"),
+        // In HTTP/1.1 the target counts, and the field is not looked at (RFC 9112 §3.2.2).
+        (Some(host), Some(authority)) if parts.version >= Version::HTTP_2 && !host.eq_ignore_ascii_case(authority) => {
+            Some("the Host field and the target of the request name different hosts")
+        }
+        (Some(_), _) => None,
+    }
+}
+
+/// Returns whether a text is a host and at most a port (RFC 3986 §3.2.2 and §3.2.3), without the name of a user.
+fn is_host(text: &str) -> bool {
+    let (host, port) = match text.strip_prefix('[') {
+        Some(rest) => {
+            let Some((address, port)) = rest.split_once(']') else { return false };
+            if address.parse::<Ipv6Addr>().is_err() {
+                return false;
+            }
+            ("", port)
+        }
+        None => text.split_at(text.find(':').unwrap_or(text.len())),
+    };
+    let is_named = text.starts_with('[') || (!host.is_empty() && host.bytes().all(is_of_a_name));
+    let is_port = |port: &str| port.is_empty() || port.parse::<u16>().is_ok() && !port.starts_with('+');
+    is_named && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
+}
+
+/// Returns whether a byte may stand in the name of a host. Names of the DNS and addresses have less.
+fn is_of_a_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_a_name_or_an_address_with_at_most_a_port() {
+        for right in [
+            "time.example.org",
+            "localhost:8080",
+            "127.0.0.1",
+            "[::1]",
+            "[::1]:8080",
+            "[::ffff:192.0.2.1]",
+            "a",
+            "host_name.internal",
+            "time.example.org:",
+            "x:65535",
+        ] {
+            assert!(is_host(right), "{right}");
+        }
+        for wrong in [
+            "",
+            ":80",
+            "a b",
+            "a/b",
+            "user@host",
+            "a:b",
+            "a:80:80",
+            "a:65536",
+            "a:-1",
+            "a:+1",
+            "[::1",
+            "::1",
+            "[]",
+            "[x]",
+            "[::1]80",
+            "a\"b",
+            "a<b",
+            "a,b@c",
+            "http://a",
+            "a#b",
+            "a?b",
+            "a\\b",
+            "é",
+        ] {
+            assert!(!is_host(wrong), "{wrong}");
+        }
+    }
+}
