@@ -19,6 +19,7 @@ use crate::command::{Command, Submission};
 use crate::engine::Shared;
 use crate::group::{Group, Known, SaltPool, Sealed, Undo};
 use crate::refusal::Refusal;
+use crate::seldom::Seldom;
 use crate::state::World;
 use crate::store::{Store, StoreError};
 
@@ -37,6 +38,8 @@ pub(crate) struct Committer {
     pub(crate) shared: Arc<Shared>,
     pub(crate) world: World,
     pub(crate) runtime: Handle,
+    /// When it was last told that the store fails: anybody can have it tried again.
+    pub(crate) failures: Seldom,
 }
 
 impl Committer {
@@ -82,7 +85,9 @@ impl Committer {
         let known = match self.runtime.block_on(known(&*self.store, &self.world, &submissions)) {
             Ok(known) => known,
             Err(error) => {
-                tracing::error!(%error, "the store cannot be read");
+                if let Some(untold) = self.failures.tell(self.shared.doors.clock.now()) {
+                    tracing::error!(%error, untold, "the store cannot be read");
+                }
                 refuse(submissions, &error.into());
                 return None;
             }
@@ -108,7 +113,9 @@ impl Committer {
         match committed {
             Ok(()) => Some((sealed, salts)),
             Err(error) => {
-                tracing::error!(%error, "a group could not be committed");
+                if let Some(untold) = self.failures.tell(shared.doors.clock.now()) {
+                    tracing::error!(%error, untold, "a group could not be committed");
+                }
                 undo.apply(&mut self.world);
                 for (answer, _) in sealed.answers {
                     // A receiver that is gone does not wait for an answer.

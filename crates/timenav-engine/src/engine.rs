@@ -32,6 +32,7 @@ use crate::passwords::Passwords;
 use crate::published::Published;
 use crate::refusal::Refusal;
 use crate::scan::ScanPlaces;
+use crate::seldom::Seldom;
 use crate::sessions;
 use crate::signer::Signer;
 use crate::state::{Directory, TimelineState, World};
@@ -239,6 +240,7 @@ impl Engine {
             shared: Arc::clone(&shared),
             world,
             runtime: Handle::current(),
+            failures: Seldom::default(),
         };
         let threads = committer.start().map_err(OpenError::Thread)?;
         let inner = Inner { shared, store, submissions: RwLock::new(Some(sender)), threads: Mutex::new(threads) };

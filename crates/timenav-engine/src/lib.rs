@@ -44,6 +44,7 @@ mod state;
 mod published;
 mod live;
 mod ledger_stream;
+mod seldom;
 
 mod entropy;
 mod gazetteer;
@@ -88,6 +89,7 @@ pub use scan::{
     scan,
 };
 pub use scan_events::{EventMarks, EventSummary};
+pub use seldom::Seldom;
 pub use sessions::{NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
 pub use state::{Anchor, ApiKey, Directory, KeptPassword, Session, TimelineState, User};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
-use timenav_engine::Engine;
+use timenav_engine::{Engine, Seldom};
 use tokio_util::sync::CancellationToken;
 
 use crate::connections::ConnectionCounts;
@@ -49,6 +49,8 @@ pub(crate) struct App {
     pub(crate) options: Arc<HttpOptions>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) rates: Arc<Rates>,
+    /// When it was last told that a request could not be carried out.
+    pub(crate) unavailable: Arc<Seldom>,
 }
 
 /// Prefixes under which every operation is served by the same handler.
@@ -85,7 +87,8 @@ pub(crate) fn operations() -> Vec<Route> {
 /// Returns the whole service, ready to be served.
 pub fn router(engine: Engine, options: HttpOptions) -> Router {
     let rates = Arc::new(Rates::new(&engine, options.requests_per_minute));
-    let app = App { rates, engine, options: Arc::new(options), metrics: Arc::new(Metrics::new()) };
+    let (options, metrics) = (Arc::new(options), Arc::new(Metrics::new()));
+    let app = App { engine, options, metrics, rates, unavailable: Arc::default() };
     let (mut for_callers, mut for_anybody) = (Router::new(), Router::new());
     for route in operations() {
         for path in route.paths() {

@@ -69,7 +69,7 @@ pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: N
     let mut response = if asks_options && response.status() == StatusCode::METHOD_NOT_ALLOWED {
         options(&response)
     } else {
-        written(response, &id, wants_problem)
+        written(&app, response, &id, wants_problem)
     };
     let took = app.engine.now().since(began);
     let status = response.status().as_u16();
@@ -155,13 +155,13 @@ fn allow(headers: &HeaderMap) -> String {
 }
 
 /// Writes a failure that is on its way, in the shape that the client accepts.
-fn written(mut response: Response, id: &RequestId, wants_problem: bool) -> Response {
+fn written(app: &App, mut response: Response, id: &RequestId, wants_problem: bool) -> Response {
     let Some(Unwritten(failure)) = response.extensions_mut().remove::<Unwritten>() else { return response };
     let failure = match failure {
         Failure::Method { .. } => Failure::Method { allow: allow(response.headers()) },
         other => other,
     };
-    log_once(&failure, id);
+    log_seldom(app, &failure, id);
     if let Failure::Method { allow } = &failure
         && let Ok(value) = HeaderValue::from_str(allow)
     {
@@ -175,6 +175,14 @@ fn written(mut response: Response, id: &RequestId, wants_problem: bool) -> Respo
         if wants_problem { problem_json(status, problem) } else { (status, Json(problem)).into_response() };
     written.headers_mut().extend(headers);
     written
+}
+
+/// Logs a failure, unless everybody's requests fail so and it was told within the last minute.
+fn log_seldom(app: &App, failure: &Failure, id: &RequestId) {
+    let Failure::Refused(Refusal::Unavailable(error)) = failure else { return log_once(failure, id) };
+    if let Some(untold) = app.unavailable.tell(app.engine.now()) {
+        tracing::warn!(request_id = &id.0, error, untold, "a request could not be carried out");
+    }
 }
 
 /// Logs what only this request shows. What has stopped the ledger was logged where it happened.

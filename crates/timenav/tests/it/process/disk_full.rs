@@ -113,3 +113,22 @@ fn what_was_answered_before_the_room_ended_is_there_after_a_restart() {
     assert_eq!(events(&service).len(), kept.len() + 1);
     service.audit();
 }
+
+/// What anybody can provoke is told once a minute, and not once for each who asks.
+#[test]
+fn strangers_write_no_lines_while_there_is_no_room() {
+    let (service, mut kept) = with_little_room();
+    fill(&service, &mut kept);
+    let mut stranger = service.connect();
+    for _ in 0..100 {
+        stranger.exchange(&Request::get("/v1/clock").anonymous()).unwrap().refused(503, "unavailable");
+    }
+    let log = service.log_text();
+    for line in ["a group could not be committed", "a request could not be carried out"] {
+        let told = log.matches(line).count();
+        // A second one where a minute has passed in between.
+        assert!((1..=2).contains(&told), "{told} times {line:?}");
+    }
+    set_room(&service, None);
+    service.audit();
+}

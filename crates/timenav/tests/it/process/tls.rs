@@ -1,9 +1,18 @@
 //! HTTPS: served where there is a certificate, refused with a word where it cannot be.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::version::{TLS12, TLS13};
+use tokio_rustls::rustls::{self, ClientConfig, ClientConnection, HandshakeKind, RootCertStore, StreamOwned};
 
 use super::refused_start;
+use crate::http::Connection;
 use crate::service::{Process, run, timenav};
 
 /// Writes a certificate for `localhost` that signs itself, and its key.
@@ -74,4 +83,132 @@ fn a_certificate_that_cannot_be_used_is_named() {
     std::fs::write(&arguments[1], "no certificate").unwrap();
     let complaint = refused_start(&data, &["--tls-cert", &arguments[1], "--tls-key", &arguments[3]]);
     assert!(complaint.contains("cert.pem"), "{complaint}");
+}
+
+/// A service with a certificate of its own that waits for nobody longer than a second, in a folder of its own.
+struct Encrypted {
+    process: Process,
+    cert: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Encrypted {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let certified = certify(folder.path());
+        let mut arguments: Vec<&str> = certified.iter().map(String::as_str).collect();
+        arguments.extend(["--handshake-secs", "1", "--connection-idle-secs", "1"]);
+        let (data, log) = (folder.path().join("data"), folder.path().join("log"));
+        let process = Process::start_at("https", &data, &log, &arguments);
+        Self { process, cert: certified[1].clone(), _folder: folder }
+    }
+
+    /// Returns how a client speaks that trusts the certificate, and offers these protocols.
+    fn client(&self, version: &'static rustls::SupportedProtocolVersion, protocols: &[&str]) -> ClientConfig {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_file(&self.cert).unwrap()).unwrap();
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let config = ClientConfig::builder_with_provider(provider).with_protocol_versions(&[version]).unwrap();
+        let mut config = config.with_root_certificates(roots).with_no_client_auth();
+        config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        config
+    }
+
+    /// Shakes hands with the service, and asks something of it where that is HTTP/1.
+    fn shake(&self, client: &Arc<ClientConfig>, name: &str) -> Result<ClientConnection, String> {
+        let name = name.to_owned().try_into().unwrap();
+        let connection = ClientConnection::new(Arc::clone(client), name).unwrap();
+        let mut stream = StreamOwned::new(connection, TcpStream::connect(self.process.address).unwrap());
+        let ask = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        stream.write_all(ask).map_err(|error| error.to_string())?;
+        // Tickets for the next time come with the answer, if there is one.
+        let _ = stream.read_to_end(&mut Vec::new());
+        Ok(stream.conn)
+    }
+}
+
+#[test]
+fn a_handshake_that_never_ends_is_cut() {
+    let service = Encrypted::start();
+    let record = |length: u16, bytes: &[u8]| [&[0x16, 3, 1][..], &length.to_be_bytes(), bytes].concat();
+    let cases: [(&str, Vec<u8>); 9] = [
+        ("nothing", Vec::new()),
+        ("a byte", vec![0x16]),
+        ("the head of a record", record(200, &[])),
+        ("half a hello", record(200, &[1, 0, 0, 196, 3, 3])),
+        ("a hello of 16 MB", record(16_384, &[&[1, 255, 255, 255], &[0; 16_380][..]].concat())),
+        ("a record that is too long", record(65_535, &[])),
+        ("bytes that are nothing", vec![0xa5; 300]),
+        ("a request that is not encrypted", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".to_vec()),
+        ("HTTP/2 that is not encrypted", crate::frames::PREFACE.to_vec()),
+    ];
+    let opened = cases.map(|(name, bytes)| {
+        let mut connection = Connection::open(service.process.address).unwrap();
+        connection.send(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
+        (name, connection)
+    });
+    for (name, mut connection) in opened {
+        let said = connection.read_to_end().unwrap_or_else(|error| panic!("{name}: {error}"));
+        // At most an alert, which is fatal.
+        assert!(said.is_empty() || said.starts_with(&[0x15, 3]) && said[5] == 2, "{name}: {said:?}");
+    }
+    // Nor is one that ended the beginning of silence.
+    let client = Arc::new(service.client(&TLS13, &["h2"]));
+    let connection = ClientConnection::new(client, "localhost".try_into().unwrap()).unwrap();
+    let mut stream = StreamOwned::new(connection, TcpStream::connect(service.process.address).unwrap());
+    while stream.conn.is_handshaking() {
+        stream.conn.complete_io(&mut stream.sock).unwrap();
+    }
+    let _ = stream.read_to_end(&mut Vec::new());
+}
+
+#[test]
+fn versions_that_are_gone_are_refused() {
+    let service = Encrypted::start();
+    for (version, speaks) in [([3, 0], false), ([3, 1], false), ([3, 2], false), ([3, 3], true)] {
+        // Suites that each of them may have, and which curves and signatures TLS 1.2 may use.
+        let suites = [0xc0, 0x2b, 0xc0, 0x2f, 0xc0, 0x09, 0xc0, 0x13, 0, 0x2f];
+        let extensions = [0, 10, 0, 4, 0, 2, 0, 23, 0, 13, 0, 4, 0, 2, 4, 3];
+        let mut body = [&version[..], &[7; 32], &[0, 0, 10], &suites, &[1, 0]].concat();
+        body.extend_from_slice(&[&[0, 16], &extensions[..]].concat());
+        let length = u8::try_from(body.len()).unwrap();
+        let hello = [&[0x16, 3, 1, 0, length + 4, 1, 0, 0, length], &body[..]].concat();
+        let mut connection = Connection::open(service.process.address).unwrap();
+        connection.send(&hello).unwrap();
+        let said = connection.read_to_end().unwrap();
+        // A hello in return is a handshake record, a refusal a fatal alert.
+        assert_eq!(said[0] == 0x16, speaks, "{version:?}: {said:?}");
+        assert!(speaks || (said[0] == 0x15 && said[5] == 2), "{version:?}: {said:?}");
+    }
+}
+
+#[test]
+fn protocols_are_agreed_on_and_sessions_go_on() {
+    let service = Encrypted::start();
+    for version in [&TLS12, &TLS13] {
+        for (offered, expected) in [
+            (&["h2", "http/1.1"][..], Ok(Some("h2"))),
+            (&["http/1.1"], Ok(Some("http/1.1"))),
+            (&[], Ok(None)),
+            (&["http/1.0"], Err(())),
+        ] {
+            let client = Arc::new(service.client(version, offered));
+            let agreed = service.shake(&client, "localhost").map_err(|_| ());
+            let agreed = agreed.map(|connection| connection.alpn_protocol().map(<[u8]>::to_vec));
+            assert_eq!(agreed, expected.map(|name| name.map(|name: &str| name.as_bytes().to_vec())), "{offered:?}");
+        }
+        // The second time goes on with the session of the first, and sends nothing before its end.
+        let client = Arc::new(service.client(version, &["http/1.1"]));
+        let kinds = [0, 1].map(|_| service.shake(&client, "localhost").unwrap().handshake_kind());
+        assert_eq!(kinds, [Some(HandshakeKind::Full), Some(HandshakeKind::Resumed)], "{version:?}");
+        let mut eager = service.client(version, &["http/1.1"]);
+        eager.enable_early_data = true;
+        let eager = Arc::new(eager);
+        service.shake(&eager, "localhost").unwrap();
+        let mut again = ClientConnection::new(Arc::clone(&eager), "localhost".try_into().unwrap()).unwrap();
+        assert!(again.early_data().is_none(), "{version:?}");
+        // Another name is told by the certificate, whatever the client asked for.
+        let refused = service.shake(&client, "other.test").unwrap_err();
+        assert!(refused.contains("not valid for name"), "{refused}");
+    }
 }

@@ -1,0 +1,44 @@
+//! Lines of the log that anybody can provoke are written once a minute at most, and say how many there would have been.
+
+use parking_lot::Mutex;
+use timenav_core::time::{Instant, Wall};
+
+/// Microseconds between two lines of a kind.
+const EVERY_MICROS: i64 = 60_000_000;
+
+/// Whether it is time for another line of a kind.
+#[derive(Debug, Default)]
+pub struct Seldom(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    last: Option<Instant<Wall>>,
+    untold: u64,
+}
+
+impl Seldom {
+    /// Counts an occasion. Returns how many there were since the last line, without this one, where it is time for
+    /// another line.
+    pub fn tell(&self, now: Instant<Wall>) -> Option<u64> {
+        let mut kept = self.0.lock();
+        if kept.last.is_some_and(|last| now.since(last).micros() < EVERY_MICROS) {
+            kept.untold += 1;
+            return None;
+        }
+        kept.last = Some(now);
+        Some(std::mem::take(&mut kept.untold))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_a_line_a_minute() {
+        let seldom = Seldom::default();
+        let tell = |seconds: i64| seldom.tell(Instant::from_micros(seconds * 1_000_000).unwrap());
+        let told = [0, 0, 1, 59, 60, 61, 200, 259, 260].map(tell);
+        assert_eq!(told, [Some(0), None, None, None, Some(3), None, Some(1), None, Some(1)]);
+    }
+}
