@@ -457,7 +457,10 @@ fn find_key(data: Option<PathBuf>, is_local: bool, surroundings: &Surroundings) 
 }
 
 /// Returns the certificates in a file.
-fn authorities(path: &Path) -> anyhow::Result<Vec<Certificate>> {
+///
+/// # Errors
+/// It cannot be read, or has none.
+pub(crate) fn authorities(path: &Path) -> anyhow::Result<Vec<Certificate>> {
     let text = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let certificates = Certificate::from_pem_bundle(&text).ok().filter(|certificates| !certificates.is_empty());
     certificates.with_context(|| format!("{} has no certificate in PEM", path.display()))
@@ -472,7 +475,8 @@ pub(crate) fn service_url(text: &str) -> Result<Url, String> {
     }
 }
 
-fn is_this_machine(url: &Url) -> bool {
+/// Returns whether an address is one of this machine.
+pub(crate) fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }

@@ -17,6 +17,7 @@ mod user;
 mod stream;
 mod proof;
 mod verify;
+mod doctor;
 mod openapi;
 mod completions;
 mod markdown_help;
@@ -64,6 +65,7 @@ enum Command {
     Stream(stream::StreamCommand),
     Proof(proof::ProofCommand),
     Verify(verify::VerifyCommand),
+    Doctor(doctor::DoctorCommand),
     Openapi(openapi::OpenapiCommand),
     Completions(completions::CompletionsCommand),
     #[command(hide = true)]
@@ -90,6 +92,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Stream(command) => stream::run(command, surroundings),
         Command::Proof(command) => proof::run(command, surroundings),
         Command::Verify(command) => verify::run(&command, surroundings),
+        Command::Doctor(command) => doctor::run(command, surroundings),
         Command::Openapi(command) => openapi::run(&command),
         Command::Completions(command) => completions::run(&command),
         Command::MarkdownHelp(command) => markdown_help::run(&command),

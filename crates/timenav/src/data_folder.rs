@@ -18,7 +18,7 @@ pub(crate) const DATABASE_FILE: &str = "timenav.db";
 /// The key that signs checkpoints.
 pub(crate) const SIGNING_KEY_FILE: &str = "signing.key";
 /// The key that takes its place, while a rotation is not finished.
-const NEXT_SIGNING_KEY_FILE: &str = "signing.key.next";
+pub(crate) const NEXT_SIGNING_KEY_FILE: &str = "signing.key.next";
 /// The checkpoints outside the database.
 pub(crate) const CHECKPOINTS_FILE: &str = "checkpoints.log";
 const CHECKPOINTS_LOCK_FILE: &str = "checkpoints.lock";

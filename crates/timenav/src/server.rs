@@ -29,7 +29,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub(crate) use descriptors::make_room_for;
+pub(crate) use descriptors::{connections, make_room_for};
 pub(crate) use limits::Bounds;
 pub(crate) use tls::acceptor;
 

@@ -6,6 +6,7 @@
 mod commit;
 mod data;
 mod events;
+mod examination;
 mod identity;
 mod maintenance;
 mod migrations;
@@ -28,6 +29,7 @@ use rusqlite::{Connection, OpenFlags};
 use timenav_engine::StoreError;
 use tokio::sync::Semaphore;
 
+pub use examination::{Examination, ExaminedKey};
 use maintenance::Maintenance;
 pub use scan::SqliteArchive;
 

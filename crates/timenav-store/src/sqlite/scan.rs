@@ -13,6 +13,7 @@ use timenav_engine::{
     Anchor, DataRecord, EntryMarks, EntryRow, KeptEvent, KeptRows, ScanSource, Snapshot, StoreError, TimelineKey,
 };
 
+use super::examination::{self, Examination};
 use super::values::{POSITION_MAX, count, entry_key, failed, id, sql};
 use super::{READER_CACHE_KIB, SqliteStore, configure, data, identity, orphans, read, tiles};
 
@@ -63,6 +64,14 @@ impl SqliteArchive {
     /// They cannot be read.
     pub fn timelines(&self) -> Result<Vec<TimelineId>, StoreError> {
         self.0.read(timelines)
+    }
+
+    /// Returns what an operator should know about it.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn examine(&self) -> Result<Examination, StoreError> {
+        self.0.read(examination::examine)
     }
 
     async fn read<T: Send + 'static>(

@@ -27,6 +27,7 @@ mod tour;
 mod verifier;
 mod manners;
 mod connections;
+mod doctor;
 mod pages;
 mod console;
 

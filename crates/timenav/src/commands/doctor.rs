@@ -1,0 +1,66 @@
+//! `timenav doctor`: looks whether a service is run as safely as it could be.
+
+mod check;
+mod database;
+mod folder;
+mod network;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use reqwest::Url;
+
+use self::check::Outcome;
+use super::Surroundings;
+use crate::client::service_url;
+use crate::config::{ServeOptions, Settings};
+use crate::exit::Failure;
+use crate::output;
+
+/// Looks whether a service is run as safely as it could be, and says what to do about it.
+///
+/// It looks at the data folder and the settings that `serve` would use with the same flags, environment and file, and
+/// with --url at a service that runs, as a stranger and, with a key in `TIMENAV_API_KEY`, as its owner. It changes
+/// nothing, and works while the service runs and while it does not. Give it as the user that the service runs as.
+///
+/// One line is printed for each check: `ok`; `warn`, which may be as you want it; or `fail`. The exit code is 0 unless
+/// something failed, and 1 then. docs/hardening.md has the reasons.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DoctorCommand {
+    /// Look at what makes a service safe. There is nothing else that it looks at yet.
+    #[arg(long, required = true)]
+    security: bool,
+    /// Look at the service there too.
+    #[arg(long, env = "TIMENAV_URL", value_name = "URL", value_parser = service_url)]
+    url: Option<Url>,
+    /// Trust the certificate of that service whose authority is in this file (PEM), and no other authority.
+    #[arg(long, env = "TIMENAV_CA", value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Print what was seen in JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten, next_help_heading = "As for serve")]
+    options: ServeOptions,
+}
+
+/// Looks at a service.
+///
+/// # Errors
+/// Something fails, or the settings cannot be read.
+pub(crate) fn run(command: DoctorCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let settings = Settings::resolve(command.options)?;
+    let mut checks = settings::look_at(&settings);
+    checks.extend(folder::look_at(&settings));
+    checks.extend(database::look_at(&settings));
+    if let Some(url) = &command.url {
+        checks.extend(network::look_at(url, command.ca.as_deref(), surroundings)?);
+    }
+    output::write(&if command.json { check::json(&checks) } else { check::text(&checks) })?;
+    match checks.iter().filter(|check| check.outcome == Outcome::Fail).count() {
+        0 => Ok(()),
+        1 => Err(anyhow::anyhow!("1 check failed").into()),
+        count => Err(anyhow::anyhow!("{count} checks failed").into()),
+    }
+}

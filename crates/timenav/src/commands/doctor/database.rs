@@ -1,0 +1,127 @@
+//! The database: who is in it, what it would run, and when somebody last looked whether it is as it was signed.
+
+use timenav_core::time::{Instant, Wall};
+use timenav_engine::WallClock as _;
+use timenav_store::{Examination, ExaminedKey, SqliteArchive};
+
+use super::check::{Check, some_of};
+use crate::config::Settings;
+use crate::data_folder::DATABASE_FILE;
+use crate::doors::HostClock;
+
+const DAY_MICROS: i64 = 86_400_000_000;
+/// Days after which a scan is long ago.
+const SCAN_DAYS_MAX: i64 = 30;
+/// Microseconds that a clock may be behind the newest entry: two processes read it one after the other.
+const CLOCK_BEHIND_MICROS_MAX: i64 = 1_000_000;
+
+pub(super) fn look_at(settings: &Settings) -> Vec<Check> {
+    let path = settings.data.join(DATABASE_FILE);
+    if !path.exists() {
+        return Vec::new();
+    }
+    match SqliteArchive::open(&path).and_then(|archive| archive.examine()) {
+        Ok(examined) => {
+            let mut checks = vec![Check::ok("database", "the database can be read")];
+            checks.extend(of(&examined, HostClock::start().now(), settings.demo));
+            checks
+        }
+        Err(error) => {
+            let advice = "Run timenav verify on it, and restore a backup if it is damaged";
+            vec![Check::fail("database", format!("the database cannot be read: {error}"), advice)]
+        }
+    }
+}
+
+/// Checks what is in a database, at that host time.
+pub(super) fn of(examined: &Examination, now: Instant<Wall>, loads_demo: bool) -> Vec<Check> {
+    vec![
+        schema(examined),
+        host_clock(examined, now),
+        scan(examined, now),
+        operators(examined),
+        operator_keys(&live(examined, now)),
+        keys(&live(examined, now)),
+        demo(examined.has_demo, loads_demo),
+    ]
+}
+
+fn live(examined: &Examination, now: Instant<Wall>) -> Vec<&ExaminedKey> {
+    examined.keys.iter().filter(|key| key.expires_at.is_none_or(|end| end > now)).collect()
+}
+
+/// Triggers and views alone: whether the rest is as the migrations make it is told by the store where it opens a file.
+fn schema(examined: &Examination) -> Check {
+    if examined.programs.is_empty() {
+        return Check::ok("schema", "there is no trigger and no view in the database");
+    }
+    let seen = format!("the database has what the service never makes: {}", some_of(&examined.programs));
+    Check::fail("schema", seen, "Somebody has changed it: keep a copy, and run timenav verify with a key that you kept")
+}
+
+fn host_clock(examined: &Examination, now: Instant<Wall>) -> Check {
+    let Some(newest) = examined.newest else { return Check::ok("host-clock", "there is no entry to compare it with") };
+    let behind = newest.since(now).micros();
+    if behind > CLOCK_BEHIND_MICROS_MAX {
+        let seen = format!("the clock of this machine is {} seconds behind the newest entry", behind / 1_000_000);
+        let advice = "Set it right: until it has passed that entry, all entries carry one time and clocks stand still";
+        return Check::fail("host-clock", seen, advice);
+    }
+    Check::ok("host-clock", "the clock of this machine is not behind the newest entry")
+}
+
+fn scan(examined: &Examination, now: Instant<Wall>) -> Check {
+    let advice =
+        "Run timenav verify with a key and a checkpoint that you kept, on another machine, and note that you did";
+    match examined.last_scan.map(|at| now.since(at).micros() / DAY_MICROS) {
+        Some(days) if days <= SCAN_DAYS_MAX => {
+            Check::ok("scan", format!("the service was last scanned {days} days ago"))
+        }
+        Some(days) => Check::warn("scan", format!("the service was last scanned {days} days ago"), advice),
+        None => Check::warn("scan", "no recent entry tells of a scan, and of verify no entry can tell", advice),
+    }
+}
+
+fn operators(examined: &Examination) -> Check {
+    match examined.operators.as_slice() {
+        [] => Check::fail("operators", "nobody is an operator", "Restore a backup: nobody can administer the service"),
+        [only] => {
+            let advice = "Make another one: if the key of the only one is lost, there is no way in but a backup";
+            Check::warn("operators", format!("{only} is the only operator"), advice)
+        }
+        several => Check::ok("operators", format!("{} are operators", some_of(several))),
+    }
+}
+
+fn endless(keys: &[&ExaminedKey], is_operators: bool) -> Vec<String> {
+    let endless = keys.iter().filter(|key| key.is_operators == is_operators && key.expires_at.is_none());
+    endless.map(|key| format!("{} of {}", key.key_id, key.user_id)).collect()
+}
+
+fn operator_keys(keys: &[&ExaminedKey]) -> Check {
+    let endless = endless(keys, true);
+    if endless.is_empty() {
+        return Check::ok("operator-keys", "every key of an operator expires");
+    }
+    let seen = format!("keys of operators never expire: {}", some_of(&endless));
+    Check::warn("operator-keys", seen, "Make keys with --expires-at, and revoke these")
+}
+
+fn keys(keys: &[&ExaminedKey]) -> Check {
+    let endless = endless(keys, false);
+    if endless.is_empty() {
+        return Check::ok("keys", "every key of a user expires");
+    }
+    let seen = format!("{} of {} keys never expire: {}", endless.len(), keys.len(), some_of(&endless));
+    Check::warn("keys", seen, "Make keys with --expires-at, and with no more scopes than they need")
+}
+
+pub(super) fn demo(has_demo: bool, loads_demo: bool) -> Check {
+    match (has_demo, loads_demo) {
+        (_, true) => Check::warn("demo", "the service loads the demo", "Leave --demo out where people rely on it"),
+        (true, false) => {
+            Check::warn("demo", "there is a timeline `demo`", "Make a new service for what people rely on")
+        }
+        (false, false) => Check::ok("demo", "the demo is not loaded"),
+    }
+}

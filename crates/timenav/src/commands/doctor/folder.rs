@@ -1,0 +1,180 @@
+//! The files of a service: whose they are, who can read them, and what should not lie there.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use super::check::{Check, some_of};
+use crate::config::Settings;
+use crate::data_folder::{ADMIN_KEY_FILE, NEXT_SIGNING_KEY_FILE, SIGNING_KEY_FILE};
+
+/// Free space below which there is little, and below which the ledger will soon stop.
+const FREE_BYTES_WARN: u64 = 1 << 30;
+const FREE_BYTES_FAIL: u64 = 128 << 20;
+
+/// A file, as far as it matters who can read it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FileFacts {
+    pub(super) mode: u32,
+    pub(super) uid: u32,
+}
+
+/// A folder and the files in it, by name. The folder itself has the name `.`.
+pub(super) type Files = BTreeMap<String, FileFacts>;
+
+pub(super) fn look_at(settings: &Settings) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let data = files_of(&settings.data);
+    match &data {
+        Ok(files) => {
+            checks.push(Check::ok("data-folder", format!("{} has {} files", settings.data.display(), files.len() - 1)));
+            checks.extend(of_data(files, rustix::process::geteuid().as_raw()));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let seen = format!("there is no folder {}, so no file was looked at", settings.data.display());
+            checks.push(Check::warn("data-folder", seen, "Name it with --data"));
+        }
+        Err(error) => {
+            let seen = format!("the folder {} cannot be read: {error}", settings.data.display());
+            checks.push(Check::fail("data-folder", seen, "Run this as the user that the service runs as"));
+        }
+    }
+    checks.push(checkpoints(settings));
+    if data.is_ok() {
+        checks.push(free_space(free_bytes(&settings.data)));
+    }
+    if let Some(tls) = &settings.tls {
+        checks.push(tls_key(&tls.key.display().to_string(), facts_of(&tls.key)));
+    }
+    checks
+}
+
+fn facts_of(path: &Path) -> io::Result<FileFacts> {
+    let metadata = std::fs::metadata(path)?;
+    Ok(FileFacts { mode: metadata.mode() & 0o7777, uid: metadata.uid() })
+}
+
+fn files_of(folder: &Path) -> io::Result<Files> {
+    let mut files = Files::from([(".".to_owned(), facts_of(folder)?)]);
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        // A file of SQLite may be gone by now.
+        if let Ok(facts) = facts_of(&entry.path()) {
+            files.insert(entry.file_name().to_string_lossy().into_owned(), facts);
+        }
+    }
+    Ok(files)
+}
+
+/// Checks the data folder. `asker` is who asks.
+pub(super) fn of_data(files: &Files, asker: u32) -> Vec<Check> {
+    let open: Vec<String> = named(files, |facts| facts.mode & 0o077 != 0);
+    let modes = if open.is_empty() {
+        Check::ok("file-modes", "nobody but the owner can read the data folder or a file in it")
+    } else {
+        let seen = format!("others than the owner have rights to {}", some_of(&open));
+        Check::fail("file-modes", seen, "Run chmod -R go= on the data folder")
+    };
+    let keys = [SIGNING_KEY_FILE, NEXT_SIGNING_KEY_FILE, ADMIN_KEY_FILE];
+    let seen_by_all: Vec<String> = open.iter().filter(|name| keys.contains(&name.as_str())).cloned().collect();
+    let keys = if seen_by_all.is_empty() {
+        Check::ok("key-files", "nobody but the owner can read a key")
+    } else {
+        let seen = format!("others can read {}", some_of(&seen_by_all));
+        let advice = "Run chmod 600 on it, and take the key for known: revoke admin.key, rotate signing.key";
+        Check::fail("key-files", seen, advice)
+    };
+    let admin_key = if files.contains_key(ADMIN_KEY_FILE) {
+        let advice = "Move it to where you keep secrets; the service does not need it";
+        Check::warn("admin-key", "admin.key lies in the data folder", advice)
+    } else {
+        Check::ok("admin-key", "admin.key does not lie in the data folder")
+    };
+    let rotation = if files.contains_key(NEXT_SIGNING_KEY_FILE) {
+        let advice = "Stop the service and run timenav rotate-signing-key";
+        Check::warn("rotation", "a rotation of the signing key was begun and not finished", advice)
+    } else {
+        Check::ok("rotation", "no rotation of the signing key is unfinished")
+    };
+    vec![modes, keys, owner(files, asker), admin_key, rotation]
+}
+
+fn named(files: &Files, is_wrong: impl Fn(&FileFacts) -> bool) -> Vec<String> {
+    let wrong = files.iter().filter(|(_, facts)| is_wrong(facts));
+    wrong.map(|(name, _)| if name == "." { "the folder itself".to_owned() } else { name.clone() }).collect()
+}
+
+fn owner(files: &Files, asker: u32) -> Check {
+    let owner = files.get(".").map_or(asker, |facts| facts.uid);
+    let others = named(files, |facts| facts.uid != owner);
+    if !others.is_empty() {
+        let seen = format!("the data folder is of user {owner}, and {} of somebody else", some_of(&others));
+        return Check::fail("file-owner", seen, "Give the folder and all in it to the user that the service runs as");
+    }
+    if owner == 0 {
+        let advice = "Run the service as a user of its own, which owns nothing else";
+        return Check::warn("file-owner", "the data folder is of root", advice);
+    }
+    if owner != asker && asker != 0 {
+        let seen = format!("the data folder is of user {owner}, and you are {asker}");
+        return Check::fail("file-owner", seen, "Only the user that the service runs as should be able to read it");
+    }
+    Check::ok("file-owner", format!("the data folder and all in it are of user {owner}"))
+}
+
+pub(super) fn checkpoints(settings: &Settings) -> Check {
+    let is_beside = settings.checkpoints.as_ref().is_none_or(|folder| {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        real(folder).starts_with(real(&settings.data))
+    });
+    if is_beside {
+        let advice = "Name a place with --checkpoints that an intruder on the database cannot write";
+        return Check::warn("checkpoints", "signed checkpoints lie beside the database", advice);
+    }
+    let folder = settings.checkpoints.as_deref().unwrap_or(&settings.data);
+    match facts_of(folder) {
+        Ok(facts) if facts.mode & 0o077 != 0 => {
+            let seen = format!("others than the owner have rights to {}", folder.display());
+            Check::fail("checkpoints", seen, "Run chmod -R go= on it")
+        }
+        Ok(_) => Check::ok("checkpoints", format!("signed checkpoints lie in {}", folder.display())),
+        Err(error) => {
+            let seen = format!("the folder of checkpoints {} cannot be read: {error}", folder.display());
+            Check::warn("checkpoints", seen, "The service makes it at its first start; else mend the path")
+        }
+    }
+}
+
+fn free_bytes(folder: &Path) -> io::Result<u64> {
+    let stat = rustix::fs::statvfs(folder)?;
+    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+pub(super) fn free_space(free: io::Result<u64>) -> Check {
+    const NAME: &str = "free-space";
+    let advice = "Make room: every read is written down too, and where nothing can be written the service says no";
+    match free {
+        Ok(bytes) => {
+            let seen = format!("{} MiB are free for the database", bytes >> 20);
+            match bytes {
+                ..FREE_BYTES_FAIL => Check::fail(NAME, seen, advice),
+                FREE_BYTES_FAIL..FREE_BYTES_WARN => Check::warn(NAME, seen, advice),
+                FREE_BYTES_WARN.. => Check::ok(NAME, seen),
+            }
+        }
+        Err(error) => Check::warn(NAME, format!("the free space cannot be told: {error}"), ""),
+    }
+}
+
+pub(super) fn tls_key(path: &str, facts: io::Result<FileFacts>) -> Check {
+    const NAME: &str = "tls-key";
+    match facts {
+        Ok(facts) if facts.mode & 0o007 != 0 => {
+            let seen = format!("everybody on this machine has rights to {path}");
+            Check::fail(NAME, seen, "Run chmod o= on it, and have the certificate issued anew for another key")
+        }
+        Ok(_) => Check::ok(NAME, format!("not everybody can read {path}")),
+        Err(error) => Check::fail(NAME, format!("{path} cannot be read: {error}"), "The service could not start"),
+    }
+}

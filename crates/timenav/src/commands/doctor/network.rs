@@ -1,0 +1,230 @@
+//! A service that runs, as a stranger sees it, and what its owner is told.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::path::Path;
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, HeaderMap, SERVER, STRICT_TRANSPORT_SECURITY};
+use reqwest::tls::TlsInfo;
+use reqwest::{Client, Url};
+use serde_json::Value;
+use timenav_core::time::{Instant, Wall};
+use timenav_engine::WallClock as _;
+use x509_parser::prelude::{FromDer as _, X509Certificate};
+
+use super::check::{Check, some_of};
+use crate::client::{authorities, is_this_machine};
+use crate::commands::Surroundings;
+use crate::doors::HostClock;
+use crate::exit::Failure;
+
+/// How long an answer may take.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Days before the end of a certificate in which it should be renewed.
+const CERTIFICATE_DAYS_MIN: i64 = 14;
+const DAY_SECONDS: i64 = 86_400;
+/// TLS 1.0 and 1.1, which are gone (RFC 8996).
+const GONE: [(u8, &str); 2] = [(1, "TLS 1.0"), (2, "TLS 1.1")];
+
+/// An answer, as far as it matters here.
+pub(super) struct Seen {
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    pub(super) body: String,
+    /// When the certificate ends that came with it, in seconds since 1970.
+    pub(super) certificate_end: Option<i64>,
+}
+
+/// Looks at a service.
+///
+/// # Errors
+/// There is no client with which it could be looked at.
+pub(super) fn look_at(url: &Url, ca: Option<&Path>, surroundings: &Surroundings) -> Result<Vec<Check>, Failure> {
+    let mut builder = Client::builder().tls_info(true).timeout(ANSWER_TIMEOUT);
+    builder = builder.redirect(reqwest::redirect::Policy::none());
+    if is_this_machine(url) {
+        builder = builder.no_proxy();
+    }
+    if let Some(path) = ca {
+        builder = builder.tls_certs_only(authorities(path)?);
+    }
+    let http = builder.build().map_err(anyhow::Error::new)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(anyhow::Error::new)?;
+    let get = |path: &str, key: Option<&str>| {
+        let mut request = http.get(beside(url, path)).header(ACCEPT, "application/json");
+        if let Some(key) = key {
+            request = request.bearer_auth(key.trim());
+        }
+        runtime.block_on(async {
+            let response = request.send().await?;
+            let certificate = response.extensions().get::<TlsInfo>().and_then(TlsInfo::peer_certificate);
+            let certificate_end = certificate.and_then(end_of);
+            let (status, headers) = (response.status().as_u16(), response.headers().clone());
+            Ok(Seen { status, headers, body: response.text().await?, certificate_end })
+        })
+    };
+    let ready = match get("readyz", None) {
+        Ok(ready) => ready,
+        Err(error) => return Ok(vec![unreachable(&error)]),
+    };
+    let mut checks = vec![reachable(&ready), encrypted(url)];
+    if url.scheme() == "https" {
+        let now = HostClock::start().now();
+        checks.extend([certificate(ready.certificate_end, now), hsts(&ready.headers), old_versions(url)]);
+    }
+    let strangers: Vec<Seen> = ["", "v1/session"].iter().filter_map(|path| get(path, None).ok()).collect();
+    checks.push(version(&strangers));
+    checks.extend(get("metrics", None).ok().map(|answer| metrics(answer.status)));
+    if let Some(key) = &surroundings.api_key {
+        checks.extend(get("v1/limits", Some(key)).ok().map(|answer| quota(&answer)));
+        checks.extend(get("v1/api-keys", Some(key)).ok().map(|answer| own_keys(&answer)));
+    }
+    Ok(checks)
+}
+
+/// Returns an address below the one of the service, which may itself be below a host.
+fn beside(url: &Url, path: &str) -> Url {
+    let mut address = url.clone();
+    address.set_path(&format!("{}/{path}", url.path().trim_end_matches('/')));
+    address
+}
+
+fn end_of(certificate: &[u8]) -> Option<i64> {
+    let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
+    Some(certificate.validity().not_after.timestamp())
+}
+
+fn unreachable(error: &reqwest::Error) -> Check {
+    let mut seen = format!("the service cannot be reached: {error}");
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        seen = format!("{seen}: {inner}");
+        source = inner.source();
+    }
+    Check::fail("reachable", seen, "Look whether it runs, and at --url, --ca and the certificate")
+}
+
+pub(super) fn reachable(ready: &Seen) -> Check {
+    match ready.status {
+        200 => Check::ok("reachable", "the service is ready"),
+        status => {
+            let seen = format!("/readyz is answered with {status}");
+            Check::fail("reachable", seen, "Look into its log: it cannot write, or something else answers there")
+        }
+    }
+}
+
+pub(super) fn encrypted(url: &Url) -> Check {
+    if url.scheme() == "https" {
+        Check::ok("encrypted", "the service is reached by HTTPS")
+    } else if is_this_machine(url) {
+        Check::ok("encrypted", "the service is reached without encryption, on this machine alone")
+    } else {
+        let advice = "Serve HTTPS: keys and passwords can be read on the way";
+        Check::fail("encrypted", "the service is reached without encryption", advice)
+    }
+}
+
+pub(super) fn certificate(end: Option<i64>, now: Instant<Wall>) -> Check {
+    const NAME: &str = "certificate";
+    let Some(end) = end else { return Check::warn(NAME, "the certificate cannot be read", "Look at its end yourself") };
+    let days = (end - now.micros() / 1_000_000).div_euclid(DAY_SECONDS);
+    let advice = "Renew it; a changed file counts from the next start on";
+    match days {
+        ..0 => Check::fail(NAME, "the certificate has expired", advice),
+        0..CERTIFICATE_DAYS_MIN => Check::warn(NAME, format!("the certificate expires in {days} days"), advice),
+        CERTIFICATE_DAYS_MIN.. => Check::ok(NAME, format!("the certificate expires in {days} days")),
+    }
+}
+
+pub(super) fn hsts(headers: &HeaderMap) -> Check {
+    if headers.contains_key(STRICT_TRANSPORT_SECURITY) {
+        return Check::ok("hsts", "browsers are told to come by HTTPS alone");
+    }
+    let advice = "Give the service its certificate or --public-url, and have the proxy pass the field on";
+    Check::warn("hsts", "there is no Strict-Transport-Security", advice)
+}
+
+fn old_versions(url: &Url) -> Check {
+    let spoken: Vec<String> =
+        GONE.iter().filter(|(minor, _)| speaks(url, *minor)).map(|(_, name)| (*name).to_owned()).collect();
+    tls_versions(&spoken)
+}
+
+pub(super) fn tls_versions(spoken: &[String]) -> Check {
+    if spoken.is_empty() {
+        return Check::ok("tls-versions", "TLS 1.0 and 1.1 are refused");
+    }
+    Check::fail("tls-versions", format!("{} is spoken", some_of(spoken)), "Allow TLS 1.2 and 1.3 alone, at the proxy")
+}
+
+/// Returns whether a hello of that version is answered with one.
+fn speaks(url: &Url, minor: u8) -> bool {
+    let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
+    let host = host.trim_matches(['[', ']']);
+    let Some(address) = (host, port).to_socket_addrs().ok().and_then(|mut all| all.next()) else { return false };
+    let Ok(mut stream) = TcpStream::connect_timeout(&address, ANSWER_TIMEOUT) else { return false };
+    let _ = stream.set_read_timeout(Some(ANSWER_TIMEOUT));
+    // Suites that every server of that age had, and no extensions.
+    let suites = [0xc0, 0x13, 0xc0, 0x14, 0xc0, 0x09, 0xc0, 0x0a, 0x00, 0x2f, 0x00, 0x35];
+    let body = [&[3, minor][..], &[7; 32], &[0, 0, 12], &suites, &[1, 0]].concat();
+    let length = u8::try_from(body.len()).unwrap_or_default();
+    let hello = [&[0x16, 3, 1, 0, length + 4, 1, 0, 0, length][..], &body].concat();
+    let mut kind = [0];
+    stream.write_all(&hello).and_then(|()| stream.read_exact(&mut kind)).is_ok() && kind == [0x16]
+}
+
+/// Checks what strangers are told: the answers to `/` and to `/v1/session`.
+pub(super) fn version(answers: &[Seen]) -> Check {
+    const NAME: &str = "version";
+    let tells = |answer: &Seen| {
+        let body: Value = serde_json::from_str(&answer.body).unwrap_or_default();
+        answer.headers.contains_key(SERVER) || body.get("version").is_some_and(|version| !version.is_null())
+    };
+    if answers.iter().any(tells) {
+        let advice = "Where that matters to you, have a proxy answer / and /v1/session, and take the Server field away";
+        return Check::warn(NAME, "strangers are told which version runs", advice);
+    }
+    Check::ok(NAME, "strangers are not told which version runs")
+}
+
+pub(super) fn metrics(status: u16) -> Check {
+    if status == 200 {
+        let advice = "Keep /metrics from strangers at the proxy: it tells how much is going on";
+        return Check::warn("metrics", "anybody can read /metrics", advice);
+    }
+    Check::ok("metrics", format!("/metrics is answered with {status}"))
+}
+
+pub(super) fn quota(limits: &Seen) -> Check {
+    let body: Value = serde_json::from_str(&limits.body).unwrap_or_default();
+    match (limits.status, &body["limits"]["requests_per_minute"]) {
+        (200, Value::Number(quota)) => Check::ok("quota", format!("{quota} requests a minute are allowed to each")),
+        (200, _) => {
+            let seen = "there is no limit on requests";
+            Check::warn("quota", seen, "Set --requests-per-minute: every request is written down for ever")
+        }
+        (status, _) => Check::warn(
+            "quota",
+            format!("the key is answered with {status}"),
+            "Give a key that is valid in TIMENAV_API_KEY",
+        ),
+    }
+}
+
+pub(super) fn own_keys(answer: &Seen) -> Check {
+    const NAME: &str = "own-keys";
+    let body: Value = serde_json::from_str(&answer.body).unwrap_or_default();
+    let Some(keys) = body["api_keys"].as_array() else {
+        return Check::warn(NAME, format!("the list of keys is answered with {}", answer.status), "");
+    };
+    let is_endless = |key: &&Value| key["expires_at"].is_null() && key["revoked_at"].is_null();
+    let endless = keys.iter().filter(is_endless).filter_map(|key| key["key_id"].as_str().map(str::to_owned));
+    let endless: Vec<String> = endless.collect();
+    if endless.is_empty() {
+        return Check::ok(NAME, "every key that this key can see expires");
+    }
+    let seen = format!("keys never expire: {}", some_of(&endless));
+    Check::warn(NAME, seen, "Make keys with --expires-at, and revoke these")
+}

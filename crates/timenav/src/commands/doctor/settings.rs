@@ -1,0 +1,93 @@
+//! What the service is told to do.
+
+use std::num::NonZeroU32;
+
+use rustix::process::{Resource, getrlimit};
+
+use super::check::Check;
+use crate::config::{ReadLogChoice, Settings};
+use crate::server;
+
+pub(super) fn look_at(settings: &Settings) -> Vec<Check> {
+    let descriptors = getrlimit(Resource::Nofile).maximum;
+    vec![
+        listen(settings),
+        log_in(settings),
+        service_name(settings),
+        read_log(settings),
+        accept_rollback(settings),
+        of_descriptors(settings.connections.connections_max.map(NonZeroU32::get), descriptors),
+    ]
+}
+
+pub(super) fn listen(settings: &Settings) -> Check {
+    const NAME: &str = "listen";
+    let address = settings.listen;
+    if settings.tls.is_some() {
+        Check::ok(NAME, format!("HTTPS is served on {address}"))
+    } else if address.ip().is_loopback() {
+        Check::ok(NAME, format!("the service listens on {address}, on this machine alone"))
+    } else if let Some(url) = &settings.public_url {
+        let seen = format!("the service listens on {address} without encryption, behind {}", url.origin());
+        Check::warn(NAME, seen, "Let nothing but the proxy reach that address")
+    } else {
+        let seen = format!("the service listens on {address} without encryption");
+        let advice =
+            "Give --tls-cert and --tls-key, or listen on loopback behind a proxy and name it with --public-url";
+        Check::fail(NAME, seen, advice)
+    }
+}
+
+pub(super) fn log_in(settings: &Settings) -> Check {
+    const NAME: &str = "insecure-log-in";
+    if !settings.insecure_log_in {
+        return Check::ok(NAME, "nobody logs in over plain HTTP from another machine");
+    }
+    let seen = "people may log in over plain HTTP from other machines";
+    Check::fail(NAME, seen, "Leave --insecure-log-in out: passwords and cookies can be read on the way")
+}
+
+pub(super) fn service_name(settings: &Settings) -> Check {
+    const NAME: &str = "service-name";
+    match settings.service_name.as_deref() {
+        Some("timenav.local") | None => {
+            let advice = "Before the first start, choose a domain name that is yours; it stands in every checkpoint";
+            Check::warn(NAME, "no service name is set", advice)
+        }
+        Some(name) => Check::ok(NAME, format!("the service is called {name}")),
+    }
+}
+
+pub(super) fn read_log(settings: &Settings) -> Check {
+    const NAME: &str = "read-log";
+    match settings.read_log {
+        ReadLogChoice::Durable => Check::ok(NAME, "reads are in the ledger before they are answered"),
+        ReadLogChoice::Buffered => {
+            let advice = "Leave --read-log out if it must be known who read what";
+            Check::warn(NAME, "a crash may lose the entries of the last reads", advice)
+        }
+    }
+}
+
+pub(super) fn accept_rollback(settings: &Settings) -> Check {
+    const NAME: &str = "accept-rollback";
+    if !settings.accept_rollback {
+        return Check::ok(NAME, "a database that was taken back is refused");
+    }
+    let advice = "Take TIMENAV_ACCEPT_ROLLBACK or the flag away: it is for one start after a restore";
+    Check::fail(NAME, "a database that was taken back or rewritten is started on", advice)
+}
+
+/// Checks whether there are as many descriptors as connections need; `None` is no limit.
+pub(super) fn of_descriptors(asked: Option<u32>, descriptors: Option<u64>) -> Check {
+    const NAME: &str = "descriptors";
+    let by_default = server::connections(None, None).unwrap_or_default();
+    match server::connections(asked, descriptors) {
+        Err(error) => Check::fail(NAME, format!("{error:#}"), "The service could not start so"),
+        Ok(connections) if asked.is_none() && connections < by_default => {
+            let seen = format!("there are file descriptors for {connections} connections at the same time");
+            Check::warn(NAME, seen, "Raise the limit if that is too few: ulimit -n, or LimitNOFILE= of systemd")
+        }
+        Ok(connections) => Check::ok(NAME, format!("there are file descriptors for {connections} connections")),
+    }
+}

@@ -1,0 +1,190 @@
+//! `timenav doctor --security`: each check on a real folder, a real configuration and a real service, made to fail
+//! and made to pass. Those that cannot be made to do either here have tests beside their code.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::process::certify;
+use crate::service::{Process, Service, run, timenav};
+
+/// Runs it and returns the exit code, and what it says of each check.
+fn examined(arguments: &[&str], environment: &[(&str, &str)]) -> (Option<i32>, BTreeMap<String, Value>) {
+    let mut command = timenav();
+    command.args(["doctor", "--security", "--json"]).args(arguments).envs(environment.iter().copied());
+    let (code, stdout, stderr) = run(&mut command, "");
+    let said: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
+    let failed = said["failed"].as_u64().unwrap();
+    assert_eq!((code == Some(0), stderr.is_empty()), (failed == 0, failed == 0), "{code:?} {said} {stderr}");
+    let checks = said["checks"].as_array().unwrap().iter().map(|check| {
+        let name = check["name"].as_str().unwrap().to_owned();
+        assert_eq!(check["advice"] == "", check["outcome"] == "ok", "{check}");
+        (name, check["outcome"].clone())
+    });
+    (code, checks.collect())
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+}
+
+/// Returns every file of a folder with what is in it.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    files.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect()
+}
+
+#[test]
+fn a_service_is_looked_at_while_it_runs_and_while_it_does_not() {
+    let mut service = Service::start();
+    let (data, url) = (service.data().display().to_string(), service.url());
+    let look = |data: &str| examined(&["--data", data], &[]).1;
+    let (_, seen) = examined(&["--data", &data, "--url", &url], &[("TIMENAV_API_KEY", &service.admin)]);
+    for (name, expected) in [
+        ("data-folder", "ok"),
+        ("file-modes", "ok"),
+        ("key-files", "ok"),
+        ("admin-key", "warn"),
+        ("rotation", "ok"),
+        ("checkpoints", "warn"),
+        ("database", "ok"),
+        ("schema", "ok"),
+        ("host-clock", "ok"),
+        ("scan", "warn"),
+        ("operators", "warn"),
+        ("operator-keys", "warn"),
+        ("keys", "ok"),
+        ("demo", "ok"),
+        ("reachable", "ok"),
+        ("encrypted", "ok"),
+        ("metrics", "warn"),
+        ("own-keys", "warn"),
+    ] {
+        assert_eq!(seen.get(name), Some(&json!(expected)), "{name}: {seen:?}");
+    }
+    service.user("ada");
+    service.post("/v1/users", &json!({ "user_id": "bob", "operator": true }));
+    service.post("/v1/detect-tampering", &json!({ "timeline_id": "main", "scan_depth": "quick" }));
+    let seen = look(&data);
+    assert_eq!((&seen["operators"], &seen["scan"], &seen["keys"]), (&json!("ok"), &json!("ok"), &json!("warn")));
+    assert!(service.stop().success());
+    let before = contents(&service.data());
+    let (_, seen) = examined(&["--data", &data, "--url", &url], &[]);
+    assert_eq!(seen["reachable"], "fail");
+    assert_eq!(contents(&service.data()), before, "nothing is changed");
+    let admin_key = service.data().join("admin.key");
+    let aside = std::fs::read(&admin_key).unwrap();
+    std::fs::remove_file(&admin_key).unwrap();
+    assert_eq!(look(&data)["admin-key"], "ok");
+    std::fs::write(&admin_key, aside).unwrap();
+    set_mode(&admin_key, 0o644);
+    assert_eq!(look(&data)["key-files"], "fail");
+    set_mode(&admin_key, 0o600);
+    set_mode(&service.data(), 0o755);
+    assert_eq!(look(&data)["file-modes"], "fail");
+    set_mode(&service.data(), 0o700);
+    assert_eq!(look(&data)["file-modes"], "ok");
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn a_database_that_was_changed_is_seen() {
+    let mut service = Service::start();
+    assert!(service.stop().success());
+    let data = service.data();
+    let aside = contents(&data);
+    let change = |statement: &str, name: &str, expected: &str| {
+        let database = rusqlite::Connection::open(data.join("timenav.db")).unwrap();
+        database.execute_batch(statement).unwrap();
+        drop(database);
+        let (code, seen) = examined(&["--data", data.to_str().unwrap()], &[]);
+        assert_eq!((seen.get(name), code == Some(0)), (Some(&json!(expected)), expected != "fail"), "{seen:?}");
+        for (name, bytes) in &aside {
+            std::fs::write(data.join(name), bytes).unwrap();
+        }
+    };
+    change("create trigger t after insert on entries begin delete from users; end", "schema", "fail");
+    change("create view v as select * from users", "schema", "fail");
+    change("update timelines set recorded_at = recorded_at + 86400000000", "host-clock", "fail");
+    change("update users set operator = 0", "operators", "fail");
+    change("update api_keys set expires_at = created_at + 86400000000", "operator-keys", "ok");
+    change("update timelines set timeline_id = 'demo' where timeline_id = 'main'", "demo", "warn");
+    std::fs::write(data.join("timenav.db"), "no database").unwrap();
+    assert_eq!(examined(&["--data", data.to_str().unwrap()], &[]).1["database"], "fail");
+    std::fs::write(data.join("timenav.db"), &aside["timenav.db"]).unwrap();
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn settings_are_looked_at_as_serve_reads_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("nothing").display().to_string();
+    let config = folder.path().join("timenav.toml");
+    std::fs::write(&config, "listen = \"0.0.0.0:8080\"\ninsecure_log_in = true\ndemo = true\n").unwrap();
+    let config = config.to_str().unwrap();
+    let (code, seen) = examined(&["--data", &data, "--config", config], &[("TIMENAV_ACCEPT_ROLLBACK", "true")]);
+    for (name, expected) in [
+        ("listen", "fail"),
+        ("insecure-log-in", "fail"),
+        ("accept-rollback", "fail"),
+        ("data-folder", "warn"),
+        ("service-name", "warn"),
+    ] {
+        assert_eq!(seen.get(name), Some(&json!(expected)), "{name}: {seen:?}");
+    }
+    assert_eq!(code, Some(1));
+    // A flag beats the file, for it as for `serve`.
+    let flags = ["--listen", "127.0.0.1:8080", "--insecure-log-in=false", "--service-name", "time.test"];
+    let (code, seen) = examined(&[&["--data", &data, "--config", config][..], &flags].concat(), &[]);
+    for name in ["listen", "insecure-log-in", "accept-rollback", "service-name"] {
+        assert_eq!(seen.get(name), Some(&json!("ok")), "{name}: {seen:?}");
+    }
+    assert_eq!(code, Some(0), "warnings are allowed");
+    assert!(!Path::new(&data).exists(), "nothing is made");
+}
+
+#[test]
+fn people_read_a_line_for_each_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("nothing");
+    let (code, stdout, stderr) = run(timenav().args(["doctor", "--security", "--data"]).arg(&data), "");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    assert!(
+        stdout.starts_with("ok    listen: the service listens on 127.0.0.1:8080, on this machine alone\n"),
+        "{stdout}"
+    );
+    assert!(
+        stdout.contains("\nwarn  service-name: no service name is set. Before the first start, choose"),
+        "{stdout}"
+    );
+    assert!(stdout.lines().last().unwrap().ends_with(" 0 failed"), "{stdout}");
+    let (code, _, stderr) = run(timenav().args(["doctor", "--data"]).arg(&data), "");
+    assert_eq!(code, Some(2), "{stderr}");
+}
+
+#[test]
+fn encryption_is_looked_at_from_outside() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = certify(folder.path());
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (data, log) = (folder.path().join("data"), folder.path().join("log"));
+    let mut process = Process::start_at("https", &data, &log, &arguments);
+    let url = format!("https://localhost:{}", process.address.port());
+    let data = data.to_str().unwrap();
+    let (_, seen) = examined(&["--data", data, "--url", &url, "--ca", arguments[1]], &[]);
+    for name in ["reachable", "encrypted", "certificate", "hsts", "tls-versions"] {
+        assert_eq!(seen.get(name), Some(&json!("ok")), "{name}: {seen:?}");
+    }
+    // Nobody vouches for it.
+    assert_eq!(examined(&["--data", data, "--url", &url], &[]).1["reachable"], "fail");
+    set_mode(Path::new(arguments[3]), 0o644);
+    assert_eq!(examined(&[&["--data", data][..], &arguments].concat(), &[]).1["tls-key"], "fail");
+    set_mode(Path::new(arguments[3]), 0o600);
+    assert_eq!(examined(&[&["--data", data][..], &arguments].concat(), &[]).1["tls-key"], "ok");
+    process.terminate();
+    assert!(process.wait().success());
+}
