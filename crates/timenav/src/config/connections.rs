@@ -12,7 +12,7 @@ use crate::server::limits::{
 };
 
 /// What flags and the environment say about connections.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct ConnectionOptions {
     /// Connections at the same time. [default: 10000, or as many as there are file descriptors for]
     ///

@@ -124,17 +124,17 @@ impl Connection {
                     tell_to_end(conversation.as_mut());
                     told = true;
                 }
-                looked = timeout(self.bounds.idle / LOOKS, conversation.as_mut()) => match looked {
-                    Ok(ended) => return how(ended),
-                    Err(_) => {
-                        let Some(end) = watch.look(activity, answers_pings) else { continue };
-                        if end == ConnectionEnd::Idle {
-                            tell_to_end(conversation.as_mut());
-                            let _ = timeout(FAREWELL_MAX.min(self.bounds.idle), conversation).await;
-                        }
-                        return end;
+                looked = timeout(self.bounds.idle / LOOKS, conversation.as_mut()) => {
+                    if let Ok(ended) = looked {
+                        return how(ended);
                     }
-                },
+                    let Some(end) = watch.look(activity, answers_pings) else { continue };
+                    if end == ConnectionEnd::Idle {
+                        tell_to_end(conversation.as_mut());
+                        let _ = timeout(FAREWELL_MAX.min(self.bounds.idle), conversation).await;
+                    }
+                    return end;
+                }
             }
         }
     }

@@ -151,22 +151,22 @@ mod tests {
     fn the_one_that_has_been_idle_longest_gives_way() {
         let places = Places::new(3, 3);
         let take = |text: &str| places.take(from(text));
-        let [a, b, c] = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|text| take(text).ok().unwrap());
-        let gives_way = || [&a, &b, &c].map(|place| place.gives_way.is_cancelled());
+        let [first, second, third] = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|text| take(text).ok().unwrap());
+        let gives_way = || [&first, &second, &third].map(|place| place.gives_way.is_cancelled());
         let ask = |place: &Place| Turn::begin(Arc::clone(&place.activity), place.order());
-        drop(ask(&a));
-        let d = take("192.0.2.4").ok().unwrap();
+        drop(ask(&first));
+        let fourth = take("192.0.2.4").ok().unwrap();
         assert_eq!(gives_way(), [false, true, false], "the first was used after it");
-        let busy = ask(&c);
-        let e = take("192.0.2.5").ok().unwrap();
+        let busy = ask(&third);
+        let fifth = take("192.0.2.5").ok().unwrap();
         assert_eq!(gives_way(), [true, true, false], "it is busy, and the others are newer");
-        let turns = [ask(&d), ask(&e)];
+        let turns = [ask(&fourth), ask(&fifth)];
         assert_eq!(take("192.0.2.6").err(), Some(ConnectionEnd::Full), "those that give way already make no more room");
-        drop(b);
+        drop(second);
         assert_eq!(take("192.0.2.6").err(), Some(ConnectionEnd::Full));
         drop((busy, turns));
         take("192.0.2.6").ok().unwrap();
-        assert!(c.gives_way.is_cancelled());
+        assert!(third.gives_way.is_cancelled());
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Returns the error code of a frame that has one: the last four bytes of RST_STREAM, the second four of GOAWAY.
+    /// Returns the error code of a frame that has one: the last four bytes of `RST_STREAM`, the second four of `GOAWAY`.
     pub(crate) fn error(&self) -> u32 {
         let at = if self.kind == GOAWAY { 4 } else { 0 };
         u32::from_be_bytes(self.payload[at..at + 4].try_into().expect("four bytes"))
@@ -70,10 +70,10 @@ pub(crate) fn fields(fields: &[(&str, &str)]) -> Vec<u8> {
                     bytes.push(127);
                     let mut rest = text.len() - 127;
                     while rest >= 128 {
-                        bytes.push((rest % 128 + 128) as u8);
+                        bytes.extend(u8::try_from(rest % 128 + 128));
                         rest /= 128;
                     }
-                    bytes.push(rest as u8);
+                    bytes.extend(u8::try_from(rest));
                 }
             }
             bytes.extend_from_slice(text.as_bytes());

@@ -16,7 +16,7 @@ use tokio::io::DuplexStream;
 
 use super::*;
 
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_mins(1);
 /// How often others get their turn before nothing more is expected of them. They need a few.
 const TURNS: usize = 10_000;
 
