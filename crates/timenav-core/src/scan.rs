@@ -39,6 +39,8 @@ pub enum FindingKind {
     Fork,
     /// A checkpoint is of another ledger.
     OriginMismatch,
+    /// The database is laid out otherwise than the service does: a trigger, a view, an index that is missing.
+    SchemaMismatch,
     /// A table is not what follows from the entries.
     StateMismatch,
     /// A checkpoint is no signed note, or its signature is wrong.
@@ -59,7 +61,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// Every kind.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::LeafMismatch,
         Self::SequenceGap,
         Self::RootMismatch,
@@ -68,6 +70,7 @@ impl FindingKind {
         Self::Rollback,
         Self::Fork,
         Self::OriginMismatch,
+        Self::SchemaMismatch,
         Self::StateMismatch,
         Self::BadSignature,
         Self::UnknownKey,
@@ -90,6 +93,7 @@ impl FindingKind {
             Self::Rollback => "rollback",
             Self::Fork => "fork",
             Self::OriginMismatch => "origin-mismatch",
+            Self::SchemaMismatch => "schema-mismatch",
             Self::StateMismatch => "state-mismatch",
             Self::BadSignature => "bad-signature",
             Self::UnknownKey => "unknown-key",

@@ -113,7 +113,27 @@ pub async fn scan(
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Option<Scan>, StoreError> {
     progress(Progress::default());
+    let differences = request.source.schema_differences().await?;
     let mut findings = Findings::default();
+    for difference in differences {
+        findings.add(FindingKind::SchemaMismatch, None, difference);
+    }
+    let foreign = (!findings.is_empty()).then(|| findings.clone());
+    match (scan_tables(request, findings, progress).await, foreign) {
+        // What is laid out otherwise may not be readable at all. That it is so is what was found.
+        (Err(StoreError::Unavailable(what)), Some(mut findings)) => {
+            findings.add(FindingKind::StateMismatch, None, format!("a table cannot be read: {what}"));
+            Ok(Some(report::without_snapshot(request, findings)))
+        }
+        (scanned, _) => scanned,
+    }
+}
+
+async fn scan_tables(
+    request: &ScanRequest<'_>,
+    mut findings: Findings,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Option<Scan>, StoreError> {
     let marks = open_marks(request, &mut findings);
     let snapshot = match request.source.snapshot(&request.timeline).await {
         Ok(Some(snapshot)) => snapshot,

@@ -87,6 +87,14 @@ pub struct KeptRows {
 /// before the size of a [`Snapshot`] stays.
 #[async_trait]
 pub trait ScanSource: Send + Sync {
+    /// Returns what is laid out otherwise than the store does, a sentence each: what makes the rest hard to trust, and
+    /// perhaps to read. Costs nothing that grows.
+    async fn schema_differences(&self) -> Result<Vec<String>, StoreError>;
+
+    /// Returns where what is kept contradicts itself, a sentence each, such as an index that lacks a row. Reads
+    /// everything. Dropping the future ends it.
+    async fn contradictions(&self) -> Result<Vec<String>, StoreError>;
+
     /// Returns what is kept of a timeline beside its entries; `None` where there is none.
     async fn snapshot(&self, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError>;
 

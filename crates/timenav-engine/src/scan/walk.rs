@@ -293,6 +293,12 @@ impl Way<'_, '_> {
         self.checked.push(Checked { what: "events", count: replay.event_rows() });
         self.checked.push(Checked { what: "data_records", count: replay.data_count() });
         self.checked.push(Checked { what: "rows", count: rows });
+        if is_full && self.request.timeline.is_system() {
+            // Of all timelines at once, since they share the tables.
+            for contradiction in self.request.source.contradictions().await? {
+                self.findings.add(FindingKind::StateMismatch, None, contradiction);
+            }
+        }
         self.findings.append(std::mem::take(&mut replay.findings));
         Ok(())
     }

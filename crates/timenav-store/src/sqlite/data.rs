@@ -7,7 +7,7 @@ use timenav_core::data::SealedData;
 use timenav_core::ids::{DataId, TimelineId};
 use timenav_engine::{DataRecord, ErasedContent, Erasure, StoreError, TimelineKey};
 
-use super::BUSY_WAIT;
+use super::connection::BUSY_WAIT;
 use super::values::{count, damaged, entry_key, failed, id, sql};
 
 /// How long emptying the log may wait for readers: as long do all writers.

@@ -6,18 +6,16 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rusqlite::Connection;
+use timenav_engine::StoreError;
+
+use super::connection::open_to_write;
+use super::log::{checkpoint, page_bytes};
+use super::values::failed;
 
 /// How often the log's length is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Length of what is in the log and not in the file yet, from which it is folded in.
 const PENDING_BYTES_MAX: u64 = 8 << 20;
-/// Length of the log from which commits are made to wait for a moment, so that it starts anew. It
-/// does so by itself whenever the writer pauses, but not under a load that never does.
-const LOG_BYTES_MAX: u64 = 128 << 20;
-
-/// How long a fold that makes commits wait may itself wait for readers.
-const BUSY_WAIT: Duration = Duration::from_secs(1);
-
 /// A thread that ends when this is dropped.
 pub(super) struct Maintenance {
     stop: Option<mpsc::Sender<()>>,
@@ -44,10 +42,9 @@ impl Drop for Maintenance {
 }
 
 fn run(path: &Path, stopped: &mpsc::Receiver<()>) {
-    let opened = Connection::open(path).and_then(|connection| {
-        connection.busy_timeout(BUSY_WAIT)?;
-        let page_bytes: u64 = connection.pragma_query_value(None, "page_size", |row| row.get::<_, u32>(0))?.into();
-        Ok((connection, page_bytes))
+    let opened = open_to_write(path).and_then(|connection| {
+        let page_bytes = page_bytes(&connection).map_err(failed)?;
+        Ok::<_, StoreError>((connection, page_bytes))
     });
     let (connection, page_bytes) = match opened {
         Ok(opened) => opened,
@@ -63,37 +60,10 @@ fn run(path: &Path, stopped: &mpsc::Receiver<()>) {
     }
 }
 
-/// Folds in what has come together, if it is enough.
+/// Folds in what has come together, if it is enough. Waits for nobody and makes nobody wait.
 fn look(connection: &Connection, page_bytes: u64) -> rusqlite::Result<()> {
-    let log = checkpoint(connection, "NOOP")?;
-    if log.pending_pages() * page_bytes < PENDING_BYTES_MAX {
-        return Ok(());
-    }
-    // Waits for nobody and makes nobody wait.
-    let log = checkpoint(connection, "PASSIVE")?;
-    if log.pages * page_bytes >= LOG_BYTES_MAX {
-        // Little is left to do, so little waiting is left.
-        checkpoint(connection, "RESTART")?;
+    if checkpoint(connection, "NOOP")?.pages_pending() * page_bytes >= PENDING_BYTES_MAX {
+        checkpoint(connection, "PASSIVE")?;
     }
     Ok(())
-}
-
-/// The write-ahead log: how long it is, and how much of it is in the file.
-struct Log {
-    pages: u64,
-    pages_folded: u64,
-}
-
-impl Log {
-    const fn pending_pages(&self) -> u64 {
-        self.pages.saturating_sub(self.pages_folded)
-    }
-}
-
-fn checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<Log> {
-    connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
-        // Both are -1 where there is no log yet.
-        let pages = |at: usize| row.get::<_, i64>(at).map(|pages| u64::try_from(pages).unwrap_or(0));
-        Ok(Log { pages: pages(1)?, pages_folded: pages(2)? })
-    })
 }

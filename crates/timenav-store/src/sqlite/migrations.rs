@@ -7,12 +7,16 @@ use timenav_engine::StoreError;
 use super::values::failed;
 
 /// The steps, in order. One that was ever released never changes: a change is a new step.
-const STEPS: [(&str, &str); 4] = [
+pub(super) const STEPS: [(&str, &str); 5] = [
     ("0001-init", include_str!("../../migrations/sqlite/0001-init.sql")),
     ("0002-data", include_str!("../../migrations/sqlite/0002-data.sql")),
     ("0003-history", include_str!("../../migrations/sqlite/0003-history.sql")),
     ("0004-sessions", include_str!("../../migrations/sqlite/0004-sessions.sql")),
+    ("0005-application-id", include_str!("../../migrations/sqlite/0005-application-id.sql")),
 ];
+
+/// Says that a file is timenav's: "TNAV" in ASCII. Step 5 writes it.
+pub(super) const APPLICATION_ID: i64 = 0x544E_4156;
 
 /// What a step was before it was released, by its digest. Each made the same tables, so files of that time go on.
 const FORMER_STEPS: [(&str, &str); 1] =
@@ -22,11 +26,37 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     step TEXT PRIMARY KEY, sha256 TEXT NOT NULL
 ) STRICT, WITHOUT ROWID";
 
+/// Brings a file up to date that is laid out as the steps that it went through made it.
 pub(super) fn run(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     transaction.execute_batch(TABLE).map_err(failed)?;
+    let done = done(&transaction)?;
+    for (step, text) in &STEPS[done..] {
+        take(&transaction, step, text)?;
+    }
+    transaction.commit().map_err(failed)
+}
+
+/// Makes of an empty file what the first so many steps make.
+pub(super) fn lay_out(connection: &Connection, steps: usize) -> Result<(), StoreError> {
+    if steps == 0 {
+        return Ok(());
+    }
+    connection.execute_batch(TABLE).map_err(failed)?;
+    STEPS[..steps].iter().try_for_each(|(step, text)| take(connection, step, text))
+}
+
+fn take(connection: &Connection, step: &str, text: &str) -> Result<(), StoreError> {
+    connection.execute_batch(text).map_err(failed)?;
+    let insert = "INSERT INTO migrations (step, sha256) VALUES (?1, ?2)";
+    connection.execute(insert, params![step, sha256(&[text.as_bytes()]).to_hex()]).map_err(failed)?;
+    Ok(())
+}
+
+/// Returns how many steps a file has gone through: the first ones, and none that is not of this version.
+pub(super) fn done(connection: &Connection) -> Result<usize, StoreError> {
     let done: Vec<(String, String)> = {
-        let mut select = transaction.prepare("SELECT step, sha256 FROM migrations ORDER BY step").map_err(failed)?;
+        let mut select = connection.prepare("SELECT step, sha256 FROM migrations ORDER BY step").map_err(failed)?;
         let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
         rows.collect::<Result<_, _>>().map_err(failed)?
     };
@@ -34,23 +64,13 @@ pub(super) fn run(connection: &mut Connection) -> Result<(), StoreError> {
         let message = format!("the file was written by a newer version of timenav (it has step `{step}`)");
         return Err(StoreError::Unavailable(message));
     }
-    for (index, (step, text)) in STEPS.iter().enumerate() {
-        let digest = sha256(&[text.as_bytes()]).to_hex();
-        match done.get(index) {
-            Some((name, sha256)) if name == step && (*sha256 == digest || was(step, sha256)) => {}
-            Some((name, _)) => {
-                return Err(StoreError::Damaged(format!(
-                    "migration `{name}` of the file is not `{step}` of this version"
-                )));
-            }
-            None => {
-                transaction.execute_batch(text).map_err(failed)?;
-                let insert = "INSERT INTO migrations (step, sha256) VALUES (?1, ?2)";
-                transaction.execute(insert, params![step, digest]).map_err(failed)?;
-            }
+    for ((name, digest), (step, text)) in done.iter().zip(&STEPS) {
+        let is_step = name == step && (*digest == sha256(&[text.as_bytes()]).to_hex() || was(step, digest));
+        if !is_step {
+            return Err(StoreError::Damaged(format!("migration `{name}` of the file is not `{step}` of this version")));
         }
     }
-    transaction.commit().map_err(failed)
+    Ok(done.len())
 }
 
 fn was(step: &str, digest: &str) -> bool {
@@ -84,12 +104,7 @@ mod tests {
     #[test]
     fn history_begins_with_what_the_entries_tell() {
         let mut connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(TABLE).unwrap();
-        for (step, text) in &STEPS[..2] {
-            connection.execute_batch(text).unwrap();
-            let digest = sha256(&[text.as_bytes()]).to_hex();
-            connection.execute("INSERT INTO migrations VALUES (?1, ?2)", params![step, digest]).unwrap();
-        }
+        lay_out(&connection, 2).unwrap();
         let (system, main) = ((1, "system"), (2, "main"));
         append(&connection, system, ("create_timeline", "system"), r#"{"clock":{}}"#);
         append(&connection, system, ("create_timeline", "main"), r#"{"clock":{}}"#);

@@ -38,7 +38,10 @@ impl Store for SqliteStore {
 
     async fn commit(&self, step: Commit) -> Result<(), StoreError> {
         // The engine calls this from a thread of its own: no other thread has to be woken.
-        commit::commit(&mut self.shared.writer.lock(), &step)
+        let mut writer = self.shared.writer.lock();
+        commit::commit(&mut writer, &step)?;
+        self.shared.log.lock().keep(&writer);
+        Ok(())
     }
 
     async fn known_events(

@@ -15,7 +15,8 @@ use timenav_engine::{
 
 use super::examination::{self, Examination};
 use super::values::{POSITION_MAX, count, entry_key, failed, id, sql};
-use super::{READER_CACHE_KIB, SqliteStore, configure, data, identity, orphans, read, tiles};
+use super::integrity::Wanted;
+use super::{SqliteStore, connection, data, identity, orphans, read, schema, tiles};
 
 const SELECT_ROWS: &str = "SELECT entry, leaf, salt, payload, events_count, clock_entry FROM entries
     WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
@@ -46,6 +47,7 @@ impl SqliteArchive {
     /// # Errors
     /// There is none, or it cannot be read.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        connection::check_files(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let (address, flags) = if has_log(path) {
             (path.to_owned(), flags)
@@ -90,26 +92,18 @@ impl Archive {
         let idle = self.idle.lock().pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => self.connect().map_err(failed)?,
+            None => connection::open_to_read(&self.address, self.flags).map_err(failed)?,
         };
         let result = work(&connection);
         self.idle.lock().push(connection);
         result
-    }
-
-    fn connect(&self) -> rusqlite::Result<Connection> {
-        let connection = Connection::open_with_flags(&self.address, self.flags)?;
-        configure(&connection, READER_CACHE_KIB)?;
-        Ok(connection)
     }
 }
 
 /// Returns whether there is a write-ahead log beside a database: while it is open, and after a
 /// crash.
 fn has_log(path: &Path) -> bool {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    Path::new(&log).exists()
+    connection::beside(path, "-wal").exists()
 }
 
 /// Returns the address of a database that nobody changes.
@@ -132,6 +126,16 @@ macro_rules! scan_source {
     ($($store:ty),*) => {$(
         #[async_trait]
         impl ScanSource for $store {
+            async fn schema_differences(&self) -> Result<Vec<String>, StoreError> {
+                self.read(schema::differences).await
+            }
+
+            async fn contradictions(&self) -> Result<Vec<String>, StoreError> {
+                let wanted = Wanted::default();
+                let look = wanted.look();
+                self.read(move |connection| look.contradictions(connection)).await
+            }
+
             async fn snapshot(&self, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError> {
                 let timeline = timeline.clone();
                 self.read(move |connection| snapshot(connection, &timeline)).await

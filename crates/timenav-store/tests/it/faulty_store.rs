@@ -95,6 +95,14 @@ impl FaultyStore {
 
 #[async_trait]
 impl ScanSource for FaultyStore {
+    async fn schema_differences(&self) -> Result<Vec<String>, StoreError> {
+        self.reading()?.schema_differences().await
+    }
+
+    async fn contradictions(&self) -> Result<Vec<String>, StoreError> {
+        self.reading()?.contradictions().await
+    }
+
     async fn snapshot(&self, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError> {
         self.reading()?.snapshot(timeline).await
     }

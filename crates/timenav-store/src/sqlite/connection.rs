@@ -1,0 +1,184 @@
+//! How every connection is opened: what the file may make SQLite do is switched off.
+//!
+//! Whoever can write the file can write anything into it, so it is data and never a program: no
+//! trigger runs, no view is read, no other file is attached, and definitions in the file may call
+//! nothing but harmless functions.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags};
+use timenav_engine::StoreError;
+
+use super::values::{damaged, failed};
+
+/// Memory for pages of the writing connection, in KiB.
+const WRITER_CACHE_KIB: i64 = 65_536;
+/// Memory for pages of each reading connection, in KiB.
+const READER_CACHE_KIB: i64 = 8_192;
+/// How long a connection waits for others.
+pub(super) const BUSY_WAIT: Duration = Duration::from_secs(5);
+/// Statements kept prepared on a connection.
+const STATEMENTS_MAX: usize = 64;
+/// Bytes of a page of a new file; rows of a few hundred bytes sit better in 8 KiB.
+const PAGE_BYTES: u32 = 8_192;
+
+/// Opens a file to write it. Nothing is written yet.
+pub(super) fn open_to_write(path: &Path) -> Result<Connection, StoreError> {
+    check_files(path)?;
+    let connection = Connection::open(path).map_err(failed)?;
+    distrust(&connection).map_err(failed)?;
+    Ok(connection)
+}
+
+/// Opens a file to read it.
+pub(super) fn open_to_read(address: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(address, flags)?;
+    distrust(&connection)?;
+    configure(&connection, READER_CACHE_KIB)?;
+    Ok(connection)
+}
+
+/// Gives the connection that writes its settings.
+pub(super) fn configure_writer(writer: &Connection) -> Result<(), StoreError> {
+    // Only a new file takes the page size.
+    writer.pragma_update(None, "page_size", PAGE_BYTES).map_err(failed)?;
+    write_ahead(writer)?;
+    configure(writer, WRITER_CACHE_KIB).map_err(failed)?;
+    writer.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+    // Folding the log is the maintenance thread's work.
+    writer.pragma_update(None, "wal_autocheckpoint", 0).map_err(failed)
+}
+
+/// Goes over to a write-ahead log, without a journal in between: one is never ours, so that one that
+/// is found is a reason to stop. Only the first sector of the file is written.
+fn write_ahead(writer: &Connection) -> Result<(), StoreError> {
+    let mode = |name: &str| writer.pragma_update_and_check(None, "journal_mode", name, |row| row.get::<_, String>(0));
+    let before: String = writer.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(failed)?;
+    if before == "wal" {
+        return Ok(());
+    }
+    mode("MEMORY").map_err(failed)?;
+    match mode("WAL").map_err(failed)?.as_str() {
+        "wal" => Ok(()),
+        other => Err(StoreError::Unavailable(format!("the database has no write-ahead log but journal mode `{other}`"))),
+    }
+}
+
+fn configure(connection: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_WAIT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    connection.pragma_update(None, "cache_size", -cache_kib)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.pragma_update(None, "foreign_keys", "OFF")
+}
+
+/// Lets the file make SQLite do nothing. Before any statement: the first one reads the definitions.
+pub(super) fn distrust(connection: &Connection) -> rusqlite::Result<()> {
+    for (setting, on) in [
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+    ] {
+        connection.set_db_config(setting, on)?;
+    }
+    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    // A page whose cells reach beyond it is damage, and not memory to be read.
+    connection.pragma_update(None, "cell_size_check", true)
+}
+
+/// Refuses what SQLite would follow or write into the database before anybody can look.
+pub(super) fn check_files(path: &Path) -> Result<(), StoreError> {
+    if path.symlink_metadata().is_ok_and(|file| file.is_symlink()) {
+        return Err(StoreError::Unavailable(
+            "it is a symbolic link, so its write-ahead log would lie elsewhere, and another service could have it open; \
+             put the file itself there"
+                .to_owned(),
+        ));
+    }
+    let journal = beside(path, "-journal");
+    if journal.metadata().is_ok_and(|file| file.len() > 0) {
+        return Err(damaged(&format!(
+            "{} stands beside the database, which timenav never makes and SQLite would write into the database; move it \
+             away and keep it as evidence",
+            journal.file_name().unwrap_or_default().display()
+        )));
+    }
+    Ok(())
+}
+
+/// Returns the path of a file that SQLite keeps beside a database.
+pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_makes_sqlite_do_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch(
+                "CREATE TABLE t (a); CREATE TABLE u (a); CREATE VIEW v AS SELECT 1 AS a;
+                 CREATE TRIGGER w AFTER INSERT ON t BEGIN INSERT INTO u VALUES (new.a); END;",
+            )
+            .unwrap();
+        let writer = open_to_write(&path).unwrap();
+        configure_writer(&writer).unwrap();
+        let reader = open_to_read(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+        writer.execute("INSERT INTO t VALUES (1)", []).unwrap();
+        for connection in [&writer, &reader] {
+            let count = |table: &str| {
+                connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, i64>(0))
+            };
+            assert_eq!((count("t").unwrap(), count("u").unwrap()), (1, 0), "no trigger runs");
+            assert!(count("v").is_err(), "no view is read");
+            let other = folder.path().join("other.db");
+            assert!(connection.execute("ATTACH ?1 AS other", [other.to_str().unwrap()]).is_err());
+            assert!(!other.exists());
+            connection.pragma_update(None, "writable_schema", true).unwrap();
+            assert!(connection.execute("UPDATE sqlite_schema SET sql = sql", []).is_err(), "no definition is edited");
+        }
+    }
+
+    #[test]
+    fn a_new_file_gets_a_log_and_never_a_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let writer = open_to_write(&path).unwrap();
+        configure_writer(&writer).unwrap();
+        writer.execute_batch("CREATE TABLE t (a)").unwrap();
+        let page: u32 = writer.pragma_query_value(None, "page_size", |row| row.get(0)).unwrap();
+        let mode: String = writer.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+        assert_eq!((page, mode.as_str()), (PAGE_BYTES, "wal"));
+        assert!(!beside(&path, "-journal").exists());
+    }
+
+    #[test]
+    fn a_journal_and_a_link_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        configure_writer(&open_to_write(&path).unwrap()).unwrap();
+        std::fs::write(beside(&path, "-journal"), "").unwrap();
+        open_to_write(&path).expect("an empty journal holds nothing");
+        std::fs::write(beside(&path, "-journal"), "something").unwrap();
+        let refused = open_to_write(&path).unwrap_err().to_string();
+        assert!(refused.contains("x.db-journal stands beside the database"), "{refused}");
+        std::fs::remove_file(beside(&path, "-journal")).unwrap();
+        let link = folder.path().join("link.db");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let refused = open_to_write(&link).unwrap_err().to_string();
+        assert!(refused.contains("symbolic link"), "{refused}");
+        open_to_write(&path).unwrap();
+    }
+}

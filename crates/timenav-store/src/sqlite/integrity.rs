@@ -1,0 +1,119 @@
+//! Whether a file contradicts itself: an index may lack a row that its table has.
+//!
+//! What is found by an index is what it says, and entries are compared with what one of them finds. So somebody who
+//! takes a row out of another one hides an event from those who ask for its time, and from no scan of the entries.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rusqlite::{Connection, InterruptHandle};
+use timenav_engine::StoreError;
+
+use super::schema;
+use super::values::failed;
+
+/// Contradictions that are told of one table.
+const TOLD_MAX: usize = 20;
+
+/// A look that runs, as far as those are concerned who wait for it.
+#[derive(Default)]
+enum Looking {
+    #[default]
+    NotYet,
+    Running(InterruptHandle),
+    GivenUp,
+}
+
+/// Ends a look for contradictions when it is dropped.
+#[derive(Default)]
+pub(super) struct Wanted(Look);
+
+/// What a look and those who wait for it share.
+#[derive(Clone, Default)]
+pub(super) struct Look(Arc<Mutex<Looking>>);
+
+impl Wanted {
+    pub(super) fn look(&self) -> Look {
+        self.0.clone()
+    }
+}
+
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        if let Looking::Running(handle) = std::mem::replace(&mut *self.0.0.lock(), Looking::GivenUp) {
+            handle.interrupt();
+        }
+    }
+}
+
+impl Look {
+    /// Returns the contradictions of every table with its indexes, table by table, so that none holds on to the log for
+    /// longer than it takes by itself.
+    pub(super) fn contradictions(&self, connection: &Connection) -> Result<Vec<String>, StoreError> {
+        let mut all = Vec::new();
+        for table in schema::tables()? {
+            {
+                let mut looking = self.0.lock();
+                if matches!(*looking, Looking::GivenUp) {
+                    break;
+                }
+                *looking = Looking::Running(connection.get_interrupt_handle());
+            }
+            let found = of_table(connection, table);
+            // From here on an interrupt would be that of whoever gets the connection next.
+            let mut looking = self.0.lock();
+            if matches!(*looking, Looking::Running(_)) {
+                *looking = Looking::NotYet;
+            }
+            all.extend(found?);
+        }
+        Ok(all)
+    }
+}
+
+fn of_table(connection: &Connection, table: &str) -> Result<Vec<String>, StoreError> {
+    let mut check = connection.prepare(&format!("PRAGMA integrity_check({table})")).map_err(failed)?;
+    let mut rows = check.query([]).map_err(failed)?;
+    let mut told = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let what: String = row.get(0).map_err(failed)?;
+        if what != "ok" && told.len() < TOLD_MAX {
+            told.push(format!("table {table}: {what}"));
+        }
+    }
+    Ok(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::migrations;
+    use super::*;
+
+    #[test]
+    fn a_row_that_an_index_lacks_is_told_though_its_definition_is_right() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrations::run(&mut connection).unwrap();
+        let wanted = Wanted::default();
+        let look = wanted.look();
+        connection
+            .execute_batch(
+                "INSERT INTO events (timeline, cell, time, position, event_id, content) VALUES (2, -1, 7, 1, 'a', '{}'),
+                    (2, -1, 7, 2, 'b', '{}')",
+            )
+            .unwrap();
+        assert_eq!(look.contradictions(&connection).unwrap(), [""; 0]);
+        let definition = "CREATE INDEX events_by_time ON events (timeline, time, position)";
+        connection
+            .execute_batch(&format!(
+                "DROP INDEX events_by_time; {definition} WHERE event_id <> 'b'; PRAGMA writable_schema = ON;
+                 UPDATE sqlite_schema SET sql = '{definition}' WHERE name = 'events_by_time';
+                 PRAGMA writable_schema = RESET;"
+            ))
+            .unwrap();
+        assert_eq!(schema::differences(&connection).unwrap(), [""; 0]);
+        let told = look.contradictions(&connection).unwrap();
+        assert!(told.iter().any(|one| one.contains("events_by_time")), "{told:#?}");
+        drop(wanted);
+        assert_eq!(look.contradictions(&connection).unwrap(), [""; 0], "nobody waits for it");
+    }
+}

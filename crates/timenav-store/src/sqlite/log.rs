@@ -1,0 +1,177 @@
+//! The write-ahead log: how long it is, and how it is kept from growing.
+
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::connection::BUSY_WAIT;
+
+/// Length from which commits wait for a moment, so that the log begins anew. It does so by itself
+/// whenever the writer pauses, but not under a load that never does.
+const LOG_BYTES_MAX: u64 = 128 << 20;
+/// How long one of these waits may last: for readers of what is in the log, and for a fold that runs.
+const READERS_WAIT: Duration = Duration::from_secs(1);
+/// What the log grows by until commits wait for it again, after they waited in vain: a part of what it may have.
+const AGAIN_PART: u64 = 8;
+
+/// How long the log is, in pages, and how much of it is in the file.
+pub(super) struct LogState {
+    pages: u64,
+    pages_folded: u64,
+    /// Whether somebody held on to it.
+    is_held: bool,
+}
+
+impl LogState {
+    pub(super) const fn pages_pending(&self) -> u64 {
+        self.pages.saturating_sub(self.pages_folded)
+    }
+}
+
+/// Folds the log into the file as far as `mode` says, and tells how far it is.
+pub(super) fn checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<LogState> {
+    let mut fold = connection.prepare_cached(&format!("PRAGMA wal_checkpoint({mode})"))?;
+    fold.query_row([], |row| {
+        // Both are -1 where there is no log yet.
+        let pages = |at: usize| row.get::<_, i64>(at).map(|pages| u64::try_from(pages).unwrap_or(0));
+        Ok(LogState { is_held: row.get(0)?, pages: pages(1)?, pages_folded: pages(2)? })
+    })
+}
+
+/// Returns how many bytes a page has.
+pub(super) fn page_bytes(connection: &Connection) -> rusqlite::Result<u64> {
+    connection.pragma_query_value(None, "page_size", |row| row.get::<_, u32>(0)).map(u64::from)
+}
+
+/// Keeps the log of a writing connection short.
+pub(super) struct LogLimit {
+    bytes_max: u64,
+    wait: Duration,
+    page_bytes: u64,
+    /// Length from which the next commit waits.
+    bytes_next: u64,
+    /// Length from which it is told again that somebody holds on to the log.
+    bytes_told: u64,
+}
+
+impl LogLimit {
+    pub(super) fn new(writer: &Connection) -> rusqlite::Result<Self> {
+        Self::with(writer, LOG_BYTES_MAX, READERS_WAIT)
+    }
+
+    fn with(writer: &Connection, bytes_max: u64, wait: Duration) -> rusqlite::Result<Self> {
+        // A log that a reader made longer than that is cut when it begins anew.
+        writer.pragma_update(None, "journal_size_limit", i64::try_from(bytes_max).unwrap_or(i64::MAX))?;
+        let page_bytes = page_bytes(writer)?;
+        Ok(Self { bytes_max, wait, page_bytes, bytes_next: bytes_max, bytes_told: 2 * bytes_max })
+    }
+
+    /// Makes the log begin anew after a commit that made it too long, if nobody holds on to it.
+    pub(super) fn keep(&mut self, writer: &Connection) {
+        if let Err(error) = self.try_keep(writer) {
+            tracing::warn!(%error, "the log of the database could not begin anew; it will be tried again");
+        }
+    }
+
+    fn try_keep(&mut self, writer: &Connection) -> rusqlite::Result<()> {
+        let bytes = checkpoint(writer, "NOOP")?.pages * self.page_bytes;
+        if bytes < self.bytes_max {
+            (self.bytes_next, self.bytes_told) = (self.bytes_max, 2 * self.bytes_max);
+        }
+        if bytes < self.bytes_next {
+            return Ok(());
+        }
+        writer.busy_timeout(self.wait)?;
+        let state = checkpoint(writer, "RESTART");
+        writer.busy_timeout(BUSY_WAIT)?;
+        if state?.is_held {
+            // Whoever holds on may do so for hours: not every commit waits for that.
+            self.bytes_next = bytes + self.bytes_max / AGAIN_PART;
+            if bytes >= self.bytes_told {
+                self.bytes_told = bytes + self.bytes_max;
+                tracing::warn!(
+                    bytes,
+                    "the log of the database has {bytes} bytes and grows, because a reader of the file holds on to an old \
+                     moment: end what copies the database or has a transaction open on it"
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::connection::{beside, configure_writer, open_to_write};
+    use super::*;
+
+    const BYTES_MAX: u64 = 1 << 20;
+    /// More than one commit of the tests writes.
+    const COMMIT_BYTES: u64 = 128 << 10;
+
+    fn database(path: &Path) -> (Connection, LogLimit) {
+        let writer = open_to_write(path).unwrap();
+        configure_writer(&writer).unwrap();
+        writer.execute_batch("CREATE TABLE t (a)").unwrap();
+        let limit = LogLimit::with(&writer, BYTES_MAX, Duration::from_millis(5)).unwrap();
+        (writer, limit)
+    }
+
+    /// Writes so many commits of 64 KiB and more. Returns the greatest length that the log had.
+    fn write(path: &Path, writer: &Connection, limit: &mut LogLimit, commits: usize) -> u64 {
+        let mut longest = 0;
+        for _ in 0..commits {
+            writer.execute("INSERT INTO t VALUES (zeroblob(65536))", []).unwrap();
+            limit.keep(writer);
+            longest = longest.max(beside(path, "-wal").metadata().unwrap().len());
+        }
+        longest
+    }
+
+    #[test]
+    fn the_log_stays_short_under_a_load_that_never_pauses() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let (writer, mut limit) = database(&path);
+        let longest = write(&path, &writer, &mut limit, 100);
+        assert!((BYTES_MAX..BYTES_MAX + COMMIT_BYTES).contains(&longest), "{longest}");
+    }
+
+    #[test]
+    fn a_reader_that_holds_on_is_not_waited_for_by_every_commit_and_leaves_no_long_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let (writer, mut limit) = database(&path);
+        let reader = Connection::open(&path).unwrap();
+        reader.execute_batch("BEGIN; SELECT count(*) FROM t").unwrap();
+        let longest = write(&path, &writer, &mut limit, 20);
+        assert!(longest > BYTES_MAX, "{longest}");
+        // It waited once, and will again when the log has grown by an eighth.
+        assert!(limit.bytes_next > BYTES_MAX && limit.bytes_next <= longest + BYTES_MAX / AGAIN_PART + COMMIT_BYTES);
+        let waited_at = limit.bytes_next;
+        limit.keep(&writer);
+        assert_eq!(limit.bytes_next, waited_at, "a commit in between waits for nobody");
+        reader.execute_batch("COMMIT").unwrap();
+        // The next length at which it looks is one commit or two away; then the log begins anew and is cut.
+        write(&path, &writer, &mut limit, 6);
+        let length = beside(&path, "-wal").metadata().unwrap().len();
+        assert!(length <= BYTES_MAX + COMMIT_BYTES, "{length}");
+        assert_eq!(limit.bytes_next, BYTES_MAX);
+    }
+
+    #[test]
+    fn that_somebody_holds_on_is_told_at_twice_the_length_and_then_now_and_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let (writer, mut limit) = database(&path);
+        limit.bytes_max = 1 << 17;
+        (limit.bytes_next, limit.bytes_told) = (limit.bytes_max, 2 * limit.bytes_max);
+        let reader = Connection::open(&path).unwrap();
+        reader.execute_batch("BEGIN; SELECT count(*) FROM t").unwrap();
+        let told = limit.bytes_told;
+        write(&path, &writer, &mut limit, 4);
+        assert!(limit.bytes_told > told, "{} {told}", limit.bytes_told);
+    }
+}

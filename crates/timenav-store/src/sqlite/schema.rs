@@ -1,0 +1,279 @@
+//! What is laid out in a file, compared with what the migrations make.
+//!
+//! What a file defines is run by whoever opens it: a trigger, a view, a default, a condition of an
+//! index. So a file must define what the migrations of this program define, to the letter, and
+//! nothing else; SQLite's own statistics, which no migration makes either, are no exception.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::OnceLock;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row};
+use timenav_engine::StoreError;
+
+use super::migrations::{self, APPLICATION_ID, STEPS};
+use super::values::{damaged, failed};
+
+/// What is laid out. SQLite reads no file in which something else calls itself so.
+const SELECT: &str = "SELECT type, name, tbl_name, sql FROM sqlite_schema";
+/// What stands in the head of a file and changes what SQLite makes of it.
+const SETTINGS: [&str; 4] = ["application_id", "user_version", "encoding", "auto_vacuum"];
+/// Differences that a refusal to start tells.
+const TOLD_MAX: usize = 3;
+/// Characters of a definition that are told, from shortly before where it differs.
+const EXCERPT_CHARS: usize = 80;
+/// Characters told before the first that differs.
+const BEFORE_CHARS: usize = 20;
+
+/// The step that made the table `room`. A crash of a former version may have left one before.
+const ROOM_STEP: usize = 5;
+const FORMER_ROOM: &str = "CREATE TABLE room (filling BLOB NOT NULL)";
+
+/// Something that a file defines: its type, its name, its table, and the statement that made it. An index that
+/// SQLite makes by itself has no statement.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Object {
+    kind: String,
+    name: String,
+    table: String,
+    sql: Option<String>,
+}
+
+/// What a file defines.
+struct Schema {
+    objects: Vec<Object>,
+    settings: BTreeMap<&'static str, String>,
+}
+
+/// What the first so many steps make.
+static EXPECTED: [OnceLock<Schema>; STEPS.len() + 1] = [const { OnceLock::new() }; STEPS.len() + 1];
+
+/// Refuses a file that is laid out otherwise than the migrations do.
+pub(super) fn check(connection: &Connection) -> Result<(), StoreError> {
+    let id: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(failed)?;
+    if ![0, APPLICATION_ID].contains(&id) {
+        return Err(StoreError::Unavailable(format!(
+            "the file is another program's: its application_id is {id}, and that of timenav is {APPLICATION_ID}"
+        )));
+    }
+    let differences = differences(connection)?;
+    if differences.is_empty() {
+        return Ok(());
+    }
+    let mut told = differences[..differences.len().min(TOLD_MAX)].join("; ");
+    if let Some(rest) = differences.len().checked_sub(TOLD_MAX).filter(|rest| *rest > 0) {
+        // Writing to a string cannot fail.
+        let _ = write!(told, "; and {rest} more");
+    }
+    Err(damaged(&format!(
+        "it is not laid out as timenav lays it out: {told}. Another hand changed it: keep it as evidence and restore a backup"
+    )))
+}
+
+/// Returns what a file defines otherwise than the steps that it went through, a sentence each.
+pub(super) fn differences(connection: &Connection) -> Result<Vec<String>, StoreError> {
+    let found = match read(connection) {
+        Ok(found) => found,
+        // A definition that SQLite cannot read keeps it from reading any.
+        Err(error) => match failed(error) {
+            StoreError::Damaged(what) => return Ok(vec![format!("the definitions cannot be read: {what}")]),
+            other => return Err(other),
+        },
+    };
+    let steps = match steps_done(connection, &found) {
+        Ok(steps) => steps,
+        Err(StoreError::Damaged(what)) => return Ok(vec![what]),
+        Err(other) => return Err(other),
+    };
+    let expected = expected(steps)?;
+    let mut found = found;
+    if steps < ROOM_STEP {
+        found.objects.retain(|object| object.name != "room" || object.sql.as_deref() != Some(FORMER_ROOM));
+    }
+    Ok(compare(expected, &found))
+}
+
+/// Returns the tables there are, for a look at each.
+pub(super) fn tables() -> Result<impl Iterator<Item = &'static str>, StoreError> {
+    let objects = expected(STEPS.len())?.objects.iter();
+    Ok(objects.filter(|object| object.kind == "table").map(|object| object.name.as_str()))
+}
+
+/// Returns how many steps a file says that it went through.
+fn steps_done(connection: &Connection, found: &Schema) -> Result<usize, StoreError> {
+    // Read only if it is the table it should be: what it is otherwise is told as a difference.
+    let is_table = |object: &&Object| (object.kind.as_str(), object.name.as_str()) == ("table", "migrations");
+    match found.objects.iter().find(is_table) {
+        Some(_) => migrations::done(connection),
+        None if found.objects.is_empty() => Ok(0),
+        None => Ok(STEPS.len()),
+    }
+}
+
+fn expected(steps: usize) -> Result<&'static Schema, StoreError> {
+    let cell = EXPECTED.get(steps).ok_or_else(|| damaged("more steps than there are"))?;
+    if let Some(known) = cell.get() {
+        return Ok(known);
+    }
+    let connection = Connection::open_in_memory().map_err(failed)?;
+    migrations::lay_out(&connection, steps)?;
+    let schema = read(&connection).map_err(failed)?;
+    Ok(cell.get_or_init(|| schema))
+}
+
+fn read(connection: &Connection) -> rusqlite::Result<Schema> {
+    let mut select = connection.prepare(SELECT)?;
+    let rows = select.query_map([], |row| {
+        let word = |at: usize| Ok::<_, rusqlite::Error>(text(row, at)?.unwrap_or_default());
+        Ok(Object { kind: word(0)?, name: word(1)?, table: word(2)?, sql: text(row, 3)? })
+    })?;
+    let mut objects = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    objects.sort_unstable();
+    let mut settings = BTreeMap::new();
+    for name in SETTINGS {
+        let value = connection.query_row(&format!("PRAGMA {name}"), [], |row| text(row, 0)).optional()?;
+        settings.insert(name, value.flatten().unwrap_or_default());
+    }
+    Ok(Schema { objects, settings })
+}
+
+/// Returns a value as text, whatever it is.
+fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
+    Ok(match row.get_ref(at)? {
+        ValueRef::Null => None,
+        ValueRef::Integer(number) => Some(number.to_string()),
+        ValueRef::Real(number) => Some(number.to_string()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+    })
+}
+
+fn compare(expected: &Schema, found: &Schema) -> Vec<String> {
+    let mut differences = Vec::new();
+    let mut missing = expected.objects.clone();
+    for object in &found.objects {
+        if let Some(at) = missing.iter().position(|one| one == object) {
+            missing.swap_remove(at);
+            continue;
+        }
+        let same_name = |one: &Object| (&one.kind, &one.name) == (&object.kind, &object.name);
+        match missing.iter().position(same_name) {
+            Some(at) => differences.push(differs(&missing.swap_remove(at), object)),
+            None => differences.push(format!("{} is none of timenav's", named(object))),
+        }
+    }
+    missing.sort_unstable();
+    differences.extend(missing.iter().map(|object| format!("{} is missing", named(object))));
+    for (name, value) in &expected.settings {
+        let is = &found.settings[name];
+        if is != value {
+            differences.push(format!("the setting {name} is {is} instead of {value}"));
+        }
+    }
+    differences
+}
+
+fn named(object: &Object) -> String {
+    let Object { kind, name, table, .. } = object;
+    if name == table { format!("{kind} `{name}`") } else { format!("{kind} `{name}` on `{table}`") }
+}
+
+/// Says where the definition of an object differs.
+fn differs(expected: &Object, found: &Object) -> String {
+    if expected.table != found.table {
+        return format!("{} belongs on `{}`", named(found), expected.table);
+    }
+    let (should, is) = (expected.sql.as_deref().unwrap_or_default(), found.sql.as_deref().unwrap_or_default());
+    let same = should.chars().zip(is.chars()).take_while(|(a, b)| a == b).count();
+    let excerpt = |sql: &str| {
+        let skipped = sql.chars().skip(same.saturating_sub(BEFORE_CHARS)).take(EXCERPT_CHARS);
+        skipped.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    format!("{} is defined by `…{}` instead of `…{}`", named(found), excerpt(is), excerpt(should))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn laid_out(steps: usize) -> Connection {
+        let connection = Connection::open_in_memory().unwrap();
+        migrations::lay_out(&connection, steps).unwrap();
+        connection
+    }
+
+    #[test]
+    fn every_version_there_was_is_as_it_was_laid_out() {
+        for steps in 0..=STEPS.len() {
+            assert_eq!(differences(&laid_out(steps)).unwrap(), [""; 0], "{steps}");
+        }
+        let former = laid_out(4);
+        former.execute_batch(FORMER_ROOM).unwrap();
+        assert_eq!(differences(&former).unwrap(), [""; 0], "what a crash left");
+        let connection = laid_out(5);
+        connection.execute_batch("DROP TABLE room; CREATE TABLE room (filling BLOB NOT NULL)").unwrap();
+        assert_eq!(differences(&connection).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn whatever_is_laid_out_otherwise_is_named() {
+        let schema = |sql: &str| format!("PRAGMA writable_schema = ON; {sql}; PRAGMA writable_schema = RESET;");
+        for (statement, told) in [
+            ("CREATE TRIGGER x AFTER INSERT ON entries BEGIN SELECT 1; END", "trigger `x` on `entries` is none of timenav's"),
+            ("CREATE VIEW x AS SELECT 1", "view `x` is none of timenav's"),
+            ("CREATE TABLE x (a)", "table `x` is none of timenav's"),
+            ("CREATE VIRTUAL TABLE x USING rtree(a, b, c)", "table `x` is none of timenav's"),
+            ("CREATE INDEX x ON users (user_id)", "index `x` on `users` is none of timenav's"),
+            ("ANALYZE", "table `sqlite_stat1` is none of timenav's"),
+            ("DROP INDEX outcomes_by_expiry", "index `outcomes_by_expiry` on `outcomes` is missing"),
+            ("DROP TABLE permissions", "table `permissions` is missing"),
+            ("ALTER TABLE users ADD COLUMN x INTEGER AS (1)", "table `users` is defined by `…"),
+            ("DROP INDEX events_by_id; CREATE INDEX events_by_id ON events (timeline, event_id) WHERE event_id <> 'x'",
+                "index `events_by_id` on `events` is defined by `…(timeline, event_id) WHERE event_id <> 'x'`"),
+            (&schema("UPDATE sqlite_schema SET sql = replace(sql, 'operator    INTEGER NOT NULL', 'operator INTEGER NOT NULL DEFAULT 1') WHERE name = 'users'"),
+                "table `users` is defined by `…"),
+            (&schema("UPDATE sqlite_schema SET sql = replace(sql, 'CHECK (role IN (''read'', ''write'', ''admin''))', '') WHERE name = 'permissions'"),
+                "table `permissions` is defined by `…"),
+            ("PRAGMA user_version = 7", "the setting user_version is 7 instead of 0"),
+            ("PRAGMA application_id = 0", "the setting application_id is 0 instead of 1414414678"),
+            ("DELETE FROM migrations WHERE step = '0002-data'", "migration `0003-history` of the file is not `0002-data`"),
+            ("UPDATE migrations SET sha256 = 'x' WHERE step = '0002-data'", "migration `0002-data` of the file is not"),
+            ("DROP TABLE migrations; CREATE VIEW migrations AS SELECT 'x' AS step, 'y' AS sha256", "view `migrations`"),
+        ] {
+            let connection = laid_out(STEPS.len());
+            connection.execute_batch(statement).unwrap();
+            let differences = differences(&connection).unwrap();
+            assert!(differences.iter().any(|one| one.starts_with(told)), "{statement}: {differences:#?}");
+            assert!(matches!(check(&connection), Err(StoreError::Damaged(_))), "{statement}");
+        }
+    }
+
+    #[test]
+    fn a_table_that_calls_itself_the_schema_hides_nothing() {
+        let connection = laid_out(STEPS.len());
+        connection
+            .execute_batch(
+                "CREATE TABLE copied (type, name, tbl_name, rootpage, sql);
+                 INSERT INTO copied SELECT * FROM sqlite_schema WHERE name <> 'copied';
+                 PRAGMA writable_schema = ON;
+                 UPDATE sqlite_schema SET name = 'sqlite_schema', tbl_name = 'sqlite_schema',
+                    sql = replace(sql, 'copied', 'sqlite_schema') WHERE name = 'copied';
+                 PRAGMA writable_schema = RESET;",
+            )
+            .unwrap();
+        let told = differences(&connection).unwrap();
+        assert!(told.len() == 1 && told[0].starts_with("the definitions cannot be read: "), "{told:#?}");
+    }
+
+    #[test]
+    fn the_file_of_another_program_is_left_alone() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("PRAGMA application_id = 252006673").unwrap();
+        let refused = check(&connection).unwrap_err().to_string();
+        assert!(refused.contains("another program's: its application_id is 252006673"), "{refused}");
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE moz_places (id INTEGER PRIMARY KEY)").unwrap();
+        let refused = check(&connection).unwrap_err().to_string();
+        assert!(refused.contains("table `moz_places` is none of timenav's"), "{refused}");
+    }
+}
