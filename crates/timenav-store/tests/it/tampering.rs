@@ -5,6 +5,7 @@ mod depths;
 mod entries;
 mod rewritten;
 mod rollback;
+mod schema;
 mod signing_keys;
 mod tables;
 

@@ -1,0 +1,124 @@
+//! Attacks with what a file defines: SQLite would run it inside the service.
+
+use timenav_core::scan::{Depth, FindingKind};
+use timenav_store::SqliteStore;
+
+use super::{Outside, check_found, connect, lived_in, look, told};
+use crate::house::House;
+use crate::sample::timeline_id;
+
+/// Takes a planted permission away whenever somebody looks, and puts it back after.
+const HIDING_TRIGGERS: &str = "INSERT INTO permissions VALUES (2, 'mallory', 'admin');
+    CREATE TRIGGER hide AFTER INSERT ON entries
+        WHEN instr(new.leaf, CAST('\"action\":\"detect_tampering\"' AS BLOB)) > 0
+        BEGIN DELETE FROM permissions WHERE timeline = 2 AND user_id = 'mallory'; END;
+    CREATE TRIGGER show AFTER INSERT ON entries
+        WHEN instr(new.leaf, CAST('\"action\":\"detect_tampering\"' AS BLOB)) = 0
+        BEGIN INSERT OR IGNORE INTO permissions VALUES (2, 'mallory', 'admin'); END;";
+/// A view that adds a permission for an hour.
+const VIEW: &str = "ALTER TABLE permissions RENAME TO permitted;
+    CREATE VIEW permissions AS SELECT timeline, user_id, role FROM permitted
+        UNION ALL SELECT 2, 'mallory', 'admin' WHERE strftime('%s', 'now') BETWEEN 1 AND 3600;
+    CREATE TRIGGER put INSTEAD OF INSERT ON permissions
+        BEGIN INSERT INTO permitted VALUES (new.timeline, new.user_id, new.role); END;
+    CREATE TRIGGER take INSTEAD OF DELETE ON permissions
+        BEGIN DELETE FROM permitted WHERE timeline = old.timeline AND user_id = old.user_id AND role = old.role; END;";
+
+fn attack(house: &House, statements: &str) {
+    connect(house).execute_batch(statements).unwrap();
+}
+
+/// Checks that every scan says what is laid out otherwise, and that the service does not start.
+async fn check(statements: &str, says: &str) {
+    let house = lived_in().await;
+    attack(&house, statements);
+    for timeline in ["system", "main", "one"] {
+        for depth in [Depth::Full, Depth::Quick, "tail:10".parse().unwrap(), "sample:5".parse().unwrap()] {
+            let scan = look(&house, timeline, depth, Outside::Kept).await;
+            check_found(&scan, FindingKind::SchemaMismatch, None);
+            let all: Vec<&str> = scan.findings.iter().map(|finding| finding.evidence.as_str()).collect();
+            assert!(all.iter().any(|evidence| evidence.starts_with(says)), "{statements}: {all:#?}");
+        }
+    }
+    let refused = SqliteStore::open(&house.path()).err().expect("it is refused").to_string();
+    assert!(refused.contains(says), "{refused}");
+}
+
+#[tokio::test]
+async fn triggers_that_hide_what_they_plant() {
+    check(HIDING_TRIGGERS, "trigger `hide` on `entries` is none of timenav's").await;
+}
+
+#[tokio::test]
+async fn a_view_in_the_place_of_a_table() {
+    check(VIEW, "table `permitted` is none of timenav's").await;
+    check(VIEW, "trigger `take` on `permissions` is none of timenav's").await;
+}
+
+#[tokio::test]
+async fn a_trigger_that_swallows_entries() {
+    let statement = "CREATE TRIGGER swallow BEFORE INSERT ON entries
+        WHEN instr(new.leaf, CAST('unauthorized' AS BLOB)) > 0 BEGIN SELECT RAISE(IGNORE); END";
+    check(statement, "trigger `swallow` on `entries` is none of timenav's").await;
+}
+
+#[tokio::test]
+async fn tables_indexes_and_columns_that_are_not_the_services() {
+    for (statements, says) in [
+        ("CREATE TABLE notes (a)", "table `notes` is none of timenav's"),
+        ("CREATE INDEX notes ON entries (leaf)", "index `notes` on `entries` is none of timenav's"),
+        ("DROP INDEX events_by_id", "index `events_by_id` on `events` is missing"),
+        (
+            "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql =
+                replace(sql, 'overrides_count INTEGER NOT NULL DEFAULT 0', 'overrides_count INTEGER NOT NULL DEFAULT 1')
+                WHERE name = 'timelines'",
+            "table `timelines` is defined by `…",
+        ),
+        ("PRAGMA application_id = 7", "the setting application_id is 7"),
+    ] {
+        let house = lived_in().await;
+        attack(&house, statements);
+        let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+        check_found(&scan, FindingKind::SchemaMismatch, None);
+        assert!(scan.findings.iter().any(|finding| finding.evidence.starts_with(says)), "{:#?}", scan.findings);
+        SqliteStore::open(&house.path()).err().expect("it is refused");
+    }
+}
+
+/// What is planted while the service runs does not run, and the next look tells of it.
+#[tokio::test]
+async fn a_trigger_that_is_planted_while_the_service_runs() {
+    let house = lived_in().await;
+    let home = house.open().await;
+    attack(&house, HIDING_TRIGGERS);
+    for (timeline, kinds) in [
+        ("main", &[FindingKind::SchemaMismatch, FindingKind::SchemaMismatch, FindingKind::StateMismatch][..]),
+        ("one", &[FindingKind::SchemaMismatch, FindingKind::SchemaMismatch]),
+    ] {
+        let timeline = timeline_id(timeline);
+        let found = home.engine.detect_tampering(&home.admin, &timeline, Depth::Full, &mut |_| ()).await.unwrap();
+        let found: Vec<FindingKind> = told(&found.scan).into_iter().map(|(kind, _)| kind).collect();
+        assert_eq!(found, kinds, "the planted permission of {timeline} stands, since nothing took it away");
+    }
+    home.engine.close().await;
+}
+
+/// An index under its right definition that was made under another one finds less than there is.
+#[tokio::test]
+async fn an_index_that_lacks_a_row() {
+    let house = lived_in().await;
+    let definition =
+        "CREATE INDEX events_by_place ON events (timeline, place, time, position) WHERE place IS NOT NULL";
+    attack(
+        &house,
+        &format!(
+            "DROP INDEX events_by_place; {definition} AND event_id <> 'e9'; PRAGMA writable_schema = ON;
+             UPDATE sqlite_schema SET sql = '{definition}' WHERE name = 'events_by_place'"
+        ),
+    );
+    let scan = look(&house, "system", Depth::Full, Outside::Kept).await;
+    check_found(&scan, FindingKind::StateMismatch, None);
+    assert!(scan.findings.iter().any(|finding| finding.evidence.contains("events_by_place")), "{:#?}", scan.findings);
+    // The entries of no timeline differ from what they are compared with.
+    assert_eq!(told(&look(&house, "main", Depth::Full, Outside::Kept).await), []);
+}
