@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 use crate::command::{Command, Submission};
 use crate::engine::Shared;
 use crate::group::{Group, Known, SaltPool, Sealed, Undo};
+use crate::outside::{KeptOutside, system_last};
 use crate::refusal::Refusal;
 use crate::seldom::Seldom;
 use crate::state::World;
@@ -203,7 +204,10 @@ fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
         .flat_map(|sealed| &sealed.timelines)
         .map(|state| (&state.head.id, &state.head.checkpoint))
         .collect();
-    let checkpoints: Vec<_> = newest.into_iter().map(|(id, checkpoint)| (id.clone(), Arc::clone(checkpoint))).collect();
+    let sealed =
+        |(id, note): (&TimelineId, &Arc<str>)| KeptOutside::seal(id.clone(), Arc::clone(note), &*shared.doors.signer);
+    let mut checkpoints: Vec<_> = newest.into_iter().map(sealed).collect();
+    system_last(&mut checkpoints);
     let kept = match shared.failure() {
         None if checkpoints.is_empty() => Ok(()),
         None => shared.doors.outside.keep(&checkpoints).map_err(|error| error.to_string()),

@@ -76,7 +76,7 @@ pub use ledger_stream::{LedgerStream, News, Seen, Told, Topic, WatchLedger, Watc
 pub use live::{ClockStream, KEPT_CHANGES_MAX};
 pub use long_work::{LONG_WORK_RUNNING_MAX, VIEWS_RUNNING_MAX};
 pub use opening::OpenError;
-pub use outside::{Outside, OutsideError};
+pub use outside::{KeptOutside, Outside, OutsideError};
 pub use paradoxes::{Consequences, MonitorParadox, OnParadox, ParadoxPage, Surroundings, TimelineCheck};
 pub use passwords::{PasswordMatch, Passwords};
 pub use places::{Understood, name_key};
@@ -86,7 +86,7 @@ pub use rotation::Rotation;
 pub use scan::{
     AskedScan, Checked, Detection, EntryMarks, EntryRow, KeptCheckpoint, KeptEvent, KeptRows, Orphan, Progress,
     SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX, Scan, ScanRequest, ScanSource, ScanStage, Snapshot, VerifySignature,
-    scan,
+    made_before, scan,
 };
 pub use scan_events::{EventMarks, EventSummary};
 pub use seldom::Seldom;

@@ -4,17 +4,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use timenav_core::ids::{KeyId, TimelineId, UserId, type_id};
-use timenav_core::ledger::{Checkpoint, CheckpointError, Note, NoteSignature};
+use timenav_core::ledger::CheckpointError;
 
 use crate::command::{Actor, Command, Submission};
 use crate::engine::{Doors, Engine, Options, uuid};
 use crate::group::{Group, Known, SaltPool};
 use crate::identity::{key_digest, new_key_text};
-use crate::outside::OutsideError;
-use crate::proofs::root_at;
+use crate::outside::{KeptOutside, OutsideError, system_last};
 use crate::refusal::Refusal;
-use crate::state::{ApiKey, TimelineState, World};
+use crate::state::{ApiKey, World};
 use crate::store::{Store, StoreError};
+
+mod signed;
+
+pub(crate) use signed::compare_with_signed;
 
 /// Why the engine does not start.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +60,15 @@ pub enum OpenError {
     OutsideMissing {
         /// Entries in the database.
         entries: u64,
+    },
+    /// The checkpoints of one timeline outside the database are gone.
+    #[error(
+        "no checkpoint of timeline `{timeline}` is kept outside the database, and there was one: its lines were removed \
+         from the file of checkpoints; put them back, or start with --accept-rollback"
+    )]
+    NotKept {
+        /// Which timeline.
+        timeline: TimelineId,
     },
     /// A checkpoint outside the database does not verify.
     #[error("the checkpoint of timeline `{timeline}` kept outside the database does not verify: {error}")]
@@ -144,8 +156,11 @@ pub(crate) async fn bootstrap(
     }
     let (commit, sealed, _) = group.finish().map_err(|error| failed(&error))?;
     store.commit(commit).await?;
-    let checkpoints: Vec<_> =
-        sealed.timelines.iter().map(|state| (state.head.id.clone(), Arc::clone(&state.head.checkpoint))).collect();
+    let states = sealed.timelines.iter();
+    let mut checkpoints: Vec<_> = states
+        .map(|state| KeptOutside::seal(state.head.id.clone(), Arc::clone(&state.head.checkpoint), &*doors.signer))
+        .collect();
+    system_last(&mut checkpoints);
     Ok(doors.outside.keep(&checkpoints)?)
 }
 
@@ -156,131 +171,6 @@ pub(crate) struct Accepted {
     timelines: BTreeMap<TimelineId, Vec<String>>,
 }
 
-/// Entries of `system` and `main` together after the first start.
-const FIRST_START_ENTRIES: u64 = 5;
-
-/// Compares every timeline with its own signature and with what was kept outside the database.
-///
-/// Returns what an operator has accepted although it is not as it was signed.
-///
-/// # Errors
-/// Something is not as it was signed, and the operator has not accepted that.
-pub(crate) async fn compare_with_signed(
-    store: &dyn Store,
-    world: &World,
-    doors: &Doors,
-    options: &Options,
-) -> Result<Accepted, OpenError> {
-    let mut findings = Accepted::default();
-    let mut accept = |compared: Result<(), OpenError>| match compared {
-        Err(error) if options.accept_rollback && error.is_about_history() => {
-            tracing::warn!(%error, "starting although the database is not what was signed, as the operator asked");
-            let text = error.to_string();
-            // What is about one timeline stands on it too: its next checkpoint signs what is there.
-            let about = error.timeline().filter(|timeline| world.timelines.contains_key(*timeline));
-            if let Some(timeline) = about.filter(|timeline| !timeline.is_system()) {
-                findings.timelines.entry(timeline.clone()).or_default().push(text.clone());
-            }
-            findings.all.push(text);
-            Ok(())
-        }
-        other => other,
-    };
-    for state in world.timelines.values() {
-        accept(compare_with_itself(state, doors, options))?;
-    }
-    warn_of_retired_key(world, doors, options);
-    let kept = doors.outside.last()?;
-    if kept.is_empty() {
-        accept(compare_with_nothing(world))?;
-    }
-    for (timeline, note) in kept {
-        accept(compare_with_kept(store, world, doors, options, &timeline, &note).await)?;
-    }
-    if !findings.all.is_empty() {
-        let heads = world.timelines.values().map(|state| &state.head);
-        let checkpoints: Vec<_> = heads.map(|head| (head.id.clone(), Arc::clone(&head.checkpoint))).collect();
-        doors.outside.replace(&checkpoints)?;
-    }
-    Ok(findings)
-}
-
-/// The newest checkpoint in the database is signed, and is that of the tree in the database.
-fn compare_with_itself(state: &TimelineState, doors: &Doors, options: &Options) -> Result<(), OpenError> {
-    let timeline = &state.head.id;
-    let signed = open_checkpoint(timeline, &state.head.checkpoint, doors, options);
-    let signed = signed.map_err(|error| OpenError::Head { timeline: timeline.clone(), error })?;
-    if signed.size == state.head.frontier.size() && signed.root == state.root {
-        Ok(())
-    } else {
-        Err(OpenError::Unsigned { timeline: timeline.clone(), signed: signed.size, found: state.head.frontier.size() })
-    }
-}
-
-/// Says so where ledgers went over to another key than the one that signs, and no rotation is under way: the key in the
-/// data folder may be an older copy. It opens the ledgers as long as nothing was written after the rotation.
-fn warn_of_retired_key(world: &World, doors: &Doors, options: &Options) {
-    let has_gone_over = |state: &TimelineState| {
-        let note = Note::parse(state.head.checkpoint.as_bytes()).ok();
-        // The key that takes over signs last.
-        let last = note.as_ref().and_then(|note| note.signatures().last()).map(NoteSignature::id);
-        let known = std::iter::once(&doors.signer).chain(&doors.next_signer);
-        let mut known = known.filter_map(|signer| signer.ledger_key(&options.service_name, &state.head.id).ok());
-        last.is_some_and(|last| known.all(|key| key.id() != last))
-    };
-    let timelines = world.timelines.values().filter(|state| has_gone_over(state)).count();
-    if timelines > 0 {
-        tracing::warn!(
-            timelines,
-            "{timelines} timelines have gone over to another signing key than the one in the data folder, and no rotation is \
-             under way: if the key is an older copy, stop the service and put the newer one back"
-        );
-    }
-}
-
-/// Nothing is kept outside: right before the first commit was sealed, and never after it.
-fn compare_with_nothing(world: &World) -> Result<(), OpenError> {
-    let entries: u64 = world.timelines.values().map(|state| state.head.frontier.size()).sum();
-    if entries <= FIRST_START_ENTRIES { Ok(()) } else { Err(OpenError::OutsideMissing { entries }) }
-}
-
-async fn compare_with_kept(
-    store: &dyn Store,
-    world: &World,
-    doors: &Doors,
-    options: &Options,
-    timeline: &TimelineId,
-    note: &str,
-) -> Result<(), OpenError> {
-    let kept = open_checkpoint(timeline, note, doors, options);
-    let kept = kept.map_err(|error| OpenError::Checkpoint { timeline: timeline.clone(), error })?;
-    let state = world.timelines.get(timeline);
-    let found = state.map_or(0, |state| state.head.frontier.size());
-    if found < kept.size {
-        return Err(OpenError::Rollback { timeline: timeline.clone(), found, kept: kept.size });
-    }
-    let Some(state) = state else { return Ok(()) };
-    let root = if found == kept.size {
-        state.root
-    } else {
-        // The last commit was durable, its checkpoint not yet kept: the process was killed there.
-        root_at(store, state.head.key, kept.size).await.map_err(|error| StoreError::Damaged(error.to_string()))?
-    };
-    if root == kept.root { Ok(()) } else { Err(OpenError::Fork { timeline: timeline.clone(), kept: kept.size }) }
-}
-
-fn open_checkpoint(
-    timeline: &TimelineId,
-    note: &str,
-    doors: &Doors,
-    options: &Options,
-) -> Result<Checkpoint, CheckpointError> {
-    let key = doors.signer.ledger_key(&options.service_name, timeline)?;
-    Checkpoint::open(note.as_bytes(), &key, |public, message, signature| {
-        doors.signer.verify(public, message, signature)
-    })
-}
-
 impl OpenError {
     /// Returns the timeline that the error is about, if it is about one.
     const fn timeline(&self) -> Option<&TimelineId> {
@@ -288,6 +178,7 @@ impl OpenError {
             Self::Checkpoint { timeline, .. }
             | Self::Head { timeline, .. }
             | Self::Unsigned { timeline, .. }
+            | Self::NotKept { timeline }
             | Self::Rollback { timeline, .. }
             | Self::Fork { timeline, .. } => Some(timeline),
             Self::OutsideMissing { .. } | Self::Store(_) | Self::Outside(_) | Self::Bootstrap(_) | Self::Thread(_) => {
@@ -300,7 +191,11 @@ impl OpenError {
     /// accept.
     const fn is_about_history(&self) -> bool {
         match self {
-            Self::Unsigned { .. } | Self::OutsideMissing { .. } | Self::Rollback { .. } | Self::Fork { .. } => true,
+            Self::Unsigned { .. }
+            | Self::OutsideMissing { .. }
+            | Self::NotKept { .. }
+            | Self::Rollback { .. }
+            | Self::Fork { .. } => true,
             // A signature that does not verify may be another service's, whose history is not ours to go on with.
             Self::Checkpoint { .. }
             | Self::Head { .. }

@@ -12,12 +12,14 @@ use tokio::sync::oneshot;
 
 use crate::command::{Actor, Command, Submission};
 use crate::engine::Engine;
+use crate::outside::{KeptOutside, system_last};
 use crate::payload::action;
 use crate::proofs::InclusionProof;
 use crate::refusal::Refusal;
 use crate::sessions::{SessionCommand, SessionsToEnd};
 use crate::signer::Signer;
 use crate::state::TimelineState;
+use crate::store::Head;
 
 /// Commands that are handed to the writer before the first of them is waited for.
 const WAITING_COMMANDS: usize = 1_024;
@@ -119,12 +121,15 @@ impl Engine {
     /// must be signed by it too.
     async fn keep_outside(&self) -> Result<(), Refusal> {
         let outside = Arc::clone(&self.doors().outside);
-        let heads: Vec<_> =
-            self.states().iter().map(|state| (state.head.id.clone(), Arc::clone(&state.head.checkpoint))).collect();
+        let signer = &*self.doors().signer;
+        let sealed = |head: &Head| KeptOutside::seal(head.id.clone(), Arc::clone(&head.checkpoint), signer);
+        let heads: Vec<KeptOutside> = self.states().iter().map(|state| sealed(&state.head)).collect();
         let kept = tokio::task::spawn_blocking(move || {
-            let last: BTreeMap<TimelineId, String> = outside.last()?.into_iter().collect();
-            let is_kept = |id: &TimelineId, note: &str| last.get(id).is_some_and(|kept| kept == note);
-            let missing: Vec<_> = heads.into_iter().filter(|(id, note)| !is_kept(id, note)).collect();
+            let last: BTreeMap<TimelineId, Arc<str>> =
+                outside.last()?.into_iter().map(|kept| (kept.timeline, kept.note)).collect();
+            let mut missing: Vec<_> =
+                heads.into_iter().filter(|head| last.get(&head.timeline) != Some(&head.note)).collect();
+            system_last(&mut missing);
             if missing.is_empty() { Ok(()) } else { outside.keep(&missing) }
         });
         let kept = kept.await.map_err(|error| Refusal::Unavailable(error.to_string()))?;

@@ -24,6 +24,7 @@ mod rows;
 mod sample;
 mod source;
 mod tree;
+mod unkept;
 mod walk;
 
 pub use detection::{AskedScan, Detection};
@@ -31,6 +32,7 @@ pub(crate) use places::ScanPlaces;
 pub use places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 pub use report::{Checked, Scan};
 pub use source::{EntryMarks, EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, Snapshot};
+pub use unkept::made_before;
 
 /// How far a scan has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,6 +104,8 @@ pub struct ScanRequest<'a> {
     pub entropy: &'a dyn Entropy,
     /// Checkpoints from elsewhere. They must have been read before the scan begins.
     pub kept: Vec<KeptCheckpoint>,
+    /// Whether one of this timeline should be kept outside, and is not.
+    pub lacks_kept: bool,
 }
 
 /// Scans a timeline. `None` where there is none and none was ever signed.
@@ -159,6 +163,10 @@ async fn scan_tables(
 /// Reads the checkpoints from elsewhere.
 fn open_marks(request: &ScanRequest<'_>, findings: &mut Findings) -> Vec<Mark> {
     let mut marks = Vec::new();
+    if request.lacks_kept {
+        let evidence = "no checkpoint of the timeline is kept outside the database, where those of others are";
+        findings.add(FindingKind::ExternalCheckpointInconsistent, None, evidence);
+    }
     for kept in &request.kept {
         match open_kept(&kept.note, &request.keys, request.verify) {
             Ok(Checkpoint { size, root, .. }) => marks.push(Mark { from: kept.from, size, root, found: None }),

@@ -1,7 +1,7 @@
 //! The last signed checkpoint of every timeline, in an append-only file outside the database.
 //!
-//! One record is one line of JSON: `{"timeline_id":"main","checkpoint":"…"}`. The last record of a
-//! timeline counts. The file is filled with zero bytes ahead of its end, so that an append changes
+//! One record is one line of JSON: `{"timeline_id":"main","checkpoint":"…","seal":"…"}`, where the seal may be missing.
+//! The last record of a timeline counts. The file is filled with zero bytes ahead of its end, so that an append changes
 //! no metadata and is durable after one write to the disk; the first zero byte ends the records.
 
 use std::collections::BTreeMap;
@@ -9,12 +9,11 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
-use timenav_engine::{Outside, OutsideError};
+use timenav_engine::{KeptOutside, Outside, OutsideError};
 
 /// Zero bytes written ahead of the end of the records at a time.
 const AHEAD_BYTES: u64 = 1 << 20;
@@ -42,16 +41,28 @@ struct OpenFile {
     bytes_max: u64,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Record<'a> {
     timeline_id: &'a str,
     checkpoint: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seal: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct OwnedRecord {
     timeline_id: String,
     checkpoint: String,
+    #[serde(default)]
+    seal: Option<String>,
+}
+
+impl OpenFile {
+    fn read(&self) -> io::Result<BTreeMap<TimelineId, KeptOutside>> {
+        let mut bytes = vec![0; usize::try_from(self.end).map_err(io::Error::other)?];
+        self.file.read_exact_at(&mut bytes, 0)?;
+        last_records(&bytes)
+    }
 }
 
 impl CheckpointFile {
@@ -75,31 +86,25 @@ impl CheckpointFile {
     ///
     /// # Errors
     /// It cannot be read, or holds something else.
-    pub fn read_only(path: &Path) -> io::Result<Vec<(TimelineId, String)>> {
+    pub fn read_only(path: &Path) -> io::Result<Vec<KeptOutside>> {
         let mut bytes = std::fs::read(path)?;
         bytes.truncate(records_end(&bytes));
-        Ok(last_records(path, &bytes)?.into_iter().collect())
-    }
-
-    fn read(&self, open: &OpenFile) -> io::Result<BTreeMap<TimelineId, String>> {
-        let mut bytes = vec![0; usize::try_from(open.end).map_err(io::Error::other)?];
-        open.file.read_exact_at(&mut bytes, 0)?;
-        last_records(&self.path, &bytes)
+        Ok(last_records(&bytes)?.into_values().collect())
     }
 
     /// Writes the file anew with these records, beside the old one and then in its place.
-    fn rewrite<'a>(
-        &self,
-        open: &mut OpenFile,
-        records: impl Iterator<Item = (&'a TimelineId, &'a str)>,
-    ) -> io::Result<()> {
+    fn rewrite<'a>(&self, open: &mut OpenFile, records: impl Iterator<Item = &'a KeptOutside>) -> io::Result<()> {
         let mut bytes = Vec::new();
-        for (timeline, checkpoint) in records {
-            write_record(&mut bytes, timeline, checkpoint)?;
+        for record in records {
+            write_record(&mut bytes, record)?;
         }
         let beside = self.path.with_extension("new");
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(FILE_MODE).open(&beside)?;
+        // One that is there is left from a crash, or a link to a file that is not ours.
+        match std::fs::remove_file(&beside) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let mut file = OpenOptions::new().read(true).write(true).create_new(true).mode(FILE_MODE).open(&beside)?;
         file.write_all(&bytes)?;
         file.sync_all()?;
         std::fs::rename(&beside, &self.path)?;
@@ -111,15 +116,15 @@ impl CheckpointFile {
 }
 
 impl Outside for CheckpointFile {
-    fn keep(&self, checkpoints: &[(TimelineId, Arc<str>)]) -> Result<(), OutsideError> {
-        let mut bytes = Vec::with_capacity(checkpoints.len() * 320);
-        for (timeline, checkpoint) in checkpoints {
-            write_record(&mut bytes, timeline, checkpoint)?;
+    fn keep(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError> {
+        let mut bytes = Vec::with_capacity(checkpoints.len() * 384);
+        for record in checkpoints {
+            write_record(&mut bytes, record)?;
         }
         let mut open = self.open.lock();
         if open.end + bytes.len() as u64 > open.bytes_max {
-            let last = self.read(&open)?;
-            self.rewrite(&mut open, last.iter().map(|(timeline, checkpoint)| (timeline, checkpoint.as_str())))?;
+            let last = open.read()?;
+            self.rewrite(&mut open, last.values())?;
         }
         let end = open.end + bytes.len() as u64;
         if end >= open.filled {
@@ -134,35 +139,41 @@ impl Outside for CheckpointFile {
         Ok(())
     }
 
-    fn replace(&self, checkpoints: &[(TimelineId, Arc<str>)]) -> Result<(), OutsideError> {
-        let records = checkpoints.iter().map(|(timeline, checkpoint)| (timeline, &**checkpoint));
-        Ok(self.rewrite(&mut self.open.lock(), records)?)
+    fn replace(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError> {
+        Ok(self.rewrite(&mut self.open.lock(), checkpoints.iter())?)
     }
 
-    fn last(&self) -> Result<Vec<(TimelineId, String)>, OutsideError> {
+    fn last(&self) -> Result<Vec<KeptOutside>, OutsideError> {
         let open = self.open.lock();
-        Ok(self.read(&open)?.into_iter().collect())
+        Ok(open.read()?.into_values().collect())
     }
 }
 
 /// Returns the last record of each timeline in whole records.
-fn last_records(path: &Path, bytes: &[u8]) -> io::Result<BTreeMap<TimelineId, String>> {
+fn last_records(bytes: &[u8]) -> io::Result<BTreeMap<TimelineId, KeptOutside>> {
     let mut last = BTreeMap::new();
     for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
         let damaged = |error: &dyn std::fmt::Display| {
-            io::Error::new(io::ErrorKind::InvalidData, format!("{}, line {}: {error}", path.display(), number + 1))
+            io::Error::new(io::ErrorKind::InvalidData, format!("line {}: {error}", number + 1))
         };
         let record: OwnedRecord = serde_json::from_slice(line).map_err(|error| damaged(&error))?;
         let timeline = TimelineId::new(&record.timeline_id).map_err(|error| damaged(&error))?;
-        last.insert(timeline, record.checkpoint);
+        let seal = record.seal.as_deref().and_then(read_seal);
+        last.insert(timeline.clone(), KeptOutside { timeline, note: record.checkpoint.into(), seal });
     }
     Ok(last)
 }
 
-fn write_record(bytes: &mut Vec<u8>, timeline: &TimelineId, checkpoint: &str) -> io::Result<()> {
-    serde_json::to_writer(&mut *bytes, &Record { timeline_id: timeline.as_str(), checkpoint })?;
+fn write_record(bytes: &mut Vec<u8>, kept: &KeptOutside) -> io::Result<()> {
+    let seal = kept.seal.map(|seal| format!("{:032x}", u128::from_be_bytes(seal)));
+    serde_json::to_writer(&mut *bytes, &Record { timeline_id: kept.timeline.as_str(), checkpoint: &kept.note, seal })?;
     bytes.push(b'\n');
     Ok(())
+}
+
+/// Reads a seal. What is none is no seal, and the signature counts.
+fn read_seal(text: &str) -> Option<[u8; KeptOutside::SEAL_BYTES]> {
+    u128::from_str_radix(text, 16).ok().map(u128::to_be_bytes)
 }
 
 /// Returns where the last whole record ends.
@@ -186,8 +197,12 @@ mod tests {
         TimelineId::new(text).unwrap()
     }
 
+    fn kept(timeline: &str, checkpoint: &str) -> KeptOutside {
+        KeptOutside { timeline: id(timeline), note: checkpoint.into(), seal: Some([7; KeptOutside::SEAL_BYTES]) }
+    }
+
     fn keep(file: &CheckpointFile, timeline: &str, checkpoint: &str) {
-        file.keep(&[(id(timeline), checkpoint.into())]).unwrap();
+        file.keep(&[kept(timeline, checkpoint)]).unwrap();
     }
 
     #[test]
@@ -198,7 +213,7 @@ mod tests {
         keep(&file, "main", "one\n");
         keep(&file, "other", "two\n");
         keep(&file, "main", "three\n");
-        let expected = vec![(id("main"), "three\n".to_owned()), (id("other"), "two\n".to_owned())];
+        let expected = vec![kept("main", "three\n"), kept("other", "two\n")];
         assert_eq!(file.last().unwrap(), expected);
         assert_eq!(CheckpointFile::open(&path).unwrap().last().unwrap(), expected);
     }
@@ -231,7 +246,7 @@ mod tests {
         }
         let last = CheckpointFile::open(&path).unwrap().last().unwrap();
         assert_eq!(last.len(), 7);
-        assert_eq!(last[1].1, "99\n");
+        assert_eq!(&*last[1].note, "99\n");
     }
 
     #[test]
@@ -241,5 +256,33 @@ mod tests {
         std::fs::write(&path, "{\"timeline_id\":\"a\",\"checkpoint\":\"x\"}\nrubbish\n").unwrap();
         let error = CheckpointFile::open(&path).unwrap().last().unwrap_err();
         assert!(error.to_string().contains("line 2"), "{error}");
+    }
+
+    #[test]
+    fn records_of_former_versions_have_no_seal() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("checkpoints.log");
+        std::fs::write(
+            &path,
+            "{\"timeline_id\":\"a\",\"checkpoint\":\"x\"}\n{\"timeline_id\":\"b\",\"checkpoint\":\"y\",\"seal\":\"?\"}\n",
+        )
+        .unwrap();
+        let last = CheckpointFile::open(&path).unwrap().last().unwrap();
+        assert_eq!(
+            last,
+            ["a", "b"].map(|name| KeptOutside { seal: None, ..kept(name, if name == "a" { "x" } else { "y" }) })
+        );
+    }
+
+    #[test]
+    fn writing_anew_follows_no_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, precious) = (folder.path().join("checkpoints.log"), folder.path().join("precious"));
+        std::fs::write(&precious, "precious").unwrap();
+        std::os::unix::fs::symlink(&precious, folder.path().join("checkpoints.new")).unwrap();
+        let file = CheckpointFile::open(&path).unwrap();
+        file.replace(&[kept("main", "one\n")]).unwrap();
+        assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious");
+        assert_eq!(CheckpointFile::open(&path).unwrap().last().unwrap(), [kept("main", "one\n")]);
     }
 }

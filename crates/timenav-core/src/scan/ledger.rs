@@ -149,8 +149,10 @@ impl LedgerScan {
     /// Says that the entries from the next position up to `until` are not there.
     pub fn gap(&mut self, until: u64) {
         let first = self.position();
-        let what = if until == first + 1 { "the entry is" } else { "entries are" };
-        let evidence = format!("{what} missing: after position {first} comes {until}");
+        let evidence = match until.saturating_sub(1) {
+            last if last <= first => "the entry is missing".to_owned(),
+            last => format!("the entries from {first} to {last} are missing"),
+        };
         self.findings.add(FindingKind::SequenceGap, Some(first), evidence);
         self.has_gap = true;
         while self.position() < until {

@@ -63,7 +63,9 @@ fn write_ahead(writer: &Connection) -> Result<(), StoreError> {
     mode("MEMORY").map_err(failed)?;
     match mode("WAL").map_err(failed)?.as_str() {
         "wal" => Ok(()),
-        other => Err(StoreError::Unavailable(format!("the database has no write-ahead log but journal mode `{other}`"))),
+        other => {
+            Err(StoreError::Unavailable(format!("the database has no write-ahead log but journal mode `{other}`")))
+        }
     }
 }
 

@@ -14,8 +14,8 @@ use timenav_engine::{
 };
 
 use super::examination::{self, Examination};
-use super::values::{POSITION_MAX, count, entry_key, failed, id, sql};
 use super::integrity::Wanted;
+use super::values::{POSITION_MAX, count, entry_key, failed, id, sql};
 use super::{SqliteStore, connection, data, identity, orphans, read, schema, tiles};
 
 const SELECT_ROWS: &str = "SELECT entry, leaf, salt, payload, events_count, clock_entry FROM entries

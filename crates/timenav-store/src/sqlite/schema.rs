@@ -219,7 +219,10 @@ mod tests {
     fn whatever_is_laid_out_otherwise_is_named() {
         let schema = |sql: &str| format!("PRAGMA writable_schema = ON; {sql}; PRAGMA writable_schema = RESET;");
         for (statement, told) in [
-            ("CREATE TRIGGER x AFTER INSERT ON entries BEGIN SELECT 1; END", "trigger `x` on `entries` is none of timenav's"),
+            (
+                "CREATE TRIGGER x AFTER INSERT ON entries BEGIN SELECT 1; END",
+                "trigger `x` on `entries` is none of timenav's",
+            ),
             ("CREATE VIEW x AS SELECT 1", "view `x` is none of timenav's"),
             ("CREATE TABLE x (a)", "table `x` is none of timenav's"),
             ("CREATE VIRTUAL TABLE x USING rtree(a, b, c)", "table `x` is none of timenav's"),
@@ -228,15 +231,28 @@ mod tests {
             ("DROP INDEX outcomes_by_expiry", "index `outcomes_by_expiry` on `outcomes` is missing"),
             ("DROP TABLE permissions", "table `permissions` is missing"),
             ("ALTER TABLE users ADD COLUMN x INTEGER AS (1)", "table `users` is defined by `…"),
-            ("DROP INDEX events_by_id; CREATE INDEX events_by_id ON events (timeline, event_id) WHERE event_id <> 'x'",
-                "index `events_by_id` on `events` is defined by `…(timeline, event_id) WHERE event_id <> 'x'`"),
-            (&schema("UPDATE sqlite_schema SET sql = replace(sql, 'operator    INTEGER NOT NULL', 'operator INTEGER NOT NULL DEFAULT 1') WHERE name = 'users'"),
-                "table `users` is defined by `…"),
-            (&schema("UPDATE sqlite_schema SET sql = replace(sql, 'CHECK (role IN (''read'', ''write'', ''admin''))', '') WHERE name = 'permissions'"),
-                "table `permissions` is defined by `…"),
+            (
+                "DROP INDEX events_by_id; CREATE INDEX events_by_id ON events (timeline, event_id) WHERE event_id <> 'x'",
+                "index `events_by_id` on `events` is defined by `…(timeline, event_id) WHERE event_id <> 'x'`",
+            ),
+            (
+                &schema(
+                    "UPDATE sqlite_schema SET sql = replace(sql, 'operator    INTEGER NOT NULL', 'operator INTEGER NOT NULL DEFAULT 1') WHERE name = 'users'",
+                ),
+                "table `users` is defined by `…",
+            ),
+            (
+                &schema(
+                    "UPDATE sqlite_schema SET sql = replace(sql, 'CHECK (role IN (''read'', ''write'', ''admin''))', '') WHERE name = 'permissions'",
+                ),
+                "table `permissions` is defined by `…",
+            ),
             ("PRAGMA user_version = 7", "the setting user_version is 7 instead of 0"),
             ("PRAGMA application_id = 0", "the setting application_id is 0 instead of 1414414678"),
-            ("DELETE FROM migrations WHERE step = '0002-data'", "migration `0003-history` of the file is not `0002-data`"),
+            (
+                "DELETE FROM migrations WHERE step = '0002-data'",
+                "migration `0003-history` of the file is not `0002-data`",
+            ),
             ("UPDATE migrations SET sha256 = 'x' WHERE step = '0002-data'", "migration `0002-data` of the file is not"),
             ("DROP TABLE migrations; CREATE VIEW migrations AS SELECT 'x' AS step, 'y' AS sha256", "view `migrations`"),
         ] {

@@ -17,8 +17,8 @@ use timenav_core::password::Password;
 use timenav_core::place::{LocationQuery, Point};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
-    Entropy, Gazetteer, KnownPlace, Outside, OutsideError, PasswordMatch, Passwords, RecordPlace, Signer, Vault,
-    VaultError, WallClock,
+    Entropy, Gazetteer, KeptOutside, KnownPlace, Outside, OutsideError, PasswordMatch, Passwords, RecordPlace, Signer,
+    Vault, VaultError, WallClock,
 };
 use zeroize::Zeroizing;
 
@@ -107,6 +107,8 @@ type Notes = BTreeMap<TimelineId, String>;
 pub(crate) struct MemoryOutside {
     /// What was kept after each call, oldest first.
     steps: Mutex<Vec<Notes>>,
+    /// The last seal of each timeline, whatever note is held meanwhile.
+    seals: Mutex<BTreeMap<TimelineId, [u8; KeptOutside::SEAL_BYTES]>>,
     fails: AtomicBool,
 }
 
@@ -129,6 +131,19 @@ impl MemoryOutside {
         self.steps.lock().len()
     }
 
+    /// Returns what was kept after each call, oldest first.
+    pub(crate) fn steps(&self) -> Vec<Notes> {
+        self.steps.lock().clone()
+    }
+
+    /// Returns notes by timeline, and remembers their seals.
+    fn named<'a>(&'a self, checkpoints: &'a [KeptOutside]) -> impl Iterator<Item = (TimelineId, String)> + 'a {
+        checkpoints.iter().map(|kept| {
+            self.seals.lock().insert(kept.timeline.clone(), kept.seal.expect("what the service keeps is sealed"));
+            (kept.timeline.clone(), kept.note.to_string())
+        })
+    }
+
     /// Holds other checkpoints from now on, as if they had been kept.
     pub(crate) fn hold(&self, notes: Notes) {
         self.steps.lock().push(notes);
@@ -140,27 +155,29 @@ impl MemoryOutside {
 }
 
 impl Outside for MemoryOutside {
-    fn keep(&self, checkpoints: &[(TimelineId, Arc<str>)]) -> Result<(), OutsideError> {
+    fn keep(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError> {
         self.check()?;
         let mut notes = self.notes();
-        for (timeline, note) in checkpoints {
-            notes.insert(timeline.clone(), note.to_string());
-        }
+        notes.extend(self.named(checkpoints));
         self.steps.lock().push(notes);
         Ok(())
     }
 
-    fn replace(&self, checkpoints: &[(TimelineId, Arc<str>)]) -> Result<(), OutsideError> {
+    fn replace(&self, checkpoints: &[KeptOutside]) -> Result<(), OutsideError> {
         self.check()?;
-        self.steps
-            .lock()
-            .push(checkpoints.iter().map(|(timeline, note)| (timeline.clone(), note.to_string())).collect());
+        let notes = self.named(checkpoints).collect();
+        self.steps.lock().push(notes);
         Ok(())
     }
 
-    fn last(&self) -> Result<Vec<(TimelineId, String)>, OutsideError> {
+    fn last(&self) -> Result<Vec<KeptOutside>, OutsideError> {
         self.check()?;
-        Ok(self.notes().into_iter().collect())
+        let seals = self.seals.lock();
+        let kept = |(timeline, note): (TimelineId, String)| {
+            let seal = seals.get(&timeline).copied();
+            KeptOutside { timeline, note: note.into(), seal }
+        };
+        Ok(self.notes().into_iter().map(kept).collect())
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod backup;
 mod disk_full;
+mod foreign_database;
 mod rollback;
 mod settings;
 mod signals;

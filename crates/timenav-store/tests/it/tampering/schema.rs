@@ -107,8 +107,7 @@ async fn a_trigger_that_is_planted_while_the_service_runs() {
 #[tokio::test]
 async fn an_index_that_lacks_a_row() {
     let house = lived_in().await;
-    let definition =
-        "CREATE INDEX events_by_place ON events (timeline, place, time, position) WHERE place IS NOT NULL";
+    let definition = "CREATE INDEX events_by_place ON events (timeline, place, time, position) WHERE place IS NOT NULL";
     attack(
         &house,
         &format!(

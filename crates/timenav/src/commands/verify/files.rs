@@ -1,12 +1,15 @@
 //! From the files of a service, whether it runs or not.
 
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::VerifierKey;
-use timenav_engine::{KeptCheckpoint, Progress, Scan, ScanRequest, scan};
+use timenav_core::ledger::{Checkpoint, Note, VerifierKey};
+use timenav_engine::{
+    KeptCheckpoint, KeptOutside, Progress, Scan, ScanRequest, ScanSource as _, StoreError, made_before, scan,
+};
 use timenav_store::{CheckpointFile, SqliteArchive};
 
 use super::{ScanBar, Trusted, VerifyCommand, keys_of, service_name};
@@ -15,6 +18,9 @@ use crate::doors::{OsEntropy, verify_signature};
 use crate::key_files::read_public_key;
 use crate::output;
 use crate::places::Places;
+
+/// The signed notes kept outside the database, by timeline.
+type Outside = BTreeMap<TimelineId, String>;
 
 /// The key pairs of a service, as far as a verifier needs them.
 struct ServiceKeys {
@@ -31,18 +37,20 @@ pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Resu
     let keys = service_keys(folder, &trusted.keys)?;
     let file = command.checkpoints.as_deref().unwrap_or(folder).join(CHECKPOINTS_FILE);
     // Before the database: what is appended meanwhile must not look like a rollback.
-    let outside = read_outside(&file)?;
+    let outside: Outside =
+        read_outside(&file)?.into_iter().map(|kept| (kept.timeline, kept.note.to_string())).collect();
     let database = folder.join(DATABASE_FILE);
     let archive = SqliteArchive::open(&database).with_context(|| format!("the database {}", database.display()))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads can be made")?;
     let timelines = match command.timeline.as_ref().or(trusted.kept.as_ref().map(|kept| &kept.timeline)) {
         Some(timeline) => vec![timeline.clone()],
-        None => all_timelines(&archive, &outside)?,
+        None => runtime.block_on(all_timelines(&archive, &outside))?,
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads can be made")?;
+    let lacking = runtime.block_on(lacking(&archive, &outside)).context("the ledger `system`")?;
     let mut scans = Vec::with_capacity(timelines.len());
     for timeline in timelines {
-        let kept = outside.iter().filter(|(id, _)| *id == timeline);
-        let kept = kept.map(|(_, note)| KeptCheckpoint { from: "kept outside", note: note.clone() });
+        let kept = outside.get(&timeline).into_iter();
+        let kept = kept.map(|note| KeptCheckpoint { from: "kept outside", note: note.clone() });
         let own = trusted.kept(&timeline).map(|kept| KeptCheckpoint { from: "that you kept", note: kept.note.clone() });
         let request = ScanRequest {
             source: &archive,
@@ -53,6 +61,7 @@ pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Resu
             gazetteer: Some(Arc::new(Places::open())),
             entropy: &OsEntropy::new(),
             kept: kept.chain(own).collect(),
+            lacks_kept: lacking.contains(&timeline),
         };
         let bar = ScanBar::new(&timeline);
         let scanned = runtime.block_on(scan(&request, &mut |progress: Progress| {
@@ -82,7 +91,7 @@ fn service_keys(folder: &Path, trusted: &[VerifierKey]) -> anyhow::Result<Servic
     Ok(ServiceKeys { service_name, public_keys: vec![public_key] })
 }
 
-fn read_outside(file: &Path) -> anyhow::Result<Vec<(TimelineId, String)>> {
+fn read_outside(file: &Path) -> anyhow::Result<Vec<KeptOutside>> {
     if !file.try_exists().with_context(|| format!("{} cannot be read", file.display()))? {
         output::note(&format!(
             "warning: there are no checkpoints outside the database, {}: that an older copy was put back cannot be seen \
@@ -94,10 +103,39 @@ fn read_outside(file: &Path) -> anyhow::Result<Vec<(TimelineId, String)>> {
     CheckpointFile::read_only(file).with_context(|| format!("the checkpoints {}", file.display()))
 }
 
+/// Returns the timelines of which a checkpoint should be kept outside, and is not. Where none is kept at all, there is
+/// nothing to say of one.
+async fn lacking(archive: &SqliteArchive, outside: &Outside) -> anyhow::Result<HashSet<TimelineId>> {
+    if outside.is_empty() || !archive.schema_differences().await?.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let missing: Vec<_> = archive.timelines()?.into_iter().filter(|timeline| !outside.contains_key(timeline)).collect();
+    let kept = outside.iter().find(|(timeline, _)| timeline.is_system()).filter(|_| !missing.is_empty());
+    let Some((system, note)) = kept else { return Ok(missing.into_iter().collect()) };
+    let system = match archive.snapshot(system).await {
+        Ok(Some(system)) => system.head,
+        // What is wrong with it is told by its scan.
+        Ok(None) | Err(StoreError::Damaged(_)) => return Ok(missing.into_iter().collect()),
+        Err(error) => return Err(error.into()),
+    };
+    let size = Note::parse(note.as_bytes())
+        .ok()
+        .and_then(|note| Checkpoint::parse(note.text()).ok())
+        .map_or(u64::MAX, |signed| signed.size);
+    Ok(made_before(archive, &system, size, missing).await?.into_iter().collect())
+}
+
 /// Returns every timeline that is in the database or was ever signed.
-fn all_timelines(archive: &SqliteArchive, outside: &[(TimelineId, String)]) -> anyhow::Result<Vec<TimelineId>> {
-    let mut timelines = archive.timelines().context("the timelines cannot be read")?;
-    timelines.extend(outside.iter().map(|(timeline, _)| timeline.clone()));
+async fn all_timelines(archive: &SqliteArchive, outside: &Outside) -> anyhow::Result<Vec<TimelineId>> {
+    let mut timelines = match archive.timelines() {
+        Ok(timelines) => timelines,
+        Err(error) if archive.schema_differences().await?.is_empty() => {
+            return Err(anyhow::Error::from(error).context("the timelines cannot be read"));
+        }
+        // There may be no such table any more; the scan of each that is known otherwise says so.
+        Err(_) => vec![TimelineId::new(TimelineId::SYSTEM)?, TimelineId::new(TimelineId::MAIN)?],
+    };
+    timelines.extend(outside.keys().cloned());
     timelines.sort_unstable();
     timelines.dedup();
     if timelines.is_empty() {

@@ -1,0 +1,241 @@
+//! The comparison of every timeline with what was signed and kept.
+
+use std::collections::HashMap;
+use std::num::NonZero;
+use std::sync::Arc;
+
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Checkpoint, CheckpointError, Note, NoteSignature};
+
+use super::{Accepted, OpenError};
+use crate::engine::{Doors, Options};
+use crate::outside::{KeptOutside, system_last};
+use crate::proofs::root_at;
+use crate::scan::made_before;
+use crate::state::{TimelineState, World};
+use crate::store::{Store, StoreError};
+
+/// Entries of `system` and `main` together after the first start.
+const FIRST_START_ENTRIES: u64 = 5;
+/// Timelines below which their comparison is not worth a second thread.
+const THREAD_TIMELINES_MIN: usize = 1_000;
+/// Checkpoints without a seal from which on it is worth to write all of them anew: as many signatures take some
+/// hundredths of a second at each start.
+const UNSEALED_MAX: usize = 1_000;
+
+/// What is kept outside, by timeline.
+type Kept<'a> = HashMap<&'a TimelineId, &'a KeptOutside>;
+
+/// How a timeline stands to what is kept of it.
+struct Compared {
+    /// Whether its newest checkpoint is the one that is kept.
+    is_kept: bool,
+    /// Whether it was known by its seal.
+    is_sealed: bool,
+    error: Option<OpenError>,
+}
+
+/// Compares every timeline with its own signature and with what was kept outside the database.
+///
+/// Returns what an operator has accepted although it is not as it was signed.
+///
+/// # Errors
+/// Something is not as it was signed, and the operator has not accepted that.
+pub(crate) async fn compare_with_signed(
+    store: &dyn Store,
+    world: &World,
+    doors: &Doors,
+    options: &Options,
+) -> Result<Accepted, OpenError> {
+    let mut findings = Accepted::default();
+    let mut accept = |compared: Result<(), OpenError>| match compared {
+        Err(error) if options.accept_rollback && error.is_about_history() => {
+            tracing::warn!(%error, "starting although the database is not what was signed, as the operator asked");
+            let text = error.to_string();
+            // What is about one timeline stands on it too: its next checkpoint signs what is there.
+            let about = error.timeline().filter(|timeline| world.timelines.contains_key(*timeline));
+            if let Some(timeline) = about.filter(|timeline| !timeline.is_system()) {
+                findings.timelines.entry(timeline.clone()).or_default().push(text.clone());
+            }
+            findings.all.push(text);
+            Ok(())
+        }
+        other => other,
+    };
+    let all = doors.outside.last()?;
+    let kept: Kept<'_> = all.iter().map(|kept| (&kept.timeline, kept)).collect();
+    let states: Vec<&TimelineState> = world.timelines.values().map(|state| &**state).collect();
+    let mut compared = compare_all(&states, &kept, doors, options);
+    for one in &mut compared {
+        accept(one.error.take().map_or(Ok(()), Err))?;
+    }
+    warn_of_retired_key(world, doors, options);
+    if kept.is_empty() {
+        accept(compare_with_nothing(world))?;
+    } else {
+        for timeline in not_kept(store, world, &kept, doors, options).await? {
+            accept(Err(OpenError::NotKept { timeline }))?;
+        }
+    }
+    let known: HashMap<_, _> = states.iter().zip(&compared).map(|(state, one)| (&state.head.id, one)).collect();
+    // What is kept is what stands in the database, which was compared already.
+    for kept in all.iter().filter(|kept| known.get(&kept.timeline).is_none_or(|one| !one.is_kept)) {
+        accept(compare_with_kept(store, world, doors, options, kept).await)?;
+    }
+    let is_accepted = !findings.all.is_empty();
+    keep_newest(&states, &compared, is_accepted, doors)?;
+    Ok(findings)
+}
+
+/// Compares each timeline with itself, on as many threads as the machine has cores: signatures take long.
+fn compare_all(states: &[&TimelineState], kept: &Kept<'_>, doors: &Doors, options: &Options) -> Vec<Compared> {
+    let compare = |states: &[&TimelineState]| -> Vec<Compared> {
+        let kept_of = |state: &TimelineState| kept.get(&state.head.id).copied();
+        states.iter().map(|state| compare_one(state, kept_of(state), doors, options)).collect()
+    };
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let chunk = states.len().div_ceil(cores).max(THREAD_TIMELINES_MIN);
+    std::thread::scope(|scope| {
+        let running: Vec<_> = states.chunks(chunk).skip(1).map(|part| scope.spawn(move || compare(part))).collect();
+        let mut compared = compare(states.chunks(chunk).next().unwrap_or_default());
+        for part in running {
+            compared.extend(part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        compared
+    })
+}
+
+/// The newest checkpoint in the database is signed, and is that of the tree in the database.
+fn compare_one(state: &TimelineState, kept: Option<&KeptOutside>, doors: &Doors, options: &Options) -> Compared {
+    let timeline = &state.head.id;
+    let is_kept = kept.is_some_and(|kept| kept.note == state.head.checkpoint);
+    let is_sealed = is_kept && kept.is_some_and(|kept| kept.is_sealed(&*doors.signer));
+    let error = match open_checkpoint(timeline, &state.head.checkpoint, is_sealed, doors, options) {
+        Err(error) => Some(OpenError::Head { timeline: timeline.clone(), error }),
+        Ok(signed) if signed.size == state.head.frontier.size() && signed.root == state.root => None,
+        Ok(Checkpoint { size: signed, .. }) => {
+            Some(OpenError::Unsigned { timeline: timeline.clone(), signed, found: state.head.frontier.size() })
+        }
+    };
+    Compared { is_kept: is_kept && error.is_none(), is_sealed, error }
+}
+
+/// Keeps what is not kept yet: a timeline whose making was the last thing before the process ended has nothing outside,
+/// and must have it before `system` goes on.
+fn keep_newest(
+    states: &[&TimelineState],
+    compared: &[Compared],
+    is_accepted: bool,
+    doors: &Doors,
+) -> Result<(), OpenError> {
+    let newest = |is_meant: &dyn Fn(&Compared) -> bool| -> Vec<KeptOutside> {
+        let meant = states.iter().zip(compared).filter(|(_, one)| is_meant(one));
+        let heads = meant.map(|(state, _)| &state.head);
+        heads.map(|head| KeptOutside::seal(head.id.clone(), Arc::clone(&head.checkpoint), &*doors.signer)).collect()
+    };
+    if is_accepted || compared.iter().filter(|one| !one.is_sealed).count() > UNSEALED_MAX {
+        return Ok(doors.outside.replace(&newest(&|_| true))?);
+    }
+    let mut behind = newest(&|one| !one.is_kept);
+    if behind.is_empty() {
+        return Ok(());
+    }
+    system_last(&mut behind);
+    Ok(doors.outside.keep(&behind)?)
+}
+
+/// Says so where ledgers went over to another key than the one that signs, and no rotation is under way: the key in the
+/// data folder may be an older copy. It opens the ledgers as long as nothing was written after the rotation.
+fn warn_of_retired_key(world: &World, doors: &Doors, options: &Options) {
+    let has_gone_over = |state: &TimelineState| {
+        let note = Note::parse(state.head.checkpoint.as_bytes()).ok();
+        // The key that takes over signs last.
+        let last = note.as_ref().and_then(|note| note.signatures().last()).map(NoteSignature::id);
+        let known = std::iter::once(&doors.signer).chain(&doors.next_signer);
+        let mut known = known.filter_map(|signer| signer.ledger_key(&options.service_name, &state.head.id).ok());
+        last.is_some_and(|last| known.all(|key| key.id() != last))
+    };
+    let timelines = world.timelines.values().filter(|state| has_gone_over(state)).count();
+    if timelines > 0 {
+        tracing::warn!(
+            timelines,
+            "{timelines} timelines have gone over to another signing key than the one in the data folder, and no rotation is \
+             under way: if the key is an older copy, stop the service and put the newer one back"
+        );
+    }
+}
+
+/// Returns how many entries there are.
+fn entries_count(world: &World) -> u64 {
+    world.timelines.values().map(|state| state.head.frontier.size()).sum()
+}
+
+/// Nothing is kept outside: right before the first commit was sealed, and never after it.
+fn compare_with_nothing(world: &World) -> Result<(), OpenError> {
+    let entries = entries_count(world);
+    if entries <= FIRST_START_ENTRIES { Ok(()) } else { Err(OpenError::OutsideMissing { entries }) }
+}
+
+/// Returns the timelines of which nothing is kept outside although something was: all but those whose making `system`
+/// tells of in its last entries, after the last of its checkpoints that was kept.
+async fn not_kept(
+    store: &dyn Store,
+    world: &World,
+    kept: &Kept<'_>,
+    doors: &Doors,
+    options: &Options,
+) -> Result<Vec<TimelineId>, OpenError> {
+    let missing = world.timelines.keys().filter(|timeline| !kept.contains_key(timeline)).cloned();
+    let mut missing: Vec<TimelineId> = missing.collect();
+    missing.sort_unstable();
+    // A crash may have left the first of the first two.
+    if missing.is_empty() || entries_count(world) <= FIRST_START_ENTRIES {
+        return Ok(Vec::new());
+    }
+    let Some(system) = world.timelines.values().find(|state| state.head.id.is_system()) else { return Ok(missing) };
+    let Some(of_system) = kept.get(&system.head.id) else { return Ok(missing) };
+    // One that does not verify is told where it is compared.
+    let Ok(signed) = open_checkpoint(&system.head.id, &of_system.note, false, doors, options) else {
+        return Ok(Vec::new());
+    };
+    Ok(made_before(store, &system.head, signed.size, missing).await?)
+}
+
+async fn compare_with_kept(
+    store: &dyn Store,
+    world: &World,
+    doors: &Doors,
+    options: &Options,
+    kept: &KeptOutside,
+) -> Result<(), OpenError> {
+    let timeline = &kept.timeline;
+    let signed = open_checkpoint(timeline, &kept.note, false, doors, options);
+    let signed = signed.map_err(|error| OpenError::Checkpoint { timeline: timeline.clone(), error })?;
+    let state = world.timelines.get(timeline);
+    let found = state.map_or(0, |state| state.head.frontier.size());
+    if found < signed.size {
+        return Err(OpenError::Rollback { timeline: timeline.clone(), found, kept: signed.size });
+    }
+    let Some(state) = state else { return Ok(()) };
+    let root = if found == signed.size {
+        state.root
+    } else {
+        // The last commit was durable, its checkpoint not yet kept: the process was killed there.
+        root_at(store, state.head.key, signed.size).await.map_err(|error| StoreError::Damaged(error.to_string()))?
+    };
+    if root == signed.root { Ok(()) } else { Err(OpenError::Fork { timeline: timeline.clone(), kept: signed.size }) }
+}
+
+/// Reads a checkpoint. Where a seal says that its signature was verified or made here, that is not done again.
+fn open_checkpoint(
+    timeline: &TimelineId,
+    note: &str,
+    is_sealed: bool,
+    doors: &Doors,
+    options: &Options,
+) -> Result<Checkpoint, CheckpointError> {
+    let key = doors.signer.ledger_key(&options.service_name, timeline)?;
+    Checkpoint::open(note.as_bytes(), &key, |public, message, signature| {
+        is_sealed || doors.signer.verify(public, message, signature)
+    })
+}

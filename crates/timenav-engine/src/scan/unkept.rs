@@ -1,0 +1,69 @@
+//! Timelines of which no checkpoint is kept outside the database.
+
+use std::collections::HashSet;
+
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Hash, LeafRecord, leaf_hash};
+use timenav_core::scan::Findings;
+
+use super::source::ScanSource;
+use super::tree;
+use crate::payload::action;
+use crate::store::{Head, StoreError};
+
+/// Entries of `system` read at a time.
+const BLOCK_ENTRIES: u64 = 1_024;
+
+/// Returns those of some timelines that `system` knew already when it had `size` entries. Where that is the last of its
+/// checkpoints kept outside, they were kept with it or before; a timeline that was made later may not have been kept
+/// yet when the process ended.
+///
+/// Only entries that lead to the tree of `system` tell of the making of a timeline.
+///
+/// # Errors
+/// What is kept cannot be read.
+pub async fn made_before(
+    source: &dyn ScanSource,
+    system: &Head,
+    size: u64,
+    timelines: Vec<TimelineId>,
+) -> Result<Vec<TimelineId>, StoreError> {
+    if timelines.is_empty() || size >= system.frontier.size() {
+        return Ok(timelines);
+    }
+    let asked: HashSet<&str> = timelines.iter().map(TimelineId::as_str).collect();
+    let (root, made) = made_after(source, system, size, &asked).await?;
+    if root != Some(system.frontier.root()) {
+        return Ok(timelines);
+    }
+    Ok(timelines.iter().filter(|timeline| !made.contains(timeline.as_str())).cloned().collect())
+}
+
+/// Returns the root that the entries from `size` on lead to, and which of these timelines they say were made.
+async fn made_after(
+    source: &dyn ScanSource,
+    system: &Head,
+    size: u64,
+    asked: &HashSet<&str>,
+) -> Result<(Option<Hash>, HashSet<String>), StoreError> {
+    let mut made = HashSet::new();
+    let Some(mut frontier) = tree::frontier(source, system.key, size, &mut Findings::default()).await? else {
+        return Ok((None, made));
+    };
+    let end = system.frontier.size();
+    while frontier.size() < end {
+        let first = frontier.size();
+        let rows = source.entry_rows(system.key, first, end.min(first + BLOCK_ENTRIES)).await?;
+        if rows.first().is_none_or(|row| row.position != first) {
+            return Ok((None, made));
+        }
+        for row in rows {
+            frontier.push(leaf_hash(&row.leaf));
+            let Ok(record) = LeafRecord::decode(&row.leaf) else { continue };
+            if record.action == action::CREATE_TIMELINE && asked.contains(&*record.subject) {
+                made.insert(record.subject.into_owned());
+            }
+        }
+    }
+    Ok((Some(frontier.root()), made))
+}

@@ -1,0 +1,241 @@
+//! A database file that another hand wrote into: what it defines is not run, and what is cut out beside it is missed.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::refused_start;
+use crate::service::{Service, run, timenav};
+
+/// Adds a permission, takes it away whenever somebody scans, and puts it back after.
+const HIDING_TRIGGERS: &str = "INSERT INTO permissions VALUES (2, 'mallory', 'admin');
+    CREATE TRIGGER hide AFTER INSERT ON entries
+        WHEN instr(new.leaf, CAST('\"action\":\"detect_tampering\"' AS BLOB)) > 0
+        BEGIN DELETE FROM permissions WHERE timeline = 2 AND user_id = 'mallory'; END;
+    CREATE TRIGGER show AFTER INSERT ON entries
+        WHEN instr(new.leaf, CAST('\"action\":\"detect_tampering\"' AS BLOB)) = 0
+        BEGIN INSERT OR IGNORE INTO permissions VALUES (2, 'mallory', 'admin'); END;";
+/// A view in the place of a table, that adds a permission for an hour.
+const VIEW: &str = "ALTER TABLE permissions RENAME TO permitted;
+    CREATE VIEW permissions AS SELECT timeline, user_id, role FROM permitted
+        UNION ALL SELECT 2, 'mallory', 'admin' WHERE strftime('%s', 'now') BETWEEN 1 AND 3600;
+    CREATE TRIGGER put INSTEAD OF INSERT ON permissions
+        BEGIN INSERT INTO permitted VALUES (new.timeline, new.user_id, new.role); END;";
+
+fn write_into(service: &Service, statements: &str) {
+    rusqlite::Connection::open(service.data().join("timenav.db")).unwrap().execute_batch(statements).unwrap();
+}
+
+/// Runs `timenav verify` on the files of a service. Returns its exit code, and all that it says.
+fn verify(data: &Path) -> (Option<i32>, String) {
+    let (code, stdout, stderr) = run(timenav().args(["verify", "--data"]).arg(data), "");
+    (code, stdout + &stderr)
+}
+
+#[test]
+fn triggers_and_views_are_refused_and_found() {
+    let mut service = Service::start();
+    assert!(service.stop().success());
+    let database = service.data().join("timenav.db");
+    let whole = std::fs::read(&database).unwrap();
+    for (statements, named) in [
+        (HIDING_TRIGGERS, "trigger `hide` on `entries` is none of timenav's"),
+        (VIEW, "view `permissions` is none of timenav's"),
+        ("ALTER TABLE timelines RENAME TO others", "table `timelines` is missing"),
+    ] {
+        write_into(&service, statements);
+        for arguments in [&[][..], &["--accept-rollback"]] {
+            let complaint = refused_start(&service.data(), arguments);
+            assert!(complaint.contains("is not laid out as timenav lays it out"), "{complaint}");
+            assert!(complaint.contains("keep it as evidence"), "{complaint}");
+        }
+        let (code, said) = verify(&service.data());
+        assert_eq!(code, Some(7), "{said}");
+        assert!(said.contains("schema-mismatch: ") && said.contains(named), "{said}");
+        std::fs::write(&database, &whole).unwrap();
+    }
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn a_trigger_that_is_planted_while_the_service_runs_hides_nothing() {
+    let mut service = Service::start();
+    write_into(&service, HIDING_TRIGGERS);
+    service.post("/v1/pause-time", &json!({}));
+    for timeline in ["main", "system"] {
+        let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
+        let kinds: Vec<&Value> = scan["findings"].as_array().unwrap().iter().map(|finding| &finding["kind"]).collect();
+        assert_eq!(kinds.iter().filter(|kind| **kind == "schema-mismatch").count(), 2, "{scan:#}");
+        // Nothing took the planted row away while somebody looked.
+        assert_eq!(kinds.contains(&&json!("state-mismatch")), timeline == "main", "{scan:#}");
+    }
+    assert!(service.stop().success());
+    let dropped = "DROP TRIGGER hide; DROP TRIGGER show; DELETE FROM permissions WHERE user_id = 'mallory'";
+    write_into(&service, dropped);
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn the_file_of_another_program_is_refused_and_left_as_it_is() {
+    let mut service = Service::start();
+    assert!(service.stop().success());
+    let database = service.data().join("timenav.db");
+    let whole = std::fs::read(&database).unwrap();
+    std::fs::remove_file(&database).unwrap();
+    let other = "PRAGMA application_id = 252006673; CREATE TABLE moz_places (id INTEGER PRIMARY KEY)";
+    rusqlite::Connection::open(&database).unwrap().execute_batch(other).unwrap();
+    let before = std::fs::read(&database).unwrap();
+    let complaint = refused_start(&service.data(), &[]);
+    assert!(complaint.contains("another program's: its application_id is 252006673"), "{complaint}");
+    assert_eq!(std::fs::read(&database).unwrap(), before);
+    std::fs::write(&database, whole).unwrap();
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn a_journal_beside_the_database_and_a_link_are_refused() {
+    let mut service = Service::start();
+    assert!(service.stop().success());
+    let (database, journal) = (service.data().join("timenav.db"), service.data().join("timenav.db-journal"));
+    std::fs::write(&journal, "what SQLite would write into the database").unwrap();
+    let complaint = refused_start(&service.data(), &[]);
+    assert!(complaint.contains("timenav.db-journal stands beside the database"), "{complaint}");
+    let (code, said) = verify(&service.data());
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("timenav.db-journal stands beside the database"), "{said}");
+    std::fs::remove_file(&journal).unwrap();
+    let aside = service.data().join("aside.db");
+    std::fs::rename(&database, &aside).unwrap();
+    std::os::unix::fs::symlink(&aside, &database).unwrap();
+    let complaint = refused_start(&service.data(), &[]);
+    assert!(complaint.contains("it is a symbolic link"), "{complaint}");
+    std::fs::remove_file(&database).unwrap();
+    std::fs::rename(&aside, &database).unwrap();
+    service.start_again();
+    service.audit();
+}
+
+/// Takes the lines of one timeline out of the file of checkpoints. Returns how many there were.
+fn cut_lines(service: &Service, timeline: &str) -> usize {
+    let path = service.data().join("checkpoints.log");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let is_meant = |line: &&str| line.starts_with(&format!("{{\"timeline_id\":\"{timeline}\","));
+    let left: String = text.split_inclusive('\n').filter(|line| !is_meant(line)).collect();
+    std::fs::write(&path, left).unwrap();
+    text.lines().filter(is_meant).count()
+}
+
+#[test]
+fn lines_of_one_timeline_that_were_cut_out_are_missed() {
+    let mut service = Service::start();
+    service.post("/v1/pause-time", &json!({ "timeline_id": "t1" }));
+    let path = service.data().join("checkpoints.log");
+    for timeline in ["t1", "main", "system"] {
+        assert!(service.stop().success());
+        let whole = std::fs::read(&path).unwrap();
+        assert!(cut_lines(&service, timeline) > 0);
+        let complaint = refused_start(&service.data(), &[]);
+        let expected = format!("no checkpoint of timeline `{timeline}` is kept outside the database");
+        assert!(complaint.contains(&expected), "{complaint}");
+        let (code, said) = verify(&service.data());
+        assert_eq!(code, Some(7), "{said}");
+        assert!(said.contains("external-checkpoint-inconsistent: no checkpoint of the timeline is kept"), "{said}");
+        std::fs::write(&path, whole).unwrap();
+        assert_eq!(verify(&service.data()).0, Some(0));
+        service.start_again();
+        service.post("/v1/pause-time", &json!({ "timeline_id": timeline.replace("system", "t1") }));
+    }
+    // While it runs, a scan tells.
+    cut_lines(&service, "t1");
+    let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "t1" }));
+    assert_eq!(scan["findings"][0]["kind"], "external-checkpoint-inconsistent", "{scan:#}");
+    assert!(service.stop().success());
+    // An operator may accept it, and then each timeline has its line again.
+    service.arguments(&["--accept-rollback"]);
+    service.start_again();
+    assert!(service.stop().success());
+    service.arguments(&[]);
+    assert_eq!(verify(&service.data()).0, Some(0));
+    service.start_again();
+    service.audit();
+}
+
+/// A crash between the commit that makes a timeline and the keeping of its checkpoint leaves no line of it.
+#[test]
+fn a_timeline_that_was_made_last_needs_no_line_until_the_next_start() {
+    let mut service = Service::start();
+    let path = service.data().join("checkpoints.log");
+    let before = std::fs::read(&path).unwrap();
+    service.post("/v1/pause-time", &json!({ "timeline_id": "t1" }));
+    assert!(service.stop().success());
+    std::fs::write(&path, before).unwrap();
+    assert_eq!(verify(&service.data()).0, Some(0));
+    for user_id in ["ada", "bob"] {
+        // The first start keeps what was not kept, and `system` goes on after it.
+        service.start_again();
+        service.post("/v1/users", &json!({ "user_id": user_id }));
+        assert!(service.stop().success());
+    }
+    assert!(cut_lines(&service, "t1") > 0);
+    assert!(refused_start(&service.data(), &[]).contains("no checkpoint of timeline `t1`"));
+    service.arguments(&["--accept-rollback"]);
+    service.start_again();
+    service.audit();
+}
+
+/// Lines of former versions have no seal; wrong ones count for nothing.
+#[test]
+fn lines_without_a_seal_or_with_another_ones_are_verified_by_their_signatures() {
+    let mut service = Service::start();
+    service.post("/v1/pause-time", &json!({}));
+    assert!(service.stop().success());
+    let path = service.data().join("checkpoints.log");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let records: Vec<Value> =
+        text.trim_end_matches('\0').lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let seal_of = |record: &Value| record["seal"].as_str().expect("a seal").to_owned();
+    let last = seal_of(records.last().unwrap());
+    let written = |change: &dyn Fn(&mut Value)| {
+        let lines = records.iter().cloned().map(|mut record| {
+            change(&mut record);
+            format!("{record}\n")
+        });
+        std::fs::write(&path, lines.collect::<String>()).unwrap();
+    };
+    written(&|record| drop(record.as_object_mut().unwrap().remove("seal")));
+    service.start_again();
+    assert!(service.stop().success());
+    written(&|record| record["seal"] = json!(last));
+    service.start_again();
+    assert!(service.stop().success());
+    // A note whose signature is gone is not taken for the seal of another one, nor for its own of before.
+    written(&|record| {
+        record["checkpoint"] = json!(record["checkpoint"].as_str().unwrap().replacen("\n— ", "\n—  ", 1))
+    });
+    let complaint = refused_start(&service.data(), &[]);
+    assert!(complaint.contains("kept outside the database does not verify"), "{complaint}");
+    written(&|_| ());
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn a_line_that_is_none_is_told_once_with_its_file_and_number() {
+    let mut service = Service::start();
+    assert!(service.stop().success());
+    let path = service.data().join("checkpoints.log");
+    let whole = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("garbage\n{whole}")).unwrap();
+    let (code, said) = verify(&service.data());
+    assert_eq!(code, Some(1), "{said}");
+    for complaint in [refused_start(&service.data(), &[]), said[said.find("error: ").unwrap()..].to_owned()] {
+        assert_eq!(complaint.matches("checkpoints.log").count(), 1, "{complaint}");
+        assert!(complaint.contains("line 1: "), "{complaint}");
+    }
+    std::fs::write(&path, whole).unwrap();
+    service.start_again();
+    service.audit();
+}
