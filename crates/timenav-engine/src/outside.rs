@@ -9,7 +9,14 @@ use crate::signer::Signer;
 /// Why checkpoints could not be kept or read.
 #[derive(Debug, thiserror::Error)]
 #[error("the checkpoints outside the database: {0}")]
-pub struct OutsideError(#[from] pub std::io::Error);
+pub struct OutsideError(pub std::io::Error);
+
+// By hand, so that it is no source: the text has it, and would be followed by it again.
+impl From<std::io::Error> for OutsideError {
+    fn from(error: std::io::Error) -> Self {
+        Self(error)
+    }
+}
 
 /// What the seal of a kept checkpoint is made for.
 const SEAL_LABEL: &str = "kept checkpoint";

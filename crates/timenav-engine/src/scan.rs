@@ -104,8 +104,8 @@ pub struct ScanRequest<'a> {
     pub entropy: &'a dyn Entropy,
     /// Checkpoints from elsewhere. They must have been read before the scan begins.
     pub kept: Vec<KeptCheckpoint>,
-    /// Whether one of this timeline should be kept outside, and is not.
-    pub lacks_kept: bool,
+    /// Timelines of which a checkpoint should be kept outside, and is not: this one, and on `system` any.
+    pub unkept: Vec<TimelineId>,
 }
 
 /// Scans a timeline. `None` where there is none and none was ever signed.
@@ -163,8 +163,9 @@ async fn scan_tables(
 /// Reads the checkpoints from elsewhere.
 fn open_marks(request: &ScanRequest<'_>, findings: &mut Findings) -> Vec<Mark> {
     let mut marks = Vec::new();
-    if request.lacks_kept {
-        let evidence = "no checkpoint of the timeline is kept outside the database, where those of others are";
+    for timeline in &request.unkept {
+        let evidence =
+            format!("no checkpoint of timeline `{timeline}` is kept outside the database, where those of others are");
         findings.add(FindingKind::ExternalCheckpointInconsistent, None, evidence);
     }
     for kept in &request.kept {

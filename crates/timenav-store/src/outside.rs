@@ -144,8 +144,9 @@ impl Outside for CheckpointFile {
     }
 
     fn last(&self) -> Result<Vec<KeptOutside>, OutsideError> {
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}, {error}", self.path.display()));
         let open = self.open.lock();
-        Ok(open.read()?.into_values().collect())
+        Ok(open.read().map_err(named)?.into_values().collect())
     }
 }
 

@@ -1,5 +1,6 @@
 //! A scan through a running service: asked for, in the ledger, then run.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use timenav_core::access::Demand;
@@ -119,7 +120,7 @@ impl Engine {
         depth: Depth,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Scan, Refusal> {
-        let (kept, lacks_kept) = self.kept_checkpoints(&timeline).await?;
+        let (kept, unkept) = self.kept_checkpoints(&timeline).await?;
         let signer = Arc::clone(&self.doors().signer);
         let key = signer.ledger_key(&self.options().service_name, &timeline);
         let request = ScanRequest {
@@ -131,7 +132,7 @@ impl Engine {
             gazetteer: self.doors().gazetteer.clone(),
             entropy: &*self.doors().entropy,
             kept,
-            lacks_kept,
+            unkept,
         };
         let scanned = scan(&request, progress).await?;
         let scan = scanned.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
@@ -142,19 +143,22 @@ impl Engine {
         Ok(scan)
     }
 
-    /// Returns the checkpoints outside the database: those kept outside, and the one in memory. Who is known to readers
-    /// was kept outside before, so beside them it says whether that one is missing.
-    async fn kept_checkpoints(&self, timeline: &TimelineId) -> Result<(Vec<KeptCheckpoint>, bool), Refusal> {
+    /// Returns the checkpoints outside the database: those kept outside, and the one in memory. Beside them, the timelines
+    /// of which none is kept outside: what readers know of was kept there before. On `system`, any.
+    async fn kept_checkpoints(&self, timeline: &TimelineId) -> Result<(Vec<KeptCheckpoint>, Vec<TimelineId>), Refusal> {
         let in_memory = self.state(timeline).map(|state| state.head.checkpoint.to_string());
+        let asked = if timeline.is_system() { self.states() } else { self.state(timeline).into_iter().collect() };
         let outside = Arc::clone(&self.doors().outside);
         // It is a file, and may be a long one.
         let last = tokio::task::spawn_blocking(move || outside.last()).await;
         let last = last.map_err(|error| Refusal::Unavailable(error.to_string()))?;
         let last = last.map_err(|error| Refusal::Unavailable(error.to_string()))?;
-        let outside = last.into_iter().find(|kept| kept.timeline == *timeline);
-        let lacks_kept = in_memory.is_some() && outside.is_none();
-        let outside = outside.map(|kept| KeptCheckpoint { from: "kept outside", note: kept.note.to_string() });
+        let last: HashMap<TimelineId, Arc<str>> = last.into_iter().map(|kept| (kept.timeline, kept.note)).collect();
+        let asked = asked.iter().map(|state| &state.head.id);
+        let mut unkept: Vec<TimelineId> = asked.filter(|asked| !last.contains_key(*asked)).cloned().collect();
+        unkept.sort_unstable();
+        let outside = last.get(timeline).map(|note| KeptCheckpoint { from: "kept outside", note: note.to_string() });
         let in_memory = in_memory.map(|note| KeptCheckpoint { from: "in the service's memory", note });
-        Ok((outside.into_iter().chain(in_memory).collect(), lacks_kept))
+        Ok((outside.into_iter().chain(in_memory).collect(), unkept))
     }
 }

@@ -159,7 +159,7 @@ async fn check_scan(store: &dyn Store, head: &Head, house: &House) {
         gazetteer: house.gazetteer.clone(),
         entropy: &CountingEntropy::default(),
         kept: note.into_iter().map(|note| KeptCheckpoint { from: "kept outside", note }).collect(),
-        lacks_kept: false,
+        unkept: Vec::new(),
     };
     let found = scan(&request, &mut |_| ()).await.unwrap().expect("there is such a timeline").findings;
     // Some tests write other permissions and restrictions than those that were logged.

@@ -158,7 +158,7 @@ async fn look_at(house: &House, path: PathBuf, timeline: &str, depth: Depth, not
         gazetteer: house.gazetteer.clone(),
         entropy: &CountingEntropy::default(),
         kept: note.into_iter().map(|note| KeptCheckpoint { from: "kept outside", note: note.to_owned() }).collect(),
-        lacks_kept: false,
+        unkept: Vec::new(),
     };
     scan(&request, &mut |_| ()).await.unwrap().expect("there is such a timeline")
 }

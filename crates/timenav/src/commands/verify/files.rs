@@ -61,7 +61,7 @@ pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Resu
             gazetteer: Some(Arc::new(Places::open())),
             entropy: &OsEntropy::new(),
             kept: kept.chain(own).collect(),
-            lacks_kept: lacking.contains(&timeline),
+            unkept: lacking.get(&timeline).into_iter().cloned().collect(),
         };
         let bar = ScanBar::new(&timeline);
         let scanned = runtime.block_on(scan(&request, &mut |progress: Progress| {
