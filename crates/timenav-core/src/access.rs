@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::clock::{Moment, Rate};
 use crate::ids::UserId;
 use crate::time::{Instant, Span, Virtual, Wall};
 
@@ -277,4 +278,21 @@ pub fn decide_moment(
         return Err(Denial::TooFar { window_days });
     }
     Ok(())
+}
+
+/// Decides whether a caller may leave a clock like this, or be given one: what stands or goes within the window, and
+/// does not leave it by itself.
+///
+/// # Errors
+/// The caller's access is limited, and the clock shows a moment further than `window_days` from host time, or moves at
+/// another rate than host time.
+pub fn decide_clock(
+    level: RestrictionLevel,
+    clock: &Moment,
+    host: Instant<Wall>,
+    window_days: u32,
+) -> Result<(), Denial> {
+    decide_moment(level, clock.at, host, window_days)?;
+    let leaves = clock.running && clock.rate != Rate::NORMAL;
+    if level == RestrictionLevel::LimitedAccess && leaves { Err(Denial::Restricted { level }) } else { Ok(()) }
 }

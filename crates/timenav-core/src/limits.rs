@@ -62,10 +62,18 @@ pub const SESSION_SECONDS_DEFAULT: u32 = 12 * 3_600;
 pub const SESSION_SECONDS_MAX: u32 = 30 * 24 * 3_600;
 /// Most sessions that have ended by themselves and are taken off the table when somebody logs in.
 pub const SESSIONS_SWEPT_MAX: usize = 1_000;
+/// How far the host's clock may be behind the newest entry before the service says that it is wrong, in seconds.
+pub const HOST_CLOCK_BEHIND_SECONDS_MAX: i64 = 60;
 /// Most timelines of one service.
 pub const TIMELINES_MAX: usize = 4_000_000;
+/// Most timelines that one user makes, forks among them, unless configured.
+pub const TIMELINES_PER_USER_MAX_DEFAULT: usize = 25_000;
+/// Most users of one service.
+pub const USERS_MAX: usize = 100_000;
 /// Most anchors on one timeline.
 pub const ANCHORS_PER_TIMELINE_MAX: usize = 10_000;
+/// Most sealed records of one timeline, erased ones too.
+pub const DATA_RECORDS_PER_TIMELINE_MAX: usize = 100_000;
 /// Largest `data` of one record, in bytes of its JSON text as it was sent.
 pub const DATA_BYTES_MAX: usize = 1024 * 1024;
 /// Longest encryption key, in bytes.

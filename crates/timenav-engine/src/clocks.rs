@@ -11,8 +11,10 @@ use crate::command::{Answer, Change, Command, LedgerPosition};
 use crate::engine::{Doors, Engine};
 use crate::gazetteer::Gazetteer;
 use crate::idempotency::Idempotency;
-use crate::live::ClockStream;
+use crate::live::{CLOCK_ENTRIES_READ_MAX, ClockStream, KEPT_CHANGES_MAX};
+use crate::payload::clock_in;
 use crate::refusal::Refusal;
+use crate::state::TimelineState;
 
 /// A clock at one reading.
 #[derive(Clone, Debug)]
@@ -127,8 +129,38 @@ impl Engine {
         let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
         let state = self.admit(caller, &timeline, Demand::Look, "clock_stream").await?;
         self.log_read(caller, &timeline, "clock_stream", "{}".to_owned()).await?;
-        let stream = self.live().listen(&timeline, state.head.clock.clone(), seen);
-        Ok((timeline, stream))
+        // Listened to before the clock is read, so that no change comes between.
+        let changes = self.live().listen(&timeline);
+        let state = self.state(&timeline).unwrap_or(state);
+        let (missed, reset) = self.missed(&state, seen).await?;
+        let told = state.head.clock.generation;
+        Ok((timeline, ClockStream { missed, reset, told, changes }))
+    }
+
+    /// Returns what a listener is to be told first who knows the clock up to generation `seen`: the changes since, or
+    /// the clock as it is. Whether that is a continuation of what it knows comes beside it.
+    async fn missed(&self, state: &TimelineState, seen: Option<u64>) -> Result<(Vec<Clock>, bool), Refusal> {
+        let now = state.head.clock.clone();
+        let Some(seen) = seen else { return Ok((vec![now], false)) };
+        let count = match now.generation.checked_sub(seen) {
+            Some(0) => return Ok((Vec::new(), false)),
+            Some(count) if count <= KEPT_CHANGES_MAX as u64 => count,
+            Some(_) | None => return Ok((vec![now], true)),
+        };
+        // Nothing of it is kept in memory: the ledger tells it, before and after a restart.
+        let likely = usize::try_from(count).unwrap_or(CLOCK_ENTRIES_READ_MAX);
+        for entries_max in [likely, CLOCK_ENTRIES_READ_MAX] {
+            let payloads = self.store().clock_payloads(state.head.key, state.head.clock_entry, entries_max).await?;
+            let mut missed: Vec<Clock> = payloads.iter().filter_map(|payload| clock_in(payload)).collect();
+            missed.retain(|clock| clock.generation > seen);
+            // An entry that changed nothing tells of the clock as it was.
+            missed.dedup_by_key(|clock| clock.generation);
+            missed.reverse();
+            if missed.len() as u64 == count {
+                return Ok((missed, false));
+            }
+        }
+        Ok((vec![now], true))
     }
 
     /// Returns what a clock that was watched shows now.
@@ -141,7 +173,7 @@ impl Engine {
     /// Returns whether a caller may still watch a timeline's clock.
     #[must_use]
     pub fn may_watch(&self, caller: &Caller, timeline: &TimelineId) -> bool {
-        self.is_live(caller) && self.decide(caller, timeline, Demand::Look).is_ok()
+        self.check_still(caller, timeline, Demand::Look).is_ok()
     }
 }
 

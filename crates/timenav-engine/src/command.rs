@@ -83,7 +83,7 @@ pub(crate) enum Command {
     Session(Box<SessionCommand>),
     /// Log that something was read. The caller has been allowed to already.
     LogRead { operation: &'static str, parameters: String },
-    /// Log that a sealed record was opened. The caller has been allowed to already.
+    /// Log that a sealed record was opened.
     LogDecryption { data_id: DataId },
     /// Log that somebody looks for tampering. The caller has been allowed to already.
     LogScan { depth: String },
@@ -107,12 +107,13 @@ impl Command {
             Self::SetPermissions(_) => Some(Demand::Administer),
             Self::EraseData { .. } | Self::EraseEvent { .. } => Some(Demand::Erase),
             Self::CreateUser { .. } | Self::DeleteUser { .. } | Self::Restrict { .. } => Some(Demand::Operate),
+            // To open a record takes a while; who asked may have lost their role meanwhile.
+            Self::LogDecryption { .. } => Some(Demand::Inspect),
             // Whose key or session it is decides, in the group; reads and refusals were decided before.
             Self::CreateKey(_)
             | Self::RevokeKey { .. }
             | Self::Session(_)
             | Self::LogRead { .. }
-            | Self::LogDecryption { .. }
             | Self::LogScan { .. }
             | Self::LogRollbackAccepted { .. }
             | Self::RotateSigningKey
@@ -147,6 +148,15 @@ impl Command {
                 | Self::EraseEvent { .. }
                 | Self::SetPermissions(_)
         )
+    }
+
+    /// Returns what is attempted, as an entry about a refusal names it.
+    pub(crate) fn operation(&self) -> &str {
+        match self {
+            Self::LogRead { operation, .. } => operation,
+            Self::LogRefusal { operation, .. } => operation,
+            other => other.action(),
+        }
     }
 
     /// Returns how the command stands in the ledger.

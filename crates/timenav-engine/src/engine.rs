@@ -10,7 +10,7 @@ use timenav_core::access::{self, Demand, Denial};
 use timenav_core::ids::{TimelineId, UserId, type_id};
 use timenav_core::limits::{
     FORK_DEPTH_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT, SESSION_SECONDS_DEFAULT,
-    TIMELINES_MAX, VIEWS_EVENTS_MAX,
+    TIMELINES_MAX, TIMELINES_PER_USER_MAX_DEFAULT, VIEWS_EVENTS_MAX,
 };
 use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Handle;
@@ -24,6 +24,7 @@ use crate::entropy::Entropy;
 use crate::gazetteer::Gazetteer;
 use crate::group::denial_code;
 use crate::idempotency::Idempotency;
+use crate::identity;
 use crate::live::Live;
 use crate::long_work::LongWork;
 use crate::opening::{self, OpenError};
@@ -35,7 +36,8 @@ use crate::scan::ScanPlaces;
 use crate::seldom::Seldom;
 use crate::sessions;
 use crate::signer::Signer;
-use crate::state::{Directory, TimelineState, World};
+use crate::directory::Directory;
+use crate::state::{SessionSpans, TimelineState, World};
 use crate::store::{Fork, Head, Layer, Store, TimelineKey};
 use crate::vault::Vault;
 use crate::views::Views;
@@ -87,6 +89,8 @@ pub struct Options {
     pub read_log: ReadLog,
     /// How many timelines there may be: the newest state of each is kept in memory.
     pub timelines_max: usize,
+    /// How many timelines one user may make, forks among them.
+    pub timelines_per_user_max: usize,
     /// How long a session lasts that nobody uses, in seconds.
     pub session_idle_seconds: u32,
     /// How long a session lasts at most, in seconds.
@@ -105,11 +109,20 @@ impl Default for Options {
             timelines_by_first_write: true,
             read_log: ReadLog::default(),
             timelines_max: TIMELINES_MAX,
+            timelines_per_user_max: TIMELINES_PER_USER_MAX_DEFAULT,
             session_idle_seconds: SESSION_IDLE_SECONDS_DEFAULT,
             session_seconds: SESSION_SECONDS_DEFAULT,
             views_events_max: VIEWS_EVENTS_MAX,
             accept_rollback: false,
         }
+    }
+}
+
+impl Options {
+    /// Returns how long sessions last.
+    #[must_use]
+    pub fn session_spans(&self) -> SessionSpans {
+        SessionSpans { idle: sessions::seconds(self.session_idle_seconds), most: sessions::seconds(self.session_seconds) }
     }
 }
 
@@ -206,10 +219,9 @@ impl Engine {
     ) -> Result<Self, OpenError> {
         let mut opened = store.open().await?;
         sessions::leave_out_unsealed(&mut opened.directory, &doors);
+        identity::leave_out_dead(&mut opened.directory, doors.clock.now());
         let is_first_start = opened.heads.is_empty();
-        let last_key = opened.heads.iter().map(|head| head.key.0).max().unwrap_or(0);
-        let timelines = states_of(opened.heads);
-        let mut world = World { timelines, directory: Arc::new(opened.directory), last_key };
+        let mut world = World::new(states_of(opened.heads), Arc::new(opened.directory));
         let findings = opening::compare_with_signed(&*store, &world, &doors, &options).await?;
         if is_first_start {
             opening::bootstrap(&*store, &mut world, &doors, &options, keep_first_key).await?;
@@ -408,6 +420,9 @@ impl Engine {
         demand: Demand,
         operation: &str,
     ) -> Result<Arc<TimelineState>, Refusal> {
+        if self.check_live(caller).is_err() {
+            return Err(self.refuse_ended(caller, timeline, operation).await);
+        }
         if let Err(denial) = self.decide(caller, timeline, demand) {
             let command = Command::LogRefusal {
                 operation: operation.to_owned(),

@@ -99,8 +99,8 @@ impl EventExport {
         if self.is_over {
             return Ok(None);
         }
-        // A permission that was taken back ends what it allowed.
-        self.engine.decide(&self.caller, &self.timeline_id, Demand::Look)?;
+        // A key that was stopped, or a permission that was taken back, ends what it allowed.
+        self.engine.check_still(&self.caller, &self.timeline_id, Demand::Look)?;
         let (engine, query) = (self.engine.clone(), self.query.clone());
         let reading = async move {
             let events = match engine.store().events_at_once(&query)? {

@@ -19,7 +19,8 @@ use crate::outcome::OutcomeRecord;
 use crate::payload::{AttemptRecord, action, json};
 use crate::refusal::Refusal;
 use crate::signer::Signer;
-use crate::state::{Anchor, Directory, TimelineState, World};
+use crate::directory::Directory;
+use crate::state::{Anchor, TimelineState, World};
 use crate::store::{
     Commit, DataRecord, DirectoryChange, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent,
     StoredEntry, TimelineCommit, TimelineKey,
@@ -33,9 +34,10 @@ mod identity;
 mod record;
 mod rotation;
 mod sessions;
+mod standing;
 
-pub(crate) use decide::denial_code;
 pub(crate) use history::preview;
+pub(crate) use standing::denial_code;
 
 /// What the store knew before the group, gathered in one go.
 #[derive(Default)]
@@ -163,9 +165,13 @@ impl<'a> Group<'a> {
     /// Decides one submission. What it changes counts for the next one.
     pub(crate) fn decide(&mut self, submission: Submission) {
         let Submission { actor, timeline, command, idempotency, answer } = submission;
-        let outcome = match idempotency.and_then(|asked| self.repeated(asked)) {
-            Some(earlier) => earlier,
-            None => self.decide_new(&actor, &timeline, command),
+        let outcome = match self.check_live(&actor, &timeline, &command) {
+            Err(refusal) => Err(refusal),
+            Ok(()) => match idempotency.and_then(|asked| self.repeated(asked)) {
+                Some(Ok(earlier)) => self.decide_again(&actor, &timeline, &command, earlier),
+                Some(Err(refusal)) => Err(refusal),
+                None => self.decide_new(&actor, &timeline, command),
+            },
         };
         // A replayed outcome is kept already.
         let idempotency = idempotency.filter(|_| matches!(outcome, Ok(Outcome::Done { .. })));
@@ -211,7 +217,7 @@ impl<'a> Group<'a> {
         let id = state.head.id.clone();
         self.timelines_before.entry(id.clone()).or_insert(None);
         self.touched.insert(id.clone(), Touched { permissions_changed: true, ..Touched::default() });
-        self.world.timelines.insert(id, Arc::new(state));
+        self.world.add(Arc::new(state));
     }
 
     /// Returns what is needed to take back a timeline that this submission may make.
@@ -226,7 +232,7 @@ impl<'a> Group<'a> {
 
     /// Takes back a timeline that a refused submission made.
     fn roll_back(&mut self, savepoint: Savepoint) {
-        self.world.timelines.remove(&savepoint.timeline);
+        self.world.take_out(&savepoint.timeline);
         self.touched.remove(&savepoint.timeline);
         self.timelines_before.remove(&savepoint.timeline);
         let Some((system, state)) = savepoint.system else { return };
@@ -395,9 +401,11 @@ impl Undo {
     pub(crate) fn apply(self, world: &mut World) {
         for (id, before) in self.timelines {
             match before {
-                Some(state) => world.timelines.insert(id, state),
-                None => world.timelines.remove(&id),
-            };
+                Some(state) => {
+                    world.timelines.insert(id, state);
+                }
+                None => world.take_out(&id),
+            }
         }
         world.directory = self.directory;
     }

@@ -1,5 +1,6 @@
 //! Users, their keys, and who a key belongs to.
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use timenav_core::access::{Demand, Scope};
@@ -11,6 +12,7 @@ use timenav_core::time::{Instant, Wall};
 use crate::caller::{AuthFailure, Caller, Credential};
 use crate::command::{Answer, Change, Command, LedgerPosition};
 use crate::engine::Engine;
+use crate::directory::Directory;
 use crate::entropy::Entropy;
 use crate::idempotency::Idempotency;
 use crate::refusal::Refusal;
@@ -55,6 +57,11 @@ pub(crate) fn key_digest(text: &str) -> [u8; 32] {
     *sha256(&[text.as_bytes()]).as_bytes()
 }
 
+/// Leaves out keys that let nobody in any more. The store keeps them.
+pub(crate) fn leave_out_dead(directory: &mut Directory, host: Instant<Wall>) {
+    Arc::make_mut(&mut directory.keys).retain(|key| key.is_live(host));
+}
+
 /// Returns the text of a new key.
 pub(crate) fn new_key_text(entropy: &dyn Entropy) -> String {
     loop {
@@ -78,7 +85,7 @@ impl Engine {
         }
         // Looking up a digest tells nothing about the secret, however long it takes.
         let directory = self.directory();
-        let key = directory.keys.get(&key_digest(text)).filter(|key| key.is_live(self.now()));
+        let key = directory.keys.shown(&key_digest(text)).filter(|key| key.is_live(self.now()));
         let key = key.ok_or(AuthFailure::Invalid)?;
         Ok(Caller {
             user_id: key.user_id.clone(),
@@ -91,14 +98,55 @@ impl Engine {
     /// Returns whether the key a caller showed still works, or their session still lasts.
     #[must_use]
     pub fn is_live(&self, caller: &Caller) -> bool {
+        self.check_live(caller).is_ok()
+    }
+
+    /// As [`Engine::is_live`].
+    ///
+    /// # Errors
+    /// It does not. Why is not told.
+    pub(crate) fn check_live(&self, caller: &Caller) -> Result<(), AuthFailure> {
+        self.directory().check_live(caller, self.now(), self.session_spans())
+    }
+
+    /// Returns when what a caller showed ends by itself, by the host; `None` where it does not, or has ended.
+    #[must_use]
+    pub fn ends_at(&self, caller: &Caller) -> Option<Instant<Wall>> {
         let directory = self.directory();
         match &caller.credential {
-            Credential::Key(key_id) => directory.key(key_id).is_some_and(|key| key.is_live(self.now())),
-            Credential::Session(session_id) => {
-                let session = directory.session(session_id);
-                session.is_some_and(|session| session.is_live(self.now(), self.session_idle()))
-            }
+            Credential::Key(key_id) => directory.keys.get(key_id)?.expires_at,
+            Credential::Session(id) => Some(directory.sessions.get(id)?.idle_expires_at(self.session_spans())),
         }
+    }
+
+    /// Lets somebody go on with what takes long: what they showed is still good, and they may still.
+    ///
+    /// # Errors
+    /// It is not, or they may not.
+    pub fn check_still(&self, caller: &Caller, timeline: &TimelineId, demand: Demand) -> Result<(), Refusal> {
+        self.check_live(caller)?;
+        Ok(self.decide(caller, timeline, demand)?)
+    }
+
+    /// Logs that somebody asked for something with what is no longer good, and returns the refusal.
+    pub async fn refuse_ended(&self, caller: &Caller, timeline: &TimelineId, operation: &str) -> Refusal {
+        let failure = if caller.session_id().is_some() { AuthFailure::Session } else { AuthFailure::Invalid };
+        let (operation, detail) = (operation.to_owned(), failure.to_string());
+        let command = Command::LogRefusal { operation, code: failure.code(), detail };
+        // The group finds the same, and logs it.
+        let logged = self.submit(caller, timeline.clone(), command, None).await;
+        logged.err().unwrap_or_else(|| failure.into())
+    }
+
+    /// Lets an answer be told that took a while: what was shown for it is still good.
+    ///
+    /// # Errors
+    /// It is not, which is logged on `system`.
+    pub async fn check_told(&self, caller: &Caller, operation: &str) -> Result<(), Refusal> {
+        if self.is_live(caller) {
+            return Ok(());
+        }
+        Err(self.refuse_ended(caller, &self.system()?, operation).await)
     }
 
     /// Makes a user.
@@ -131,15 +179,25 @@ impl Engine {
         user_of(answer)
     }
 
-    /// Returns every user, by name.
+    /// Returns a page of the users, by name, and the name after which the next page begins.
     ///
     /// # Errors
     /// The caller is no operator, or the ledger cannot be written.
-    pub async fn users(&self, caller: &Caller) -> Result<Vec<User>, Refusal> {
+    pub async fn users(
+        &self,
+        caller: &Caller,
+        items_max: usize,
+        after: Option<&UserId>,
+    ) -> Result<(Vec<User>, Option<UserId>), Refusal> {
         let system = self.system()?;
         self.admit(caller, &system, Demand::Operate, "users").await?;
         self.log_read(caller, &system, "users", "{}".to_owned()).await?;
-        Ok(self.directory().users.values().cloned().collect())
+        let directory = self.directory();
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let mut rest = directory.users.range::<UserId, _>((from, Bound::Unbounded)).map(|(_, user)| user);
+        let users: Vec<User> = rest.by_ref().take(items_max).cloned().collect();
+        let next = rest.next().and_then(|_| users.last()).map(|last| last.user_id.clone());
+        Ok((users, next))
     }
 
     /// Makes an API key. Its secret is in the answer and nowhere else.
@@ -171,10 +229,10 @@ impl Engine {
         };
         let answer = self.submit(caller, self.system()?, Command::CreateKey(key), idempotency).await?;
         let (key_id, ledger, replayed) = key_of(answer)?;
-        let directory = self.directory();
-        let made =
-            directory.key(&key_id).ok_or_else(|| Refusal::NotFound { what: "API key", id: key_id.to_string() })?;
-        let (user_id, timeline_id) = (made.user_id.clone(), made.timeline_id.clone());
+        // A key that was made earlier may have been stopped since: then the store alone knows it.
+        let made = self.store().api_key(&key_id).await?;
+        let made = made.ok_or_else(|| Refusal::NotFound { what: "API key", id: key_id.to_string() })?;
+        let ApiKey { user_id, timeline_id, .. } = made;
         Ok(NewApiKey { key_id, secret: (!replayed).then_some(secret), user_id, timeline_id, ledger, replayed })
     }
 
@@ -191,20 +249,33 @@ impl Engine {
         key_of(answer)
     }
 
-    /// Returns the caller's keys, or those of a user, newest first.
+    /// Returns a page of the caller's keys, or those of a user, newest first, and the name after which the next page
+    /// begins. Those that work no more are among them.
     ///
     /// # Errors
-    /// The keys are another user's and the caller is no operator, or the ledger cannot be written.
-    pub async fn api_keys(&self, caller: &Caller, user_id: Option<UserId>) -> Result<Vec<Arc<ApiKey>>, Refusal> {
+    /// The keys are another user's and the caller is no operator, the page is to begin after a key that is none of
+    /// them, or the ledger cannot be written.
+    pub async fn api_keys(
+        &self,
+        caller: &Caller,
+        user_id: Option<UserId>,
+        items_max: usize,
+        after: Option<KeyId>,
+    ) -> Result<(Vec<ApiKey>, Option<KeyId>), Refusal> {
         let system = self.system()?;
         let of = user_id.unwrap_or_else(|| caller.user_id.clone());
         let demand = if of == caller.user_id { Demand::Own } else { Demand::Operate };
         self.admit(caller, &system, demand, "api_keys").await?;
         self.log_read(caller, &system, "api_keys", "{}".to_owned()).await?;
-        let mut keys: Vec<Arc<ApiKey>> =
-            self.directory().keys.values().filter(|key| key.user_id == of).cloned().collect();
-        keys.sort_unstable_by(|a, b| (b.created_at, &b.key_id).cmp(&(a.created_at, &a.key_id)));
-        Ok(keys)
+        if let Some(after) = &after {
+            let found = self.store().api_key(after).await?;
+            found.filter(|key| key.user_id == of).ok_or(Refusal::Cursor)?;
+        }
+        let mut keys = self.store().api_keys(&of, after.as_ref(), items_max + 1).await?;
+        let is_more = keys.len() > items_max;
+        keys.truncate(items_max);
+        let next = keys.last().filter(|_| is_more).map(|last| last.key_id.clone());
+        Ok((keys, next))
     }
 
     /// Logs that nobody could be identified, where the attempt was aimed.

@@ -8,10 +8,10 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::LeafRecord;
 use timenav_core::limits::STREAM_ENTRIES_MAX;
 use timenav_core::paradox::Paradox;
-use tokio::sync::watch;
 
 use crate::caller::Caller;
 use crate::engine::Engine;
+use crate::live::Growth;
 use crate::payload::{action, clock_in};
 use crate::refusal::Refusal;
 use crate::store::TimelineKey;
@@ -130,7 +130,7 @@ pub struct LedgerStream {
     timeline_id: TimelineId,
     key: TimelineKey,
     topics: Vec<Topic>,
-    grown: watch::Receiver<u64>,
+    grown: Growth,
     /// The position of the first of `leaves`.
     next: u64,
     leaves: VecDeque<Vec<u8>>,
@@ -230,10 +230,9 @@ impl LedgerStream {
                 }
                 continue;
             }
-            let size = *self.grown.borrow_and_update();
+            let size = self.grown.size();
             if self.next >= size {
-                // An error means that the service ends.
-                if self.grown.changed().await.is_err() {
+                if !self.grown.changed().await {
                     return Ok(None);
                 }
             } else if size - self.next > STREAM_ENTRIES_MAX {
@@ -302,7 +301,7 @@ impl LedgerStream {
     }
 
     fn size(&mut self) -> u64 {
-        *self.grown.borrow_and_update()
+        self.grown.size()
     }
 }
 

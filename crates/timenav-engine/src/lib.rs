@@ -41,6 +41,7 @@ mod outcome;
 mod payload;
 mod event_content;
 mod state;
+mod directory;
 mod published;
 mod live;
 mod ledger_stream;
@@ -63,6 +64,7 @@ pub use clocks::{ClockStep, ClockView};
 pub use command::{Answer, Change, LedgerPosition};
 pub use committer::QUEUE_SUBMISSIONS_MAX;
 pub use data::{Encrypted, Erased, ErasureRequest};
+pub use directory::{Directory, Secret, Secrets};
 pub use diff::{DiffPage, DiffSide, Difference, TimelinesDiff};
 pub use engine::{Doors, Engine, EngineStats, Options, ReadLog};
 pub use entropy::Entropy;
@@ -73,7 +75,7 @@ pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionReq
 pub use idempotency::Idempotency;
 pub use identity::{ApiKeyRequest, NewApiKey};
 pub use ledger_stream::{LedgerStream, News, Seen, Told, Topic, WatchLedger, WatchedParadoxes};
-pub use live::{ClockStream, KEPT_CHANGES_MAX};
+pub use live::{ClockChanges, ClockStream, Growth, KEPT_CHANGES_MAX};
 pub use long_work::{LONG_WORK_RUNNING_MAX, VIEWS_RUNNING_MAX};
 pub use opening::OpenError;
 pub use outside::{KeptOutside, Outside, OutsideError};
@@ -92,7 +94,7 @@ pub use scan_events::{EventMarks, EventSummary};
 pub use seldom::Seldom;
 pub use sessions::{NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
-pub use state::{Anchor, ApiKey, Directory, KeptPassword, Session, TimelineState, User};
+pub use state::{Anchor, ApiKey, KeptPassword, Session, SessionSpans, TimelineState, User};
 pub use store::{
     Commit, DataRecord, DirectoryChange, ErasedContent, Erasure, EventEnd, EventQuery, EventRow, EventVersion, Fork,
     Head, IdempotencyRecord, InterventionRow, KnownEvent, Layer, Opened, Pattern, Store, StoreError, StoredEntry,

@@ -4,6 +4,7 @@ use timenav_core::access::Denial;
 use timenav_core::clock::ClockRefusal;
 use timenav_core::ids::IdError;
 
+use crate::caller::AuthFailure;
 use crate::store::StoreError;
 
 /// Why a use case did not happen. Nothing was changed, except that a denial is in the ledger.
@@ -12,6 +13,9 @@ pub enum Refusal {
     /// The caller may not.
     #[error(transparent)]
     Denied(#[from] Denial),
+    /// What the caller showed is no longer good: the key was stopped or has expired, or the session has ended.
+    #[error(transparent)]
+    Unidentified(#[from] AuthFailure),
     /// The clock says no.
     #[error(transparent)]
     Clock(#[from] ClockRefusal),

@@ -7,18 +7,19 @@ use timenav_core::ids::{SessionId, TimelineId, UserId, type_id};
 use timenav_core::key::{is_well_formed_session, session_text};
 use timenav_core::password::Password;
 use timenav_core::time::{Instant, Span, Wall};
-use tokio::sync::watch;
 use zeroize::Zeroizing;
 
 use crate::caller::{AuthFailure, Caller, Credential};
 use crate::command::Command;
 use crate::engine::{Doors, Engine};
 use crate::identity::key_digest;
+use crate::live::Growth;
 use crate::passwords::{PasswordMatch, Passwords};
 use crate::payload::action;
 use crate::refusal::Refusal;
 use crate::signer::Signer;
-use crate::state::{Directory, KeptPassword, Session};
+use crate::directory::Directory;
+use crate::state::{KeptPassword, Session, SessionSpans};
 use crate::vault::VaultError;
 
 /// A session's use is noted once in this part of the time after which it ends unused: not at every request, since
@@ -186,8 +187,8 @@ impl Engine {
         }
         // Looking up a digest tells nothing about the secret, however long it takes.
         let directory = self.directory();
-        let session = directory.sessions.get(&key_digest(secret));
-        let session = session.filter(|session| session.is_live(self.now(), self.session_idle()));
+        let session = directory.sessions.shown(&key_digest(secret));
+        let session = session.filter(|session| session.is_live(self.now(), self.session_spans()));
         let session = session.filter(|session| directory.users.contains_key(&session.user_id));
         caller_in(session.ok_or(AuthFailure::Session)?).map_err(|_| AuthFailure::Session)
     }
@@ -200,7 +201,8 @@ impl Engine {
         let Some(session_id) = caller.session_id() else { return Ok(()) };
         let directory = self.directory();
         let is_due = directory
-            .session(session_id)
+            .sessions
+            .get(session_id)
             .is_none_or(|session| is_renewal_due(session, self.now(), self.options().session_idle_seconds));
         if !is_due {
             return Ok(());
@@ -245,8 +247,8 @@ impl Engine {
         let demand = if of == caller.user_id { Demand::Own } else { Demand::Operate };
         self.admit(caller, &system, demand, "sessions").await?;
         self.log_read(caller, &system, "sessions", "{}".to_owned()).await?;
-        let (directory, now, idle) = (self.directory(), self.now(), self.session_idle());
-        let live = directory.sessions.values().filter(|one| one.user_id == of && one.is_live(now, idle));
+        let (directory, now, spans) = (self.directory(), self.now(), self.session_spans());
+        let live = directory.sessions.of_user(&of).filter(|one| one.is_live(now, spans));
         let mut sessions: Vec<SessionView> = live.map(|session| self.session_view(session, caller)).collect();
         sessions.sort_unstable_by(|a, b| (b.created_at, &b.session_id).cmp(&(a.created_at, &a.session_id)));
         Ok(sessions)
@@ -255,7 +257,7 @@ impl Engine {
     /// Returns the session that a caller asks in, if it is one. Nothing is logged: it is what the caller knows.
     #[must_use]
     pub fn session_of(&self, caller: &Caller) -> Option<SessionView> {
-        self.directory().session(caller.session_id()?).map(|session| self.session_view(session, caller))
+        self.directory().sessions.get(caller.session_id()?).map(|session| self.session_view(session, caller))
     }
 
     /// Returns whether a user administers the service, and how far their time travel is restricted.
@@ -346,7 +348,7 @@ impl Engine {
     ///
     /// # Errors
     /// Never in a service that runs.
-    pub fn identity_changes(&self) -> Result<watch::Receiver<u64>, Refusal> {
+    pub fn identity_changes(&self) -> Result<Growth, Refusal> {
         let system = self.system()?;
         let size = || self.state(&system).map_or(0, |state| state.head.frontier.size());
         Ok(self.live().listen_to_growth(&system, size))
@@ -356,9 +358,9 @@ impl Engine {
         self.doors().passwords.as_deref().ok_or(Refusal::FeatureDisabled { what: "logging in" })
     }
 
-    /// Returns how long a session lasts that nobody uses.
-    pub(crate) fn session_idle(&self) -> Span {
-        seconds(self.options().session_idle_seconds)
+    /// Returns how long sessions last.
+    pub(crate) fn session_spans(&self) -> SessionSpans {
+        self.options().session_spans()
     }
 
     fn session_view(&self, session: &Session, caller: &Caller) -> SessionView {
@@ -366,7 +368,7 @@ impl Engine {
             session_id: session.session_id.clone(),
             created_at: session.created_at,
             last_seen_at: session.renewed_at,
-            idle_expires_at: session.idle_expires_at(self.session_idle()),
+            idle_expires_at: session.idle_expires_at(self.session_spans()),
             expires_at: session.expires_at,
             is_current: caller.session_id() == Some(&session.session_id),
         }
@@ -441,7 +443,7 @@ pub(crate) fn password_seal(signer: &dyn Signer, password: &KeptPassword) -> [u8
 /// Leaves out rows that another hand has written: nobody is let in by them. They stay in the store, where a scan
 /// finds them. Where a rotation of the signing key was begun, the next key may have sealed passwords already.
 pub(crate) fn leave_out_unsealed(directory: &mut Directory, doors: &Doors) {
-    directory.passwords.retain(|user_id, password| {
+    Arc::make_mut(&mut directory.passwords).retain(|user_id, password| {
         let mut signers = std::iter::once(&doors.signer).chain(&doors.next_signer);
         let is_ours = signers.any(|signer| password.seal == password_seal(&**signer, password));
         if !is_ours {
@@ -449,7 +451,7 @@ pub(crate) fn leave_out_unsealed(directory: &mut Directory, doors: &Doors) {
         }
         is_ours
     });
-    directory.sessions.retain(|_, session| {
+    Arc::make_mut(&mut directory.sessions).retain(|session| {
         let is_ours = session.seal == session_seal(doors, session);
         if !is_ours {
             let session_id = &session.session_id;

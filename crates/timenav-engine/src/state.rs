@@ -1,16 +1,16 @@
 //! What is kept in memory: small, and true as of the last commit.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use timenav_core::access::{RestrictionLevel, Scope, Standing};
+use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::clock::Moment;
 use timenav_core::ids::{AnchorId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, sha256};
 use timenav_core::time::{Instant, Span, Virtual, Wall};
 
-use crate::caller::Caller;
+use crate::directory::Directory;
 use crate::store::{Head, Layer};
 
 /// One timeline as the engine knows it.
@@ -171,57 +171,34 @@ pub struct Session {
 impl Session {
     /// Returns when the session ends if nobody uses it, by the host.
     #[must_use]
-    pub fn idle_expires_at(&self, idle: Span) -> Instant<Wall> {
-        self.renewed_at.checked_add(idle).unwrap_or(Instant::MAX).min(self.expires_at)
+    pub fn idle_expires_at(&self, spans: SessionSpans) -> Instant<Wall> {
+        self.renewed_at.checked_add(spans.idle).unwrap_or(Instant::MAX).min(self.expires_at)
     }
 
     /// Returns whether the session lasts at a host instant. One that ends at that instant does not.
+    ///
+    /// Nor does one that would last longer from here than any session may: it began while the host's clock was wrong.
     #[must_use]
-    pub fn is_live(&self, host: Instant<Wall>, idle: Span) -> bool {
-        host < self.idle_expires_at(idle)
+    pub fn is_live(&self, host: Instant<Wall>, spans: SessionSpans) -> bool {
+        let latest = host.checked_add(spans.most).unwrap_or(Instant::MAX);
+        let latest = latest.checked_add(HOST_CLOCK_TOLERANCE).unwrap_or(Instant::MAX);
+        host < self.idle_expires_at(spans) && self.expires_at <= latest
     }
 }
 
-/// Users, and what shows who they are.
-#[derive(Clone, Debug, Default)]
-pub struct Directory {
-    /// Every user.
-    pub users: BTreeMap<UserId, User>,
-    /// Every key, by the SHA-256 of its text.
-    pub keys: HashMap<[u8; 32], Arc<ApiKey>>,
-    /// What is kept of every password.
-    pub passwords: BTreeMap<UserId, Arc<KeptPassword>>,
-    /// Every session, by the SHA-256 of its secret.
-    pub sessions: HashMap<[u8; 32], Arc<Session>>,
+/// How long sessions last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionSpans {
+    /// At most, where nobody uses them.
+    pub idle: Span,
+    /// At most.
+    pub most: Span,
 }
 
-impl Directory {
-    /// Returns a key by its public name.
-    #[must_use]
-    pub fn key(&self, id: &KeyId) -> Option<&Arc<ApiKey>> {
-        self.keys.values().find(|key| key.key_id == *id)
-    }
-
-    /// Returns a session by its public name.
-    #[must_use]
-    pub fn session(&self, id: &SessionId) -> Option<&Arc<Session>> {
-        self.sessions.values().find(|session| session.session_id == *id)
-    }
-
-    /// Returns what is known about a caller with regard to a timeline.
-    #[must_use]
-    pub fn standing<'a>(&self, caller: &'a Caller, timeline: Option<&TimelineState>) -> Standing<'a> {
-        let user = self.users.get(&caller.user_id);
-        // `system` is for operators only, whatever its lists say.
-        let lists = timeline.filter(|timeline| !timeline.head.id.is_system());
-        Standing {
-            operator: user.is_some_and(|user| user.operator),
-            restriction: user.map(|user| user.restriction).unwrap_or_default(),
-            role: user.and(lists).and_then(|timeline| timeline.head.permissions.role(&caller.user_id)),
-            scopes: caller.scopes.as_deref(),
-        }
-    }
-}
+/// How far the host's clock may be behind what the ledgers tell before that is called wrong: clocks that are kept right
+/// over a network step by less.
+pub(crate) const HOST_CLOCK_TOLERANCE: Span =
+    Span::from_micros(timenav_core::limits::HOST_CLOCK_BEHIND_SECONDS_MAX * 1_000_000);
 
 /// Everything kept in memory at one moment. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -230,4 +207,39 @@ pub(crate) struct World {
     pub(crate) directory: Arc<Directory>,
     /// The highest store key given to a timeline. Only the committer uses it.
     pub(crate) last_key: i64,
+    /// How many timelines each user has made. Only the committer uses it.
+    made_by: HashMap<UserId, usize>,
+}
+
+impl World {
+    pub(crate) fn new(timelines: HashMap<TimelineId, Arc<TimelineState>>, directory: Arc<Directory>) -> Self {
+        let mut world = Self { directory, ..Self::default() };
+        for state in timelines.into_values() {
+            world.last_key = world.last_key.max(state.head.key.0);
+            world.add(state);
+        }
+        world
+    }
+
+    /// Brings a new timeline in.
+    pub(crate) fn add(&mut self, state: Arc<TimelineState>) {
+        match self.made_by.get_mut(&state.head.created_by) {
+            Some(count) => *count += 1,
+            None => _ = self.made_by.insert(state.head.created_by.clone(), 1),
+        }
+        self.timelines.insert(state.head.id.clone(), state);
+    }
+
+    /// Takes back a timeline that was brought in.
+    pub(crate) fn take_out(&mut self, timeline: &TimelineId) {
+        let Some(state) = self.timelines.remove(timeline) else { return };
+        if let Some(count) = self.made_by.get_mut(&state.head.created_by) {
+            *count -= 1;
+        }
+    }
+
+    /// Returns how many timelines a user has made.
+    pub(crate) fn made_by(&self, user_id: &UserId) -> usize {
+        self.made_by.get(user_id).copied().unwrap_or(0)
+    }
 }

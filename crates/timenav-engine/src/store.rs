@@ -13,7 +13,8 @@ use timenav_core::place::{LocationQuery, Point};
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
 
 use crate::scan::ScanSource;
-use crate::state::{Anchor, ApiKey, Directory, KeptPassword, Session, User};
+use crate::directory::Directory;
+use crate::state::{Anchor, ApiKey, KeptPassword, Session, User};
 
 /// Why the store did not do what was asked. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +63,10 @@ pub struct Head {
     pub fork: Option<Fork>,
     /// How many events of the timelines it came from were changed on this one.
     pub overrides_count: u64,
+    /// Who made it: a user, or the service.
+    pub created_by: UserId,
+    /// How many records were sealed on it, erased ones too.
+    pub data_count: u64,
 }
 
 /// Where a timeline was forked from another.
@@ -426,6 +431,26 @@ pub trait Store: ScanSource + Send + Sync + 'static {
 
     /// Returns one anchor.
     async fn anchor(&self, timeline: TimelineKey, id: &AnchorId) -> Result<Option<Anchor>, StoreError>;
+
+    /// Returns one API key, whether it works or not.
+    async fn api_key(&self, id: &KeyId) -> Result<Option<ApiKey>, StoreError>;
+
+    /// Returns API keys of a user, newest first, from the one after `after` on.
+    async fn api_keys(
+        &self,
+        user_id: &UserId,
+        after: Option<&KeyId>,
+        items_max: usize,
+    ) -> Result<Vec<ApiKey>, StoreError>;
+
+    /// Returns the payloads of entries that tell of a timeline's clock, the newest first: that of the entry at `last`,
+    /// then of those before it. At most so many.
+    async fn clock_payloads(
+        &self,
+        timeline: TimelineKey,
+        last: u64,
+        items_max: usize,
+    ) -> Result<Vec<Vec<u8>>, StoreError>;
 
     /// Returns one sealed record, and the name of its timeline.
     async fn data_record(&self, id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError>;

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::pin;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody, to_bytes};
@@ -9,15 +10,16 @@ use axum::extract::{ConnectInfo, FromRequestParts, MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
+use futures_util::future::{Either, select};
 use http::request::Parts;
 use http::{HeaderMap, Method, header};
 use timenav_core::ids::TimelineId;
-use timenav_engine::{AuthFailure, Caller, Refusal};
+use timenav_engine::{AuthFailure, Caller, Engine, Refusal};
 use tokio::time::timeout;
 
 use crate::app::App;
 use crate::params::{CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, WholeBody};
-use crate::problem::Failure;
+use crate::problem::{Failure, Unwritten};
 use crate::{same_origin, session_cookie};
 
 /// The path of the one operation whose body is read as it comes.
@@ -31,6 +33,9 @@ pub(crate) const DRAINED_BYTES_MAX: u64 = 4 << 20;
 const DRAIN_WAIT: Duration = Duration::from_secs(1);
 /// How long a body may take to arrive; for imports, how long nothing may arrive.
 pub(crate) const BODY_WAIT: Duration = Duration::from_secs(30);
+
+/// How long a timer runs at most for the end of what a caller showed.
+const LOOK_AGAIN: Duration = Duration::from_hours(24);
 
 /// The user who asks.
 pub(crate) struct Authenticated(pub(crate) Caller);
@@ -78,7 +83,7 @@ enum Stranger {
 /// Identifies the caller, or logs the attempt and refuses.
 pub(crate) async fn identify(State(app): State<App>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let mut identified = who(&app, &parts);
+    let identified = who(&app, &parts);
     let streams = parts.uri.path().ends_with(IMPORT_PATH);
     let body = match (&identified, streams) {
         (Ok(_), true) => body,
@@ -100,9 +105,8 @@ pub(crate) async fn identify(State(app): State<App>, request: Request, next: Nex
     if let Ok(caller) = &identified {
         match app.engine.renew_session(caller).await {
             Ok(()) => {}
-            // It ended while the body came.
-            Err(Refusal::NotFound { .. }) => identified = Err(Stranger::Unidentified(AuthFailure::Session)),
-            Err(refusal) => return Failure::Refused(refusal).into_response(),
+            // It ended while the body came, and the engine has logged that.
+            Err(refusal) => return refused(&app, refusal.into()),
         }
     }
     match identified {
@@ -157,12 +161,43 @@ async fn pass(app: &App, caller: Caller, mut parts: Parts, body: Body, next: Nex
         Ok(left) => left,
         Err(left) => return Failure::TooMany(left).into_response(),
     };
-    parts.extensions.insert(caller);
+    let looks = matches!(parts.method, Method::GET | Method::HEAD);
+    let operation = operation(&parts);
+    parts.extensions.insert(caller.clone());
     let mut response = next.run(Request::from_parts(parts, body)).await;
+    // What took long to find is not told to whoever may not ask for it any more. What was changed was decided by
+    // the engine when it was changed, and is told.
+    if looks
+        && response.status().is_success()
+        && let Err(refusal) = app.engine.check_told(&caller, &operation).await {
+        response = Failure::from(refusal).into_response();
+    }
+    if has_ended(&response) {
+        take_back_cookie(app, &mut response);
+    }
     if let Some(left) = left {
         left.write(response.headers_mut());
     }
     response
+}
+
+/// Returns what is attempted, as an entry about a refusal names it.
+fn operation(parts: &Parts) -> String {
+    parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned()
+}
+
+/// Returns the answer of a failure. Whose session has ended gives its cookie back.
+fn refused(app: &App, failure: Failure) -> Response {
+    let mut response = failure.into_response();
+    if has_ended(&response) {
+        take_back_cookie(app, &mut response);
+    }
+    response
+}
+
+fn has_ended(response: &Response) -> bool {
+    let unwritten = response.extensions().get::<Unwritten>();
+    unwritten.is_some_and(|unwritten| matches!(unwritten.0, Failure::Unidentified(AuthFailure::Session)))
 }
 
 /// Logs an attempt and refuses it.
@@ -171,7 +206,7 @@ async fn refuse(app: &App, stranger: Stranger, parts: &Parts) -> Response {
     if let Some(Err(left)) = address(parts).map(|address| app.rates.failed_attempt(address)) {
         return Failure::TooMany(left).into_response();
     }
-    let operation = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
+    let operation = operation(parts);
     let aimed = aimed_at(parts);
     let (logged, failure) = match stranger {
         Stranger::Unidentified(failure) => {
@@ -182,14 +217,9 @@ async fn refuse(app: &App, stranger: Stranger, parts: &Parts) -> Response {
         }
     };
     if let Err(refusal) = logged {
-        return Failure::Refused(refusal).into_response();
+        return Failure::from(refusal).into_response();
     }
-    let has_ended = matches!(failure, Failure::Unidentified(AuthFailure::Session));
-    let mut response = failure.into_response();
-    if has_ended {
-        take_back_cookie(app, &mut response);
-    }
-    response
+    refused(app, failure)
 }
 
 fn take_back_cookie(app: &App, response: &mut Response) {
@@ -198,21 +228,31 @@ fn take_back_cookie(app: &App, response: &mut Response) {
     }
 }
 
-/// Waits until the session that a caller asks in has ended, whatever ends it. A key has none: whoever streams asks
-/// about it at each message.
-pub(crate) async fn session_end(app: App, caller: Caller) {
-    if caller.session_id().is_none() {
-        return std::future::pending().await;
-    }
-    let Ok(mut changes) = app.engine.identity_changes() else { return };
-    while app.engine.is_live(&caller) {
-        let Some(session) = app.engine.session_of(&caller) else { return };
-        let left = session.idle_expires_at.since(app.engine.now()).micros();
-        // Whatever else ends a session is an entry of `system`.
-        let left = Duration::from_micros(u64::try_from(left).unwrap_or(0));
-        if let Ok(Err(_)) = timeout(left, changes.changed()).await {
+/// Waits until what a caller showed is no longer good, whatever ends it: the session, or the key.
+pub(crate) async fn credential_end(engine: Engine, caller: Caller) {
+    let Ok(mut changes) = engine.identity_changes() else { return };
+    while engine.is_live(&caller) {
+        // What does not end by itself, or in a time that a timer does not hold, is looked at again after a day.
+        let left = engine.ends_at(&caller).map_or(LOOK_AGAIN, |end| {
+            Duration::from_micros(u64::try_from(end.since(engine.now()).micros()).unwrap_or(0)).min(LOOK_AGAIN)
+        });
+        // Whatever else ends it is an entry of `system`.
+        if let Ok(false) = timeout(left, changes.changed()).await {
             return;
         }
+    }
+}
+
+/// Does what takes long, as long as what its caller showed is good. What was recorded until then stays recorded.
+pub(crate) async fn while_live<T, E: From<Refusal>>(
+    engine: &Engine,
+    caller: &Caller,
+    (timeline, operation): (&TimelineId, &str),
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    match select(pin!(work), pin!(credential_end(engine.clone(), caller.clone()))).await {
+        Either::Left((done, _)) => done,
+        Either::Right(((), _)) => Err(engine.refuse_ended(caller, timeline, operation).await.into()),
     }
 }
 

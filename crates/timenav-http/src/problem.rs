@@ -133,7 +133,11 @@ impl IntoResponse for Failure {
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
+        match refusal {
+            // What was shown was good when the request came, and is not any more: to clients that is the same.
+            Refusal::Unidentified(failure) => Self::Unidentified(failure),
+            refusal => Self::Refused(refusal),
+        }
     }
 }
 
@@ -378,6 +382,7 @@ impl Failure {
 
 fn refusal_status(refusal: &Refusal) -> StatusCode {
     match refusal {
+        Refusal::Unidentified(_) => StatusCode::UNAUTHORIZED,
         Refusal::Denied(Denial::Hidden) | Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
         Refusal::Denied(_) | Refusal::WrongEncryptionKey | Refusal::WrongPassword | Refusal::FeatureDisabled { .. } => {
             StatusCode::FORBIDDEN
@@ -403,6 +408,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
 
 fn refusal_code(refusal: &Refusal) -> &'static str {
     match refusal {
+        Refusal::Unidentified(failure) => failure.code(),
         Refusal::Denied(Denial::Hidden) | Refusal::NotFound { .. } => "not_found",
         Refusal::Denied(Denial::Permission { .. } | Denial::OperatorOnly) => "permission_denied",
         Refusal::Denied(Denial::Restricted { .. } | Denial::TooFar { .. }) => "time_travel_restricted",

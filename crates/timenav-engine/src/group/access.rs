@@ -24,6 +24,8 @@ impl Group<'_> {
         let host = self.host(timeline);
         let state = self.world.timelines.get(timeline).ok_or_else(|| gone(timeline))?;
         let before = Arc::clone(&state.head.permissions);
+        // Whose access is limited administers no clock that is out of reach, or leaves by itself.
+        self.admit_clock(actor, &state.head.clock.moment(host), host)?;
         let found = permissions_tag(&before);
         if change.expected_tag.is_some_and(|expected| expected != found) {
             return Err(Refusal::TagDiffers { found });
@@ -62,7 +64,7 @@ impl Group<'_> {
         let user = User { restriction: level, ..user.clone() };
         let host = self.host(system);
         let payload = json(&UserRecord::of(&user));
-        self.directory_mut().users.insert(user_id.clone(), user.clone());
+        Arc::make_mut(&mut self.directory_mut().users).insert(user_id.clone(), user.clone());
         self.directory.push(DirectoryChange::PutUser(user));
         let position = self.append(system, actor.name(), action::RESTRICT_TIME_TRAVEL, user_id.as_str(), payload, host);
         Ok(done(system, Change::User { user_id: user_id.clone() }, position))

@@ -2,6 +2,7 @@
 
 use timenav_core::data::{KeyKind, SealedData};
 use timenav_core::ids::{DataId, EventId, TimelineId};
+use timenav_core::limits::DATA_RECORDS_PER_TIMELINE_MAX;
 
 use super::decide::{done, gone};
 use super::{Group, Outcome};
@@ -21,6 +22,12 @@ impl Group<'_> {
         sealed: SealedData,
     ) -> Result<Outcome, Refusal> {
         let host = self.host(timeline);
+        let Some(state) = self.change(timeline) else { return Err(gone(timeline)) };
+        if state.head.data_count >= DATA_RECORDS_PER_TIMELINE_MAX as u64 {
+            let what = "sealed records on this timeline";
+            return Err(Refusal::LimitReached { what, max: DATA_RECORDS_PER_TIMELINE_MAX });
+        }
+        state.head.data_count += 1;
         let payload = json(&DataEncrypted {
             data_id: data_id.as_str(),
             format: sealed.format,

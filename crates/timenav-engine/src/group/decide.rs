@@ -1,15 +1,15 @@
-//! Clocks, anchors, timelines, and the access decision before everything.
+//! Clocks, anchors, timelines, and what is done with every command.
 
 use std::sync::Arc;
 
-use timenav_core::access::{self, Demand, Denial, Permissions, RestrictionLevel};
+use timenav_core::access::Permissions;
 use timenav_core::clock::{self, Clock, ClockCommand, ClockMoved, Moment};
-use timenav_core::ids::TimelineId;
+use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Frontier, empty_root};
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX};
 use timenav_core::time::{Instant, Virtual};
 
-use super::{Group, Outcome};
+use super::{Group, Outcome, denial_code};
 use crate::clocks::zone_of;
 use crate::command::{Actor, Change, Command, ForkPoint, HistoryRestored, Host};
 use crate::live::ClockChange;
@@ -39,36 +39,6 @@ impl Group<'_> {
             self.log_refusal(actor, timeline, operation, denial_code(*denial), &denial.to_string());
         }
         decided
-    }
-
-    /// Asks core whether the actor may, and makes the timeline where a first write names it.
-    fn admit(&mut self, actor: &Actor, timeline: &TimelineId, command: &Command) -> Result<(), Refusal> {
-        let (Actor::Caller(caller), Some(demand)) = (actor, command.demand()) else { return Ok(()) };
-        let state = self.world.timelines.get(timeline).cloned();
-        let mut standing = self.world.directory.standing(caller, state.as_deref());
-        let is_new = state.is_none() && command.makes_timeline();
-        if is_new {
-            // Who makes a timeline administers it.
-            standing.role = Some(access::Role::Admin);
-        }
-        access::decide(standing, demand)?;
-        if timeline.is_system() && command.is_about_a_timeline() {
-            let detail = "`system` holds facts of the service; its clock is the host's, and it has no events";
-            return Err(Refusal::invalid("timeline_id", detail));
-        }
-        if matches!(command, Command::CreateTimeline { .. }) {
-            return Ok(());
-        }
-        if matches!(command, Command::ReturnToAnchor { history: Some(_), .. }) {
-            access::decide(standing, Demand::Intervene)?;
-        }
-        if is_new && !self.options.timelines_by_first_write {
-            return Err(Denial::Hidden.into());
-        }
-        if is_new {
-            self.create_timeline(actor, timeline, None)?;
-        }
-        Ok(())
     }
 
     fn carry_out(&mut self, actor: &Actor, timeline: &TimelineId, command: Command) -> Result<Outcome, Refusal> {
@@ -144,9 +114,14 @@ impl Group<'_> {
         if self.world.timelines.len() >= self.options.timelines_max {
             return Err(Refusal::LimitReached { what: "timelines", max: self.options.timelines_max });
         }
+        let created_by = UserId::new(actor.name()).map_err(|error| Refusal::id("user_id", error))?;
+        let max = self.options.timelines_per_user_max;
+        if matches!(actor, Actor::Caller(_)) && self.world.made_by(&created_by) >= max {
+            return Err(Refusal::LimitReached { what: "timelines that you have made", max });
+        }
         if let Some(fork) = fork {
             // To make a clock that stands at a moment is a way to go there.
-            self.admit_moment(actor, fork.clock_from(host).now(host), host, true)?;
+            self.admit_clock(actor, &fork.clock_from(host).moment(host), host)?;
         }
         self.world.last_key += 1;
         let key = self.world.last_key;
@@ -170,6 +145,8 @@ impl Group<'_> {
             clock_entry: 0,
             fork: fork.map(|fork| fork.fork),
             overrides_count: 0,
+            created_by,
+            data_count: 0,
         };
         let payload = json(&TimelineCreated {
             timeline_id: id.as_str(),
@@ -200,8 +177,7 @@ impl Group<'_> {
         let before = self.clock(timeline)?;
         let moved = clock::decide(&before, command, &zone_of(self.doors, before.location.as_deref()), host)?;
         if let Some(moved) = &moved {
-            let same_rate = moved.moment.rate == before.rate();
-            self.admit_moment(actor, moved.moment.at, host, same_rate)?;
+            self.admit_clock(actor, &moved.moment, host)?;
         }
         let after = moved.as_ref().map_or_else(|| before.clone(), |moved| clock::apply(&before, moved));
         if let Some(state) = self.change(timeline).filter(|_| moved.is_some()) {
@@ -244,8 +220,8 @@ impl Group<'_> {
             self.check_unchanged(timeline, Some(guard))?;
             let host = self.host(timeline);
             // Asked before anything is appended: what is refused leaves no entry but that of its refusal.
-            let same_rate = anchor.moment.rate == self.clock(timeline)?.rate();
-            self.admit_moment(actor, anchor.timestamp, host, same_rate)?;
+            let moment = Moment { at: anchor.timestamp, ..anchor.moment.clone() };
+            self.admit_clock(actor, &moment, host)?;
             self.restore_history(actor, timeline, anchor, compensations)?;
         }
         let moment = Moment { at: anchor.timestamp, ..anchor.moment.clone() };
@@ -260,7 +236,7 @@ impl Group<'_> {
         let host = self.host(timeline);
         let clock = self.clock(timeline)?;
         let timestamp = draft.timestamp.unwrap_or_else(|| clock.now(host));
-        self.admit_moment(actor, timestamp, host, true)?;
+        self.admit_moment(actor, timestamp, host)?;
         let Some(state) = self.change(timeline) else { return Err(gone(timeline)) };
         if state.head.anchors_count >= ANCHORS_PER_TIMELINE_MAX as u64 {
             return Err(Refusal::LimitReached { what: "anchors on this timeline", max: ANCHORS_PER_TIMELINE_MAX });
@@ -287,17 +263,6 @@ impl Group<'_> {
 
     fn clock(&self, timeline: &TimelineId) -> Result<Clock, Refusal> {
         self.world.timelines.get(timeline).map(|state| state.head.clock.clone()).ok_or_else(|| gone(timeline))
-    }
-
-    /// Asks core whether the actor may go to, or mark, a moment.
-    fn admit_moment(&self, actor: &Actor, to: Instant<Virtual>, host: Host, same_rate: bool) -> Result<(), Refusal> {
-        let Actor::Caller(caller) = actor else { return Ok(()) };
-        let level = self.world.directory.standing(caller, None).restriction;
-        access::decide_moment(level, to, host, self.options.limited_access_window_days)?;
-        if level == RestrictionLevel::LimitedAccess && !same_rate {
-            return Err(Denial::Restricted { level }.into());
-        }
-        Ok(())
     }
 }
 
@@ -334,14 +299,4 @@ pub(super) fn done(timeline: &TimelineId, change: Change, position: u64) -> Outc
 
 pub(super) fn gone(timeline: &TimelineId) -> Refusal {
     Refusal::NotFound { what: "timeline", id: timeline.to_string() }
-}
-
-/// Returns the stable word for a denial.
-pub(crate) fn denial_code(denial: Denial) -> &'static str {
-    match denial {
-        Denial::Hidden => "not_found",
-        Denial::Permission { .. } | Denial::OperatorOnly => "permission_denied",
-        Denial::Restricted { .. } | Denial::TooFar { .. } => "time_travel_restricted",
-        Denial::Scope { .. } => "insufficient_scope",
-    }
 }

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use timenav_core::access::{self, Demand, Denial, RestrictionLevel};
+use timenav_core::access::{Denial, RestrictionLevel};
 use timenav_core::ids::{KeyId, TimelineId, UserId};
-use timenav_core::limits::KEYS_PER_USER_MAX;
+use timenav_core::limits::{KEYS_PER_USER_MAX, USERS_MAX};
 
 use super::decide::done;
 use super::{Group, Outcome};
 use crate::command::{Actor, Change};
 use crate::payload::{KeyRecord, UserRecord, action, json};
 use crate::refusal::Refusal;
-use crate::state::{ApiKey, Directory, User};
+use crate::directory::Directory;
+use crate::state::{ApiKey, User};
 use crate::store::DirectoryChange;
 
 impl Group<'_> {
@@ -22,12 +23,15 @@ impl Group<'_> {
         if self.world.directory.users.contains_key(&user_id) {
             return Err(Refusal::AlreadyExists { what: "user", id: user_id.to_string() });
         }
+        if self.world.directory.users.len() >= USERS_MAX {
+            return Err(Refusal::LimitReached { what: "users", max: USERS_MAX });
+        }
         let system = system()?;
         let host = self.host(&system);
         let user =
             User { user_id: user_id.clone(), operator, restriction: RestrictionLevel::FullAccess, created_at: host };
         let payload = json(&UserRecord::of(&user));
-        self.directory_mut().users.insert(user_id.clone(), user.clone());
+        Arc::make_mut(&mut self.directory_mut().users).insert(user_id.clone(), user.clone());
         self.directory.push(DirectoryChange::PutUser(user));
         let position = self.append(&system, actor.name(), action::CREATE_USER, user_id.as_str(), payload, host);
         Ok(done(&system, Change::User { user_id }, position))
@@ -50,9 +54,9 @@ impl Group<'_> {
         // Read after the keys were stopped: an entry is never recorded before the one before it.
         let host = self.host(&system);
         let directory = self.directory_mut();
-        directory.users.remove(user_id);
-        directory.passwords.remove(user_id);
-        directory.sessions.retain(|_, session| session.user_id != *user_id);
+        Arc::make_mut(&mut directory.users).remove(user_id);
+        Arc::make_mut(&mut directory.passwords).remove(user_id);
+        Arc::make_mut(&mut directory.sessions).retain(|session| session.user_id != *user_id);
         self.directory.push(DirectoryChange::DeleteUser(user_id.clone()));
         let payload = json(&UserRecord::of(&user));
         let position = self.append(&system, actor.name(), action::DELETE_USER, user_id.as_str(), payload, host);
@@ -60,7 +64,7 @@ impl Group<'_> {
     }
 
     pub(super) fn create_key(&mut self, actor: &Actor, mut key: ApiKey) -> Result<Outcome, Refusal> {
-        self.admit_key(actor, Some(&key.user_id))?;
+        self.admit_own(actor, Some(&key.user_id))?;
         if !self.world.directory.users.contains_key(&key.user_id) {
             return Err(Refusal::NotFound { what: "user", id: key.user_id.to_string() });
         }
@@ -75,16 +79,21 @@ impl Group<'_> {
         key.created_at = host;
         let key_id = key.key_id.clone();
         let payload = json(&KeyRecord::of(&key));
-        self.directory_mut().keys.insert(key.hash, Arc::new(key.clone()));
+        let keys = Arc::make_mut(&mut self.directory_mut().keys);
+        // Those that have expired cannot matter any more. The store keeps them.
+        let expired: Vec<KeyId> =
+            keys.of_user(&key.user_id).filter(|one| !one.is_live(host)).map(|one| one.key_id.clone()).collect();
+        expired.iter().for_each(|key_id| keys.take_out(key_id));
+        keys.put(key.clone());
         self.directory.push(DirectoryChange::PutKey(key));
         let position = self.append(&system, actor.name(), action::CREATE_API_KEY, key_id.as_str(), payload, host);
         Ok(done(&system, Change::Key { key_id }, position))
     }
 
     pub(super) fn revoke_key(&mut self, actor: &Actor, key_id: &KeyId) -> Result<Outcome, Refusal> {
-        let owner = self.world.directory.key(key_id).map(|key| key.user_id.clone());
+        let owner = self.world.directory.keys.get(key_id).map(|key| key.user_id.clone());
         // Whether another user's key exists is not told.
-        self.admit_key(actor, owner.as_ref()).map_err(|denial| match denial {
+        self.admit_own(actor, owner.as_ref()).map_err(|denial| match denial {
             Denial::OperatorOnly => Denial::Hidden,
             denial => denial,
         })?;
@@ -92,31 +101,22 @@ impl Group<'_> {
         Ok(done(&system()?, Change::Key { key_id: key_id.clone() }, position))
     }
 
-    /// Own keys are one's own business, other users' keys an operator's.
-    fn admit_key(&self, actor: &Actor, owner: Option<&UserId>) -> Result<(), Denial> {
-        let Actor::Caller(caller) = actor else { return Ok(()) };
-        let own = owner == Some(&caller.user_id);
-        let standing = self.world.directory.standing(caller, None);
-        access::decide(standing, if own { Demand::Own } else { Demand::Operate })
-    }
-
     fn stop_key(&mut self, actor: &Actor, key_id: &KeyId) -> Result<u64, Refusal> {
-        let found = self.world.directory.key(key_id).filter(|key| key.revoked_at.is_none()).cloned();
-        let Some(key) = found else {
+        let Some(key) = self.world.directory.keys.get(key_id).cloned() else {
             return Err(Refusal::NotFound { what: "API key", id: key_id.to_string() });
         };
         let system = system()?;
         let host = self.host(&system);
         let stopped = ApiKey { revoked_at: Some(host), ..(*key).clone() };
         let payload = json(&KeyRecord::of(&stopped));
-        self.directory_mut().keys.insert(key.hash, Arc::new(stopped));
+        // Nobody is let in by it, so nothing of it is kept in memory.
+        Arc::make_mut(&mut self.directory_mut().keys).take_out(key_id);
         self.directory.push(DirectoryChange::RevokeKey { key_id: key_id.clone(), at: host });
         Ok(self.append(&system, actor.name(), action::REVOKE_API_KEY, key_id.as_str(), payload, host))
     }
 
     fn live_keys_of(&self, user_id: &UserId, host: crate::command::Host) -> impl Iterator<Item = &Arc<ApiKey>> {
-        let keys = self.world.directory.keys.values();
-        keys.filter(move |key| key.user_id == *user_id && key.is_live(host))
+        self.world.directory.keys.of_user(user_id).filter(move |key| key.is_live(host))
     }
 
     pub(super) fn directory_mut(&mut self) -> &mut Directory {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use timenav_core::access::{self, Demand, Denial};
+use timenav_core::access::Denial;
 use timenav_core::ids::{SessionId, UserId};
 use timenav_core::limits::{SESSIONS_PER_USER_MAX, SESSIONS_SWEPT_MAX};
 use timenav_core::time::Instant;
@@ -10,11 +10,11 @@ use timenav_core::time::Instant;
 use super::decide::done;
 use super::identity::system;
 use super::{Group, Outcome};
-use crate::command::{Actor, Change, Host};
+use crate::command::{Actor, Change};
 use crate::payload::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded, action, json};
 use crate::refusal::Refusal;
 use crate::sessions::{
-    NewLogIn, NewPassword, SessionCommand, SessionsToEnd, is_renewal_due, password_seal, seconds, session_seal,
+    NewLogIn, NewPassword, SessionCommand, SessionsToEnd, is_renewal_due, password_seal, session_seal,
 };
 use crate::state::{KeptPassword, Session};
 use crate::store::DirectoryChange;
@@ -35,8 +35,9 @@ impl Group<'_> {
         self.check_password(&compared)?;
         let system = system()?;
         let host = self.host(&system);
-        let ended = self.ended_by_log_in(&session.user_id, replaced.as_ref(), host);
-        let expires_at = host.checked_add(seconds(self.options.session_seconds)).unwrap_or(Instant::MAX);
+        let ended = self.ended_by_log_in(&session.user_id, replaced.as_ref());
+        // By the host's own clock, whatever the ledger's newest time is: a session lasts for real time.
+        let expires_at = self.doors.clock.now().checked_add(self.options.session_spans().most).unwrap_or(Instant::MAX);
         let session = self.sealed(Session { created_at: host, renewed_at: host, expires_at, ..session });
         let payload = json(&LoggedIn::of(&session, &ended, rehashed.as_ref()));
         self.take_out(&ended);
@@ -53,9 +54,9 @@ impl Group<'_> {
     fn renew_session(&mut self, actor: &Actor, session_id: &SessionId) -> Result<Outcome, Refusal> {
         let system = system()?;
         let host = self.host(&system);
-        let idle = seconds(self.options.session_idle_seconds);
-        let found = self.world.directory.session(session_id).filter(|one| one.is_live(host, idle)).cloned();
-        let Some(session) = found else { return Err(no_session(session_id)) };
+        let Some(session) = self.world.directory.sessions.get(session_id).cloned() else {
+            return Err(no_session(session_id));
+        };
         if !is_renewal_due(&session, host, self.options.session_idle_seconds) {
             let size = self.world.timelines.get(&system).map_or(0, |state| state.head.frontier.size());
             return Ok(done(&system, Change::Logged, size.saturating_sub(1)));
@@ -70,13 +71,13 @@ impl Group<'_> {
     fn end_sessions(&mut self, actor: &Actor, action: &'static str, which: &SessionsToEnd) -> Result<Outcome, Refusal> {
         let (owner, ended) = match which {
             SessionsToEnd::AllOf(user_id) => {
-                self.admit_owner(actor, Some(user_id))?;
+                self.admit_own(actor, Some(user_id))?;
                 (user_id.clone(), self.sessions_of(user_id))
             }
             SessionsToEnd::One(session_id) => {
-                let found = self.world.directory.session(session_id).cloned();
+                let found = self.world.directory.sessions.get(session_id).cloned();
                 // Whether another user's session exists is not told.
-                self.admit_owner(actor, found.as_ref().map(|session| &session.user_id))?;
+                self.admit_own(actor, found.as_ref().map(|session| &session.user_id)).map_err(hidden)?;
                 let Some(session) = found else { return Err(no_session(session_id)) };
                 (session.user_id.clone(), vec![(*session).clone()])
             }
@@ -89,9 +90,10 @@ impl Group<'_> {
         Ok(done(&system, Change::Logged, position))
     }
 
-    /// Keeps another password. The caller was allowed to already.
+    /// Keeps another password. The caller was allowed to before it was hashed, and must be still.
     fn set_password(&mut self, actor: &Actor, new: NewPassword) -> Result<Outcome, Refusal> {
         let NewPassword { password, compared, kept } = new;
+        self.admit_own(actor, Some(&password.user_id))?;
         if !self.world.directory.users.contains_key(&password.user_id) {
             return Err(Refusal::NotFound { what: "user", id: password.user_id.to_string() });
         }
@@ -120,25 +122,13 @@ impl Group<'_> {
         if stands && directory.users.contains_key(&compared.user_id) { Ok(()) } else { Err(Refusal::WrongPassword) }
     }
 
-    /// Own sessions are one's own business, those of others an operator's.
-    fn admit_owner(&self, actor: &Actor, owner: Option<&UserId>) -> Result<(), Denial> {
-        let Actor::Caller(caller) = actor else { return Ok(()) };
-        let own = owner == Some(&caller.user_id);
-        let standing = self.world.directory.standing(caller, None);
-        let decided = access::decide(standing, if own { Demand::Own } else { Demand::Operate });
-        decided.map_err(|denial| match denial {
-            Denial::OperatorOnly => Denial::Hidden,
-            denial => denial,
-        })
-    }
-
     /// Returns the sessions that end when somebody logs in: the one in whose place the new one begins, those that
     /// have run out, whosever they are, and the user's oldest where there would be too many.
-    fn ended_by_log_in(&self, user_id: &UserId, replaced: Option<&SessionId>, host: Host) -> Vec<Session> {
-        let idle = seconds(self.options.session_idle_seconds);
+    fn ended_by_log_in(&self, user_id: &UserId, replaced: Option<&SessionId>) -> Vec<Session> {
+        let (now, spans) = (self.doors.clock.now(), self.options.session_spans());
         let sessions = self.world.directory.sessions.values();
         let (mut live, mut ended): (Vec<_>, Vec<_>) =
-            sessions.partition(|one| one.is_live(host, idle) && replaced != Some(&one.session_id));
+            sessions.partition(|one| one.is_live(now, spans) && replaced != Some(&one.session_id));
         // The one that is replaced is among those that count, however many have run out.
         ended.sort_unstable_by_key(|one| (replaced != Some(&one.session_id), one.expires_at, one.session_id.clone()));
         ended.truncate(SESSIONS_SWEPT_MAX);
@@ -149,11 +139,7 @@ impl Group<'_> {
     }
 
     fn sessions_of(&self, user_id: &UserId) -> Vec<Session> {
-        let sessions = self.world.directory.sessions.values();
-        let mut found: Vec<Session> =
-            sessions.filter(|one| one.user_id == *user_id).map(|session| (**session).clone()).collect();
-        found.sort_unstable_by(|a, b| a.session_id.cmp(&b.session_id));
-        found
+        self.world.directory.sessions.of_user(user_id).map(|session| (**session).clone()).collect()
     }
 
     fn sealed(&self, session: Session) -> Session {
@@ -161,20 +147,29 @@ impl Group<'_> {
     }
 
     fn put_session(&mut self, session: Session) {
-        self.directory_mut().sessions.insert(session.hash, Arc::new(session.clone()));
+        Arc::make_mut(&mut self.directory_mut().sessions).put(session.clone());
         self.directory.push(DirectoryChange::PutSession(session));
     }
 
     pub(super) fn put_password(&mut self, password: KeptPassword) {
-        self.directory_mut().passwords.insert(password.user_id.clone(), Arc::new(password.clone()));
+        let passwords = Arc::make_mut(&mut self.directory_mut().passwords);
+        passwords.insert(password.user_id.clone(), Arc::new(password.clone()));
         self.directory.push(DirectoryChange::PutPassword(password));
     }
 
     fn take_out(&mut self, ended: &[Session]) {
         for session in ended {
-            self.directory_mut().sessions.remove(&session.hash);
+            Arc::make_mut(&mut self.directory_mut().sessions).take_out(&session.session_id);
             self.directory.push(DirectoryChange::EndSession(session.session_id.clone()));
         }
+    }
+}
+
+/// Whether what is another user's exists is not told.
+const fn hidden(denial: Denial) -> Denial {
+    match denial {
+        Denial::OperatorOnly => Denial::Hidden,
+        denial => denial,
     }
 }
 

@@ -32,6 +32,7 @@ pub struct Detection {
 /// Dropping it, or the future that runs it, gives up the place.
 #[derive(Debug)]
 pub struct AskedScan {
+    caller: Caller,
     timeline: TimelineId,
     depth: Depth,
     ledger: LedgerPosition,
@@ -43,6 +44,12 @@ impl AskedScan {
     #[must_use]
     pub const fn timeline(&self) -> &TimelineId {
         &self.timeline
+    }
+
+    /// Returns who asked for it.
+    #[must_use]
+    pub const fn caller(&self) -> &Caller {
+        &self.caller
     }
 }
 
@@ -81,37 +88,39 @@ impl Engine {
             .ok_or(Refusal::RateLimited { what: "scans at this moment", retry_after_seconds: BUSY_SECONDS })?;
         let command = Command::LogScan { depth: depth.to_string() };
         let answer = self.submit(caller, timeline.clone(), command, None).await?;
-        Ok(AskedScan { timeline: timeline.clone(), depth, ledger: answer.ledger, place })
+        Ok(AskedScan { caller: caller.clone(), timeline: timeline.clone(), depth, ledger: answer.ledger, place })
     }
 
     /// Runs a scan that was asked for, and tells how far it has come. Dropping the future ends it.
     ///
     /// # Errors
-    /// What is kept cannot be read. Damage is a finding, not an error.
+    /// What is kept cannot be read, or the caller may not ask for it any more. Damage is a finding, not an error.
     pub async fn run_scan(
         &self,
         asked: AskedScan,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Detection, Refusal> {
-        let AskedScan { timeline, depth, ledger, place } = asked;
+        let AskedScan { caller, timeline, depth, ledger, place } = asked;
         // Only the newest state is kept: whoever is told may be slower than the scan.
         let (tell, mut told) = watch::channel(Progress::default());
-        let engine = self.clone();
+        let (engine, scanned) = (self.clone(), timeline.clone());
         let scanning = self.aside(async move {
             let mut tell = |progress| {
                 tell.send_replace(progress);
             };
-            engine.scan_now(timeline, depth, &mut tell).await
+            engine.scan_now(scanned, depth, &mut tell).await
         });
         let mut scanning = std::pin::pin!(scanning);
-        let scan = loop {
+        let found = loop {
             tokio::select! {
                 found = &mut scanning => break found,
                 Ok(()) = told.changed() => progress(*told.borrow_and_update()),
             }
         };
         place.end();
-        Ok(Detection { scan: scan?, ledger })
+        // A scan takes as long as the ledger is: what it found is for who may still ask for it.
+        self.admit(&caller, &timeline, Demand::Inspect, "detect_tampering").await?;
+        Ok(Detection { scan: found?, ledger })
     }
 
     async fn scan_now(

@@ -88,6 +88,7 @@ pub(super) struct Replay {
     clock: Option<Clock>,
     permissions: Option<Permissions>,
     first_recorded_at: Option<Instant<Wall>>,
+    first_actor: Option<String>,
     recorded_at: Option<Instant<Wall>>,
     anchors: Vec<Anchor>,
     /// Events that stand, as far as payloads tell: nothing that was erased has a part in it.
@@ -129,6 +130,7 @@ impl Replay {
             clock: None,
             permissions: None,
             first_recorded_at: None,
+            first_actor: None,
             recorded_at: None,
             anchors: Vec::new(),
             events_count: 0,
@@ -230,6 +232,7 @@ impl Replay {
             return None;
         };
         self.first_recorded_at.get_or_insert(recorded_at);
+        self.first_actor.get_or_insert_with(|| record.actor.to_string());
         self.recorded_at = Some(recorded_at);
         if payload.is_none() {
             self.gone.insert(position);

@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 
-use crate::state::{Anchor, Directory};
+use crate::directory::Directory;
+use crate::state::Anchor;
 use crate::store::{DataRecord, Head, StoreError, TimelineKey};
 
 /// What is kept of one timeline beside its entries, all of one moment.

@@ -19,7 +19,7 @@ use crate::idempotency::Idempotent;
 use crate::params::{InPath, Params};
 use crate::problem::Failure;
 use crate::route::Route;
-use crate::wire::Text;
+use crate::wire::{self, Text, items_max};
 
 const TAG: &str = "api keys";
 
@@ -70,6 +70,13 @@ pub(crate) struct KeysRequest {
     /// The user; the caller if it is left out.
     #[schema(value_type = Option<String>, format = "id", example = "alice")]
     user_id: Option<Text<UserId>>,
+    /// At most so many on the page.
+    #[schema(minimum = 1, maximum = 1_000)]
+    #[serde(default, deserialize_with = "wire::page_items")]
+    limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    #[schema(format = "cursor")]
+    cursor: Option<String>,
 }
 
 /// A key that was made.
@@ -101,13 +108,18 @@ pub(crate) struct KeyStoppedBody {
     ledger: LedgerBody,
 }
 
-/// Keys, newest first.
+/// One page of keys, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KeysBody {
     /// What was found, in a sentence.
     status: String,
     /// The keys.
     api_keys: Vec<KeyBody>,
+    /// Asks for the next page, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// Whether there is a next page.
+    has_more: bool,
 }
 
 /// One key, without its secret.
@@ -184,10 +196,13 @@ async fn api_keys(
     Authenticated(caller): Authenticated,
     Params(request): Params<KeysRequest>,
 ) -> Result<Json<KeysBody>, Failure> {
-    let keys = app.engine.api_keys(&caller, request.user_id.map(|text| text.0)).await?;
-    let api_keys: Vec<KeyBody> = keys.iter().map(|key| KeyBody::from(&**key)).collect();
+    let user_id = request.user_id.map(|text| text.0);
+    let after = request.cursor.map(|cursor| KeyId::new(&cursor)).transpose().map_err(|_| Refusal::Cursor)?;
+    let (keys, next) = app.engine.api_keys(&caller, user_id, items_max(request.limit), after).await?;
+    let api_keys: Vec<KeyBody> = keys.iter().map(KeyBody::from).collect();
     let status = if api_keys.len() == 1 { "1 key.".to_owned() } else { format!("{} keys.", api_keys.len()) };
-    Ok(Json(KeysBody { status, api_keys }))
+    let next_cursor = next.map(|next| next.to_string());
+    Ok(Json(KeysBody { status, api_keys, has_more: next_cursor.is_some(), next_cursor }))
 }
 
 /// Reads a list that names each scope at most once.

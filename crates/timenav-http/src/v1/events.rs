@@ -229,7 +229,7 @@ async fn record_events(
     let alone = !body.trim_ascii_start().starts_with(b"[");
     let timeline = same(timeline(target.timeline_id), named)?;
     let recorded = app.engine.record_events(&caller, timeline, drafts, idempotency).await;
-    let recorded = recorded.map_err(|refusal| Failure::Refused(refusal).about_one(alone))?;
+    let recorded = recorded.map_err(|refusal| Failure::from(refusal).about_one(alone))?;
     let body = RecordedBody {
         status: match recorded.event_ids.len() {
             1 => "1 event is recorded.".to_owned(),

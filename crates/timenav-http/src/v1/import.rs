@@ -23,7 +23,7 @@ use utoipa::ToSchema;
 use super::clock::timeline;
 use crate::answer::LedgerBody;
 use crate::app::App;
-use crate::auth::{Authenticated, IMPORT_PATH, drain};
+use crate::auth::{Authenticated, IMPORT_PATH, drain, while_live};
 use crate::params::QueryParams;
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::Route;
@@ -129,7 +129,8 @@ async fn import_events(
     let body = if source.is_binary_cloud_event { cloud_event_body(&headers, body).await? } else { body };
     let timeline_id = timeline(request.timeline_id).unwrap_or_else(|| caller.timeline_id.clone());
     let batches = batches(source, body);
-    let tally = record(&app.engine, &caller, &timeline_id, batches).await?;
+    let recording = record(&app.engine, &caller, &timeline_id, batches);
+    let tally = while_live(&app.engine, &caller, (&timeline_id, "import_events"), recording).await?;
     Ok(Json(tally.into_body(&timeline_id)))
 }
 
@@ -155,10 +156,9 @@ async fn record(
             }
         };
         let (drafts, numbers) = tally.split(batch);
-        if !drafts.is_empty() {
-            lines.push_back(numbers);
-            recording.push_back(engine.import_events(caller, timeline, drafts));
-        }
+        // A batch in which nothing can be recorded asks too whether the caller may still.
+        lines.push_back(numbers);
+        recording.push_back(engine.import_events(caller, timeline, drafts));
         finish(&mut recording, &mut lines, &mut tally, BATCHES_RECORDING_MAX).await?;
     }
     finish(&mut recording, &mut lines, &mut tally, 0).await?;

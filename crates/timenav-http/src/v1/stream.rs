@@ -23,7 +23,7 @@ use super::clock::stream::{HEARTBEAT, last_event_id};
 use super::clock::{ClockBody, timeline};
 use super::paradoxes::{ParadoxBody, include_schema, includes_observations, kinds, kinds_schema, settings};
 use crate::app::App;
-use crate::auth::{Authenticated, session_end};
+use crate::auth::{Authenticated, credential_end};
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::{Messages, Route};
@@ -125,7 +125,7 @@ async fn watch(
     let watch = WatchLedger { timeline: timeline(request.timeline_id), topics, paradoxes, seen };
     let watched = app.engine.watch_ledger(&caller, watch).await?;
     let closing = app.options.closing.clone().cancelled_owned();
-    let end = select(Box::pin(closing), Box::pin(session_end(app.clone(), caller)));
+    let end = select(Box::pin(closing), Box::pin(credential_end(app.engine.clone(), caller)));
     // The next entry is read when the last message is on its way: a slow client holds nothing back.
     let messages = stream::unfold((app, watched), |(app, mut watched)| async move {
         let told = watched.next().await?;

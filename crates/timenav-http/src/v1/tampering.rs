@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Hash;
 use timenav_core::scan::{Depth, Finding};
-use timenav_engine::{Checked, Detection, Scan};
+use timenav_engine::{AskedScan, Checked, Detection, Engine, Progress, Refusal, Scan};
 use utoipa::ToSchema;
 
 use self::stream::ProgressBody;
 use super::proofs::names;
 use crate::answer::LedgerBody;
 use crate::app::App;
-use crate::auth::{Authenticated, Peer};
+use crate::auth::{Authenticated, Peer, while_live};
 use crate::finish::RequestId;
 use crate::idempotency::Idempotent;
 use crate::params::Params;
@@ -124,12 +124,22 @@ async fn detect_tampering(
     let mut response = if names(&headers, &header::ACCEPT, "text/event-stream") {
         stream::answer(app.engine, asked, id)
     } else {
-        Json(TamperingBody::from(app.engine.run_scan(asked, &mut |_| ()).await?)).into_response()
+        Json(TamperingBody::from(run(&app.engine, asked, &mut |_| ()).await?)).into_response()
     };
     for left in left {
         left.write(response.headers_mut());
     }
     Ok(response)
+}
+
+/// Runs a scan as long as what its caller showed is good.
+async fn run(
+    engine: &Engine,
+    asked: AskedScan,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Detection, Refusal> {
+    let (caller, timeline) = (asked.caller().clone(), asked.timeline().clone());
+    while_live(engine, &caller, (&timeline, "detect_tampering"), engine.run_scan(asked, progress)).await
 }
 
 impl From<Detection> for TamperingBody {

@@ -14,7 +14,7 @@ use crate::idempotency::Idempotent;
 use crate::params::{InPath, Params};
 use crate::problem::Failure;
 use crate::route::Route;
-use crate::wire::{self, Text};
+use crate::wire::{self, Text, items_max};
 
 const TAG: &str = "users";
 
@@ -25,7 +25,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<UserChangedBody>()
             .created()
             .tag(TAG),
-        Route::lookup("/users", "users", "Lists users", users).takes::<NoParameters>().gives::<UsersBody>().tag(TAG),
+        Route::lookup("/users", "users", "Lists users", users).takes::<UsersRequest>().gives::<UsersBody>().tag(TAG),
         Route::removal("/users/{user_id}", "delete_user", "Removes a user and stops their keys", delete_user)
             .gives::<UserChangedBody>()
             .tag(TAG),
@@ -49,6 +49,19 @@ pub(crate) struct UserRequest {
     operator: Option<bool>,
 }
 
+/// Which users to list.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UsersRequest {
+    /// At most so many on the page.
+    #[schema(minimum = 1, maximum = 1_000)]
+    #[serde(default, deserialize_with = "wire::page_items")]
+    limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    #[schema(value_type = Option<String>, format = "id")]
+    cursor: Option<Text<UserId>>,
+}
+
 /// A user that was made or removed.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UserChangedBody {
@@ -60,13 +73,18 @@ pub(crate) struct UserChangedBody {
     ledger: LedgerBody,
 }
 
-/// Every user.
+/// One page of users, by name.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UsersBody {
     /// What was found, in a sentence.
     status: String,
-    /// The users, by name.
+    /// The users.
     users: Vec<UserBody>,
+    /// Asks for the next page, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// Whether there is a next page.
+    has_more: bool,
 }
 
 /// One user.
@@ -113,11 +131,14 @@ async fn delete_user(
 async fn users(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
-    Params(NoParameters {}): Params<NoParameters>,
+    Params(request): Params<UsersRequest>,
 ) -> Result<Json<UsersBody>, Failure> {
-    let users: Vec<UserBody> = app.engine.users(&caller).await?.iter().map(UserBody::from).collect();
+    let after = request.cursor.map(|cursor| cursor.0);
+    let (found, next) = app.engine.users(&caller, items_max(request.limit), after.as_ref()).await?;
+    let users: Vec<UserBody> = found.iter().map(UserBody::from).collect();
     let status = if users.len() == 1 { "1 user.".to_owned() } else { format!("{} users.", users.len()) };
-    Ok(Json(UsersBody { status, users }))
+    let next_cursor = next.map(|next| next.to_string());
+    Ok(Json(UsersBody { status, users, has_more: next_cursor.is_some(), next_cursor }))
 }
 
 impl From<&User> for UserBody {

@@ -1,13 +1,14 @@
 //! Users, and what shows who they are: keys, passwords, sessions.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rusqlite::{Connection, Row, Transaction, params};
 use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::ids::{KeyId, SessionId, TimelineId, UserId};
-use timenav_engine::{ApiKey, Directory, DirectoryChange, KeptPassword, Session, StoreError, User};
+use timenav_engine::{ApiKey, Directory, DirectoryChange, KeptPassword, Secrets, Session, StoreError, User};
 
-use super::values::{bytes, failed, id, instant, restriction, scopes};
+use super::values::{bytes, failed, id, instant, restriction, scopes, sql};
 
 const PUT_USER: &str = "INSERT INTO users (user_id, operator, restriction, created_at) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (user_id) DO UPDATE SET operator = excluded.operator, restriction = excluded.restriction";
@@ -90,29 +91,71 @@ fn put_session(transaction: &Transaction<'_>, session: &Session) -> rusqlite::Re
     Ok(())
 }
 
+/// Returns everything that is kept, keys that were stopped too.
 pub(super) fn directory(connection: &Connection) -> Result<Directory, StoreError> {
-    let mut directory = Directory::default();
+    with_keys(connection, SELECT_KEYS)
+}
+
+/// Returns the same without keys that were stopped.
+pub(super) fn working(connection: &Connection) -> Result<Directory, StoreError> {
+    with_keys(connection, &format!("{SELECT_KEYS} WHERE revoked_at IS NULL"))
+}
+
+fn with_keys(connection: &Connection, select_keys: &str) -> Result<Directory, StoreError> {
+    let mut users = BTreeMap::new();
     each(connection, SELECT_USERS, |row| {
         let user = user(row)?;
-        directory.users.insert(user.user_id.clone(), user);
+        users.insert(user.user_id.clone(), user);
         Ok(())
     })?;
-    each(connection, SELECT_KEYS, |row| {
-        let key = api_key(row)?;
-        directory.keys.insert(key.hash, Arc::new(key));
+    let mut keys = Secrets::default();
+    each(connection, select_keys, |row| {
+        keys.put(api_key(row)?);
         Ok(())
     })?;
+    let mut passwords = BTreeMap::new();
     each(connection, SELECT_PASSWORDS, |row| {
         let password = password(row)?;
-        directory.passwords.insert(password.user_id.clone(), Arc::new(password));
+        passwords.insert(password.user_id.clone(), Arc::new(password));
         Ok(())
     })?;
+    let mut sessions = Secrets::default();
     each(connection, SELECT_SESSIONS, |row| {
-        let session = session(row)?;
-        directory.sessions.insert(session.hash, Arc::new(session));
+        sessions.put(session(row)?);
         Ok(())
     })?;
-    Ok(directory)
+    let (users, keys) = (Arc::new(users), Arc::new(keys));
+    Ok(Directory { users, keys, passwords: Arc::new(passwords), sessions: Arc::new(sessions) })
+}
+
+/// Returns the key of that name.
+pub(super) fn key_named(connection: &Connection, key_id: &KeyId) -> Result<Option<ApiKey>, StoreError> {
+    let select = format!("{SELECT_KEYS} WHERE key_id = ?1");
+    let mut select = connection.prepare_cached(&select).map_err(failed)?;
+    let mut rows = select.query([key_id.as_str()]).map_err(failed)?;
+    rows.next().map_err(failed)?.map(api_key).transpose()
+}
+
+/// Returns keys of a user, newest first, from the one after `after` on.
+pub(super) fn keys_of(
+    connection: &Connection,
+    user_id: &UserId,
+    after: Option<&KeyId>,
+    items_max: usize,
+) -> Result<Vec<ApiKey>, StoreError> {
+    let select = format!(
+        "{SELECT_KEYS} WHERE user_id = ?1 AND (?2 IS NULL
+            OR (created_at, key_id) < (SELECT created_at, key_id FROM api_keys WHERE key_id = ?2))
+        ORDER BY created_at DESC, key_id DESC LIMIT ?3"
+    );
+    let mut select = connection.prepare_cached(&select).map_err(failed)?;
+    let values = params![user_id.as_str(), after.map(KeyId::as_str), sql(items_max as u64)];
+    let mut rows = select.query(values).map_err(failed)?;
+    let mut keys = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        keys.push(api_key(row)?);
+    }
+    Ok(keys)
 }
 
 fn each(

@@ -7,11 +7,11 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use timenav_core::access::{Permissions, Role};
 use timenav_core::clock::{Clock, ClockState, Moment};
-use timenav_core::ids::{AnchorId, DataId, EventId, TimelineId, UserId};
+use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, LeafRecord, Salt, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    Anchor, Commit, DataRecord, EventQuery, Fork, Head, IdempotencyRecord, KnownEvent, Layer, Opened, Store,
+    Anchor, ApiKey, Commit, DataRecord, EventQuery, Fork, Head, IdempotencyRecord, KnownEvent, Layer, Opened, Store,
     StoreError, StoredEntry, StoredEvent, TimelineKey,
 };
 
@@ -23,7 +23,7 @@ const ROWS_READ_HERE_MAX: usize = 256;
 
 const SELECT_HEADS: &str = "SELECT timeline, timeline_id, created_at, size, frontier, checkpoint, recorded_at,
     clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,
-    anchors_count, clock_entry, overrides_count, fork_of, fork_size FROM timelines";
+    anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by, data_count FROM timelines";
 const SELECT_ANCHORS: &str = "SELECT position, anchor_id, set_at, timestamp, description, fixed, clock_at,
     clock_running, clock_rate, clock_location FROM anchors
     WHERE timeline = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
@@ -32,7 +32,7 @@ const SELECT_ANCHOR: &str = "SELECT position, anchor_id, set_at, timestamp, desc
 #[async_trait]
 impl Store for SqliteStore {
     async fn open(&self) -> Result<Opened, StoreError> {
-        self.read(|connection| Ok(Opened { heads: heads(connection)?, directory: identity::directory(connection)? }))
+        self.read(|connection| Ok(Opened { heads: heads(connection)?, directory: identity::working(connection)? }))
             .await
     }
 
@@ -111,6 +111,30 @@ impl Store for SqliteStore {
         .await
     }
 
+    async fn api_key(&self, key_id: &KeyId) -> Result<Option<ApiKey>, StoreError> {
+        let key_id = key_id.clone();
+        self.read(move |connection| identity::key_named(connection, &key_id)).await
+    }
+
+    async fn api_keys(
+        &self,
+        user_id: &UserId,
+        after: Option<&KeyId>,
+        items_max: usize,
+    ) -> Result<Vec<ApiKey>, StoreError> {
+        let (user_id, after) = (user_id.clone(), after.cloned());
+        self.read(move |connection| identity::keys_of(connection, &user_id, after.as_ref(), items_max)).await
+    }
+
+    async fn clock_payloads(
+        &self,
+        timeline: TimelineKey,
+        last: u64,
+        items_max: usize,
+    ) -> Result<Vec<Vec<u8>>, StoreError> {
+        self.read(move |connection| clock_payloads(connection, timeline, last, items_max)).await
+    }
+
     async fn data_record(&self, data_id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
         let data_id = data_id.clone();
         self.read(move |connection| data::record(connection, &data_id)).await
@@ -166,6 +190,30 @@ impl Store for SqliteStore {
         let done = tokio::task::spawn_blocking(move || room::try_writing(&shared.writer.lock())).await;
         done.map_err(|error| StoreError::Unavailable(error.to_string()))?
     }
+}
+
+/// Goes back from an entry that tells of a clock to the one before it, whose position stands beside the entry before
+/// the first.
+fn clock_payloads(
+    connection: &Connection,
+    timeline: TimelineKey,
+    last: u64,
+    items_max: usize,
+) -> Result<Vec<Vec<u8>>, StoreError> {
+    let mut payload = connection.prepare_cached("SELECT payload FROM entries WHERE entry = ?1").map_err(failed)?;
+    let mut before = connection.prepare_cached("SELECT clock_entry FROM entries WHERE entry = ?1").map_err(failed)?;
+    let mut payloads = Vec::new();
+    let mut next = Some(last);
+    while let Some(position) = next.filter(|position| *position <= POSITION_MAX && payloads.len() < items_max) {
+        let found = payload.query_row([entry_key(timeline, position)], |row| row.get(0)).optional().map_err(failed)?;
+        let Some(found) = found else { break };
+        payloads.push(found);
+        let Some(earlier) = position.checked_sub(1) else { break };
+        let told = before.query_row([entry_key(timeline, earlier)], |row| row.get::<_, i64>(0)).optional();
+        // One that points forward is damaged, and must not hang whoever follows it.
+        next = told.map_err(failed)?.map(count).transpose()?.filter(|told| *told <= earlier);
+    }
+    Ok(payloads)
 }
 
 fn heads(connection: &Connection) -> Result<Vec<Head>, StoreError> {
@@ -236,6 +284,8 @@ fn head(row: &Row<'_>, key: TimelineKey, permissions: Permissions) -> Result<Hea
         clock_entry: count(number(15)?)?,
         overrides_count: count(number(16)?)?,
         fork: fork(row)?,
+        created_by: id(UserId::new(&text(19)?))?,
+        data_count: count(number(20)?)?,
     })
 }
 

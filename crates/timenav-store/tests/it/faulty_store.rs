@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use timenav_core::ids::{AnchorId, DataId, EventId, TimelineId};
+use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
-    Anchor, Commit, DataRecord, EntryRow, EventQuery, IdempotencyRecord, KeptRows, KnownEvent, Layer, Opened,
+    Anchor, ApiKey, Commit, DataRecord, EntryRow, EventQuery, IdempotencyRecord, KeptRows, KnownEvent, Layer, Opened,
     ScanSource, Snapshot, Store, StoreError, StoredEntry, StoredEvent, TimelineKey,
 };
 use tokio::sync::Semaphore;
@@ -216,6 +216,28 @@ impl Store for FaultyStore {
         items_max: usize,
     ) -> Result<Vec<Anchor>, StoreError> {
         self.reading()?.anchors(timeline, after, items_max).await
+    }
+
+    async fn api_key(&self, id: &KeyId) -> Result<Option<ApiKey>, StoreError> {
+        self.reading()?.api_key(id).await
+    }
+
+    async fn api_keys(
+        &self,
+        user_id: &UserId,
+        after: Option<&KeyId>,
+        items_max: usize,
+    ) -> Result<Vec<ApiKey>, StoreError> {
+        self.reading()?.api_keys(user_id, after, items_max).await
+    }
+
+    async fn clock_payloads(
+        &self,
+        timeline: TimelineKey,
+        last: u64,
+        items_max: usize,
+    ) -> Result<Vec<Vec<u8>>, StoreError> {
+        self.reading()?.clock_payloads(timeline, last, items_max).await
     }
 
     async fn anchor(&self, timeline: TimelineKey, id: &AnchorId) -> Result<Option<Anchor>, StoreError> {

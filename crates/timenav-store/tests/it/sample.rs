@@ -130,6 +130,8 @@ impl Ledger {
             clock_entry: 0,
             fork: None,
             overrides_count: 0,
+            created_by: user_id("ada"),
+            data_count: 0,
         };
         Self { head, leaves: Vec::new() }
     }

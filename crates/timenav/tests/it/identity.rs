@@ -1,5 +1,7 @@
 //! Who asks, and what they may: credentials, scopes, roles.
 
+mod ended;
+mod repeated;
 mod roles;
 
 use serde_json::{Value, json};

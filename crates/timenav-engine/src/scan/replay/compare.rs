@@ -84,6 +84,8 @@ impl Replay {
             differs("the count of anchors", self.anchors.len().to_string(), head.anchors_count.to_string());
             differs("the entry of the clock", self.clock_entry.to_string(), head.clock_entry.to_string());
             differs("the count of overrides", self.overrides_count.to_string(), head.overrides_count.to_string());
+            differs("who made it", self.first_actor.clone().unwrap_or_default(), head.created_by.to_string());
+            differs("the count of sealed records", self.data_count.to_string(), head.data_count.to_string());
             let size = self.fork.as_ref().map(|fork| fork.size);
             differs("where it was forked", format!("{size:?}"), format!("{:?}", head.fork.map(|fork| fork.size)));
         }

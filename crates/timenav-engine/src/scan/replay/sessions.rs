@@ -10,7 +10,8 @@ use timenav_core::time::{Instant, Wall, parse_timestamp};
 use super::compare::compare_rows;
 use crate::payload::action;
 use crate::scan::payloads::{LoggedInPayload, PasswordPayload, RenewedPayload, SessionsEndedPayload, digest, read};
-use crate::state::{Directory, Session};
+use crate::directory::Directory;
+use crate::state::Session;
 
 /// What the ledger tells of a password: when it was set, and the digest of what is kept of it.
 #[derive(Debug, PartialEq, Eq)]

@@ -15,11 +15,10 @@ use http::{HeaderMap, header};
 use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
 use timenav_engine::Caller;
-use tokio_stream::wrappers::BroadcastStream;
 
 use super::{ClockBody, ClockRequest, timeline};
 use crate::app::App;
-use crate::auth::{Authenticated, session_end};
+use crate::auth::{Authenticated, credential_end};
 use crate::params::Params;
 use crate::problem::Failure;
 
@@ -40,14 +39,12 @@ pub(super) async fn watch(
     let told = stream.told;
     let first = stream::iter(stream.missed).map(move |clock| (name, clock));
     // A listener that falls behind loses the stream, not a message: it comes back with its last id.
-    let later = BroadcastStream::new(stream.changes)
-        .take_while(|change| std::future::ready(change.is_ok()))
-        .filter_map(|change| std::future::ready(change.ok()))
+    let later = stream::unfold(stream.changes, async |mut changes| Some((changes.next().await?, changes)))
         // The newest change may have been told as missed while it was on its way.
         .filter(move |clock| std::future::ready(clock.generation > told))
         .map(|clock| ("clock", clock));
     let closing = app.options.closing.clone().cancelled_owned();
-    let end = select(Box::pin(closing), Box::pin(session_end(app.clone(), caller.clone())));
+    let end = select(Box::pin(closing), Box::pin(credential_end(app.engine.clone(), caller.clone())));
     let messages = first
         .chain(later)
         .map(move |(name, clock)| message(&app, &caller, &timeline_id, name, clock))

@@ -49,7 +49,7 @@ pub(super) fn answer(engine: Engine, asked: AskedScan, id: RequestId) -> Respons
         let mut tell = |progress| {
             tell.send_replace(progress);
         };
-        engine.run_scan(asked, &mut tell).await
+        super::run(&engine, asked, &mut tell).await
     });
     // Dropped with the stream, when the client goes.
     let scan = AbortOnDropHandle::new(scan);

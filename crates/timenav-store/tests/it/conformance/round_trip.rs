@@ -175,9 +175,22 @@ async fn assert_directory(store: &dyn Store, users: &[User], keys: &[ApiKey]) {
     for user in users {
         assert_eq!(directory.users.get(&user.user_id), Some(user));
     }
-    assert_eq!(directory.keys.len(), keys.len());
+    // Those that were stopped are kept, and not among those that let anybody in.
+    assert_eq!(directory.keys.len(), keys.iter().filter(|key| key.revoked_at.is_none()).count());
     for key in keys {
-        assert_eq!(directory.keys.get(&key.hash).map(|key| &**key), Some(key));
+        let found = directory.keys.get(&key.key_id).map(|key| &**key);
+        assert_eq!(found, Some(key).filter(|key| key.revoked_at.is_none()));
+        assert_eq!(store.api_key(&key.key_id).await.unwrap().as_ref(), Some(key));
+        // Newest first, from one on.
+        let mut expected: Vec<&ApiKey> = keys.iter().filter(|one| one.user_id == key.user_id).collect();
+        expected.sort_unstable_by_key(|one| std::cmp::Reverse((one.created_at, one.key_id.clone())));
+        let mut after = None;
+        for one in expected {
+            let page = store.api_keys(&key.user_id, after.as_ref(), 1).await.unwrap();
+            assert_eq!(page.iter().collect::<Vec<_>>(), [one]);
+            after = Some(one.key_id.clone());
+        }
+        assert!(store.api_keys(&key.user_id, after.as_ref(), 1).await.unwrap().is_empty());
     }
 }
 

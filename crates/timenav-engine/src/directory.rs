@@ -1,0 +1,226 @@
+//! Users, and what shows who they are.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::Hash;
+use std::sync::Arc;
+
+use timenav_core::access::Standing;
+use timenav_core::ids::{KeyId, SessionId, UserId};
+use timenav_core::time::{Instant, Wall};
+
+use crate::caller::{AuthFailure, Caller, Credential};
+use crate::state::{ApiKey, KeptPassword, Session, SessionSpans, TimelineState, User};
+
+/// Users, and what shows who they are. Each part is shared until it changes: a clone costs next to nothing, and a
+/// change copies the part that it is in.
+#[derive(Clone, Debug, Default)]
+pub struct Directory {
+    /// Every user.
+    pub users: Arc<BTreeMap<UserId, User>>,
+    /// Keys. The engine keeps those that were not revoked; the others are in the store.
+    pub keys: Arc<Secrets<ApiKey>>,
+    /// What is kept of every password.
+    pub passwords: Arc<BTreeMap<UserId, Arc<KeptPassword>>>,
+    /// Every session.
+    pub sessions: Arc<Secrets<Session>>,
+}
+
+/// Something with a secret that shows who its user is.
+pub trait Secret {
+    /// Its public name.
+    type Id: Clone + Ord + Hash;
+
+    /// Returns its public name.
+    fn id(&self) -> &Self::Id;
+    /// Returns the SHA-256 of the secret.
+    fn hash(&self) -> &[u8; 32];
+    /// Returns whose it is.
+    fn user_id(&self) -> &UserId;
+}
+
+impl Secret for ApiKey {
+    type Id = KeyId;
+
+    fn id(&self) -> &KeyId {
+        &self.key_id
+    }
+
+    fn hash(&self) -> &[u8; 32] {
+        &self.hash
+    }
+
+    fn user_id(&self) -> &UserId {
+        &self.user_id
+    }
+}
+
+impl Secret for Session {
+    type Id = SessionId;
+
+    fn id(&self) -> &SessionId {
+        &self.session_id
+    }
+
+    fn hash(&self) -> &[u8; 32] {
+        &self.hash
+    }
+
+    fn user_id(&self) -> &UserId {
+        &self.user_id
+    }
+}
+
+/// Secrets of one kind, found in one step by what is shown, by name, and by user.
+#[derive(Clone, Debug)]
+pub struct Secrets<T: Secret> {
+    by_hash: HashMap<[u8; 32], Arc<T>>,
+    by_id: HashMap<T::Id, Arc<T>>,
+    by_user: HashMap<UserId, BTreeSet<T::Id>>,
+}
+
+impl<T: Secret> Default for Secrets<T> {
+    fn default() -> Self {
+        Self { by_hash: HashMap::new(), by_id: HashMap::new(), by_user: HashMap::new() }
+    }
+}
+
+impl<T: Secret> Secrets<T> {
+    /// Returns the one whose secret has that digest.
+    #[must_use]
+    pub fn shown(&self, hash: &[u8; 32]) -> Option<&Arc<T>> {
+        self.by_hash.get(hash)
+    }
+
+    /// Returns the one of that name.
+    #[must_use]
+    pub fn get(&self, id: &T::Id) -> Option<&Arc<T>> {
+        self.by_id.get(id)
+    }
+
+    /// Returns how many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// Returns whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+
+    /// Returns those of a user, by name.
+    pub fn of_user(&self, user_id: &UserId) -> impl Iterator<Item = &Arc<T>> {
+        self.by_user.get(user_id).into_iter().flatten().filter_map(|id| self.by_id.get(id))
+    }
+
+    /// Returns all of them.
+    pub fn values(&self) -> impl Iterator<Item = &Arc<T>> {
+        self.by_id.values()
+    }
+
+    /// Puts one in, in the place of the one of the same name.
+    pub fn put(&mut self, secret: T) {
+        self.take_out(&secret.id().clone());
+        let secret = Arc::new(secret);
+        self.by_user.entry(secret.user_id().clone()).or_default().insert(secret.id().clone());
+        self.by_hash.insert(*secret.hash(), Arc::clone(&secret));
+        self.by_id.insert(secret.id().clone(), secret);
+    }
+
+    /// Takes one out.
+    pub fn take_out(&mut self, id: &T::Id) {
+        let Some(secret) = self.by_id.remove(id) else { return };
+        self.by_hash.remove(secret.hash());
+        if let Some(ids) = self.by_user.get_mut(secret.user_id()) {
+            ids.remove(id);
+            if ids.is_empty() {
+                self.by_user.remove(secret.user_id());
+            }
+        }
+    }
+
+    /// Takes out those that are not to stay.
+    pub fn retain(&mut self, stays: impl Fn(&T) -> bool) {
+        let leaving: Vec<T::Id> =
+            self.by_id.values().filter(|secret| !stays(secret)).map(|secret| secret.id().clone()).collect();
+        for id in leaving {
+            self.take_out(&id);
+        }
+    }
+}
+
+impl Directory {
+    /// Returns whether what a caller showed is still good: the key works, or the session lasts, and the user is there.
+    ///
+    /// # Errors
+    /// It is not. Why is not told.
+    pub fn check_live(&self, caller: &Caller, host: Instant<Wall>, spans: SessionSpans) -> Result<(), AuthFailure> {
+        let is_user = self.users.contains_key(&caller.user_id);
+        match &caller.credential {
+            Credential::Key(key_id) => {
+                let key = self.keys.get(key_id).filter(|key| is_user && key.is_live(host));
+                key.map(|_| ()).ok_or(AuthFailure::Invalid)
+            }
+            Credential::Session(session_id) => {
+                let session = self.sessions.get(session_id).filter(|session| is_user && session.is_live(host, spans));
+                session.map(|_| ()).ok_or(AuthFailure::Session)
+            }
+        }
+    }
+
+    /// Returns what is known about a caller with regard to a timeline.
+    #[must_use]
+    pub fn standing<'a>(&self, caller: &'a Caller, timeline: Option<&TimelineState>) -> Standing<'a> {
+        let user = self.users.get(&caller.user_id);
+        // `system` is for operators only, whatever its lists say.
+        let lists = timeline.filter(|timeline| !timeline.head.id.is_system());
+        Standing {
+            operator: user.is_some_and(|user| user.operator),
+            restriction: user.map(|user| user.restriction).unwrap_or_default(),
+            role: user.and(lists).and_then(|timeline| timeline.head.permissions.role(&caller.user_id)),
+            scopes: caller.scopes.as_deref(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(name: &str, hash: u8, user: &str) -> ApiKey {
+        ApiKey {
+            key_id: KeyId::new(name).unwrap(),
+            hash: [hash; 32],
+            user_id: UserId::new(user).unwrap(),
+            timeline_id: timenav_core::ids::TimelineId::new("main").unwrap(),
+            label: String::new(),
+            scopes: None,
+            created_at: Instant::EPOCH,
+            expires_at: None,
+            revoked_at: None,
+        }
+    }
+
+    fn names(keys: &Secrets<ApiKey>, user: &str) -> Vec<String> {
+        keys.of_user(&UserId::new(user).unwrap()).map(|key| key.key_id.to_string()).collect()
+    }
+
+    #[test]
+    fn a_secret_is_found_every_way_or_not_at_all() {
+        let mut keys = Secrets::default();
+        for (name, hash, user) in [("key_a", 1, "ada"), ("key_b", 2, "ada"), ("key_c", 3, "bob")] {
+            keys.put(key(name, hash, user));
+        }
+        assert_eq!((names(&keys, "ada"), names(&keys, "bob")), (vec!["key_a".into(), "key_b".into()], vec!["key_c".into()]));
+        assert_eq!(keys.shown(&[2; 32]).unwrap().key_id.as_str(), "key_b");
+        // Another of the same name takes the place of the one before, its digest too.
+        keys.put(key("key_b", 9, "bob"));
+        assert!(keys.shown(&[2; 32]).is_none() && keys.shown(&[9; 32]).is_some());
+        assert_eq!((names(&keys, "ada"), names(&keys, "bob")), (vec!["key_a".into()], vec!["key_b".into(), "key_c".into()]));
+        keys.retain(|key| key.user_id.as_str() == "ada");
+        assert_eq!((names(&keys, "bob"), keys.values().count()), (Vec::<String>::new(), 1));
+        assert!(keys.get(&KeyId::new("key_c").unwrap()).is_none() && keys.shown(&[3; 32]).is_none());
+        assert!(!keys.by_user.contains_key("bob"), "nothing is left of a user without any");
+    }
+}

@@ -1,0 +1,277 @@
+//! Keys that are stopped or expire, and sessions that end, while a request of theirs is under way: nothing is recorded
+//! and nothing is told any more.
+
+use std::io::Read as _;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::http::{Answer, Connection, Request};
+use crate::service::Service;
+
+/// How long a test waits for what is to happen.
+const PATIENCE: Duration = Duration::from_secs(60);
+const NDJSON: &str = "application/x-ndjson";
+
+/// What ada shows, and how it ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Revoked,
+    Expired,
+    LoggedOut,
+}
+
+struct Ada {
+    /// The key, or the cookie of the session.
+    shown: String,
+    key_id: Option<String>,
+    end: End,
+}
+
+impl Ada {
+    /// Makes a user who may write to `main`.
+    fn new(service: &Service, end: End) -> Self {
+        service.post("/v1/users", &json!({ "user_id": "ada" }));
+        service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "admin": ["admin", "ada"] } }));
+        let mut body = json!({ "user_id": "ada" });
+        if let End::Expired = end {
+            let soon = service.post("/v1/fast-forward", &json!({ "duration": "5s", "timeline_id": "host" }));
+            body["expires_at"] = soon["new_time"].clone();
+        }
+        if let End::LoggedOut = end {
+            service.set_password("ada", "correct horse battery");
+            return Self { shown: service.log_in("ada", "correct horse battery"), key_id: None, end };
+        }
+        let made = service.post("/v1/api-keys", &body);
+        let text = |name: &str| made[name].as_str().unwrap().to_owned();
+        Self { shown: text("api_key"), key_id: Some(text("key_id")), end }
+    }
+
+    fn shows(&self, request: Request) -> Request {
+        match self.end {
+            End::Revoked | End::Expired => request.key(&self.shown),
+            End::LoggedOut => {
+                request.session(&self.shown).header("Host", "127.0.0.1").header("Origin", "http://127.0.0.1")
+            }
+        }
+    }
+
+    fn ask(&self, service: &Service) -> Answer {
+        service.send(self.shows(Request::get("/v1/clock")))
+    }
+
+    /// Ends what ada shows, and waits until a new request is refused.
+    fn end(&self, service: &Service) {
+        match self.end {
+            End::Revoked => {
+                let path = format!("/v1/api-keys/{}", self.key_id.as_deref().unwrap());
+                service.send(Request::new("DELETE", &path)).expect(200);
+            }
+            End::LoggedOut => {
+                let out = Request::post("/v1/log-out").json(&json!({ "everywhere": true }));
+                let answer = service.send(self.shows(out));
+                assert!(answer.status < 300, "{answer}");
+            }
+            End::Expired => until(|| (self.ask(service).status == 401).then_some(())),
+        }
+        self.ask(service).refused(401, "invalid_credentials");
+    }
+}
+
+/// Waits until something is so.
+fn until<T>(mut is_so: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = is_so() {
+            return found;
+        }
+        assert!(begun.elapsed() < PATIENCE, "it does not happen");
+        std::thread::yield_now();
+    }
+}
+
+fn events(service: &Service) -> u64 {
+    service.get("/timeline/main", &[])["events"].as_u64().unwrap()
+}
+
+fn lines(from: usize, count: usize) -> String {
+    (from..from + count).map(|number| format!("{{\"time\":\"2000-01-01T00:00:00Z\",\"name\":\"{number}\"}}\n")).collect()
+}
+
+/// Returns how many attempts of ada's were refused on a timeline.
+fn refusals(service: &Service, timeline: &str) -> usize {
+    let parameters = [
+        ("timeline_id", timeline),
+        ("time_range", "../.."),
+        ("user_id", "ada"),
+        ("action", "unauthorized_access_attempt"),
+        ("limit", "1000"),
+    ];
+    service.get("/v1/access-logs", &parameters)["logs"].as_array().unwrap().len()
+}
+
+fn send_chunk(connection: &mut Connection, text: &str) -> std::io::Result<()> {
+    connection.send(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes())
+}
+
+#[test]
+fn an_import_ends_with_what_was_shown_for_it() {
+    for end in [End::Revoked, End::Expired, End::LoggedOut] {
+        let service = Service::start();
+        let ada = Ada::new(&service, end);
+        let mut connection = service.connect();
+        let request = Request::post("/v1/import-events?timeline_id=main").header("Content-Type", NDJSON);
+        connection.send_request(&ada.shows(request.header("Transfer-Encoding", "chunked")));
+        send_chunk(&mut connection, &lines(0, 5_000)).unwrap();
+        until(|| (events(&service) >= 500).then_some(()));
+        ada.end(&service);
+        let before = events(&service);
+        // The service may have closed the connection already.
+        let _ = send_chunk(&mut connection, &lines(5_000, 5_000));
+        let _ = connection.send(b"0\r\n\r\n");
+        connection.answer(false).unwrap().refused(401, "invalid_credentials");
+        assert_eq!(events(&service), before, "{end:?}");
+        assert_eq!(refusals(&service, "main"), 1, "{end:?}");
+        service.audit();
+    }
+}
+
+/// Sends a request whose body lacks its last byte, and waits until the service has seen who asks.
+fn begun(service: &Service, request: Request, body: &str) -> Connection {
+    let mut connection = service.connect();
+    let request = request.header("Content-Type", "application/json").header("Expect", "100-continue");
+    connection.send_request(&request.header("Content-Length", &body.len().to_string()));
+    // The body is asked for once its sender is known.
+    assert_eq!(connection.head().unwrap().0, 100);
+    connection.send(&body.as_bytes()[..body.len() - 1]).unwrap();
+    connection
+}
+
+/// Returns what the requests below would change, or tell.
+fn state(service: &Service) -> Value {
+    let list = |path: &str, parameters: &[(&str, &str)], name: &str| service.get(path, parameters)[name].clone();
+    json!([
+        service.get("/v1/clock", &[])["generation"],
+        events(service),
+        service.get("/timeline/main", &[])["permissions"],
+        list("/timelines", &[], "timelines").as_array().unwrap().len(),
+        list("/v1/api-keys", &[("user_id", "ada")], "api_keys"),
+    ])
+}
+
+#[test]
+fn a_request_whose_body_was_slow_is_refused() {
+    for end in [End::Revoked, End::LoggedOut] {
+        let service = Service::start();
+        let ada = Ada::new(&service, end);
+        let requests = [
+            ("POST", "/v1/fast-forward", json!({ "duration": "1h" })),
+            ("POST", "/v1/events", json!({ "time": "2000-01-01T00:00:00Z" })),
+            ("POST", "/v1/set-access-control", json!({ "timeline_id": "main", "permissions": { "read": ["ada"] } })),
+            ("POST", "/timelines", json!({ "timeline_id": "forked", "fork_of": "main" })),
+            ("POST", "/timelines", json!({ "timeline_id": "made" })),
+            ("POST", "/v1/set-anchor", json!({ "timeline_id": "made-by-a-write" })),
+            ("POST", "/v1/api-keys", json!({ "label": "another" })),
+            ("POST", "/v1/encrypt-data", json!({ "timeline_id": "main", "data": {}, "encryption_key": "a phrase" })),
+            ("POST", "/v1/detect-tampering", json!({ "timeline_id": "main" })),
+            ("QUERY", "/v1/clock", json!({ "timeline_id": "main" })),
+            ("QUERY", "/v1/monitor-events", json!({ "location": "*", "time_range": "../.." })),
+            ("QUERY", "/v1/api-keys", json!({ "limit": 5 })),
+            ("QUERY", "/v1/limits", json!({})),
+            ("QUERY", "/v1/stream", json!({ "topics": "clock" })),
+        ];
+        let mut waiting: Vec<(Connection, &str)> = Vec::new();
+        for (method, path, body) in &requests {
+            waiting.push((begun(&service, ada.shows(Request::new(method, path)), &body.to_string()), path));
+        }
+        ada.end(&service);
+        let before = (state(&service), refusals(&service, "main") + refusals(&service, "system"));
+        for (mut connection, path) in waiting {
+            connection.send(b"}").unwrap();
+            let answer = connection.answer(false).unwrap();
+            assert_eq!(answer.header("clear-site-data"), None, "{path}");
+            answer.refused(401, "invalid_credentials");
+        }
+        let logged = refusals(&service, "main") + refusals(&service, "system") - before.1;
+        assert_eq!((state(&service), logged), (before.0, requests.len()), "{end:?}");
+        service.audit();
+    }
+}
+
+/// Much more than fits into what lies between the service and a client that does not read.
+const EXPORTED_EVENTS: usize = 4_000;
+
+#[test]
+fn an_export_breaks_off() {
+    for end in [End::Revoked, End::LoggedOut] {
+        let service = Service::start();
+        let ada = Ada::new(&service, end);
+        let text = "x".repeat(12_000);
+        for block in 0..EXPORTED_EVENTS / 250 {
+            let one = |number: usize| {
+                json!({ "event_id": format!("{block}-{number}"), "time": "2000-01-01T00:00:00Z", "description": text })
+            };
+            service.post("/v1/events", &(0..250).map(one).collect::<Vec<Value>>().into());
+        }
+        let mut connection = service.connect();
+        connection.send_request(&ada.shows(Request::get("/v1/export-events")));
+        let (status, headers) = connection.head().unwrap();
+        assert_eq!(status, 200);
+        let mut body = connection.body(&headers);
+        let mut some = vec![0; 100_000];
+        body.read_exact(&mut some).unwrap();
+        ada.end(&service);
+        let mut rest = Vec::new();
+        let error = body.read_to_end(&mut rest).expect_err("the file has no end");
+        assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof, "{end:?}");
+        assert!(some.len() + rest.len() < EXPORTED_EVENTS * text.len());
+        service.audit();
+    }
+}
+
+#[test]
+fn streams_end_at_once() {
+    for end in [End::Revoked, End::Expired, End::LoggedOut] {
+        let service = Service::start();
+        let ada = Ada::new(&service, end);
+        let open = |path: &str| {
+            let mut connection = service.connect();
+            connection.send_request(&ada.shows(Request::get(path)));
+            let (status, headers) = connection.head().unwrap();
+            assert_eq!(status, 200, "{path}");
+            (connection, headers)
+        };
+        let mut streams = ["/v1/clock/stream", "/v1/stream", "/v1/stream?topics=events"].map(open);
+        ada.end(&service);
+        for (connection, headers) in &mut streams {
+            // Nothing has to happen on the timeline for it.
+            let mut told = String::new();
+            connection.body(headers).read_to_string(&mut told).expect("it ends as streams do");
+            assert!(told.len() < 2_000, "{told}");
+        }
+        service.audit();
+    }
+}
+
+#[test]
+fn a_scan_ends_and_says_why() {
+    const ROWS: usize = 40_000;
+    for end in [End::Revoked, End::LoggedOut] {
+        let service = Service::start();
+        let path = "/v1/import-events?timeline_id=main";
+        service.send(Request::post(path).body(NDJSON, lines(0, ROWS).as_bytes())).expect(200);
+        let ada = Ada::new(&service, end);
+        let ask = Request::post("/v1/detect-tampering").json(&json!({ "timeline_id": "main" }));
+        let mut connection = service.connect();
+        connection.send_request(&ada.shows(ask.header("Accept", "text/event-stream")));
+        let (status, headers) = connection.head().unwrap();
+        assert_eq!(status, 200);
+        ada.end(&service);
+        let mut told = String::new();
+        connection.body(&headers).read_to_string(&mut told).unwrap();
+        assert!(!told.contains("event: result"), "{told}");
+        let problem = told.split("event: error").nth(1).unwrap_or_else(|| panic!("{told}"));
+        assert!(problem.contains("\"code\":\"invalid_credentials\""), "{told}");
+        service.audit();
+    }
+}

@@ -1,0 +1,102 @@
+//! A repeated `Idempotency-Key` of somebody who may not do it any more: the first answer is not told.
+
+use serde_json::{Value, json};
+
+use crate::http::{Answer, Request};
+use crate::service::Service;
+
+const REPLAYED: &str = "idempotency-replayed";
+
+/// What is asked twice: path and body.
+fn requests() -> [(&'static str, Value); 4] {
+    [
+        ("/v1/travel", json!({ "destination_time": "1066-10-14T09:00:00Z" })),
+        ("/v1/events", json!({ "time": "2000-01-01T00:00:00Z" })),
+        ("/v1/set-anchor", json!({ "timestamp": "1066-10-14T09:00:00Z" })),
+        ("/v1/set-rate", json!({ "rate": 2 })),
+    ]
+}
+
+fn send(service: &Service, key: &str, (path, body): &(&str, Value)) -> Answer {
+    service.send(Request::post(path).key(key).json(body).idempotent("once"))
+}
+
+fn lists(service: &Service, role: &str) {
+    let mut lists = json!({ "read": [], "write": [], "admin": ["admin"] });
+    if !role.is_empty() {
+        lists[role].as_array_mut().unwrap().push(json!("ada"));
+    }
+    service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": lists }));
+}
+
+fn restrict(service: &Service, level: &str) {
+    service.post("/v1/restrict-time-travel", &json!({ "user_id": "ada", "restriction_level": level }));
+}
+
+fn refusals(service: &Service) -> usize {
+    let parameters =
+        [("timeline_id", "main"), ("time_range", "../.."), ("action", "unauthorized_access_attempt"), ("limit", "1000")];
+    service.get("/v1/access-logs", &parameters)["logs"].as_array().unwrap().len()
+}
+
+#[test]
+fn a_repeated_request_is_answered_to_those_who_may_still() {
+    let service = Service::start();
+    let ada = service.user("ada");
+    let narrow = service.key(&json!({ "user_id": "ada", "scopes": ["timeline:read"] }));
+    lists(&service, "write");
+    for request in &requests() {
+        let first = send(&service, &ada, request);
+        assert!(first.status < 300, "{first}");
+    }
+    let events = service.get("/timeline/main", &[])["events"].clone();
+    // Each row takes something away, and gives it back.
+    let check = |status: [u16; 4], code: &str, key: &str| {
+        let before = refusals(&service);
+        for (request, status) in requests().iter().zip(status) {
+            let again = send(&service, key, request);
+            assert_eq!(again.status, status, "{code} {} {again}", request.0);
+            if status < 300 {
+                assert_eq!(again.header(REPLAYED), Some("true"), "{code} {}", request.0);
+            } else {
+                assert_eq!(again.header(REPLAYED), None, "{code} {}", request.0);
+                again.refused(status, code);
+            }
+        }
+        assert_eq!(refusals(&service) - before, status.iter().filter(|status| **status >= 300).count(), "{code}");
+    };
+    check([200, 201, 200, 200], "", &ada);
+    check([403; 4], "insufficient_scope", &narrow);
+    lists(&service, "read");
+    check([403; 4], "permission_denied", &ada);
+    lists(&service, "");
+    check([404; 4], "not_found", &ada);
+    lists(&service, "write");
+    for (level, status) in
+        [("limited_access", [403, 201, 403, 403]), ("read_only", [403; 4]), ("no_access", [403; 4])]
+    {
+        restrict(&service, level);
+        check(status, "time_travel_restricted", &ada);
+    }
+    restrict(&service, "full_access");
+    check([200, 201, 200, 200], "", &ada);
+    assert_eq!(service.get("/timeline/main", &[])["events"], events, "nothing happened twice");
+    service.audit();
+}
+
+#[test]
+fn what_state_refuses_is_answered_as_before() {
+    let service = Service::start();
+    let make = || service.send(Request::post("/timelines").json(&json!({ "timeline_id": "t" })).idempotent("make"));
+    assert_eq!(make().header(REPLAYED), None);
+    // Without the key of the first request it is there already.
+    service.send(Request::post("/timelines").json(&json!({ "timeline_id": "t" }))).refused(409, "already_exists");
+    let again = make();
+    assert_eq!((again.status, again.header(REPLAYED)), (201, Some("true")));
+    // A key that was made, and stopped since, is told of too.
+    let made = || service.send(Request::post("/v1/api-keys").json(&json!({ "label": "x" })).idempotent("key"));
+    let key_id = made().expect(201)["key_id"].clone();
+    service.send(Request::new("DELETE", &format!("/v1/api-keys/{}", key_id.as_str().unwrap()))).expect(200);
+    assert_eq!(made().expect(201)["key_id"], key_id);
+    service.audit();
+}
