@@ -280,19 +280,21 @@ pub fn decide_moment(
     Ok(())
 }
 
-/// Decides whether a caller may leave a clock like this, or be given one: what stands or goes within the window, and
-/// does not leave it by itself.
+/// Decides whether a caller may leave a clock like this that went at rate `before`, or be given one: what stands or goes
+/// within the window, and does not leave it by itself.
 ///
 /// # Errors
-/// The caller's access is limited, and the clock shows a moment further than `window_days` from host time, or moves at
-/// another rate than host time.
+/// The caller's access is limited, and the clock shows a moment further than `window_days` from host time, moves at
+/// another rate than host time, or has another rate than before.
 pub fn decide_clock(
     level: RestrictionLevel,
     clock: &Moment,
+    before: Rate,
     host: Instant<Wall>,
     window_days: u32,
 ) -> Result<(), Denial> {
     decide_moment(level, clock.at, host, window_days)?;
     let leaves = clock.running && clock.rate != Rate::NORMAL;
-    if level == RestrictionLevel::LimitedAccess && leaves { Err(Denial::Restricted { level }) } else { Ok(()) }
+    let is_limited = level == RestrictionLevel::LimitedAccess;
+    if is_limited && (leaves || clock.rate != before) { Err(Denial::Restricted { level }) } else { Ok(()) }
 }

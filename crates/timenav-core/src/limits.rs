@@ -89,10 +89,12 @@ pub const DECRYPT_WAIT_SECONDS_MAX: u64 = 3_600;
 pub const DECRYPT_FAILURES_KEPT_SECONDS_MAX: u64 = 24 * 3_600;
 /// Most records whose wrong keys are remembered.
 pub const DECRYPT_RECORDS_WATCHED_MAX: usize = 10_000;
-/// Most keys made from passphrases, and passwords hashed, at the same moment: each takes 19 MiB and a core.
+/// Most keys made from passphrases at the same moment, and as many passwords hashed: each takes 19 MiB and a core.
 pub const KEY_DERIVATIONS_MAX: usize = 4;
-/// Most requests that wait for their turn to seal or open, or to have a password checked.
+/// Most requests that wait for their turn to seal or open, and as many that wait to have a password checked.
 pub const KEY_DERIVATIONS_WAITING_MAX: usize = 128;
+/// How many of these may be in one user's name.
+pub const KEY_DERIVATIONS_WAITING_PER_USER_MAX: usize = 32;
 /// Longest action of an intervention, in bytes.
 pub const ACTION_BYTES_MAX: usize = 1_024;
 /// Most events that one return to an anchor may change back.

@@ -11,6 +11,11 @@ use crate::limits::{PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN};
 /// zxcvbn 4 (MIT, Dan Wheeler and Dropbox) made of leaked ones, taken by how common they are and put in order.
 const COMMON: &str = include_str!("../data/common-passwords.txt");
 
+/// Letters and digits beside a user's own name that make no password of it: `alice`, `alice2026`, `xalicex`.
+const OWN_NAME_DECORATION_CHARS_MAX: usize = 4;
+/// Characters of a name that is looked for in a password.
+const OWN_NAME_CHARS_MIN: usize = 3;
+
 /// Why a text is no password at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a password has 1 to {PASSWORD_BYTES_MAX} bytes")]
@@ -22,8 +27,14 @@ pub enum WeakPassword {
     /// It has too few characters.
     #[error("a password has at least {PASSWORD_CHARS_MIN} characters")]
     Short,
-    /// It is the user's own name.
-    #[error("a password is not the user's own name")]
+    /// It has characters that nobody can see or type.
+    #[error("a password has no control characters, such as tabs and line ends")]
+    Control,
+    /// It is one character over and over, or nothing but spaces.
+    #[error("a password is more than one character over and over, and more than spaces")]
+    Uniform,
+    /// It is the user's own name, over and over perhaps, or with little around it.
+    #[error("a password is more than the user's own name, repeated or with a few characters around it")]
     OwnName,
     /// It is among those that are tried first.
     #[error("this password is among the most common ones, which are tried first; take another, such as a sentence")]
@@ -49,8 +60,10 @@ impl Password {
         &self.0
     }
 
-    /// Checks whether it may be a user's new one: it is long enough, not the user's own name, and none of the most
-    /// common ones, in large letters or small (ASVS 5.0, 6.2.4). Nothing is asked of its characters (6.2.5).
+    /// Checks whether it may be a user's new one: it is long enough, can be typed, is more than one character and more
+    /// than the user's own name, and none of the most common ones (ASVS 5.0, 6.2.4; NIST SP 800-63B-4, 3.1.1.2). Large
+    /// letters and small ones are alike in this, and so is what stands around it in spaces. No kind of character is
+    /// asked for (6.2.5).
     ///
     /// # Errors
     /// The first reason against it.
@@ -58,12 +71,31 @@ impl Password {
         if self.0.chars().count() < PASSWORD_CHARS_MIN {
             return Err(WeakPassword::Short);
         }
-        if self.0.trim().eq_ignore_ascii_case(user_id.as_str()) {
+        if self.0.chars().any(char::is_control) {
+            return Err(WeakPassword::Control);
+        }
+        let folded = Zeroizing::new(self.0.trim().to_lowercase());
+        let mut visible = folded.chars().filter(|character| !character.is_whitespace());
+        let first = visible.next();
+        if first.is_none_or(|first| visible.all(|character| character == first)) {
+            return Err(WeakPassword::Uniform);
+        }
+        if is_name(&folded, &user_id.as_str().to_lowercase()) {
             return Err(WeakPassword::OwnName);
         }
-        let small = Zeroizing::new(self.0.to_ascii_lowercase());
-        if COMMON.lines().any(|common| common == *small) { Err(WeakPassword::Common) } else { Ok(()) }
+        if COMMON.lines().any(|common| common == *folded) { Err(WeakPassword::Common) } else { Ok(()) }
     }
+}
+
+/// Returns whether a text is a name: itself or backwards, over and over, with what separates words between, and with
+/// fewer characters around it than a password needs.
+fn is_name(text: &str, name: &str) -> bool {
+    let backwards = Zeroizing::new(name.chars().rev().collect::<String>());
+    let without = Zeroizing::new(text.replace(name, "").replace(&*backwards, ""));
+    // A name of one or two letters stands in many texts by chance.
+    let is_there = without.len() < text.len() && name.chars().count() >= OWN_NAME_CHARS_MIN;
+    let is_word = |character: &char| character.is_alphanumeric();
+    is_there && without.chars().filter(is_word).count() <= OWN_NAME_DECORATION_CHARS_MAX
 }
 
 impl fmt::Debug for Password {
@@ -89,23 +121,68 @@ mod tests {
     }
 
     #[test]
-    fn a_new_password_is_long_enough_and_not_the_users_name() {
+    fn a_new_password_is_long_enough_and_not_easily_guessed() {
         let user = UserId::new("ada.lovelace").unwrap();
-        let check = |text: &str, expected| assert_eq!(password(text).check(&user), expected, "{text}");
+        let check = |text: &str, expected| assert_eq!(password(text).check(&user), expected, "{text:?}");
         check("seven77", Err(WeakPassword::Short));
         check("eight888", Ok(()));
         // Characters count, not bytes.
         check("éééééé7", Err(WeakPassword::Short));
         check("ééééééé8", Ok(()));
-        check("Ada.Lovelace", Err(WeakPassword::OwnName));
-        check("ada.lovelace!", Ok(()));
-        for common in ["password", "12345678", "Password1", "QWERTYUIOP", "iloveyou", "trustno1", "11111111"] {
+        for control in ["\0\0\0\0\0\0\0\0", "open\tsesame", "open sesame\n", "open\u{7f}sesame", "open\u{85}sesame"] {
+            check(control, Err(WeakPassword::Control));
+        }
+        for uniform in [
+            "        ",
+            "\u{a0}\u{a0}\u{a0}\u{a0}\u{2003}\u{2003}\u{2003}\u{2003}",
+            "11111111",
+            "aAaAaAaA",
+            "        a",
+            "z z z z z",
+        ] {
+            check(uniform, Err(WeakPassword::Uniform));
+        }
+        for common in
+            ["password", "12345678", "Password1", "QWERTYUIOP", "iloveyou", "trustno1", " password  ", "PASSWORD1 "]
+        {
             check(common, Err(WeakPassword::Common));
         }
         check("correct horse battery staple", Ok(()));
-        check("        ", Ok(()));
-        check(&"x".repeat(64), Ok(()));
-        check(&"x".repeat(1_024), Ok(()));
+        check("correct  horse", Ok(()));
+        check("пароль длинный", Ok(()));
+        check(&"xy".repeat(32), Ok(()));
+        check(&"xy".repeat(512), Ok(()));
+    }
+
+    #[test]
+    fn a_new_password_is_not_the_users_name() {
+        let check = |user: &str, text: &str, expected| {
+            assert_eq!(password(text).check(&UserId::new(user).unwrap()), expected, "{user} {text:?}");
+        };
+        for text in [
+            "alicealice",
+            "AliceAlice",
+            "alice alice",
+            "alice-alice-alice",
+            "alice123",
+            "alice2026",
+            "!!!alice!!!",
+            "xXalicexX",
+            "ecilaalice",
+            "ecila2026",
+            "  alice!  ",
+        ] {
+            check("alice", text, Err(WeakPassword::OwnName));
+        }
+        for text in ["ada.lovelace", "Ada.Lovelace", "ada.lovelace!", "ada.lovelace2026", "ada.lovelaceada.lovelace"] {
+            check("ada.lovelace", text, Err(WeakPassword::OwnName));
+        }
+        for text in ["malice in chains", "alice in wonderland", "alice20261", "12345alice"] {
+            check("alice", text, Ok(()));
+        }
+        // Short names stand in much.
+        check("bo", "bobobobo", Ok(()));
+        check("a", "banana split", Ok(()));
     }
 
     #[test]

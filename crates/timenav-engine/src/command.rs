@@ -77,8 +77,8 @@ pub(crate) enum Command {
     DeleteUser { user_id: UserId },
     /// Make a key, on `system`.
     CreateKey(ApiKey),
-    /// Stop a key, on `system`.
-    RevokeKey { key_id: KeyId },
+    /// Stop a key, on `system`. Whose it is where it was stopped before, so that they are told so.
+    RevokeKey { key_id: KeyId, owner: Option<UserId> },
     /// Do something about sessions or passwords, on `system`.
     Session(Box<SessionCommand>),
     /// Log that something was read. The caller has been allowed to already.

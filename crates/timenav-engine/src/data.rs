@@ -77,7 +77,7 @@ impl Engine {
         let data_id = DataId::new(&type_id("data", self.uuid())).map_err(|error| Refusal::id("data_id", error))?;
         let place = RecordPlace { timeline_id: timeline.clone(), data_id: data_id.clone() };
         let kind = key.kind();
-        let sealed = vault.seal(place, data, key).await.map_err(refusal)?;
+        let sealed = vault.seal(&caller.user_id, place, data, key).await.map_err(refusal)?;
         let command = Command::Encrypt { data_id, kind, sealed };
         let Answer { timeline_id, change, ledger, replayed } =
             self.submit(caller, timeline, command, idempotency).await?;
@@ -105,25 +105,31 @@ impl Engine {
         if record.erased.is_some() {
             return Err(no_record(&data_id));
         }
-        if let Err(seconds) = self.attempts().admit(&data_id, self.now()) {
-            return Err(Refusal::RateLimited { what: "wrong keys for this record", retry_after_seconds: seconds });
-        }
+        let tried = self.attempts().reserve(&data_id, || self.now()).await;
+        let tried = tried.map_err(|retry_after_seconds| Refusal::RateLimited {
+            what: "wrong keys for this record",
+            retry_after_seconds,
+        })?;
         let place = RecordPlace { timeline_id: timeline_id.clone(), data_id: data_id.clone() };
-        match vault.open(place, record.sealed, key).await {
+        match vault.open(&caller.user_id, place, record.sealed, key).await {
             Ok(data) => {
+                tried.give_back();
                 // Not a read like others: whatever the operator chose, it is durable before the answer.
                 self.submit(caller, timeline_id, Command::LogDecryption { data_id }, None).await?;
                 Ok(data)
             }
             Err(VaultError::Closed) => {
-                self.attempts().count(&data_id, self.now());
+                tried.wrong(self.now());
                 let code = "wrong_encryption_key";
                 let detail = format!("the key does not open {data_id}");
                 let command = Command::LogRefusal { operation: "decrypt_data".to_owned(), code, detail };
                 self.submit(caller, timeline_id, command, None).await?;
                 Err(Refusal::WrongEncryptionKey)
             }
-            Err(error @ (VaultError::Busy | VaultError::Failed)) => Err(refusal(error)),
+            Err(error @ (VaultError::Busy | VaultError::Failed)) => {
+                tried.give_back();
+                Err(refusal(error))
+            }
         }
     }
 

@@ -212,15 +212,21 @@ mod tests {
         for (name, hash, user) in [("key_a", 1, "ada"), ("key_b", 2, "ada"), ("key_c", 3, "bob")] {
             keys.put(key(name, hash, user));
         }
-        assert_eq!((names(&keys, "ada"), names(&keys, "bob")), (vec!["key_a".into(), "key_b".into()], vec!["key_c".into()]));
+        assert_eq!(
+            (names(&keys, "ada"), names(&keys, "bob")),
+            (vec!["key_a".into(), "key_b".into()], vec!["key_c".into()])
+        );
         assert_eq!(keys.shown(&[2; 32]).unwrap().key_id.as_str(), "key_b");
         // Another of the same name takes the place of the one before, its digest too.
         keys.put(key("key_b", 9, "bob"));
         assert!(keys.shown(&[2; 32]).is_none() && keys.shown(&[9; 32]).is_some());
-        assert_eq!((names(&keys, "ada"), names(&keys, "bob")), (vec!["key_a".into()], vec!["key_b".into(), "key_c".into()]));
+        assert_eq!(
+            (names(&keys, "ada"), names(&keys, "bob")),
+            (vec!["key_a".into()], vec!["key_b".into(), "key_c".into()])
+        );
         keys.retain(|key| key.user_id.as_str() == "ada");
         assert_eq!((names(&keys, "bob"), keys.values().count()), (Vec::<String>::new(), 1));
         assert!(keys.get(&KeyId::new("key_c").unwrap()).is_none() && keys.shown(&[3; 32]).is_none());
-        assert!(!keys.by_user.contains_key("bob"), "nothing is left of a user without any");
+        assert!(!keys.by_user.contains_key(&UserId::new("bob").unwrap()), "nothing is left of a user without any");
     }
 }

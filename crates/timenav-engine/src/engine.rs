@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 use timenav_core::access::{self, Demand, Denial};
 use timenav_core::ids::{TimelineId, UserId, type_id};
 use timenav_core::limits::{
-    FORK_DEPTH_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT, SESSION_SECONDS_DEFAULT,
-    TIMELINES_MAX, TIMELINES_PER_USER_MAX_DEFAULT, VIEWS_EVENTS_MAX,
+    DATA_RECORDS_PER_TIMELINE_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT,
+    SESSION_SECONDS_DEFAULT, TIMELINES_MAX, TIMELINES_PER_USER_MAX_DEFAULT, USERS_MAX, VIEWS_EVENTS_MAX,
 };
 use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Handle;
@@ -20,6 +20,7 @@ use crate::attempts::Attempts;
 use crate::caller::Caller;
 use crate::command::{Actor, Answer, Command, Submission};
 use crate::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
+use crate::directory::Directory;
 use crate::entropy::Entropy;
 use crate::gazetteer::Gazetteer;
 use crate::group::denial_code;
@@ -36,9 +37,8 @@ use crate::scan::ScanPlaces;
 use crate::seldom::Seldom;
 use crate::sessions;
 use crate::signer::Signer;
-use crate::directory::Directory;
-use crate::state::{SessionSpans, TimelineState, World};
-use crate::store::{Fork, Head, Layer, Store, TimelineKey};
+use crate::state::{SessionSpans, TimelineState, World, states_of};
+use crate::store::{Store, TimelineKey};
 use crate::vault::Vault;
 use crate::views::Views;
 use crate::wall_clock::WallClock;
@@ -91,6 +91,10 @@ pub struct Options {
     pub timelines_max: usize,
     /// How many timelines one user may make, forks among them.
     pub timelines_per_user_max: usize,
+    /// How many users there may be: each is kept in memory.
+    pub users_max: usize,
+    /// How many records may be sealed on one timeline, erased ones too.
+    pub data_records_per_timeline_max: usize,
     /// How long a session lasts that nobody uses, in seconds.
     pub session_idle_seconds: u32,
     /// How long a session lasts at most, in seconds.
@@ -110,6 +114,8 @@ impl Default for Options {
             read_log: ReadLog::default(),
             timelines_max: TIMELINES_MAX,
             timelines_per_user_max: TIMELINES_PER_USER_MAX_DEFAULT,
+            users_max: USERS_MAX,
+            data_records_per_timeline_max: DATA_RECORDS_PER_TIMELINE_MAX,
             session_idle_seconds: SESSION_IDLE_SECONDS_DEFAULT,
             session_seconds: SESSION_SECONDS_DEFAULT,
             views_events_max: VIEWS_EVENTS_MAX,
@@ -122,7 +128,10 @@ impl Options {
     /// Returns how long sessions last.
     #[must_use]
     pub fn session_spans(&self) -> SessionSpans {
-        SessionSpans { idle: sessions::seconds(self.session_idle_seconds), most: sessions::seconds(self.session_seconds) }
+        SessionSpans {
+            idle: sessions::seconds(self.session_idle_seconds),
+            most: sessions::seconds(self.session_seconds),
+        }
     }
 }
 
@@ -135,6 +144,8 @@ pub struct EngineStats {
     pub groups: u64,
     /// Timelines there are.
     pub timelines: u64,
+    /// How far the host's clock is behind the newest entry from before the start, in seconds.
+    pub host_clock_behind_seconds: u64,
     /// Scans that run.
     pub scans_running: u64,
     /// Scans that came to their end.
@@ -161,6 +172,8 @@ pub(crate) struct Shared {
     is_refused: AtomicBool,
     entries: AtomicU64,
     groups: AtomicU64,
+    /// Host time of the newest entry when the engine opened.
+    newest_at_start: Instant<Wall>,
 }
 
 impl Shared {
@@ -223,6 +236,7 @@ impl Engine {
         let is_first_start = opened.heads.is_empty();
         let mut world = World::new(states_of(opened.heads), Arc::new(opened.directory));
         let findings = opening::compare_with_signed(&*store, &world, &doors, &options).await?;
+        let newest_at_start = opening::warn_of_host_clock(&world, &doors);
         if is_first_start {
             opening::bootstrap(&*store, &mut world, &doors, &options, keep_first_key).await?;
         }
@@ -244,6 +258,7 @@ impl Engine {
             is_refused: AtomicBool::new(false),
             entries: AtomicU64::new(0),
             groups: AtomicU64::new(0),
+            newest_at_start,
         });
         let (sender, submissions) = mpsc::channel(QUEUE_SUBMISSIONS_MAX);
         let committer = Committer {
@@ -301,6 +316,7 @@ impl Engine {
             entries: self.0.shared.entries.load(Ordering::Relaxed),
             groups: self.0.shared.groups.load(Ordering::Relaxed),
             timelines: self.0.shared.timelines.read().len() as u64,
+            host_clock_behind_seconds: behind_seconds(self.0.shared.newest_at_start, self.now()),
         }
     }
 
@@ -499,38 +515,8 @@ fn stopping(failure: Option<String>) -> Refusal {
     Refusal::Unavailable(failure.unwrap_or_else(|| "the service is stopping".to_owned()))
 }
 
-fn states_of(heads: Vec<Head>) -> HashMap<TimelineId, Arc<TimelineState>> {
-    let forks: HashMap<TimelineKey, (Option<Fork>, bool)> =
-        heads.iter().map(|head| (head.key, (head.fork, head.overrides_count > 0))).collect();
-    // Few timelines are forks: only the names of their ancestors are looked for.
-    let names: HashMap<TimelineKey, TimelineId> = if heads.iter().any(|head| head.fork.is_some()) {
-        heads.iter().map(|head| (head.key, head.id.clone())).collect()
-    } else {
-        HashMap::new()
-    };
-    let state_of = |head: Head| {
-        let root = head.frontier.root();
-        // What changed before the start is older than anything decided since.
-        let events_changed_at = head.frontier.size();
-        let ancestors = ancestors(&forks, head.fork);
-        let lineage = ancestors.iter().filter_map(|layer| names.get(&layer.timeline).cloned()).collect();
-        (head.id.clone(), Arc::new(TimelineState { head, root, ancestors, lineage, events_changed_at }))
-    };
-    heads.into_iter().map(state_of).collect()
-}
-
-/// Returns what a timeline was forked from, as layers, the oldest first.
-fn ancestors(forks: &HashMap<TimelineKey, (Option<Fork>, bool)>, fork: Option<Fork>) -> Arc<[Layer]> {
-    let mut layers = Vec::new();
-    let mut next = fork;
-    // A file that says that a timeline is its own ancestor is damaged, and must not hang the start.
-    while let Some(fork) = next.filter(|_| layers.len() < FORK_DEPTH_MAX) {
-        let (before, overrides) = forks.get(&fork.of).copied().unwrap_or_default();
-        layers.push(Layer { timeline: fork.of, as_of: fork.size, overrides });
-        next = before;
-    }
-    layers.reverse();
-    layers.into()
+fn behind_seconds(newest: Instant<Wall>, now: Instant<Wall>) -> u64 {
+    u64::try_from(newest.since(now).micros()).unwrap_or(0) / 1_000_000
 }
 
 pub(crate) fn uuid(doors: &Doors) -> [u8; 16] {

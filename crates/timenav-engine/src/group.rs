@@ -12,6 +12,7 @@ use timenav_core::time::Instant;
 use tokio::sync::oneshot;
 
 use crate::command::{Actor, Answer, Change, Host, LedgerPosition, Submission};
+use crate::directory::Directory;
 use crate::engine::{Doors, Options};
 use crate::idempotency::Idempotency;
 use crate::live::ClockChange;
@@ -19,7 +20,6 @@ use crate::outcome::OutcomeRecord;
 use crate::payload::{AttemptRecord, action, json};
 use crate::refusal::Refusal;
 use crate::signer::Signer;
-use crate::directory::Directory;
 use crate::state::{Anchor, TimelineState, World};
 use crate::store::{
     Commit, DataRecord, DirectoryChange, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent,

@@ -11,8 +11,8 @@ use timenav_core::time::{Instant, Wall};
 
 use crate::caller::{AuthFailure, Caller, Credential};
 use crate::command::{Answer, Change, Command, LedgerPosition};
-use crate::engine::Engine;
 use crate::directory::Directory;
+use crate::engine::Engine;
 use crate::entropy::Entropy;
 use crate::idempotency::Idempotency;
 use crate::refusal::Refusal;
@@ -245,7 +245,11 @@ impl Engine {
         caller: &Caller,
         key_id: KeyId,
     ) -> Result<(KeyId, LedgerPosition, bool), Refusal> {
-        let answer = self.submit(caller, self.system()?, Command::RevokeKey { key_id }, None).await?;
+        let owner = match self.directory().keys.get(&key_id) {
+            Some(key) => Some(key.user_id.clone()),
+            None => self.store().api_key(&key_id).await?.map(|key| key.user_id),
+        };
+        let answer = self.submit(caller, self.system()?, Command::RevokeKey { key_id, owner }, None).await?;
         key_of(answer)
     }
 

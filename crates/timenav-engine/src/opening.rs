@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use timenav_core::ids::{KeyId, TimelineId, UserId, type_id};
 use timenav_core::ledger::CheckpointError;
+use timenav_core::time::{Instant, Wall};
 
 use crate::command::{Actor, Command, Submission};
 use crate::engine::{Doors, Engine, Options, uuid};
@@ -12,7 +13,7 @@ use crate::group::{Group, Known, SaltPool};
 use crate::identity::{key_digest, new_key_text};
 use crate::outside::{KeptOutside, OutsideError, system_last};
 use crate::refusal::Refusal;
-use crate::state::{ApiKey, World};
+use crate::state::{ApiKey, HOST_CLOCK_TOLERANCE, World};
 use crate::store::{Store, StoreError};
 
 mod signed;
@@ -169,6 +170,28 @@ pub(crate) async fn bootstrap(
 pub(crate) struct Accepted {
     all: Vec<String>,
     timelines: BTreeMap<TimelineId, Vec<String>>,
+}
+
+/// Says that the host's clock is behind what the ledgers tell, so was wrong before or is wrong now. Returns the host time
+/// of the newest entry.
+pub(crate) fn warn_of_host_clock(world: &World, doors: &Doors) -> Instant<Wall> {
+    let now = doors.clock.now();
+    let latest = now.checked_add(HOST_CLOCK_TOLERANCE).unwrap_or(Instant::MAX);
+    let ahead: Vec<_> = world.timelines.values().filter(|state| state.head.recorded_at > latest).collect();
+    let newest = world.timelines.values().map(|state| state.head.recorded_at).max().unwrap_or(now);
+    if !ahead.is_empty() {
+        let (timelines, of_all) = (ahead.len(), world.timelines.len());
+        let running = ahead.iter().filter(|state| state.head.clock.is_running()).count();
+        tracing::warn!(
+            host_time = %now,
+            newest_entry = %newest,
+            timelines,
+            "the host's clock says {now}, but the newest entry was recorded at {newest}: the clock was wrong then, or is wrong \
+             now. Until it is {newest}, {timelines} of {of_all} timelines record every entry under the time of their last \
+             one, and {running} running clocks stand still. See \"When the host's clock was wrong\" in docs/operations.md"
+        );
+    }
+    newest
 }
 
 impl OpenError {

@@ -8,10 +8,11 @@ use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::clock::Moment;
 use timenav_core::ids::{AnchorId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, sha256};
+use timenav_core::limits::FORK_DEPTH_MAX;
 use timenav_core::time::{Instant, Span, Virtual, Wall};
 
 use crate::directory::Directory;
-use crate::store::{Head, Layer};
+use crate::store::{Fork, Head, Layer, TimelineKey};
 
 /// One timeline as the engine knows it.
 #[derive(Clone, Debug)]
@@ -242,4 +243,39 @@ impl World {
     pub(crate) fn made_by(&self, user_id: &UserId) -> usize {
         self.made_by.get(user_id).copied().unwrap_or(0)
     }
+}
+
+/// Returns timelines as the engine knows them.
+pub(crate) fn states_of(heads: Vec<Head>) -> HashMap<TimelineId, Arc<TimelineState>> {
+    let forks: HashMap<TimelineKey, (Option<Fork>, bool)> =
+        heads.iter().map(|head| (head.key, (head.fork, head.overrides_count > 0))).collect();
+    // Few timelines are forks: only the names of their ancestors are looked for.
+    let names: HashMap<TimelineKey, TimelineId> = if heads.iter().any(|head| head.fork.is_some()) {
+        heads.iter().map(|head| (head.key, head.id.clone())).collect()
+    } else {
+        HashMap::new()
+    };
+    let state_of = |head: Head| {
+        let root = head.frontier.root();
+        // What changed before the start is older than anything decided since.
+        let events_changed_at = head.frontier.size();
+        let ancestors = ancestors(&forks, head.fork);
+        let lineage = ancestors.iter().filter_map(|layer| names.get(&layer.timeline).cloned()).collect();
+        (head.id.clone(), Arc::new(TimelineState { head, root, ancestors, lineage, events_changed_at }))
+    };
+    heads.into_iter().map(state_of).collect()
+}
+
+/// Returns what a timeline was forked from, as layers, the oldest first.
+fn ancestors(forks: &HashMap<TimelineKey, (Option<Fork>, bool)>, fork: Option<Fork>) -> Arc<[Layer]> {
+    let mut layers = Vec::new();
+    let mut next = fork;
+    // A file that says that a timeline is its own ancestor is damaged, and must not hang the start.
+    while let Some(fork) = next.filter(|_| layers.len() < FORK_DEPTH_MAX) {
+        let (before, overrides) = forks.get(&fork.of).copied().unwrap_or_default();
+        layers.push(Layer { timeline: fork.of, as_of: fork.size, overrides });
+        next = before;
+    }
+    layers.reverse();
+    layers.into()
 }

@@ -12,8 +12,8 @@ use timenav_core::ledger::{Frontier, Hash, Salt, TileId};
 use timenav_core::place::{LocationQuery, Point};
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
 
-use crate::scan::ScanSource;
 use crate::directory::Directory;
+use crate::scan::ScanSource;
 use crate::state::{Anchor, ApiKey, KeptPassword, Session, User};
 
 /// Why the store did not do what was asked. Nothing was changed.

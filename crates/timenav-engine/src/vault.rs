@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use timenav_core::data::{EncryptionKey, Plaintext, SealedData};
-use timenav_core::ids::{DataId, TimelineId};
+use timenav_core::ids::{DataId, TimelineId, UserId};
 
 /// Where a record belongs. It opens nowhere else.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,16 +34,28 @@ pub enum VaultError {
 /// Whoever controls an implementation reads every key and all data that pass through it.
 #[async_trait]
 pub trait Vault: Send + Sync + 'static {
-    /// Seals data. Two calls with the same arguments give different records.
+    /// Seals data, in the turn of the user who asks. Two calls with the same arguments give different records.
     ///
     /// # Errors
     /// [`VaultError::Busy`] or [`VaultError::Failed`].
-    async fn seal(&self, place: RecordPlace, data: Plaintext, key: EncryptionKey) -> Result<SealedData, VaultError>;
+    async fn seal(
+        &self,
+        user: &UserId,
+        place: RecordPlace,
+        data: Plaintext,
+        key: EncryptionKey,
+    ) -> Result<SealedData, VaultError>;
 
-    /// Opens a record. How long that takes depends on the form of the key and the length of the
+    /// Opens a record, in the turn of the user who asks. How long that takes depends on the form of the key and the length of the
     /// record, and not on why it fails.
     ///
     /// # Errors
     /// The key does not open the record, or the vault is busy.
-    async fn open(&self, place: RecordPlace, sealed: SealedData, key: EncryptionKey) -> Result<Plaintext, VaultError>;
+    async fn open(
+        &self,
+        user: &UserId,
+        place: RecordPlace,
+        sealed: SealedData,
+        key: EncryptionKey,
+    ) -> Result<Plaintext, VaultError>;
 }

@@ -169,7 +169,8 @@ async fn pass(app: &App, caller: Caller, mut parts: Parts, body: Body, next: Nex
     // the engine when it was changed, and is told.
     if looks
         && response.status().is_success()
-        && let Err(refusal) = app.engine.check_told(&caller, &operation).await {
+        && let Err(refusal) = app.engine.check_told(&caller, &operation).await
+    {
         response = Failure::from(refusal).into_response();
     }
     if has_ended(&response) {

@@ -64,6 +64,13 @@ impl Metrics {
             ("ledger_entries", "counter", "Ledger entries written since start", "_total", engine.entries),
             ("commits", "counter", "Groups committed since start", "_total", engine.groups),
             ("timelines", "gauge", "Timelines there are", "", engine.timelines),
+            (
+                "host_clock_behind_seconds",
+                "gauge",
+                "How far the host's clock is behind the newest entry from before the start",
+                "",
+                engine.host_clock_behind_seconds,
+            ),
             ("scans_running", "gauge", "Scans for tampering that run", "", engine.scans_running),
             ("scans_finished", "counter", "Scans that came to their end", "_total", engine.scans_finished),
             ("scans_cancelled", "counter", "Scans given up before it", "_total", engine.scans_cancelled),

@@ -19,6 +19,7 @@ use timenav_core::data::{
     COMMITMENT_BYTES, DATA_FORMAT, EncryptionKey, KeyKind, NONCE_BYTES, Plaintext, SALT_BYTES, SealedData,
     associated_data,
 };
+use timenav_core::ids::UserId;
 use timenav_engine::{Entropy, RecordPlace, Vault, VaultError};
 use zeroize::{Zeroize as _, Zeroizing};
 
@@ -60,21 +61,33 @@ impl AesVault {
 
 #[async_trait]
 impl Vault for AesVault {
-    async fn seal(&self, place: RecordPlace, data: Plaintext, key: EncryptionKey) -> Result<SealedData, VaultError> {
+    async fn seal(
+        &self,
+        user: &UserId,
+        place: RecordPlace,
+        data: Plaintext,
+        key: EncryptionKey,
+    ) -> Result<SealedData, VaultError> {
         let (mut salt, mut nonce) = ([0; SALT_BYTES], [0; NONCE_BYTES]);
         self.entropy.fill(&mut salt);
         self.entropy.fill(&mut nonce);
         if is_quick(&key, data.as_str().len()) {
             return seal(&place, &data, &key, salt, nonce);
         }
-        self.turns.work(move || seal(&place, &data, &key, salt, nonce)).await
+        self.turns.work(user, move || seal(&place, &data, &key, salt, nonce)).await
     }
 
-    async fn open(&self, place: RecordPlace, sealed: SealedData, key: EncryptionKey) -> Result<Plaintext, VaultError> {
+    async fn open(
+        &self,
+        user: &UserId,
+        place: RecordPlace,
+        sealed: SealedData,
+        key: EncryptionKey,
+    ) -> Result<Plaintext, VaultError> {
         if is_quick(&key, sealed.ciphertext.len()) {
             return open(&place, sealed, &key);
         }
-        self.turns.work(move || open(&place, sealed, &key)).await
+        self.turns.work(user, move || open(&place, sealed, &key)).await
     }
 }
 

@@ -9,6 +9,7 @@ use argon2::{Algorithm, Argon2, Block, Params, Version};
 use async_trait::async_trait;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use data_encoding::BASE64_NOPAD;
+use timenav_core::ids::UserId;
 use timenav_core::password::Password;
 use timenav_engine::{Entropy, PasswordMatch, Passwords, VaultError};
 use zeroize::Zeroizing;
@@ -45,14 +46,19 @@ impl Argon2Passwords {
 
 #[async_trait]
 impl Passwords for Argon2Passwords {
-    async fn hash(&self, password: Password) -> Result<String, VaultError> {
+    async fn hash(&self, user: &UserId, password: Password) -> Result<String, VaultError> {
         let mut salt = [0; SALT_BYTES];
         self.entropy.fill(&mut salt);
-        self.turns.work(move || Work::NOW.hash(&password, &salt)).await
+        self.turns.work(user, move || Work::NOW.hash(&password, &salt)).await
     }
 
-    async fn compare(&self, password: Password, kept: Option<Arc<str>>) -> Result<PasswordMatch, VaultError> {
-        self.turns.work(move || compare(&password, kept.as_deref())).await
+    async fn compare(
+        &self,
+        user: &UserId,
+        password: Password,
+        kept: Option<Arc<str>>,
+    ) -> Result<PasswordMatch, VaultError> {
+        self.turns.work(user, move || compare(&password, kept.as_deref())).await
     }
 }
 
@@ -188,11 +194,11 @@ mod tests {
 
     #[tokio::test]
     async fn work_is_done_in_turns() {
-        let passwords = Argon2Passwords::new(Arc::new(Zeros), Turns::default());
-        let kept: Arc<str> = passwords.hash(password("open sesame")).await.unwrap().into();
+        let (passwords, ada) = (Argon2Passwords::new(Arc::new(Zeros), Turns::default()), UserId::new("ada").unwrap());
+        let kept: Arc<str> = passwords.hash(&ada, password("open sesame")).await.unwrap().into();
         assert!(kept.starts_with("$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$"), "{kept}");
-        let matched = passwords.compare(password("open sesame"), Some(Arc::clone(&kept))).await;
+        let matched = passwords.compare(&ada, password("open sesame"), Some(Arc::clone(&kept))).await;
         assert_eq!(matched, Ok(PasswordMatch::Right));
-        assert_eq!(passwords.compare(password("sesame"), Some(kept)).await, Ok(PasswordMatch::Wrong));
+        assert_eq!(passwords.compare(&ada, password("sesame"), Some(kept)).await, Ok(PasswordMatch::Wrong));
     }
 }

@@ -1,7 +1,7 @@
 use data_encoding::HEXLOWER;
 use serde_json::Value;
 use timenav_core::ids::{DataId, TimelineId};
-use timenav_core::limits::{KEY_DERIVATIONS_MAX, KEY_DERIVATIONS_WAITING_MAX};
+use timenav_core::limits::{KEY_DERIVATIONS_MAX, KEY_DERIVATIONS_WAITING_MAX, KEY_DERIVATIONS_WAITING_PER_USER_MAX};
 
 use super::*;
 
@@ -20,6 +20,10 @@ fn key(text: &str) -> EncryptionKey {
 
 fn place(timeline: &str, data_id: &str) -> RecordPlace {
     RecordPlace { timeline_id: TimelineId::new(timeline).unwrap(), data_id: DataId::new(data_id).unwrap() }
+}
+
+fn user(name: &str) -> UserId {
+    UserId::new(name).unwrap()
 }
 
 fn text(data: &str) -> Plaintext {
@@ -111,27 +115,34 @@ fn a_record_is_committed_to_its_key() {
 async fn two_records_of_the_same_share_nothing() {
     let vault = AesVault::new(Arc::new(Randomness), Turns::default());
     let here = place("main", "data_a");
-    let one = vault.seal(here.clone(), text("{}"), key(RANDOM)).await.unwrap();
-    let two = vault.seal(here.clone(), text("{}"), key(RANDOM)).await.unwrap();
+    let one = vault.seal(&user("ada"), here.clone(), text("{}"), key(RANDOM)).await.unwrap();
+    let two = vault.seal(&user("ada"), here.clone(), text("{}"), key(RANDOM)).await.unwrap();
     assert_ne!((&one.salt, &one.nonce), (&two.salt, &two.nonce));
     assert_ne!(one.ciphertext, two.ciphertext);
     assert_ne!(one.commitment, two.commitment);
-    assert_eq!(vault.open(here, two, key(RANDOM)).await.unwrap().as_str(), "{}");
+    assert_eq!(vault.open(&user("ada"), here, two, key(RANDOM)).await.unwrap().as_str(), "{}");
 }
 
 #[tokio::test]
 async fn so_many_wait_and_no_more() {
     let vault = AesVault::new(Arc::new(Randomness), Turns::default());
-    let everybody = u32::try_from(KEY_DERIVATIONS_MAX + KEY_DERIVATIONS_WAITING_MAX).unwrap();
-    let held = vault.turns.places.acquire_many(everybody).await.unwrap();
+    let per_user = KEY_DERIVATIONS_WAITING_PER_USER_MAX;
+    let name = |number: usize| user(&format!("u{}", number / per_user));
+    let working: Vec<_> =
+        (0..KEY_DERIVATIONS_MAX).map(|number| vault.turns.wait(&user(&format!("w{number}"))).unwrap()).collect();
+    let waiting: Vec<_> =
+        (0..KEY_DERIVATIONS_WAITING_MAX).map(|number| vault.turns.wait(&name(number)).unwrap()).collect();
     let long = "x".repeat(QUICK_BYTES_MAX + 1);
     for (data, with) in [("{}", "a passphrase"), (long.as_str(), RANDOM)] {
-        let refused = vault.seal(place("main", "data_a"), text(data), key(with)).await;
+        let refused = vault.seal(&user("ada"), place("main", "data_a"), text(data), key(with)).await;
         assert_eq!(refused.err(), Some(VaultError::Busy), "{with}");
     }
     // What takes a moment waits for nobody.
-    let quick = vault.seal(place("main", "data_a"), text(&long[..QUICK_BYTES_MAX - 16]), key(RANDOM)).await.unwrap();
-    vault.open(place("main", "data_a"), quick, key(RANDOM)).await.unwrap();
-    drop(held);
-    vault.seal(place("main", "data_a"), text("{}"), key("a passphrase")).await.unwrap();
+    let quick = vault
+        .seal(&user("ada"), place("main", "data_a"), text(&long[..QUICK_BYTES_MAX - 16]), key(RANDOM))
+        .await
+        .unwrap();
+    vault.open(&user("ada"), place("main", "data_a"), quick, key(RANDOM)).await.unwrap();
+    drop((working, waiting));
+    vault.seal(&user("ada"), place("main", "data_a"), text("{}"), key("a passphrase")).await.unwrap();
 }

@@ -4,7 +4,7 @@
 //! ([`FileSettings`]) and the defaults ([`Settings`]).
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,7 +12,10 @@ use anyhow::{Context as _, bail};
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
-use timenav_core::limits::{LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT, SESSION_SECONDS_DEFAULT};
+use timenav_core::limits::{
+    LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT, SESSION_SECONDS_DEFAULT,
+    TIMELINES_PER_USER_MAX_DEFAULT,
+};
 use timenav_engine::ReadLog;
 
 use crate::data_folder::DATA_DEFAULT;
@@ -116,6 +119,9 @@ pub(crate) struct ServeOptions {
     pub(crate) requests_per_minute: Option<NonZeroU32>,
     #[command(flatten)]
     pub(crate) connections: ConnectionOptions,
+    /// Timelines that one user may make, forks among them. [default: 25000]
+    #[arg(long, env = "TIMENAV_TIMELINES_PER_USER", value_name = "COUNT")]
+    pub(crate) timelines_per_user: Option<NonZeroUsize>,
     /// The address under which browsers reach the service, where a proxy ends TLS before it: `https://…`
     ///
     /// Says that whoever logs in does so by HTTPS. A proxy that ends TLS and is not named here makes the service
@@ -179,6 +185,7 @@ pub(crate) struct FileSettings {
     connections_per_address_max: Option<NonZeroU32>,
     connection_idle_secs: Option<ConnectionSecs>,
     handshake_secs: Option<ConnectionSecs>,
+    timelines_per_user: Option<NonZeroUsize>,
     public_url: Option<PublicUrl>,
     insecure_log_in: Option<bool>,
     session_idle_secs: Option<SessionSecs>,
@@ -192,7 +199,7 @@ pub(crate) struct FileSettings {
 
 impl FileSettings {
     /// The keys of the file.
-    pub(crate) const KEYS: [&'static str; 23] = [
+    pub(crate) const KEYS: [&'static str; 24] = [
         "listen",
         "tls_cert",
         "tls_key",
@@ -207,6 +214,7 @@ impl FileSettings {
         "connections_per_address_max",
         "connection_idle_secs",
         "handshake_secs",
+        "timelines_per_user",
         "public_url",
         "insecure_log_in",
         "session_idle_secs",
@@ -270,6 +278,8 @@ pub(crate) struct Settings {
     pub(crate) requests_per_minute: Option<NonZeroU32>,
     /// How many connections there may be, and how long they wait.
     pub(crate) connections: ConnectionSettings,
+    /// Timelines that one user may make.
+    pub(crate) timelines_per_user: usize,
     /// The address under which browsers reach the service, where a proxy ends TLS before it.
     pub(crate) public_url: Option<PublicUrl>,
     /// Whether people may log in over plain HTTP from other machines.
@@ -336,6 +346,8 @@ impl Settings {
             encryption: options.encryption.or(file.encryption).unwrap_or(true) && !options.no_encryption,
             requests_per_minute: options.requests_per_minute.or(file.requests_per_minute),
             connections: options.connections.or(connections),
+            timelines_per_user: (options.timelines_per_user.or(file.timelines_per_user))
+                .map_or(TIMELINES_PER_USER_MAX_DEFAULT, NonZeroUsize::get),
             public_url: options.public_url.or(file.public_url),
             insecure_log_in: options.insecure_log_in.or(file.insecure_log_in).unwrap_or(false),
             session_idle_secs: idle_secs.unwrap_or(SessionSecs::of(SESSION_IDLE_SECONDS_DEFAULT)),

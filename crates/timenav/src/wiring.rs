@@ -106,10 +106,9 @@ async fn put_together(
     let named = || format!("the checkpoints {}", checkpoints.file.display());
     make_private(&checkpoints.file).with_context(named)?;
     let outside = CheckpointFile::open(&checkpoints.file).with_context(named)?;
-    // What is slow on purpose waits in one line, whoever asks for it.
-    let turns = Turns::default();
-    let vault = settings.encryption.then(|| AesVault::new(Arc::clone(&entropy) as _, turns.clone()));
-    let passwords = Argon2Passwords::new(Arc::clone(&entropy) as _, turns);
+    // What is slow on purpose waits in two lines: whoever seals much must not keep others from logging in.
+    let vault = settings.encryption.then(|| AesVault::new(Arc::clone(&entropy) as _, Turns::default()));
+    let passwords = Argon2Passwords::new(Arc::clone(&entropy) as _, Turns::default());
     let long_work = LongWorkThreads::start()?;
     let doors = Doors {
         long_work: long_work.handle()?,
@@ -127,6 +126,7 @@ async fn put_together(
         limited_access_window_days: settings.limited_access_window_days,
         timelines_by_first_write: settings.timelines_by_first_write,
         read_log: settings.read_log.into(),
+        timelines_per_user_max: settings.timelines_per_user,
         session_idle_seconds: settings.session_idle_secs.get(),
         session_seconds: settings.session_max_secs.get(),
         accept_rollback: settings.accept_rollback,

@@ -25,7 +25,7 @@ impl Group<'_> {
         let state = self.world.timelines.get(timeline).ok_or_else(|| gone(timeline))?;
         let before = Arc::clone(&state.head.permissions);
         // Whose access is limited administers no clock that is out of reach, or leaves by itself.
-        self.admit_clock(actor, &state.head.clock.moment(host), host)?;
+        self.admit_clock(actor, &state.head.clock.moment(host), state.head.clock.rate())?;
         let found = permissions_tag(&before);
         if change.expected_tag.is_some_and(|expected| expected != found) {
             return Err(Refusal::TagDiffers { found });

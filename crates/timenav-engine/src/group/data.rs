@@ -2,7 +2,6 @@
 
 use timenav_core::data::{KeyKind, SealedData};
 use timenav_core::ids::{DataId, EventId, TimelineId};
-use timenav_core::limits::DATA_RECORDS_PER_TIMELINE_MAX;
 
 use super::decide::{done, gone};
 use super::{Group, Outcome};
@@ -22,10 +21,10 @@ impl Group<'_> {
         sealed: SealedData,
     ) -> Result<Outcome, Refusal> {
         let host = self.host(timeline);
+        let max = self.options.data_records_per_timeline_max;
         let Some(state) = self.change(timeline) else { return Err(gone(timeline)) };
-        if state.head.data_count >= DATA_RECORDS_PER_TIMELINE_MAX as u64 {
-            let what = "sealed records on this timeline";
-            return Err(Refusal::LimitReached { what, max: DATA_RECORDS_PER_TIMELINE_MAX });
+        if state.head.data_count >= max as u64 {
+            return Err(Refusal::LimitReached { what: "sealed records on this timeline, erased ones among them", max });
         }
         state.head.data_count += 1;
         let payload = json(&DataEncrypted {

@@ -64,7 +64,7 @@ impl Group<'_> {
             Command::CreateUser { user_id, operator } => self.create_user(actor, user_id, operator),
             Command::DeleteUser { user_id } => self.delete_user(actor, &user_id),
             Command::CreateKey(key) => self.create_key(actor, key),
-            Command::RevokeKey { key_id } => self.revoke_key(actor, &key_id),
+            Command::RevokeKey { key_id, owner } => self.revoke_key(actor, &key_id, owner),
             Command::Session(command) => self.about_session(actor, *command),
             Command::LogRead { operation, parameters } => {
                 let host = self.host(timeline);
@@ -121,7 +121,8 @@ impl Group<'_> {
         }
         if let Some(fork) = fork {
             // To make a clock that stands at a moment is a way to go there.
-            self.admit_clock(actor, &fork.clock_from(host).moment(host), host)?;
+            let clock = fork.clock_from(host);
+            self.admit_clock(actor, &clock.moment(host), clock.rate())?;
         }
         self.world.last_key += 1;
         let key = self.world.last_key;
@@ -177,7 +178,7 @@ impl Group<'_> {
         let before = self.clock(timeline)?;
         let moved = clock::decide(&before, command, &zone_of(self.doors, before.location.as_deref()), host)?;
         if let Some(moved) = &moved {
-            self.admit_clock(actor, &moved.moment, host)?;
+            self.admit_clock(actor, &moved.moment, before.rate())?;
         }
         let after = moved.as_ref().map_or_else(|| before.clone(), |moved| clock::apply(&before, moved));
         if let Some(state) = self.change(timeline).filter(|_| moved.is_some()) {
@@ -218,10 +219,9 @@ impl Group<'_> {
     ) -> Result<Outcome, Refusal> {
         if let Some(HistoryRestored { compensations, guard }) = history {
             self.check_unchanged(timeline, Some(guard))?;
-            let host = self.host(timeline);
             // Asked before anything is appended: what is refused leaves no entry but that of its refusal.
             let moment = Moment { at: anchor.timestamp, ..anchor.moment.clone() };
-            self.admit_clock(actor, &moment, host)?;
+            self.admit_clock(actor, &moment, self.clock(timeline)?.rate())?;
             self.restore_history(actor, timeline, anchor, compensations)?;
         }
         let moment = Moment { at: anchor.timestamp, ..anchor.moment.clone() };
@@ -236,7 +236,7 @@ impl Group<'_> {
         let host = self.host(timeline);
         let clock = self.clock(timeline)?;
         let timestamp = draft.timestamp.unwrap_or_else(|| clock.now(host));
-        self.admit_moment(actor, timestamp, host)?;
+        self.admit_moment(actor, timestamp)?;
         let Some(state) = self.change(timeline) else { return Err(gone(timeline)) };
         if state.head.anchors_count >= ANCHORS_PER_TIMELINE_MAX as u64 {
             return Err(Refusal::LimitReached { what: "anchors on this timeline", max: ANCHORS_PER_TIMELINE_MAX });

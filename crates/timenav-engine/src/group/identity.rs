@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use timenav_core::access::{Denial, RestrictionLevel};
 use timenav_core::ids::{KeyId, TimelineId, UserId};
-use timenav_core::limits::{KEYS_PER_USER_MAX, USERS_MAX};
+use timenav_core::limits::KEYS_PER_USER_MAX;
 
 use super::decide::done;
 use super::{Group, Outcome};
 use crate::command::{Actor, Change};
+use crate::directory::Directory;
 use crate::payload::{KeyRecord, UserRecord, action, json};
 use crate::refusal::Refusal;
-use crate::directory::Directory;
 use crate::state::{ApiKey, User};
 use crate::store::DirectoryChange;
 
@@ -23,8 +23,9 @@ impl Group<'_> {
         if self.world.directory.users.contains_key(&user_id) {
             return Err(Refusal::AlreadyExists { what: "user", id: user_id.to_string() });
         }
-        if self.world.directory.users.len() >= USERS_MAX {
-            return Err(Refusal::LimitReached { what: "users", max: USERS_MAX });
+        let max = self.options.users_max;
+        if self.world.directory.users.len() >= max {
+            return Err(Refusal::LimitReached { what: "users", max });
         }
         let system = system()?;
         let host = self.host(&system);
@@ -46,7 +47,7 @@ impl Group<'_> {
             return Err(Refusal::LastOperator { user_id: user_id.to_string() });
         }
         let system = system()?;
-        let live = self.live_keys_of(user_id, self.host(&system));
+        let live = self.live_keys_of(user_id, self.doors.clock.now());
         let keys: Vec<KeyId> = live.map(|key| key.key_id.clone()).collect();
         for key_id in keys {
             self.stop_key(actor, &key_id)?;
@@ -69,11 +70,12 @@ impl Group<'_> {
             return Err(Refusal::NotFound { what: "user", id: key.user_id.to_string() });
         }
         let system = system()?;
-        let host = self.host(&system);
-        if self.live_keys_of(&key.user_id, host).count() >= KEYS_PER_USER_MAX {
+        // What works is a question to the host's clock, as where it is shown; not to the newest entry, which may be later.
+        let (host, now) = (self.host(&system), self.doors.clock.now());
+        if self.live_keys_of(&key.user_id, now).count() >= KEYS_PER_USER_MAX {
             return Err(Refusal::LimitReached { what: "live keys of this user", max: KEYS_PER_USER_MAX });
         }
-        if key.expires_at.is_some_and(|end| end <= host) {
+        if key.expires_at.is_some_and(|end| end <= now) {
             return Err(Refusal::invalid("expires_at", "the key would have expired already; expiry is in host time"));
         }
         key.created_at = host;
@@ -82,7 +84,7 @@ impl Group<'_> {
         let keys = Arc::make_mut(&mut self.directory_mut().keys);
         // Those that have expired cannot matter any more. The store keeps them.
         let expired: Vec<KeyId> =
-            keys.of_user(&key.user_id).filter(|one| !one.is_live(host)).map(|one| one.key_id.clone()).collect();
+            keys.of_user(&key.user_id).filter(|one| !one.is_live(now)).map(|one| one.key_id.clone()).collect();
         expired.iter().for_each(|key_id| keys.take_out(key_id));
         keys.put(key.clone());
         self.directory.push(DirectoryChange::PutKey(key));
@@ -90,8 +92,13 @@ impl Group<'_> {
         Ok(done(&system, Change::Key { key_id }, position))
     }
 
-    pub(super) fn revoke_key(&mut self, actor: &Actor, key_id: &KeyId) -> Result<Outcome, Refusal> {
-        let owner = self.world.directory.keys.get(key_id).map(|key| key.user_id.clone());
+    pub(super) fn revoke_key(
+        &mut self,
+        actor: &Actor,
+        key_id: &KeyId,
+        owner: Option<UserId>,
+    ) -> Result<Outcome, Refusal> {
+        let owner = self.world.directory.keys.get(key_id).map(|key| key.user_id.clone()).or(owner);
         // Whether another user's key exists is not told.
         self.admit_own(actor, owner.as_ref()).map_err(|denial| match denial {
             Denial::OperatorOnly => Denial::Hidden,

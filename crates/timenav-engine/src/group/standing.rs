@@ -1,12 +1,12 @@
 //! Whether somebody may, asked when the group is decided: of what they showed, and of core.
 
 use timenav_core::access::{self, Demand, Denial, Role};
-use timenav_core::clock::Moment;
+use timenav_core::clock::{Moment, Rate};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::time::{Instant, Virtual};
 
 use super::{Group, Outcome};
-use crate::command::{Actor, Change, Command, Host};
+use crate::command::{Actor, Change, Command};
 use crate::refusal::Refusal;
 use crate::sessions::SessionCommand;
 
@@ -68,12 +68,12 @@ impl Group<'_> {
                 Ok(Outcome::Same(_)) | Err(_) => return Ok(()),
             },
         };
-        let host = self.host(timeline);
         match change {
             Change::Clock { clock, current_time, .. } => {
-                self.admit_clock(actor, &Moment { at: *current_time, ..clock.moment(host) }, host)
+                let shown = clock.moment(self.host(timeline));
+                self.admit_clock(actor, &Moment { at: *current_time, ..shown }, clock.rate())
             }
-            Change::Anchor { timestamp, .. } => self.admit_moment(actor, *timestamp, host),
+            Change::Anchor { timestamp, .. } => self.admit_moment(actor, *timestamp),
             _ => Ok(()),
         }
     }
@@ -114,18 +114,19 @@ impl Group<'_> {
         Ok(())
     }
 
-    /// Asks core whether the actor may mark a moment.
-    pub(super) fn admit_moment(&self, actor: &Actor, to: Instant<Virtual>, host: Host) -> Result<(), Denial> {
+    /// Asks core whether the actor may mark a moment. How far it is from host time is a question to the host's clock,
+    /// not to the newest entry, which may be later where that clock was set back.
+    pub(super) fn admit_moment(&self, actor: &Actor, to: Instant<Virtual>) -> Result<(), Denial> {
         let Actor::Caller(caller) = actor else { return Ok(()) };
         let level = self.world.directory.standing(caller, None).restriction;
-        access::decide_moment(level, to, host, self.options.limited_access_window_days)
+        access::decide_moment(level, to, self.doors.clock.now(), self.options.limited_access_window_days)
     }
 
-    /// Asks core whether the actor may leave a clock like this, or be given one.
-    pub(super) fn admit_clock(&self, actor: &Actor, clock: &Moment, host: Host) -> Result<(), Denial> {
+    /// Asks core whether the actor may leave a clock like this that went at that rate, or be given one.
+    pub(super) fn admit_clock(&self, actor: &Actor, clock: &Moment, rate: Rate) -> Result<(), Denial> {
         let Actor::Caller(caller) = actor else { return Ok(()) };
         let level = self.world.directory.standing(caller, None).restriction;
-        access::decide_clock(level, clock, host, self.options.limited_access_window_days)
+        access::decide_clock(level, clock, rate, self.doors.clock.now(), self.options.limited_access_window_days)
     }
 
     /// What is one's own is one's own business, that of others an operator's.

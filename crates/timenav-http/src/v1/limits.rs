@@ -56,6 +56,11 @@ async fn limits(
     limits.insert("event_sequence_max".to_owned(), core::EVENT_SEQUENCE_MAX.into());
     limits.insert("stream_entries_max".to_owned(), core::STREAM_ENTRIES_MAX.into());
     limits.insert("timelines_max".to_owned(), app.engine.options().timelines_max.into());
+    let options = app.engine.options();
+    limits.insert("timelines_per_user_max".to_owned(), options.timelines_per_user_max.into());
+    limits.insert("users_max".to_owned(), options.users_max.into());
+    limits.insert("data_records_per_timeline_max".to_owned(), options.data_records_per_timeline_max.into());
+    limits.insert("host_clock_behind_seconds_max".to_owned(), core::HOST_CLOCK_BEHIND_SECONDS_MAX.into());
     limits.insert("views_events_max".to_owned(), app.engine.options().views_events_max.into());
     limits.insert("radius_metres_max".to_owned(), core::RADIUS_METRES_MAX.into());
     limits.insert("radius_metres_default".to_owned(), core::RADIUS_METRES_DEFAULT.into());
@@ -142,5 +147,6 @@ fn sizes() -> Vec<(&'static str, usize)> {
         ("decrypt_records_watched_max", core::DECRYPT_RECORDS_WATCHED_MAX),
         ("key_derivations_max", core::KEY_DERIVATIONS_MAX),
         ("key_derivations_waiting_max", core::KEY_DERIVATIONS_WAITING_MAX),
+        ("key_derivations_waiting_per_user_max", core::KEY_DERIVATIONS_WAITING_PER_USER_MAX),
     ]
 }

@@ -12,6 +12,7 @@ use timenav_core::data::{
     COMMITMENT_BYTES, DATA_FORMAT, EncryptionKey, NONCE_BYTES, Plaintext, SALT_BYTES, SealedData,
 };
 use timenav_core::ids::TimelineId;
+use timenav_core::ids::UserId;
 use timenav_core::ledger::sha256;
 use timenav_core::password::Password;
 use timenav_core::place::{LocationQuery, Point};
@@ -206,7 +207,13 @@ impl FakeVault {
 
 #[async_trait]
 impl Vault for FakeVault {
-    async fn seal(&self, place: RecordPlace, data: Plaintext, key: EncryptionKey) -> Result<SealedData, VaultError> {
+    async fn seal(
+        &self,
+        _user: &UserId,
+        place: RecordPlace,
+        data: Plaintext,
+        key: EncryptionKey,
+    ) -> Result<SealedData, VaultError> {
         self.enter()?;
         Ok(SealedData {
             format: DATA_FORMAT,
@@ -218,7 +225,13 @@ impl Vault for FakeVault {
         })
     }
 
-    async fn open(&self, place: RecordPlace, sealed: SealedData, key: EncryptionKey) -> Result<Plaintext, VaultError> {
+    async fn open(
+        &self,
+        _user: &UserId,
+        place: RecordPlace,
+        sealed: SealedData,
+        key: EncryptionKey,
+    ) -> Result<Plaintext, VaultError> {
         self.enter()?;
         self.opened_count.fetch_add(1, Ordering::SeqCst);
         if sealed.commitment != Self::commitment(&place, &key) {
@@ -255,12 +268,17 @@ impl FakePasswords {
 
 #[async_trait]
 impl Passwords for FakePasswords {
-    async fn hash(&self, password: Password) -> Result<String, VaultError> {
+    async fn hash(&self, _user: &UserId, password: Password) -> Result<String, VaultError> {
         let scheme = self.enter()?;
         Ok(format!("{scheme}${}", password.as_str()))
     }
 
-    async fn compare(&self, password: Password, kept: Option<Arc<str>>) -> Result<PasswordMatch, VaultError> {
+    async fn compare(
+        &self,
+        _user: &UserId,
+        password: Password,
+        kept: Option<Arc<str>>,
+    ) -> Result<PasswordMatch, VaultError> {
         let scheme = self.enter()?.to_string();
         self.compared_count.fetch_add(1, Ordering::SeqCst);
         Ok(match kept.as_deref().and_then(|kept| kept.split_once('$')) {

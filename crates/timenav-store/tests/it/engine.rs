@@ -23,4 +23,5 @@ mod rollback;
 mod rotation;
 mod scans;
 mod sessions;
+mod set_back;
 mod streams;

@@ -17,6 +17,7 @@ mod import_events;
 mod export_events;
 mod encrypt_data;
 mod decrypt_data;
+mod derivations;
 mod erase_data;
 mod users;
 mod access_logs;

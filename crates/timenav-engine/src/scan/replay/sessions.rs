@@ -8,9 +8,9 @@ use timenav_core::scan::Findings;
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use super::compare::compare_rows;
+use crate::directory::Directory;
 use crate::payload::action;
 use crate::scan::payloads::{LoggedInPayload, PasswordPayload, RenewedPayload, SessionsEndedPayload, digest, read};
-use crate::directory::Directory;
 use crate::state::Session;
 
 /// What the ledger tells of a password: when it was set, and the digest of what is kept of it.

@@ -99,11 +99,11 @@ impl Shared<'_> {
     async fn attempt_on_system(&self, caller: &Caller, operation: &str) -> String {
         let engine = &self.home.engine;
         match operation {
-            "users" => told(&engine.users(caller).await),
+            "users" => told(&engine.users(caller, 100, None).await),
             "timeline/system" => told(&engine.timeline(caller, &timeline_id("system")).await),
             "create_timeline" => told(&engine.create_timeline(caller, timeline_id("main"), None).await),
-            "api_keys" => told(&engine.api_keys(caller, None).await),
-            "api_keys/other" => told(&engine.api_keys(caller, Some(user_id("owner"))).await),
+            "api_keys" => told(&engine.api_keys(caller, None, 100, None).await),
+            "api_keys/other" => told(&engine.api_keys(caller, Some(user_id("owner")), 100, None).await),
             "create_user" => told(&engine.create_user(caller, user_id("admin"), false, None).await),
             "create_api_key" => told(&engine.create_api_key(caller, key_for(None), None).await),
             "create_api_key/other" => told(&engine.create_api_key(caller, key_for(Some("owner")), None).await),
@@ -272,7 +272,7 @@ set_anchor             ok        ok        read_only  no_access  read_only
 pause_time             ok        ok        read_only  no_access  read_only
 set_rate               ok        limited   read_only  no_access  read_only
 record_event           ok        ok        read_only  no_access  read_only
-return_to_anchor/fast  ok        ok        read_only  no_access  read_only
+return_to_anchor/fast  ok        limited   read_only  no_access  read_only
 api_keys               ok        ok        ok         ok         ok
 users                  operator  operator  operator   operator   ok
 create_timeline        made      made      read_only  no_access  read_only

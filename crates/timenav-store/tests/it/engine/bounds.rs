@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use timenav_core::clock::ClockCommand;
-use timenav_engine::{Options, QUEUE_SUBMISSIONS_MAX, ReadLog};
+use timenav_core::data::{EncryptionKey, Plaintext};
+use timenav_engine::{Caller, ErasureRequest, Options, PermissionsChange, QUEUE_SUBMISSIONS_MAX, ReadLog};
 
 use crate::faulty_store::FaultyStore;
-use crate::house::{House, on, told};
-use crate::sample::timeline_id;
+use crate::house::{Home, House, on, told};
+use crate::sample::{timeline_id, user_id, users};
 
 /// More turns of the runtime than a read needs that nothing holds up.
 const TURNS: usize = 1_000;
@@ -24,6 +25,82 @@ async fn so_many_timelines_and_no_more() {
     assert_eq!(told(&engine.create_timeline(admin, timeline_id("fifth"), None).await), expected);
     assert_eq!(told(&engine.change_clock(admin, on("fifth"), ClockCommand::Pause, None).await), expected);
     assert_eq!(engine.stats().timelines, 4);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn so_many_timelines_of_one_user_and_no_more() {
+    let house = House::with(Options { timelines_per_user_max: 3, ..House::new().options });
+    let mut home = house.open().await;
+    let (ada, bob) = (home.user("ada", false).await, home.user("bob", false).await);
+    let expected = r#"LimitReached { what: "timelines that you have made", max: 3 }"#;
+    let make = async |home: &Home<'_>, who: &Caller, name: &str| {
+        told(&home.engine.create_timeline(who, timeline_id(name), None).await)
+    };
+    // Made, made by a first write, and forked: all of them count.
+    assert_eq!(make(&home, &ada, "one").await, "ok");
+    home.engine.change_clock(&ada, on("two"), ClockCommand::Pause, None).await.unwrap();
+    let fork = |home: &Home<'_>, name: &str| {
+        let (engine, ada, name) = (home.engine.clone(), ada.clone(), timeline_id(name));
+        async move { told(&engine.fork_timeline(&ada, name, &timeline_id("one"), None, None).await) }
+    };
+    assert_eq!(fork(&home, "three").await, "ok");
+    for restarts in [false, true] {
+        if restarts {
+            home = home.reopen().await;
+        }
+        assert_eq!(make(&home, &ada, "four").await, expected);
+        assert_eq!(told(&home.engine.change_clock(&ada, on("four"), ClockCommand::Pause, None).await), expected);
+        assert_eq!(fork(&home, "four").await, expected);
+        // What is refused is not there, and does not count.
+        assert_eq!(home.engine.stats().timelines, 5 + u64::from(restarts));
+        assert_eq!(make(&home, &bob, if restarts { "bobs-too" } else { "bobs" }).await, "ok");
+    }
+    // Who else administers them has made none of them.
+    let lists = PermissionsChange { admin: Some(users(["ada", "bob"])), ..PermissionsChange::default() };
+    home.engine.set_access_control(&ada, timeline_id("one"), lists, None).await.unwrap();
+    assert_eq!(make(&home, &bob, "the-last-of-bob").await, "ok");
+    assert_eq!(make(&home, &bob, "one-more").await, expected);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_timeline_that_could_not_be_kept_does_not_count() {
+    let house = House::with(Options { timelines_per_user_max: 1, ..House::new().options });
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let ada = home.user("ada", false).await;
+    store.set_commits_failing(true);
+    home.engine.create_timeline(&ada, timeline_id("one"), None).await.unwrap_err();
+    store.set_commits_failing(false);
+    home.engine.create_timeline(&ada, timeline_id("one"), None).await.unwrap();
+    home.close().await;
+}
+
+#[tokio::test]
+async fn so_many_users_and_sealed_records_and_no_more() {
+    let options = Options { users_max: 3, data_records_per_timeline_max: 2, ..House::new().options };
+    let house = House::with(options);
+    let home = house.open().await;
+    let make = async |home: &Home<'_>, name: &str| {
+        told(&home.engine.create_user(&home.admin, user_id(name), false, None).await)
+    };
+    assert_eq!([make(&home, "ada").await, make(&home, "bob").await], ["ok", "ok"]);
+    assert_eq!(make(&home, "eve").await, r#"LimitReached { what: "users", max: 3 }"#);
+    home.engine.delete_user(&home.admin, user_id("bob")).await.unwrap();
+    assert_eq!(make(&home, "eve").await, "ok");
+    let seal = async |home: &Home<'_>| {
+        let (data, key) =
+            (Plaintext::new("{}".to_owned().into()), EncryptionKey::new("key".to_owned().into()).unwrap());
+        home.engine.encrypt_data(&home.admin, timeline_id("main"), data, key, None).await
+    };
+    let first = seal(&home).await.unwrap();
+    seal(&home).await.unwrap();
+    let home = home.reopen().await;
+    let expected = r#"LimitReached { what: "sealed records on this timeline, erased ones among them", max: 2 }"#;
+    assert_eq!(told(&seal(&home).await), expected);
+    home.engine.erase_data(&home.admin, ErasureRequest::Data(None, first.data_id), None).await.unwrap();
+    assert_eq!(told(&seal(&home).await), expected);
     home.close().await;
 }
 

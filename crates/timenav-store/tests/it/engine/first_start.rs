@@ -90,7 +90,7 @@ async fn a_crash_before_the_first_checkpoints_are_kept_starts_with_the_key_that_
     let home = house.open().await;
     // Both timelines are written to, so that both have a checkpoint outside again.
     home.engine.read_clock(&home.admin, None).await.unwrap();
-    home.engine.users(&home.admin).await.unwrap();
+    home.engine.users(&home.admin, 100, None).await.unwrap();
     home.close().await;
     assert_eq!(house.first_keys.lock().len(), 1, "no second key was made");
 }

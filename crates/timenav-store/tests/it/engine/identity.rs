@@ -60,8 +60,8 @@ async fn a_user_that_goes_takes_keys_along_and_leaves_a_last_operator() {
     let bob = home.engine.authenticate(&bob.secret.unwrap()).unwrap();
     home.engine.delete_user(&bob, user_id("ada")).await.unwrap();
     assert!(!home.engine.may_watch(&second, &ada.timeline_id), "the keys are gone");
-    assert_eq!(told(&home.engine.read_clock(&second, None).await), "Hidden");
-    let users = home.engine.users(&bob).await.unwrap();
+    assert_eq!(told(&home.engine.read_clock(&second, None).await), "Unidentified(Invalid)");
+    let (users, _) = home.engine.users(&bob, 100, None).await.unwrap();
     assert_eq!(users.iter().map(|user| user.user_id.as_str()).collect::<Vec<_>>(), ["bob"]);
     let first_key = house.first_keys.lock()[0].clone();
     assert!(home.engine.authenticate(&first_key).is_err());
@@ -100,7 +100,8 @@ async fn live_keys_are_counted_and_listed_newest_first() {
     let refused = home.engine.create_api_key(&ada, request(None), None).await;
     assert_eq!(told(&refused), r#"LimitReached { what: "live keys of this user", max: 100 }"#);
     let last = last.unwrap();
-    let keys = home.engine.api_keys(&ada, None).await.unwrap();
+    let (keys, next) = home.engine.api_keys(&ada, None, 100, None).await.unwrap();
+    assert_eq!(next, None);
     assert_eq!((keys.len(), &keys[0].key_id, &keys[99].key_id), (100, &last.key_id, &crate::sample::key_id(&ada)));
     home.engine.revoke_api_key(&ada, last.key_id).await.unwrap();
     home.engine.create_api_key(&ada, request(None), None).await.unwrap();
@@ -114,7 +115,7 @@ async fn a_user_that_comes_back_is_another_one() {
     let ada = home.user("ada", false).await;
     home.engine.change_clock(&ada, on("hers"), ClockCommand::Pause, None).await.unwrap();
     home.engine.delete_user(&home.admin, user_id("ada")).await.unwrap();
-    assert_eq!(told(&home.engine.read_clock(&ada, on("hers")).await), "Hidden");
+    assert_eq!(told(&home.engine.read_clock(&ada, on("hers")).await), "Unidentified(Invalid)");
     let home = home.reopen().await;
     let again = home.user("ada", false).await;
     assert_ne!(again.credential, ada.credential);

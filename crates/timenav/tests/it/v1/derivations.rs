@@ -1,0 +1,106 @@
+//! What takes a core for a while, asked for by many at once: passphrases and passwords.
+
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::http::{Answer, Connection, Request};
+use crate::service::Service;
+
+/// More than may wait for their turn.
+const AT_ONCE: usize = 140;
+/// Fewer than a user may try in a minute.
+const LOG_INS: usize = 8;
+const PASSWORD: &str = "correct horse battery";
+
+fn seal(service: &Service) -> Value {
+    let body = json!({ "timeline_id": "main", "data": { "n": 1 }, "encryption_key": "a passphrase" });
+    service.post("/v1/encrypt-data", &body)["data_id"].clone()
+}
+
+/// Sends a request on many connections at once, and returns the answers.
+fn at_once(service: &Service, request: &Request) -> Vec<Answer> {
+    let mut connections: Vec<Connection> = (0..AT_ONCE).map(|_| service.connect()).collect();
+    thread::scope(|scope| {
+        let asked: Vec<_> =
+            connections.iter_mut().map(|one| scope.spawn(move || one.exchange(request).unwrap())).collect();
+        asked.into_iter().map(|one| one.join().unwrap()).collect()
+    })
+}
+
+fn opening(service: &Service, data_id: &Value, key: &str) -> Request {
+    let body = json!({ "data_id": data_id, "encryption_key": key });
+    service.signed(Request::post("/v1/decrypt-data").json(&body))
+}
+
+#[test]
+fn no_more_keys_are_compared_at_once_than_one_after_the_other() {
+    let service = Service::start();
+    let data_id = seal(&service);
+    let free = service.get("/v1/limits", &[])["limits"]["decrypt_failures_free_max"].as_u64().unwrap();
+    let answers = at_once(&service, &opening(&service, &data_id, "a guess"));
+    let (compared, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer.status == 403);
+    assert_eq!(compared.len() as u64, free);
+    for answer in compared {
+        answer.refused(403, "wrong_encryption_key");
+    }
+    for answer in refused {
+        assert!(answer.header("retry-after").is_some_and(|seconds| seconds.parse::<u64>().unwrap() > 50), "{answer}");
+        answer.refused(429, "rate_limited");
+    }
+    service.audit();
+}
+
+#[test]
+fn right_keys_wait_for_each_other_and_open_the_record() {
+    let service = Service::start();
+    let data_id = seal(&service);
+    for answer in at_once(&service, &opening(&service, &data_id, "a passphrase")) {
+        assert_eq!(answer.expect(200)["data"]["n"], 1);
+    }
+    service.audit();
+}
+
+/// Whoever goes away before the answer has tried a key all the same.
+#[test]
+fn a_connection_that_is_cut_has_tried_a_key() {
+    let service = Service::start();
+    let data_id = seal(&service);
+    let guess = opening(&service, &data_id, "a guess");
+    let free = service.get("/v1/limits", &[])["limits"]["decrypt_failures_free_max"].as_u64().unwrap();
+    for _ in 0..free {
+        service.connect().send_request(&guess);
+    }
+    // What is sent is read, and counts at the latest when its end is noticed.
+    let mut compared = 0;
+    while service.send(guess.clone()).status == 403 {
+        compared += 1;
+        assert!(compared <= free, "none of the others counted");
+    }
+    assert!(compared < free, "none of the others counted");
+    service.audit();
+}
+
+#[test]
+fn nobody_is_kept_from_logging_in_by_those_who_seal() {
+    let service = Service::start();
+    service.set_password("admin", PASSWORD);
+    let eve = service.user("eve");
+    let body = json!({ "timeline_id": "eves", "data": {}, "encryption_key": "a passphrase" });
+    let sealing = Request::post("/v1/encrypt-data").json(&body).key(&eve);
+    // Another user seals too, and has turns between.
+    let own = service.signed(Request::post("/v1/encrypt-data").json(&json!({
+        "timeline_id": "main", "data": {}, "encryption_key": "a passphrase" })));
+    thread::scope(|scope| {
+        let eves = scope.spawn(|| at_once(&service, &sealing));
+        for _ in 0..LOG_INS {
+            let answer = service.try_log_in("admin", PASSWORD);
+            assert_eq!(answer.status, 200, "{answer}");
+            assert_eq!(service.send(own.clone()).status, 200);
+        }
+        let sealed = eves.join().unwrap();
+        let busy = sealed.iter().filter(|answer| answer.status == 429).count();
+        assert!(busy > 0 && sealed.iter().all(|answer| matches!(answer.status, 200 | 429)), "{busy} of {AT_ONCE}");
+    });
+    service.audit();
+}
