@@ -25,20 +25,20 @@ pub enum PasswordMatch {
 /// Whoever controls an implementation reads every password that passes through it, and lets in whom they like.
 #[async_trait]
 pub trait Passwords: Send + Sync + 'static {
-    /// Returns what is to be kept of a user's password, as a PHC string, in the turn of that user. Two calls with the same password give different
+    /// Returns what is to be kept of a user's password, as a PHC string, in the turn of the user who asks. Two calls with the same password give different
     /// ones.
     ///
     /// # Errors
     /// [`VaultError::Busy`] or [`VaultError::Failed`].
-    async fn hash(&self, user: &UserId, password: Password) -> Result<String, VaultError>;
+    async fn hash(&self, asker: Option<&UserId>, password: Password) -> Result<String, VaultError>;
 
-    /// Compares a password with what is kept, in the turn of the user who is named. It takes as long where nothing is.
+    /// Compares a password with what is kept, in the turn of the user who asks, if that is known. It takes as long where nothing is.
     ///
     /// # Errors
     /// [`VaultError::Busy`] or [`VaultError::Failed`].
     async fn compare(
         &self,
-        user: &UserId,
+        asker: Option<&UserId>,
         password: Password,
         kept: Option<Arc<str>>,
     ) -> Result<PasswordMatch, VaultError>;

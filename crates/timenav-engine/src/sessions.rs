@@ -140,7 +140,7 @@ impl Engine {
         let directory = self.directory();
         let kept = directory.passwords.get(&user_id).filter(|_| directory.users.contains_key(&user_id)).cloned();
         let phc = kept.as_ref().map(|kept| Arc::clone(&kept.phc));
-        let matched = passwords.compare(&user_id, password.clone(), phc).await.map_err(busy)?;
+        let matched = passwords.compare(None, password.clone(), phc).await.map_err(busy)?;
         let (Some(compared), PasswordMatch::Right | PasswordMatch::RightButWeak) = (kept, matched) else {
             // A name that is no user's may be a password in the wrong field.
             let whose = directory.users.get(&user_id).map_or("nobody", |user| user.user_id.as_str());
@@ -150,7 +150,7 @@ impl Engine {
         };
         let rehashed = match matched {
             PasswordMatch::RightButWeak => {
-                let phc = passwords.hash(&user_id, password).await.map_err(busy)?;
+                let phc = passwords.hash(None, password).await.map_err(busy)?;
                 // When it was set does not change.
                 Some(self.sealed_password(KeptPassword { phc: phc.into(), ..(*compared).clone() }))
             }
@@ -298,7 +298,7 @@ impl Engine {
             (true, Some(current)) => Some(self.compare_current(caller, passwords, current).await?),
         };
         password.check(&of).map_err(|weak| Refusal::invalid("password", weak.to_string()))?;
-        let phc = passwords.hash(&of, password).await.map_err(busy)?;
+        let phc = passwords.hash(Some(&caller.user_id), password).await.map_err(busy)?;
         let kept = KeptPassword { user_id: of.clone(), phc: phc.into(), set_at: self.now(), seal: [0; 32] };
         let kept_session = caller.session_id().filter(|_| is_own).cloned();
         let command = SessionCommand::SetPassword(NewPassword { password: kept, compared, kept: kept_session });
@@ -315,7 +315,7 @@ impl Engine {
     ) -> Result<KeptPassword, Refusal> {
         let kept = self.directory().passwords.get(&caller.user_id).cloned();
         let phc = kept.as_ref().map(|kept| Arc::clone(&kept.phc));
-        let matched = passwords.compare(&caller.user_id, current, phc).await.map_err(busy)?;
+        let matched = passwords.compare(Some(&caller.user_id), current, phc).await.map_err(busy)?;
         if let Some(kept) = kept.filter(|_| matched != PasswordMatch::Wrong) {
             return Ok((*kept).clone());
         }

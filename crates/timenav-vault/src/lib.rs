@@ -74,7 +74,7 @@ impl Vault for AesVault {
         if is_quick(&key, data.as_str().len()) {
             return seal(&place, &data, &key, salt, nonce);
         }
-        self.turns.work(user, move || seal(&place, &data, &key, salt, nonce)).await
+        self.turns.work(Some(user), move || seal(&place, &data, &key, salt, nonce)).await
     }
 
     async fn open(
@@ -87,7 +87,7 @@ impl Vault for AesVault {
         if is_quick(&key, sealed.ciphertext.len()) {
             return open(&place, sealed, &key);
         }
-        self.turns.work(user, move || open(&place, sealed, &key)).await
+        self.turns.work(Some(user), move || open(&place, sealed, &key)).await
     }
 }
 

@@ -129,9 +129,9 @@ async fn so_many_wait_and_no_more() {
     let per_user = KEY_DERIVATIONS_WAITING_PER_USER_MAX;
     let name = |number: usize| user(&format!("u{}", number / per_user));
     let working: Vec<_> =
-        (0..KEY_DERIVATIONS_MAX).map(|number| vault.turns.wait(&user(&format!("w{number}"))).unwrap()).collect();
+        (0..KEY_DERIVATIONS_MAX).map(|number| vault.turns.wait(Some(&user(&format!("w{number}")))).unwrap()).collect();
     let waiting: Vec<_> =
-        (0..KEY_DERIVATIONS_WAITING_MAX).map(|number| vault.turns.wait(&name(number)).unwrap()).collect();
+        (0..KEY_DERIVATIONS_WAITING_MAX).map(|number| vault.turns.wait(Some(&name(number))).unwrap()).collect();
     let long = "x".repeat(QUICK_BYTES_MAX + 1);
     for (data, with) in [("{}", "a passphrase"), (long.as_str(), RANDOM)] {
         let refused = vault.seal(&user("ada"), place("main", "data_a"), text(data), key(with)).await;

@@ -23,14 +23,24 @@ pub struct Turns(Arc<Mutex<Line>>);
 struct Line {
     working: usize,
     waiting: usize,
-    users: HashMap<UserId, OfUser>,
-    /// Users with somebody who waits and nobody who works, the one who has waited longest first.
-    next: VecDeque<UserId>,
+    askers: HashMap<Asker, Asked>,
+    /// Those of whom something waits and nothing is worked at, the one who has waited longest first.
+    next: VecDeque<Asker>,
+    /// How often somebody asked of whom nothing is known.
+    strangers: u64,
 }
 
-/// What is asked for in one user's name.
+/// In whose name something is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Asker {
+    User(UserId),
+    /// Whoever logs in: one of their own for each time. How often they may is somebody else's business.
+    Stranger(u64),
+}
+
+/// What is asked for in one name.
 #[derive(Default)]
-struct OfUser {
+struct Asked {
     works: bool,
     waiting: VecDeque<oneshot::Sender<Turn>>,
 }
@@ -38,7 +48,7 @@ struct OfUser {
 /// A turn that somebody has. It goes on to the next one when it is dropped.
 pub(crate) struct Turn {
     turns: Turns,
-    user: UserId,
+    asker: Asker,
 }
 
 impl Turns {
@@ -46,7 +56,7 @@ impl Turns {
     /// that takes nothing but a moment must not wait for somebody's passphrase.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
-        user: &UserId,
+        user: Option<&UserId>,
         work: impl FnOnce() -> Result<T, VaultError> + Send + 'static,
     ) -> Result<T, VaultError> {
         let turn = self.wait(user)?.await.map_err(|_| VaultError::Failed)?;
@@ -62,10 +72,15 @@ impl Turns {
     }
 
     /// Queues up, and returns what gives the turn.
-    pub(crate) fn wait(&self, user: &UserId) -> Result<oneshot::Receiver<Turn>, VaultError> {
+    pub(crate) fn wait(&self, user: Option<&UserId>) -> Result<oneshot::Receiver<Turn>, VaultError> {
         let (sender, receiver) = oneshot::channel();
         let mut line = self.0.lock();
-        line.enter(user, sender)?;
+        let asker = match user {
+            Some(user) => Asker::User(user.clone()),
+            None => Asker::Stranger(line.strangers),
+        };
+        line.strangers += u64::from(user.is_none());
+        line.enter(asker, sender)?;
         let turns = line.give(self);
         drop(line);
         hand_over(turns);
@@ -74,10 +89,10 @@ impl Turns {
 }
 
 impl Line {
-    fn enter(&mut self, user: &UserId, waiting: oneshot::Sender<Turn>) -> Result<(), VaultError> {
+    fn enter(&mut self, asker: Asker, waiting: oneshot::Sender<Turn>) -> Result<(), VaultError> {
         let is_full = |line: &Self| {
-            let of_user = line.users.get(user).map_or(0, |of_user| of_user.waiting.len());
-            line.waiting >= KEY_DERIVATIONS_WAITING_MAX || of_user >= KEY_DERIVATIONS_WAITING_PER_USER_MAX
+            let own = line.askers.get(&asker).map_or(0, |asked| asked.waiting.len());
+            line.waiting >= KEY_DERIVATIONS_WAITING_MAX || own >= KEY_DERIVATIONS_WAITING_PER_USER_MAX
         };
         if is_full(self) {
             self.forget_those_who_left();
@@ -85,49 +100,49 @@ impl Line {
                 return Err(VaultError::Busy);
             }
         }
-        let of_user = self.users.entry(user.clone()).or_default();
-        if of_user.waiting.is_empty() && !of_user.works {
-            self.next.push_back(user.clone());
+        let asked = self.askers.entry(asker.clone()).or_default();
+        if asked.waiting.is_empty() && !asked.works {
+            self.next.push_back(asker);
         }
-        of_user.waiting.push_back(waiting);
+        asked.waiting.push_back(waiting);
         self.waiting += 1;
         Ok(())
     }
 
     /// Frees the places of those whose request has ended.
     fn forget_those_who_left(&mut self) {
-        for of_user in self.users.values_mut() {
-            of_user.waiting.retain(|waiting| !waiting.is_closed());
+        for asked in self.askers.values_mut() {
+            asked.waiting.retain(|waiting| !waiting.is_closed());
         }
-        self.users.retain(|_, of_user| of_user.works || !of_user.waiting.is_empty());
-        self.next.retain(|user| self.users.contains_key(user));
-        self.waiting = self.users.values().map(|of_user| of_user.waiting.len()).sum();
+        self.askers.retain(|_, asked| asked.works || !asked.waiting.is_empty());
+        self.next.retain(|asker| self.askers.contains_key(asker));
+        self.waiting = self.askers.values().map(|asked| asked.waiting.len()).sum();
     }
 
     /// Gives turns to those who are next, as many as there are.
     fn give(&mut self, turns: &Turns) -> Vec<(oneshot::Sender<Turn>, Turn)> {
         let mut given = Vec::new();
         while self.working < KEY_DERIVATIONS_MAX
-            && let Some(user) = self.next.pop_front()
+            && let Some(asker) = self.next.pop_front()
         {
-            let Some(of_user) = self.users.get_mut(&user) else { continue };
-            let Some(waiting) = of_user.waiting.pop_front() else { continue };
-            of_user.works = true;
+            let Some(asked) = self.askers.get_mut(&asker) else { continue };
+            let Some(waiting) = asked.waiting.pop_front() else { continue };
+            asked.works = true;
             self.waiting -= 1;
             self.working += 1;
-            given.push((waiting, Turn { turns: turns.clone(), user }));
+            given.push((waiting, Turn { turns: turns.clone(), asker }));
         }
         given
     }
 
-    fn end(&mut self, user: &UserId) {
+    fn end(&mut self, asker: &Asker) {
         self.working -= 1;
-        let Some(of_user) = self.users.get_mut(user) else { return };
-        of_user.works = false;
-        if of_user.waiting.is_empty() {
-            self.users.remove(user);
+        let Some(asked) = self.askers.get_mut(asker) else { return };
+        asked.works = false;
+        if asked.waiting.is_empty() {
+            self.askers.remove(asker);
         } else {
-            self.next.push_back(user.clone());
+            self.next.push_back(asker.clone());
         }
     }
 }
@@ -143,7 +158,7 @@ fn hand_over(turns: Vec<(oneshot::Sender<Turn>, Turn)>) {
 impl Drop for Turn {
     fn drop(&mut self) {
         let mut line = self.turns.0.lock();
-        line.end(&self.user);
+        line.end(&self.asker);
         let turns = line.give(&self.turns);
         drop(line);
         hand_over(turns);
@@ -174,11 +189,12 @@ mod tests {
         let turns = Turns::default();
         // One asks for much, before all others.
         let mut greedy: Vec<_> =
-            (0..KEY_DERIVATIONS_WAITING_PER_USER_MAX).map(|_| turns.wait(&user("greedy")).unwrap()).collect();
+            (0..KEY_DERIVATIONS_WAITING_PER_USER_MAX).map(|_| turns.wait(Some(&user("greedy"))).unwrap()).collect();
         let first = is_given(&mut greedy[0]).expect("nobody else is there");
         assert!(is_given(&mut greedy[1]).is_none(), "one of each user at a time");
-        let mut others: Vec<_> =
-            (1..KEY_DERIVATIONS_MAX + 2).map(|number| turns.wait(&user(&format!("u{number}"))).unwrap()).collect();
+        let mut others: Vec<_> = (1..KEY_DERIVATIONS_MAX + 2)
+            .map(|number| turns.wait(Some(&user(&format!("u{number}")))).unwrap())
+            .collect();
         let mut held: Vec<Turn> = Vec::new();
         for other in &mut others[..KEY_DERIVATIONS_MAX - 1] {
             held.push(is_given(other).expect("there are turns left"));
@@ -199,7 +215,19 @@ mod tests {
             drop(is_given(rest).expect("one after the other"));
         }
         let line = turns.0.lock();
-        assert!(line.users.is_empty() && line.next.is_empty() && (line.working, line.waiting) == (0, 0));
+        assert!(line.askers.is_empty() && line.next.is_empty() && (line.working, line.waiting) == (0, 0));
+    }
+
+    #[test]
+    fn those_who_are_nobody_known_hold_up_nobody() {
+        let turns = Turns::default();
+        let mut all: Vec<_> =
+            (0..KEY_DERIVATIONS_MAX + KEY_DERIVATIONS_WAITING_MAX).map(|_| turns.wait(None).unwrap()).collect();
+        assert!(turns.wait(None).is_err(), "so many in all");
+        for waiting in &mut all {
+            drop(is_given(waiting).expect("in the order in which they came"));
+        }
+        assert!(turns.0.lock().askers.is_empty());
     }
 
     #[test]
@@ -207,18 +235,18 @@ mod tests {
         let turns = Turns::default();
         let mut held = Vec::new();
         for number in 0..KEY_DERIVATIONS_MAX {
-            held.push(is_given(&mut turns.wait(&user(&format!("u{number}"))).unwrap()).unwrap());
+            held.push(is_given(&mut turns.wait(Some(&user(&format!("u{number}")))).unwrap()).unwrap());
         }
         let per_user = KEY_DERIVATIONS_WAITING_PER_USER_MAX;
-        let mut waiting: Vec<_> = (0..per_user).map(|_| turns.wait(&user("one")).unwrap()).collect();
-        assert!(turns.wait(&user("one")).is_err(), "so many of one user");
+        let mut waiting: Vec<_> = (0..per_user).map(|_| turns.wait(Some(&user("one"))).unwrap()).collect();
+        assert!(turns.wait(Some(&user("one"))).is_err(), "so many of one user");
         for number in per_user..KEY_DERIVATIONS_WAITING_MAX {
-            waiting.push(turns.wait(&user(&format!("w{}", number / per_user))).unwrap());
+            waiting.push(turns.wait(Some(&user(&format!("w{}", number / per_user)))).unwrap());
         }
-        assert!(turns.wait(&user("another")).is_err(), "so many in all");
+        assert!(turns.wait(Some(&user("another"))).is_err(), "so many in all");
         waiting.drain(..per_user);
-        let mut one = turns.wait(&user("one")).unwrap();
-        let mut another = turns.wait(&user("another")).unwrap();
+        let mut one = turns.wait(Some(&user("one"))).unwrap();
+        let mut another = turns.wait(Some(&user("another"))).unwrap();
         // Everybody else leaves while they wait, and those who stay have their turns.
         waiting.clear();
         drop(held.pop());

@@ -29,8 +29,38 @@ export interface SessionRow {
   is_current: boolean;
 }
 
-export async function readUsers(signal?: AbortSignal): Promise<User[]> {
-  return (await call<{ users: User[] }>('GET', 'v1/users', signal ? { signal } : {})).users;
+const PAGE_ITEMS = 1_000;
+/** Pages that are read of a list. More than anybody looks through. */
+const PAGES_MAX = 20;
+
+type Page<Name extends string, Item> = Record<Name, Item[]> & { next_cursor?: string | null; has_more: boolean };
+
+/** Reads a list page after page. */
+async function readAll<Name extends string, Item>(
+  path: string,
+  name: Name,
+  query: Record<string, string>,
+  signal?: AbortSignal,
+): Promise<Item[]> {
+  const all: Item[] = [];
+  let cursor: string | null = null;
+  for (let number = 0; number < PAGES_MAX; number += 1) {
+    const asked: Record<string, string | number> = { ...query, limit: PAGE_ITEMS, ...(cursor === null ? {} : { cursor }) };
+    const page: Page<Name, Item> = await call<Page<Name, Item>>('GET', path, { query: asked, ...(signal ? { signal } : {}) });
+    all.push(...page[name]);
+    cursor = page.has_more ? (page.next_cursor ?? null) : null;
+    if (cursor === null) break;
+  }
+  return all;
+}
+
+export function readUsers(signal?: AbortSignal): Promise<User[]> {
+  return readAll<'users', User>('v1/users', 'users', {}, signal);
+}
+
+/** Returns keys of a user, newest first, those that work no more among them. */
+export function readKeys(query: { user_id?: string }, signal: AbortSignal): Promise<ApiKey[]> {
+  return readAll<'api_keys', ApiKey>('v1/api-keys', 'api_keys', query, signal);
 }
 
 /** Permissions with the tag that a change of them is bound to. */

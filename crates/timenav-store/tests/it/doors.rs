@@ -268,14 +268,14 @@ impl FakePasswords {
 
 #[async_trait]
 impl Passwords for FakePasswords {
-    async fn hash(&self, _user: &UserId, password: Password) -> Result<String, VaultError> {
+    async fn hash(&self, _asker: Option<&UserId>, password: Password) -> Result<String, VaultError> {
         let scheme = self.enter()?;
         Ok(format!("{scheme}${}", password.as_str()))
     }
 
     async fn compare(
         &self,
-        _user: &UserId,
+        _asker: Option<&UserId>,
         password: Password,
         kept: Option<Arc<str>>,
     ) -> Result<PasswordMatch, VaultError> {

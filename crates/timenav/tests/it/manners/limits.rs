@@ -142,7 +142,7 @@ fn edge(name: &str) -> Option<Edge> {
         "stream_changes_kept_max" => Looked(kept_changes),
         "page_items_default" => Tested(PAGING, "pages_are_as_long_as_asked"),
         "password_bytes_max" => Tested(PASSWORD, "a_password_has_a_length"),
-        "password_chars_min" => Tested(PASSWORD, "a_new_password_is_long_enough_and_not_the_users_name"),
+        "password_chars_min" => Tested(PASSWORD, "a_new_password_is_long_enough_and_not_easily_guessed"),
         "sessions_per_user_max" | "sessions_swept_max" => {
             Tested(SESSIONS, "so_many_sessions_last_and_those_that_ran_out_are_swept")
         }

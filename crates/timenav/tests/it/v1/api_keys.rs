@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{PREFIXES, send};
-use crate::http::{Answer, Request};
+use crate::http::{Answer, Request, target};
 use crate::service::Service;
 use crate::snapshot;
 
@@ -191,5 +191,49 @@ fn keys_are_limited() {
     let refused =
         send(&service, "/v1/api-keys", &json!({ "label": "x".repeat(257) })).refused(400, "invalid_parameter");
     assert_eq!(refused["errors"][0]["pointer"], "#/label");
+    service.audit();
+}
+
+#[test]
+fn keys_are_listed_page_by_page_and_stopped_ones_for_ever() {
+    let mut service = Service::start();
+    let ada = service.user("ada");
+    let mut made: Vec<String> = Vec::new();
+    for number in 0..7 {
+        let key = service.post("/v1/api-keys", &json!({ "user_id": "ada", "label": format!("{number}") }));
+        made.push(key["key_id"].as_str().unwrap().to_owned());
+    }
+    for stopped in &made[..5] {
+        service.send(Request::new("DELETE", &format!("/v1/api-keys/{stopped}"))).expect(200);
+    }
+    for restarts in [false, true] {
+        if restarts {
+            service.restart();
+        }
+        let (mut seen, mut cursor) = (Vec::new(), None::<String>);
+        loop {
+            let mut parameters = vec![("limit", "3")];
+            parameters.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+            let page = service.send(Request::get(&target("/v1/api-keys", &parameters)).key(&ada)).expect(200);
+            seen.extend(page["api_keys"].as_array().unwrap().clone());
+            assert_eq!(page["has_more"], page["next_cursor"].is_string());
+            match page["next_cursor"].as_str() {
+                Some(next) => cursor = Some(next.to_owned()),
+                None => break,
+            }
+        }
+        let ids: Vec<&str> = seen.iter().map(|key| key["key_id"].as_str().unwrap()).collect();
+        assert_eq!(ids[..7], made.iter().rev().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(seen.len(), 8, "and the first one");
+        let stopped = seen.iter().filter(|key| key.get("revoked_at").is_some()).count();
+        assert_eq!(stopped, 5, "those that were stopped are told for ever");
+    }
+    // A cursor is a key of the same user.
+    let others = service.get("/v1/api-keys", &[])["api_keys"][0]["key_id"].as_str().unwrap().to_owned();
+    for wrong in [others.as_str(), "key_nothing", "x y"] {
+        let ask = Request::get(&target("/v1/api-keys", &[("cursor", wrong)])).key(&ada);
+        let refused = service.send(ask).refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/cursor", "{wrong}");
+    }
     service.audit();
 }

@@ -32,6 +32,31 @@ fn users_come_and_go() {
 }
 
 #[test]
+fn users_are_listed_page_by_page() {
+    let service = Service::start();
+    for number in 0..5 {
+        send(&service, "/v1/users", &json!({ "user_id": format!("u{number}") })).expect(201);
+    }
+    let (mut seen, mut cursor) = (Vec::new(), None::<String>);
+    loop {
+        let mut parameters = vec![("limit", "2")];
+        parameters.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+        let page = service.get("/v1/users", &parameters);
+        seen.extend(page["users"].as_array().unwrap().iter().map(|user| user["user_id"].as_str().unwrap().to_owned()));
+        assert_eq!(page["has_more"], page["next_cursor"].is_string());
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = Some(next.to_owned()),
+            None => break,
+        }
+    }
+    assert_eq!(seen, ["admin", "u0", "u1", "u2", "u3", "u4"]);
+    // A user who is gone marks a place all the same.
+    remove(&service, "u2").expect(200);
+    assert_eq!(service.get("/v1/users", &[("cursor", "u2")])["users"][0]["user_id"], "u3");
+    service.audit();
+}
+
+#[test]
 fn names_are_1_to_128_of_some_characters() {
     let service = Service::start();
     let longest = "x".repeat(128);
