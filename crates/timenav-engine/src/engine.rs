@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use timenav_core::access::{self, Demand, Denial};
 use timenav_core::ids::{TimelineId, UserId, type_id};
 use timenav_core::limits::{
