@@ -93,6 +93,8 @@ pub(crate) enum Command {
     RotateSigningKey,
     /// Log that somebody was refused.
     LogRefusal { operation: String, code: &'static str, detail: String },
+    /// Log how many strangers were refused without an entry each.
+    LogRefusals { payload: String },
 }
 
 impl Command {
@@ -117,7 +119,8 @@ impl Command {
             | Self::LogScan { .. }
             | Self::LogRollbackAccepted { .. }
             | Self::RotateSigningKey
-            | Self::LogRefusal { .. } => None,
+            | Self::LogRefusal { .. }
+            | Self::LogRefusals { .. } => None,
         }
     }
 
@@ -185,6 +188,7 @@ impl Command {
             Self::LogRollbackAccepted { .. } => action::ACCEPT_ROLLBACK,
             Self::RotateSigningKey => action::ROTATE_SIGNING_KEY,
             Self::LogRefusal { .. } => action::UNAUTHORIZED,
+            Self::LogRefusals { .. } => action::UNAUTHORIZED_COUNTED,
         }
     }
 }

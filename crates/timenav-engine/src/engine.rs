@@ -32,7 +32,9 @@ use crate::opening::{self, OpenError};
 use crate::outside::Outside;
 use crate::passwords::Passwords;
 use crate::published::Published;
+use crate::read_parameters;
 use crate::refusal::Refusal;
+use crate::refused::CountedRefusals;
 use crate::scan::ScanPlaces;
 use crate::seldom::Seldom;
 use crate::sessions;
@@ -160,6 +162,7 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) live: Live,
     pub(crate) attempts: Attempts,
+    counted_refusals: CountedRefusals,
     pub(crate) views: Views,
     scans: ScanPlaces,
     long_work: LongWork,
@@ -248,6 +251,7 @@ impl Engine {
             options,
             live: Live::default(),
             attempts: Attempts::default(),
+            counted_refusals: CountedRefusals::default(),
             views: Views::default(),
             scans: ScanPlaces::default(),
             long_work,
@@ -276,8 +280,10 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Takes no more submissions, and returns when all that were taken are durable.
+    /// Tells what refusals were counted, takes no more submissions, and returns when all that were taken are durable.
     pub async fn close(&self) {
+        // Where it cannot be told, that is logged.
+        let _ = self.tell_counted_refusals().await;
         self.0.submissions.write().take();
         let threads: Vec<_> = self.0.threads.lock().drain(..).collect();
         let joined = tokio::task::spawn_blocking(move || threads.into_iter().all(|thread| thread.join().is_ok())).await;
@@ -366,6 +372,10 @@ impl Engine {
 
     pub(crate) fn long_work(&self) -> &LongWork {
         &self.0.shared.long_work
+    }
+
+    pub(crate) fn counted_refusals(&self) -> &CountedRefusals {
+        &self.0.shared.counted_refusals
     }
 
     pub(crate) fn scan_places(&self) -> &ScanPlaces {
@@ -459,7 +469,7 @@ impl Engine {
         operation: &'static str,
         parameters: String,
     ) -> Result<(), Refusal> {
-        let command = Command::LogRead { operation, parameters };
+        let command = Command::LogRead { operation, parameters: read_parameters::kept(parameters) };
         match self.options().read_log {
             ReadLog::Durable => self.submit(caller, timeline.clone(), command, None).await.map(|_| ()),
             ReadLog::Buffered => {

@@ -277,7 +277,7 @@ impl LedgerStream {
         let topic = match &*record.action {
             action::RECORD_EVENT | action::CORRECT_EVENT => Topic::Events,
             action::MANIPULATE_EVENT => Topic::Interventions,
-            action::READ | action::UNAUTHORIZED => return Ok(None),
+            action::READ | action::UNAUTHORIZED | action::UNAUTHORIZED_COUNTED => return Ok(None),
             _ => Topic::Clock,
         };
         if !self.topics.contains(&topic) {

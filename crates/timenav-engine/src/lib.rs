@@ -32,6 +32,8 @@ mod rotation;
 mod scan;
 mod cursor;
 mod refusal;
+mod refused;
+mod read_parameters;
 mod idempotency;
 
 mod committer;
@@ -83,7 +85,9 @@ pub use paradoxes::{Consequences, MonitorParadox, OnParadox, ParadoxPage, Surrou
 pub use passwords::{PasswordMatch, Passwords};
 pub use places::{Understood, name_key};
 pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, TileRequest};
+pub use read_parameters::READ_PARAMETERS_BYTES_MAX;
 pub use refusal::Refusal;
+pub use refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};
 pub use rotation::Rotation;
 pub use scan::{
     AskedScan, Checked, Detection, EntryMarks, EntryRow, KeptCheckpoint, KeptEvent, KeptRows, Orphan, Progress,
@@ -92,7 +96,7 @@ pub use scan::{
 };
 pub use scan_events::{EventMarks, EventSummary};
 pub use seldom::Seldom;
-pub use sessions::{NewSession, PasswordRequest, SessionView};
+pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
 pub use state::{Anchor, ApiKey, KeptPassword, Session, SessionSpans, TimelineState, User};
 pub use store::{

@@ -123,6 +123,9 @@ pub struct PasswordRequest {
     pub current: Option<Password>,
 }
 
+/// The stable word for a request that a page of another site sends with a user's cookie.
+pub const CROSS_SITE_CODE: &str = "cross_site_request";
+
 impl Engine {
     /// Begins a session for a user who shows their password, in the place of the one that they may be in. `None`
     /// where user and password do not belong together, which is logged; whether there is such a user is not told,
@@ -136,6 +139,23 @@ impl Engine {
         password: Password,
         before: Option<&Caller>,
     ) -> Result<Option<NewSession>, Refusal> {
+        let new = self.log_in_counted(user_id, password, before).await?;
+        match new {
+            Ok(new) => Ok(Some(new)),
+            Err(detail) => self.log_failed_log_in(detail).await.map(|()| None),
+        }
+    }
+
+    /// As [`Engine::log_in`], but a refusal is not logged: it is the reason that is returned, and whoever asks counts it.
+    ///
+    /// # Errors
+    /// As [`Engine::log_in`].
+    pub async fn log_in_counted(
+        &self,
+        user_id: UserId,
+        password: Password,
+        before: Option<&Caller>,
+    ) -> Result<Result<NewSession, String>, Refusal> {
         let passwords = self.passwords()?;
         let directory = self.directory();
         let kept = directory.passwords.get(&user_id).filter(|_| directory.users.contains_key(&user_id)).cloned();
@@ -145,8 +165,7 @@ impl Engine {
             // A name that is no user's may be a password in the wrong field.
             let whose = directory.users.get(&user_id).map_or("nobody", |user| user.user_id.as_str());
             let detail = format!("a password was shown that is not that of `{whose}`");
-            self.log_failed_log_in(detail).await?;
-            return Ok(None);
+            return Ok(Err(detail));
         };
         let rehashed = match matched {
             PasswordMatch::RightButWeak => {
@@ -162,12 +181,9 @@ impl Engine {
         let replaced = before.and_then(Caller::session_id).cloned();
         let new = NewLogIn { session, replaced, compared: (*compared).clone(), rehashed };
         match self.submit(&caller, self.system()?, SessionCommand::LogIn(new).into(), None).await {
-            Ok(_) => Ok(Some(NewSession { caller, secret })),
+            Ok(_) => Ok(Ok(NewSession { caller, secret })),
             // The password was changed or the user removed while this one was compared.
-            Err(Refusal::WrongPassword) => {
-                self.log_failed_log_in("the password was changed meanwhile".to_owned()).await?;
-                Ok(None)
-            }
+            Err(Refusal::WrongPassword) => Ok(Err("the password was changed meanwhile".to_owned())),
             Err(refusal) => Err(refusal),
         }
     }
@@ -337,7 +353,7 @@ impl Engine {
     ) -> Result<(), Refusal> {
         let aimed = aimed.map_or_else(|| self.system(), Ok)?;
         let detail = "a page of another site asked with the cookie of a session".to_owned();
-        let command = Command::LogRefusal { operation: operation.to_owned(), code: "cross_site_request", detail };
+        let command = Command::LogRefusal { operation: operation.to_owned(), code: CROSS_SITE_CODE, detail };
         match caller {
             Some(caller) => self.submit(caller, aimed, command, None).await.map(|_| ()),
             None => self.submit_unknown(aimed, command).await.map(|_| ()),

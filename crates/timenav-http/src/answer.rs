@@ -1,8 +1,14 @@
 //! What every answer is made of.
 
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
 use axum::Json;
+use axum::body::{Body, HttpBody};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderName, HeaderValue, StatusCode};
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use http_body::{Frame, SizeHint};
 use serde::Serialize;
 use timenav_engine::LedgerPosition;
 use utoipa::ToSchema;
@@ -56,5 +62,44 @@ impl<T: Serialize> IntoResponse for Changed<T> {
             response.headers_mut().insert(name, HeaderValue::from_static("true"));
         }
         response
+    }
+}
+
+/// Longest answer that counts as given once its head is there, in bytes: it is on its way at once.
+const SHORT_BYTES_MAX: u64 = 64 * 1024;
+
+/// Keeps a place until the whole answer has been taken. That of a stream, which has a limit of its own, is free at once.
+pub(crate) fn hold<P: Unpin + Send + 'static>(response: Response, place: P) -> Response {
+    let is_stream = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
+    let is_short = response.body().size_hint().upper().is_some_and(|bytes| bytes <= SHORT_BYTES_MAX);
+    if is_stream || is_short {
+        return response;
+    }
+    response.map(|body| Body::new(Held { body, _place: place }))
+}
+
+/// A body and what is held until it is sent.
+struct Held<P> {
+    body: Body,
+    _place: P,
+}
+
+impl<P: Unpin> HttpBody for Held<P> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }

@@ -5,13 +5,19 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
+use timenav_core::ids::UserId;
 use timenav_engine::{Engine, Seldom};
 use tokio_util::sync::CancellationToken;
 
+use crate::body::Rooms;
 use crate::connections::ConnectionCounts;
 use crate::metrics::Metrics;
 use crate::rate::Rates;
+use crate::refusals::Refusals;
 use crate::route::Route;
+use crate::shares::Shares;
+use crate::v1::import::{IMPORTS_PER_USER_MAX, IMPORTS_RUNNING_MAX};
+use crate::v1::stream::{STREAMS_MAX, STREAMS_PER_USER_MAX};
 use crate::{auth, console, finish, host, service, v1};
 
 /// What the process tells the HTTP layer.
@@ -27,7 +33,7 @@ pub struct HttpOptions {
     pub public_origin: Option<String>,
     /// Whether people may log in over plain HTTP from other machines.
     pub insecure_log_in: bool,
-    /// Requests that one API key or session may make in a minute; as many as it likes where there is none.
+    /// Requests that one user may make in a minute; as many as they like where there is none.
     pub requests_per_minute: Option<NonZeroU32>,
     /// What becomes of connections.
     pub connections: Arc<ConnectionCounts>,
@@ -51,7 +57,18 @@ pub(crate) struct App {
     pub(crate) rates: Arc<Rates>,
     /// When it was last told that a request could not be carried out.
     pub(crate) unavailable: Arc<Seldom>,
+    pub(crate) refusals: Arc<Refusals>,
+    pub(crate) rooms: Arc<Rooms>,
+    /// Requests that are being answered.
+    pub(crate) requests: Arc<Shares<UserId>>,
+    /// Files that are being imported.
+    pub(crate) imports: Arc<Shares<UserId>>,
+    /// Streams that somebody listens to.
+    pub(crate) streams: Arc<Shares<UserId>>,
 }
+
+/// Requests of one user that may be answered at the same moment.
+pub(crate) const REQUESTS_AT_ONCE_PER_USER_MAX: usize = 256;
 
 /// Prefixes under which every operation is served by the same handler.
 pub(crate) const PREFIXES: [&str; 2] = ["/v1", "/api/v1"];
@@ -86,9 +103,18 @@ pub(crate) fn operations() -> Vec<Route> {
 
 /// Returns the whole service, ready to be served.
 pub fn router(engine: Engine, options: HttpOptions) -> Router {
-    let rates = Arc::new(Rates::new(&engine, options.requests_per_minute));
-    let (options, metrics) = (Arc::new(options), Arc::new(Metrics::new()));
-    let app = App { engine, options, metrics, rates, unavailable: Arc::default() };
+    let app = App {
+        rates: Arc::new(Rates::new(&engine, options.requests_per_minute)),
+        refusals: Arc::new(Refusals::new(engine.clone(), options.closing.clone())),
+        rooms: Arc::new(Rooms::new()),
+        requests: Shares::new(usize::MAX, REQUESTS_AT_ONCE_PER_USER_MAX),
+        imports: Shares::new(IMPORTS_RUNNING_MAX, IMPORTS_PER_USER_MAX),
+        streams: Shares::new(STREAMS_MAX, STREAMS_PER_USER_MAX),
+        unavailable: Arc::default(),
+        engine,
+        options: Arc::new(options),
+        metrics: Arc::new(Metrics::new()),
+    };
     let (mut for_callers, mut for_anybody) = (Router::new(), Router::new());
     for route in operations() {
         for path in route.paths() {

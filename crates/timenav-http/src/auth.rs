@@ -1,38 +1,31 @@
 //! Who asks. Nothing behind this layer runs for somebody who could not be identified.
 
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
 
-use axum::body::{Body, HttpBody, to_bytes};
+use axum::body::{Body, HttpBody};
 use axum::extract::{ConnectInfo, FromRequestParts, MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use http::request::Parts;
 use http::{HeaderMap, Method, header};
 use timenav_core::ids::TimelineId;
-use timenav_engine::{AuthFailure, Caller, Engine, Refusal};
+use timenav_engine::{AuthFailure, CROSS_SITE_CODE, Caller, Engine, Refusal};
 use tokio::time::timeout;
 
 use crate::app::App;
-use crate::params::{CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, WholeBody};
+use crate::body::{CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, STRANGER_BODY_BYTES_MAX, drain};
+use crate::network::Network;
+use crate::params::WholeBody;
 use crate::problem::{Failure, Unwritten};
-use crate::{same_origin, session_cookie};
+use crate::rate::RefusalKind;
+use crate::{answer, same_origin, session_cookie};
 
 /// The path of the one operation whose body is read as it comes.
 pub(crate) const IMPORT_PATH: &str = "/import-events";
-
-/// Bytes of a file that are read and thrown away after it is refused: a client that still sends
-/// does not read its answer.
-pub(crate) const DRAINED_BYTES_MAX: u64 = 4 << 20;
-
-/// How long a refused file is read and thrown away.
-const DRAIN_WAIT: Duration = Duration::from_secs(1);
-/// How long a body may take to arrive; for imports, how long nothing may arrive.
-pub(crate) const BODY_WAIT: Duration = Duration::from_secs(30);
 
 /// How long a timer runs at most for the end of what a caller showed.
 const LOOK_AGAIN: Duration = Duration::from_hours(24);
@@ -51,13 +44,13 @@ impl<S: Sync> FromRequestParts<S> for Authenticated {
 }
 
 /// Where the connection comes from.
-pub(crate) struct Peer(pub(crate) Option<IpAddr>);
+pub(crate) struct Peer(pub(crate) Option<Network>);
 
 impl<S: Sync> FromRequestParts<S> for Peer {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self(address(parts)))
+        Ok(Self(network(parts)))
     }
 }
 
@@ -80,61 +73,143 @@ enum Stranger {
     CrossSite(Option<Caller>),
 }
 
-/// Identifies the caller, or logs the attempt and refuses.
-pub(crate) async fn identify(State(app): State<App>, request: Request, next: Next) -> Response {
-    let (mut parts, body) = request.into_parts();
-    let identified = who(&app, &parts);
-    let streams = parts.uri.path().ends_with(IMPORT_PATH);
-    let body = match (&identified, streams) {
-        (Ok(_), true) => body,
-        // What a stranger would import is of no interest; what it was aimed at is in the query.
-        (Err(_), true) => {
-            drain(body).await;
-            Body::empty()
-        }
-        (_, false) => match whole_body(&parts.method, body).await {
-            Ok(body) => {
-                parts.extensions.insert(body);
-                Body::empty()
-            }
-            // An attempt is logged whatever its body is.
-            Err(_) if identified.is_err() => Body::empty(),
-            Err(failure) => return failure.into_response(),
-        },
-    };
-    if let Ok(caller) = &identified {
-        match app.engine.renew_session(caller).await {
-            Ok(()) => {}
-            // It ended while the body came, and the engine has logged that.
-            Err(refusal) => return refused(&app, refusal.into()),
+impl Stranger {
+    const fn code(&self) -> &'static str {
+        match self {
+            Self::Unidentified(failure) => failure.code(),
+            Self::CrossSite(_) => CROSS_SITE_CODE,
         }
     }
-    match identified {
-        Ok(caller) => pass(&app, caller, parts, body, next).await,
-        Err(stranger) => refuse(&app, stranger, &parts).await,
+}
+
+/// How the body of a request is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// Whole, up to so many bytes, before anything is decided.
+    Whole(usize),
+    /// As it comes, by the handler.
+    AsItComes,
+}
+
+/// Identifies the caller, or logs the attempt and refuses.
+pub(crate) async fn identify(State(app): State<App>, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    let reading = if parts.uri.path().ends_with(IMPORT_PATH) {
+        Reading::AsItComes
+    } else if matches!(parts.method, Method::GET | Method::HEAD) {
+        Reading::Whole(LOOKUP_BODY_BYTES_MAX)
+    } else {
+        Reading::Whole(CHANGE_BODY_BYTES_MAX)
+    };
+    match who(&app, &parts) {
+        Ok(caller) => admit(&app, caller, parts, body, reading, true, next).await,
+        Err(stranger) => turn_away(&app, stranger, parts, body, reading).await,
     }
 }
 
 /// Identifies whoever shows something, and lets others pass too.
 pub(crate) async fn identify_if_shown(State(app): State<App>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    // Strangers send little here: the limit is that of requests that only look.
-    match whole_body(&Method::GET, body).await {
-        Ok(body) => parts.extensions.insert(body),
+    let has_ended = match who(&app, &parts) {
+        Ok(caller) => {
+            return admit(&app, caller, parts, body, Reading::Whole(LOOKUP_BODY_BYTES_MAX), false, next).await;
+        }
+        Err(Stranger::Unidentified(AuthFailure::Missing)) => false,
+        Err(Stranger::Unidentified(AuthFailure::Session)) => true,
+        Err(stranger) => return turn_away(&app, stranger, parts, body, Reading::AsItComes).await,
+    };
+    let held = match app.rooms.read_of_stranger(network(&parts), body).await {
+        Ok(held) => held,
         Err(failure) => return failure.into_response(),
     };
-    match who(&app, &parts) {
-        Ok(caller) => pass(&app, caller, parts, Body::empty(), next).await,
-        Err(Stranger::Unidentified(AuthFailure::Missing)) => next.run(Request::from_parts(parts, Body::empty())).await,
-        Err(Stranger::Unidentified(AuthFailure::Session)) => {
-            let mut response = next.run(Request::from_parts(parts, Body::empty())).await;
-            if !response.headers().contains_key(header::SET_COOKIE) {
-                take_back_cookie(&app, &mut response);
-            }
-            response
-        }
-        Err(stranger) => refuse(&app, stranger, &parts).await,
+    parts.extensions.insert(held.body.clone());
+    let mut response = next.run(Request::from_parts(parts, Body::empty())).await;
+    if has_ended && !response.headers().contains_key(header::SET_COOKIE) {
+        take_back_cookie(&app, &mut response);
     }
+    response
+}
+
+/// Lets a caller on who is known, as far as there is room: what is counted is counted before a body is read.
+async fn admit(
+    app: &App,
+    caller: Caller,
+    mut parts: Parts,
+    body: Body,
+    reading: Reading,
+    is_use: bool,
+    next: Next,
+) -> Response {
+    let place = app.requests.take(&caller.user_id, 1);
+    let place = place.map_err(|spent| Failure::Full { what: "requests", spent, retry_after_seconds: 1 });
+    let counted = place.and_then(|place| {
+        let left = app.rates.request(&caller.user_id).map_err(Failure::TooMany)?;
+        Ok((place, left))
+    });
+    let (place, left) = match counted {
+        Ok(counted) => counted,
+        Err(failure) => {
+            drain(body).await;
+            return failure.into_response();
+        }
+    };
+    let (_held, body) = match reading {
+        Reading::AsItComes => (None, body),
+        Reading::Whole(bytes_max) => match app.rooms.read(&caller.user_id, body, bytes_max).await {
+            Ok(held) => {
+                parts.extensions.insert(held.body.clone());
+                (Some(held), Body::empty())
+            }
+            Err(failure) => return failure.into_response(),
+        },
+    };
+    if is_use {
+        // Where it ended while the body came, the engine has logged that.
+        if let Err(refusal) = app.engine.renew_session(&caller).await {
+            return refused(app, refusal.into());
+        }
+    }
+    let looks = matches!(parts.method, Method::GET | Method::HEAD);
+    let operation = operation(&parts);
+    parts.extensions.insert(caller.clone());
+    let mut response = next.run(Request::from_parts(parts, body)).await;
+    // What took long to find is not told to whoever may not ask for it any more. What was changed was decided by
+    // the engine when it was changed, and is told.
+    if looks
+        && response.status().is_success()
+        && let Err(refusal) = app.engine.check_told(&caller, &operation).await
+    {
+        response = Failure::from(refusal).into_response();
+    }
+    if has_ended(&response) {
+        take_back_cookie(app, &mut response);
+    }
+    if let Some(left) = left {
+        left.write(response.headers_mut());
+    }
+    answer::hold(response, place)
+}
+
+/// Counts the attempt of somebody who is nobody known, looks at what it was aimed at, logs it, and refuses it.
+async fn turn_away(app: &App, stranger: Stranger, mut parts: Parts, body: Body, reading: Reading) -> Response {
+    let network = network(&parts);
+    if let Some(Err(left)) = network.map(|network| app.rates.failed_attempt(network)) {
+        // Past the limit nothing is read of it, and none has an entry of its own.
+        let operation = operation(&parts);
+        app.refusals.count(network, &operation, stranger.code());
+        return Failure::TooMany(left).into_response();
+    }
+    let is_short = body.size_hint().lower() <= STRANGER_BODY_BYTES_MAX as u64;
+    if reading != Reading::AsItComes && is_short {
+        // An attempt is logged whatever its body is.
+        if let Ok(held) = app.rooms.read_of_stranger(network, body).await {
+            parts.extensions.insert(held.body);
+        }
+    } else {
+        // What a stranger would import is of no interest; what it was aimed at is in the query.
+        drain(body).await;
+    }
+    refuse(app, stranger, &parts).await
 }
 
 /// Returns who asks, by what the request shows: a key, or else the cookie of a session.
@@ -156,37 +231,6 @@ fn who(app: &App, parts: &Parts) -> Result<Caller, Stranger> {
     }
 }
 
-async fn pass(app: &App, caller: Caller, mut parts: Parts, body: Body, next: Next) -> Response {
-    let left = match app.rates.request(&caller.credential) {
-        Ok(left) => left,
-        Err(left) => return Failure::TooMany(left).into_response(),
-    };
-    let looks = matches!(parts.method, Method::GET | Method::HEAD);
-    let operation = operation(&parts);
-    parts.extensions.insert(caller.clone());
-    let mut response = next.run(Request::from_parts(parts, body)).await;
-    // What took long to find is not told to whoever may not ask for it any more. What was changed was decided by
-    // the engine when it was changed, and is told.
-    if looks
-        && response.status().is_success()
-        && let Err(refusal) = app.engine.check_told(&caller, &operation).await
-    {
-        response = Failure::from(refusal).into_response();
-    }
-    if has_ended(&response) {
-        take_back_cookie(app, &mut response);
-    }
-    if let Some(left) = left {
-        left.write(response.headers_mut());
-    }
-    response
-}
-
-/// Returns what is attempted, as an entry about a refusal names it.
-fn operation(parts: &Parts) -> String {
-    parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned()
-}
-
 /// Returns the answer of a failure. Whose session has ended gives its cookie back.
 fn refused(app: &App, failure: Failure) -> Response {
     let mut response = failure.into_response();
@@ -201,26 +245,34 @@ fn has_ended(response: &Response) -> bool {
     unwritten.is_some_and(|unwritten| matches!(unwritten.0, Failure::Unidentified(AuthFailure::Session)))
 }
 
-/// Logs an attempt and refuses it.
+/// Logs an attempt that was counted, and refuses it.
 async fn refuse(app: &App, stranger: Stranger, parts: &Parts) -> Response {
-    // Past the limit an attempt is not logged either: nobody shall fill a ledger with them.
-    if let Some(Err(left)) = address(parts).map(|address| app.rates.failed_attempt(address)) {
-        return Failure::TooMany(left).into_response();
-    }
     let operation = operation(parts);
     let aimed = aimed_at(parts);
-    let (logged, failure) = match stranger {
-        Stranger::Unidentified(failure) => {
-            (app.engine.log_unidentified(aimed, &operation, failure).await, Failure::Unidentified(failure))
-        }
-        Stranger::CrossSite(caller) => {
-            (app.engine.log_cross_site(caller.as_ref(), aimed, &operation).await, Failure::CrossSite)
+    let (network, code) = (network(parts), stranger.code());
+    let is_nobody = !matches!(stranger, Stranger::CrossSite(Some(_)));
+    let logged = if is_nobody && !app.rates.tells_refusal(RefusalKind::Other, network) {
+        app.refusals.count(network, &operation, code);
+        Ok(())
+    } else {
+        match &stranger {
+            Stranger::Unidentified(failure) => app.engine.log_unidentified(aimed, &operation, *failure).await,
+            Stranger::CrossSite(caller) => app.engine.log_cross_site(caller.as_ref(), aimed, &operation).await,
         }
     };
     if let Err(refusal) = logged {
         return Failure::from(refusal).into_response();
     }
+    let failure = match stranger {
+        Stranger::Unidentified(failure) => Failure::Unidentified(failure),
+        Stranger::CrossSite(_) => Failure::CrossSite,
+    };
     refused(app, failure)
+}
+
+/// Returns what is attempted, as an entry about a refusal names it.
+fn operation(parts: &Parts) -> String {
+    parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned()
 }
 
 fn take_back_cookie(app: &App, response: &mut Response) {
@@ -258,8 +310,8 @@ pub(crate) async fn while_live<T, E: From<Refusal>>(
 }
 
 /// Returns where the connection comes from. Headers that say something else are not believed.
-pub(crate) fn address(parts: &Parts) -> Option<IpAddr> {
-    parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip())
+pub(crate) fn network(parts: &Parts) -> Option<Network> {
+    parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| Network::of(info.0.ip()))
 }
 
 /// Returns the key that the request shows (RFC 6750 §2.1).
@@ -276,41 +328,6 @@ fn credentials(headers: &HeaderMap) -> Result<&str, AuthFailure> {
         // Another scheme is no credential that is known here.
         Some(_) | None => Err(AuthFailure::Missing),
     }
-}
-
-async fn whole_body(method: &Method, body: Body) -> Result<WholeBody, Failure> {
-    if body.is_end_stream() {
-        return Ok(WholeBody::default());
-    }
-    let looks = matches!(*method, Method::GET | Method::HEAD);
-    let bytes_max = if looks { LOOKUP_BODY_BYTES_MAX } else { CHANGE_BODY_BYTES_MAX };
-    if body.size_hint().lower() > bytes_max as u64 {
-        return Err(Failure::TooLarge { bytes_max });
-    }
-    let whole = timeout(BODY_WAIT, to_bytes(body, bytes_max)).await.map_err(|_| Failure::BodyLost)?;
-    whole.map(WholeBody).map_err(|error| {
-        let source = std::error::Error::source(&error);
-        if source.is_some_and(<dyn std::error::Error>::is::<http_body_util::LengthLimitError>) {
-            Failure::TooLarge { bytes_max }
-        } else {
-            Failure::BodyLost
-        }
-    })
-}
-
-/// Reads on in a body that nobody wants, for a while.
-pub(crate) async fn drain(body: Body) {
-    let mut frames = body.into_data_stream();
-    let mut bytes = 0;
-    let reading = async {
-        while bytes < DRAINED_BYTES_MAX
-            && let Some(Ok(frame)) = frames.next().await
-        {
-            bytes += frame.len() as u64;
-        }
-    };
-    // Whoever sends nothing in that time waits for the answer already.
-    let _ = timeout(DRAIN_WAIT, reading).await;
 }
 
 /// Returns the timeline that a request names, if it names one: in its path, query or body.

@@ -206,11 +206,13 @@ pub(crate) fn log_once(failure: &Failure, id: &RequestId) {
         | Failure::MalformedFile { .. }
         | Failure::MediaType { .. }
         | Failure::TooLarge { .. }
+        | Failure::TooManyValues { .. }
         | Failure::BodyLost
         | Failure::Host { .. }
         | Failure::NoRoute
         | Failure::NotATile { .. }
         | Failure::TooMany(_)
+        | Failure::Full { .. }
         | Failure::Method { .. } => {}
     }
 }

@@ -16,10 +16,6 @@ use crate::wire::{KIND_MARK, OUT_OF_RANGE};
 #[cfg(test)]
 mod tests;
 
-/// Longest body of a request that only looks, in bytes.
-pub(crate) const LOOKUP_BODY_BYTES_MAX: usize = 64 * 1024;
-/// Longest body of a request that changes something, in bytes. Imports have no limit.
-pub(crate) const CHANGE_BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Longest name for which another one is suggested, in bytes: finding the nearest costs length
 /// times length.
 const SUGGESTION_BYTES_MAX: usize = 64;
@@ -28,7 +24,7 @@ const SUGGESTION_BYTES_MAX: usize = 64;
 /// where, wherever it is nested.
 pub(crate) const JSON_DEPTH_MAX: usize = 100;
 
-/// The body of the request, read whole before anybody was identified.
+/// The body of the request, read whole before it is looked at.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WholeBody(pub(crate) Bytes);
 

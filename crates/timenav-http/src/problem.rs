@@ -11,6 +11,7 @@ use timenav_engine::{AuthFailure, Refusal};
 use utoipa::ToSchema;
 
 use crate::rate::Left;
+use crate::shares::Spent;
 
 /// Longest detail or pointer of an error, in bytes: either may quote what was sent.
 const DETAIL_BYTES_MAX: usize = 1_024;
@@ -38,12 +39,16 @@ pub(crate) enum Failure {
     MediaType { expected: &'static str, of_query: bool },
     /// The body is too large.
     TooLarge { bytes_max: usize },
+    /// The body is read into more than there may be of it in memory.
+    TooManyValues { bytes_max: usize },
     /// The body did not arrive.
     BodyLost,
     /// Too many requests came from one place.
     TooMany(Left),
     /// The request does not say for which host it is, or says it in two ways.
     Host { detail: &'static str },
+    /// There are as many at this moment as one user may have, or as all may have together.
+    Full { what: &'static str, spent: Spent, retry_after_seconds: u32 },
     /// There is nothing at this path.
     NoRoute,
     /// The path of a tile is not written as tiles are.
@@ -183,9 +188,10 @@ impl Failure {
             | Self::Host { .. }
             | Self::BodyLost => StatusCode::BAD_REQUEST,
             Self::MediaType { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooLarge { .. } | Self::TooManyValues { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NoRoute | Self::NotATile { .. } => StatusCode::NOT_FOUND,
-            Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::TooMany(_) | Self::Full { spent: Spent::Own, .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::Full { spent: Spent::All, .. } => StatusCode::SERVICE_UNAVAILABLE,
             Self::Method { .. } => StatusCode::METHOD_NOT_ALLOWED,
             Self::Panicked => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -201,11 +207,12 @@ impl Failure {
             Self::MalformedJson { .. } => "malformed_json",
             Self::MalformedFile { .. } => "malformed_file",
             Self::MediaType { .. } => "unsupported_media_type",
-            Self::TooLarge { .. } => "content_too_large",
+            Self::TooLarge { .. } | Self::TooManyValues { .. } => "content_too_large",
             Self::BodyLost => "incomplete_body",
             Self::Host { .. } => "invalid_host",
             Self::NoRoute | Self::NotATile { .. } => "not_found",
-            Self::TooMany(_) => "rate_limited",
+            Self::TooMany(_) | Self::Full { spent: Spent::Own, .. } => "rate_limited",
+            Self::Full { spent: Spent::All, .. } => "unavailable",
             Self::Method { .. } => "method_not_allowed",
             Self::Panicked => "internal",
         }
@@ -291,7 +298,19 @@ impl Failure {
             Self::Parameter(fault) => fault.detail.clone(),
             Self::MediaType { expected, .. } => format!("send `Content-Type: {expected}`"),
             Self::TooLarge { bytes_max } => format!("a body here has at most {bytes_max} bytes"),
-            Self::BodyLost => "the connection ended before the body did".to_owned(),
+            Self::TooManyValues { bytes_max } => format!(
+                "the body holds so many objects, lists and values that reading it would take more than {bytes_max} \
+                 bytes of memory; send it in several requests"
+            ),
+            Self::BodyLost => "the body did not arrive in time, or the connection ended before it did".to_owned(),
+            Self::Full { what, spent: Spent::Own, retry_after_seconds } => format!(
+                "you have as many {what} as one user may have at the same time; wait until some of them are done, and \
+                 try again after {retry_after_seconds} seconds"
+            ),
+            Self::Full { what, spent: Spent::All, retry_after_seconds } => format!(
+                "the service has as many {what} as it can have at the same time; try again in {retry_after_seconds} \
+                 seconds"
+            ),
             Self::TooMany(left) => {
                 format!("the quota `{}` is spent; try again in {} seconds", left.policy(), left.seconds())
             }
@@ -319,11 +338,13 @@ impl Failure {
             | Self::MalformedFile { .. }
             | Self::MediaType { .. }
             | Self::TooLarge { .. }
+            | Self::TooManyValues { .. }
             | Self::BodyLost
             | Self::Host { .. }
             | Self::NoRoute
             | Self::NotATile { .. }
             | Self::TooMany(_)
+            | Self::Full { .. }
             | Self::Method { .. }
             | Self::Panicked => None,
         }
@@ -353,6 +374,7 @@ impl Failure {
                 vec![(header::WWW_AUTHENTICATE, challenge)]
             }
             Self::TooMany(left) => vec![(header::RETRY_AFTER, left.seconds().to_string())],
+            Self::Full { retry_after_seconds, .. } => vec![(header::RETRY_AFTER, retry_after_seconds.to_string())],
             Self::Refused(Refusal::Unavailable(_)) => vec![(header::RETRY_AFTER, "1".to_owned())],
             Self::Refused(Refusal::RateLimited { retry_after_seconds, .. }) => {
                 vec![(header::RETRY_AFTER, retry_after_seconds.to_string())]
@@ -369,6 +391,7 @@ impl Failure {
             | Self::MalformedFile { .. }
             | Self::MediaType { .. }
             | Self::TooLarge { .. }
+            | Self::TooManyValues { .. }
             | Self::BodyLost
             | Self::Host { .. }
             | Self::NoRoute

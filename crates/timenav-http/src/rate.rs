@@ -1,22 +1,25 @@
-//! How many requests come from one place: failed attempts of an address, requests of a key or session, scans
-//! of both, log-ins of a user.
+//! How many requests come from one place: failed attempts of a network, requests of a user, scans of both, log-ins of
+//! a user.
+//!
+//! Users are counted and not what they show: of keys and sessions they make as many as they like.
 //!
 //! Fields as in draft-ietf-httpapi-ratelimit-headers-10, which no other file writes: its syntax has
 //! changed before. Counted on host time, in memory, by the generic cell rate algorithm.
 
 use std::hash::Hash;
-use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use governor::clock::Clock;
 use governor::middleware::StateInformationMiddleware;
 use governor::state::keyed::DashMapStateStore;
-use governor::{Quota, RateLimiter};
+use governor::{InsufficientCapacity, Quota, RateLimiter};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use timenav_core::ids::UserId;
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{Credential, Engine};
+use timenav_engine::Engine;
+
+use crate::network::Network;
 
 mod log_ins;
 
@@ -25,11 +28,17 @@ pub(crate) use self::log_ins::{
     ADDRESS_LOG_INS_PER_MINUTE_MAX, KNOWN_LOG_INS_PER_MINUTE_MAX, LOG_INS_PER_MINUTE_MAX, USER_LOG_INS_PER_MINUTE_MAX,
 };
 
-/// Attempts without a valid key that one address may make in a minute, all at once or spread.
+/// Attempts without a valid key that one network may make in a minute, all at once or spread.
 pub(crate) const FAILED_ATTEMPTS_PER_MINUTE_MAX: u32 = 600;
-/// Scans for tampering that one key may ask for in a minute.
+/// Refusals of strangers from one network that have an entry of their own in a minute.
+pub(crate) const NETWORK_REFUSALS_TOLD_PER_MINUTE_MAX: u32 = 120;
+/// Refusals of strangers from wherever that have an entry of their own in a minute.
+pub(crate) const REFUSALS_TOLD_PER_MINUTE_MAX: u32 = 240;
+/// Records of an import or a batch that count as one request.
+pub(crate) const RECORDS_PER_REQUEST: usize = 100;
+/// Scans for tampering that one user may ask for in a minute.
 pub(crate) const SCANS_PER_MINUTE_MAX: u32 = 60;
-/// Scans for tampering that may be asked for from one address in a minute, by whatever keys.
+/// Scans for tampering that may be asked for from one network in a minute, by whomever.
 pub(crate) const ADDRESS_SCANS_PER_MINUTE_MAX: u32 = 240;
 /// Addresses or keys in memory from which those that are at rest are forgotten.
 const WATCHED_MAX: usize = 10_000;
@@ -56,11 +65,22 @@ type Limiter<K> = RateLimiter<K, DashMapStateStore<K>, HostTime, StateInformatio
 
 /// The limits of this service.
 pub(crate) struct Rates {
-    failed_attempts: Limiter<IpAddr>,
-    requests: Option<Limiter<Credential>>,
-    scans: Limiter<Credential>,
-    address_scans: Limiter<IpAddr>,
+    failed_attempts: Limiter<Network>,
+    network_refusals_told: Limiter<(RefusalKind, Option<Network>)>,
+    refusals_told: Limiter<RefusalKind>,
+    requests: Option<Limiter<UserId>>,
+    scans: Limiter<UserId>,
+    address_scans: Limiter<Network>,
     log_ins: LogIns,
+}
+
+/// What strangers are refused for. Each kind is told up to its own limit, so that none hides the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum RefusalKind {
+    /// A password that was wrong.
+    LogIn,
+    /// Anything else.
+    Other,
 }
 
 /// What is left of a quota, or that nothing is.
@@ -74,10 +94,12 @@ pub(crate) struct Left {
 }
 
 impl Rates {
-    /// Returns limits on failed attempts and on scans, and on the requests of each key if asked.
+    /// Returns limits on failed attempts and on scans, and on the requests of each user unless there is none.
     pub(crate) fn new(engine: &Engine, requests_per_minute: Option<NonZeroU32>) -> Self {
         Self {
             failed_attempts: limiter(engine, per_minute(FAILED_ATTEMPTS_PER_MINUTE_MAX)),
+            network_refusals_told: limiter(engine, per_minute(NETWORK_REFUSALS_TOLD_PER_MINUTE_MAX)),
+            refusals_told: limiter(engine, per_minute(REFUSALS_TOLD_PER_MINUTE_MAX)),
             scans: limiter(engine, per_minute(SCANS_PER_MINUTE_MAX)),
             address_scans: limiter(engine, per_minute(ADDRESS_SCANS_PER_MINUTE_MAX)),
             log_ins: LogIns::new(engine),
@@ -86,30 +108,45 @@ impl Rates {
     }
 
     /// Counts an attempt without a valid key. The error says how long to wait.
-    pub(crate) fn failed_attempt(&self, address: IpAddr) -> Result<Left, Left> {
-        count(&self.failed_attempts, "failed-attempts", &address)
+    pub(crate) fn failed_attempt(&self, network: Network) -> Result<Left, Left> {
+        count(&self.failed_attempts, "failed-attempts", &network)
+    }
+
+    /// Returns whether the refusal of a stranger gets an entry of its own.
+    pub(crate) fn tells_refusal(&self, kind: RefusalKind, network: Option<Network>) -> bool {
+        count(&self.network_refusals_told, "told", &(kind, network)).is_ok()
+            && count(&self.refusals_told, "told", &kind).is_ok()
     }
 
     /// Counts a password that is shown for a user. The error says how long to wait.
-    pub(crate) fn log_in(&self, user_id: &UserId, address: Option<IpAddr>) -> Result<Vec<Left>, Left> {
-        self.log_ins.count(user_id, address)
+    pub(crate) fn log_in(&self, user_id: &UserId, network: Option<Network>) -> Result<Vec<Left>, Left> {
+        self.log_ins.count(user_id, network)
     }
 
-    /// Remembers that a user was let in from an address.
-    pub(crate) fn let_in(&self, user_id: &UserId, address: Option<IpAddr>) {
-        self.log_ins.let_in(user_id, address);
+    /// Remembers that a user was let in from a network.
+    pub(crate) fn let_in(&self, user_id: &UserId, network: Option<Network>) {
+        self.log_ins.let_in(user_id, network);
     }
 
-    /// Counts a scan, for its key and for its address. The error says how long to wait.
-    pub(crate) fn scan(&self, key: &Credential, address: Option<IpAddr>) -> Result<Vec<Left>, Left> {
-        let of_key = count(&self.scans, "scans", key)?;
-        let of_address = address.map(|address| count(&self.address_scans, "address-scans", &address)).transpose()?;
-        Ok(std::iter::once(of_key).chain(of_address).collect())
+    /// Counts a scan, for its user and for its network. The error says how long to wait.
+    pub(crate) fn scan(&self, user_id: &UserId, network: Option<Network>) -> Result<Vec<Left>, Left> {
+        let of_user = count(&self.scans, "scans", user_id)?;
+        let of_network = network.map(|network| count(&self.address_scans, "address-scans", &network)).transpose()?;
+        Ok(std::iter::once(of_user).chain(of_network).collect())
     }
 
-    /// Counts a request of a key, where requests are counted. The error says how long to wait.
-    pub(crate) fn request(&self, key: &Credential) -> Result<Option<Left>, Left> {
-        self.requests.as_ref().map(|requests| count(requests, "requests", key)).transpose()
+    /// Counts a request of a user, where requests are counted. The error says how long to wait.
+    pub(crate) fn request(&self, user_id: &UserId) -> Result<Option<Left>, Left> {
+        self.requests.as_ref().map(|requests| count(requests, "requests", user_id)).transpose()
+    }
+
+    /// Counts the records that a request of a user carries, beyond the first that are counted with it. The error says
+    /// how long to wait.
+    pub(crate) fn records(&self, user_id: &UserId, records: usize) -> Result<(), Left> {
+        let Some(requests) = &self.requests else { return Ok(()) };
+        let more = records.saturating_sub(1) / RECORDS_PER_REQUEST;
+        let Some(more) = u32::try_from(more).ok().and_then(NonZeroU32::new) else { return Ok(()) };
+        count_many(requests, "requests", user_id, more).map(|_| ())
     }
 }
 
@@ -123,17 +160,32 @@ fn limiter<K: Hash + Eq + Clone>(engine: &Engine, per_minute: NonZeroU32) -> Lim
 }
 
 fn count<K: Hash + Eq + Clone>(limiter: &Limiter<K>, policy: &'static str, key: &K) -> Result<Left, Left> {
+    count_many(limiter, policy, key, NonZeroU32::MIN)
+}
+
+/// Counts so many at once. More than there ever are at once count as so many.
+fn count_many<K: Hash + Eq + Clone>(
+    limiter: &Limiter<K>,
+    policy: &'static str,
+    key: &K,
+    many: NonZeroU32,
+) -> Result<Left, Left> {
     if limiter.len() > WATCHED_MAX {
         limiter.retain_recent();
     }
-    match limiter.check_key(key) {
-        Ok(state) => {
+    let counted = limiter.check_key_n(key, many).or_else(|InsufficientCapacity(most)| {
+        limiter.check_key_n(key, NonZeroU32::new(most).unwrap_or(NonZeroU32::MIN))
+    });
+    match counted {
+        // Not even the most there ever is can be counted: no limit is so.
+        Err(InsufficientCapacity(quota)) => Err(Left { policy, quota, requests: 0, seconds: 1 }),
+        Ok(Ok(state)) => {
             let (quota, requests) = (state.quota().burst_size().get(), state.remaining_burst_capacity());
             let missing = u64::from(quota - requests.min(quota));
             let seconds = (state.quota().replenish_interval() * u32::try_from(missing).unwrap_or(u32::MAX)).as_secs();
             Ok(Left { policy, quota, requests, seconds })
         }
-        Err(not_until) => {
+        Ok(Err(not_until)) => {
             let wait = not_until.wait_time_from(limiter.clock().now());
             let quota = not_until.quota().burst_size().get();
             Err(Left { policy, quota, requests: 0, seconds: wait.as_secs() + 1 })

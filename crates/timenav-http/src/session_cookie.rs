@@ -12,6 +12,7 @@ use http::{HeaderMap, HeaderValue};
 use timenav_engine::AuthFailure;
 
 use crate::app::HttpOptions;
+use crate::network::Network;
 
 const SECURE_NAME: &str = "__Host-timenav";
 const PLAIN_NAME: &str = "timenav";
@@ -51,9 +52,9 @@ fn field(secret: &str, age: &str, options: &HttpOptions) -> Option<HeaderValue> 
 
 /// Returns whether a password and a cookie may travel as this request does: by HTTPS, on this machine alone, or
 /// because the operator said so.
-pub(crate) fn may_travel(parts: &Parts, peer: Option<IpAddr>, options: &HttpOptions) -> bool {
+pub(crate) fn may_travel(parts: &Parts, peer: Option<Network>, options: &HttpOptions) -> bool {
     // A proxy on this machine shows its own address, and most of them the host that was asked for.
-    let is_here = peer.is_some_and(|address| address.to_canonical().is_loopback()) && is_loopback_host(parts);
+    let is_here = peer.is_some_and(Network::is_loopback) && is_loopback_host(parts);
     options.is_secure() || options.insecure_log_in || is_here
 }
 

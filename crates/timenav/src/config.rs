@@ -31,6 +31,9 @@ pub(crate) use public_url::{PublicUrl, SessionSecs};
 
 /// Where the service listens unless told otherwise.
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
+/// Requests that one user may make in a minute unless told otherwise: a thousand a second, which no client makes that
+/// waits for its answers.
+const REQUESTS_PER_MINUTE_DEFAULT: u32 = 60_000;
 /// How long requests in flight may take after the signal to stop, in seconds.
 const SHUTDOWN_DEADLINE_SECS_DEFAULT: u64 = 10;
 /// What is logged unless told otherwise.
@@ -114,9 +117,11 @@ pub(crate) struct ServeOptions {
     /// Neither seal nor open data: short for `--encryption false`.
     #[arg(long)]
     pub(crate) no_encryption: bool,
-    /// Requests that one API key, or one session, may make in a minute. [default: as many as it likes]
+    /// Requests that one user may make in a minute, whatever keys and sessions they use. [default: 60000]
+    ///
+    /// Each 100 records of an import or a batch beyond the first count as one more. 0 sets no limit.
     #[arg(long, env = "TIMENAV_REQUESTS_PER_MINUTE", value_name = "COUNT")]
-    pub(crate) requests_per_minute: Option<NonZeroU32>,
+    pub(crate) requests_per_minute: Option<u32>,
     #[command(flatten)]
     pub(crate) connections: ConnectionOptions,
     /// Timelines that one user may make, forks among them. [default: 25000]
@@ -180,7 +185,7 @@ pub(crate) struct FileSettings {
     read_log: Option<ReadLogChoice>,
     timelines_by_first_write: Option<bool>,
     encryption: Option<bool>,
-    requests_per_minute: Option<NonZeroU32>,
+    requests_per_minute: Option<u32>,
     connections_max: Option<NonZeroU32>,
     connections_per_address_max: Option<NonZeroU32>,
     connection_idle_secs: Option<ConnectionSecs>,
@@ -274,7 +279,7 @@ pub(crate) struct Settings {
     pub(crate) timelines_by_first_write: bool,
     /// Whether data is sealed and opened.
     pub(crate) encryption: bool,
-    /// Requests that one API key may make in a minute, where that is limited.
+    /// Requests that one user may make in a minute, where that is limited.
     pub(crate) requests_per_minute: Option<NonZeroU32>,
     /// How many connections there may be, and how long they wait.
     pub(crate) connections: ConnectionSettings,
@@ -328,6 +333,7 @@ impl Settings {
         let window_days = options.limited_access_window_days.or(file.limited_access_window_days);
         let idle_secs = options.session_idle_secs.or(file.session_idle_secs);
         let max_secs = options.session_max_secs.or(file.session_max_secs);
+        let requests_per_minute = options.requests_per_minute.or(file.requests_per_minute);
         let log_filter = options.log_filter.or(file.log_filter);
         let connections = ConnectionOptions {
             connections_max: file.connections_max,
@@ -344,7 +350,7 @@ impl Settings {
             read_log: options.read_log.or(file.read_log).unwrap_or_default(),
             timelines_by_first_write: by_first_write && !options.no_timelines_by_first_write,
             encryption: options.encryption.or(file.encryption).unwrap_or(true) && !options.no_encryption,
-            requests_per_minute: options.requests_per_minute.or(file.requests_per_minute),
+            requests_per_minute: NonZeroU32::new(requests_per_minute.unwrap_or(REQUESTS_PER_MINUTE_DEFAULT)),
             connections: options.connections.or(connections),
             timelines_per_user: (options.timelines_per_user.or(file.timelines_per_user))
                 .map_or(TIMELINES_PER_USER_MAX_DEFAULT, NonZeroUsize::get),

@@ -97,6 +97,12 @@ impl Group<'_> {
                 let (timeline, position) = self.log_refusal(actor, timeline, &operation, code, &detail);
                 Ok(done(&timeline, Change::Logged, position))
             }
+            Command::LogRefusals { payload } => {
+                let host = self.host(timeline);
+                let who = (actor.name(), action::UNAUTHORIZED_COUNTED, UserId::UNKNOWN);
+                let position = self.append(timeline, who.0, who.1, who.2, payload, host);
+                Ok(done(timeline, Change::Logged, position))
+            }
         }
     }
 

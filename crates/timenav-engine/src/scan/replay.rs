@@ -422,6 +422,13 @@ fn erasures(payload: ErasurePayload, by: u64) -> impl Iterator<Item = (u64, Eras
 
 /// Reads and refusals change nothing, nor does what the service logs of itself.
 fn is_without_effect(name: &str) -> bool {
-    [action::READ, action::UNAUTHORIZED, action::ACCEPT_ROLLBACK, action::DECRYPT_DATA, action::DETECT_TAMPERING]
-        .contains(&name)
+    let without = [
+        action::READ,
+        action::UNAUTHORIZED,
+        action::UNAUTHORIZED_COUNTED,
+        action::ACCEPT_ROLLBACK,
+        action::DECRYPT_DATA,
+        action::DETECT_TAMPERING,
+    ];
+    without.contains(&name)
 }

@@ -102,7 +102,7 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
             })]);
             Some(())
         }
-        action::READ | action::UNAUTHORIZED => None,
+        action::READ | action::UNAUTHORIZED | action::UNAUTHORIZED_COUNTED => None,
         _ => {
             let moved = moved(&clock_in(&row.payload)?);
             take(&[Record::ClockMoved { position: stamp.position, moved: &moved }]);

@@ -4,12 +4,13 @@
 //! quota of its own, which nobody spends who is somewhere else.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
 
 use parking_lot::Mutex;
 use timenav_core::ids::UserId;
 use timenav_core::time::{Instant, Span, Wall};
 use timenav_engine::Engine;
+
+use crate::network::Network;
 
 use super::{Left, Limiter, count, limiter, per_minute};
 
@@ -28,12 +29,12 @@ const KNOWN_FOR: Span = Span::from_micros(7 * 24 * 3_600 * 1_000_000);
 const KNOWN_MAX: usize = 10_000;
 
 /// A user, and from where.
-type Pair = (UserId, Option<IpAddr>);
+type Pair = (UserId, Option<Network>);
 
 /// The quotas of log-ins.
 pub(super) struct LogIns {
     engine: Engine,
-    of_address: Limiter<IpAddr>,
+    of_address: Limiter<Network>,
     of_pair: Limiter<Pair>,
     of_known_pair: Limiter<Pair>,
     of_user: Limiter<UserId>,
@@ -55,8 +56,7 @@ impl LogIns {
 
     /// Counts a password that is shown for a user. A stranger spends what is theirs before what is the user's. The
     /// error says how long to wait.
-    pub(super) fn count(&self, user_id: &UserId, address: Option<IpAddr>) -> Result<Vec<Left>, Left> {
-        let network = address.map(network);
+    pub(super) fn count(&self, user_id: &UserId, network: Option<Network>) -> Result<Vec<Left>, Left> {
         let of_address =
             network.map(|network| count(&self.of_address, "address-log-ins", &network)).transpose()?.into_iter();
         let pair = (user_id.clone(), network);
@@ -75,39 +75,14 @@ impl LogIns {
     }
 
     /// Remembers that a user was let in from there.
-    pub(super) fn let_in(&self, user_id: &UserId, address: Option<IpAddr>) {
+    pub(super) fn let_in(&self, user_id: &UserId, network: Option<Network>) {
         // Without an address everybody would be in the same place.
-        let Some(network) = address.map(network) else { return };
+        let Some(network) = network else { return };
         let mut known = self.known.lock();
         known.insert((user_id.clone(), Some(network)), self.engine.now());
         if known.len() > KNOWN_MAX {
             let longest_ago = known.iter().min_by_key(|(_, since)| **since).map(|(pair, _)| pair.clone());
             longest_ago.and_then(|pair| known.remove(&pair));
         }
-    }
-}
-
-/// Returns what stands for an address: in IPv6 the network, of which one customer has all addresses (RFC 6177).
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
-        address @ IpAddr::V4(_) => address,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_customer_is_one_address() {
-        let check = |text: &str, expected: &str| {
-            assert_eq!(network(text.parse().unwrap()), expected.parse::<IpAddr>().unwrap(), "{text}");
-        };
-        check("192.0.2.7", "192.0.2.7");
-        check("::ffff:192.0.2.7", "192.0.2.7");
-        check("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::");
-        check("2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:db8:1:2::");
-        check("2001:db8:1:3::1", "2001:db8:1:3::");
     }
 }

@@ -226,6 +226,7 @@ async fn record_events(
     JsonBody(body): JsonBody,
 ) -> Result<Changed<RecordedBody>, Failure> {
     let (named, drafts) = drafts(&body)?;
+    app.rates.records(&caller.user_id, drafts.len()).map_err(Failure::TooMany)?;
     let alone = !body.trim_ascii_start().starts_with(b"[");
     let timeline = same(timeline(target.timeline_id), named)?;
     let recorded = app.engine.record_events(&caller, timeline, drafts, idempotency).await;
@@ -328,6 +329,13 @@ fn drafts(body: &[u8]) -> Result<(Option<TimelineId>, Vec<EventDraft>), Failure>
     let body = body.trim_ascii();
     if body.first() == Some(&b'[') {
         let items: Vec<&RawValue> = serde_json::from_slice(body).map_err(|error| malformed(&error))?;
+        if items.len() > EVENTS_PER_REQUEST_MAX {
+            // Refused before any of them is read; the engine says the same of none at all.
+            let count = items.len();
+            let detail =
+                format!("1 to {EVENTS_PER_REQUEST_MAX} events are recorded at once, not {count}; import larger files");
+            return Err(Failure::invalid("", detail));
+        }
         let one = |(index, item): (usize, &&RawValue)| draft(item.get().as_bytes(), &index.to_string());
         return Ok((None, items.iter().enumerate().map(one).collect::<Result<_, _>>()?));
     }

@@ -1,35 +1,52 @@
 //! Import: a file of any size, read as it arrives, in bounded memory.
 //!
 //! A thread reads records from the body and hands them over in batches; batches are recorded in
-//! order, a few of them at the same time. Whoever reads too fast waits for whoever records.
+//! order, a few of them at the same time. Whoever reads too fast waits for whoever records. Nothing is read and no
+//! thread runs before it is clear that the caller may, and that it is their turn.
 
+mod pace;
+mod reading;
 mod source;
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
+use futures_util::future::{Either, select};
 use futures_util::stream::{FuturesOrdered, StreamExt};
 use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
-use timenav_engine::{Caller, Engine, ImportBatch, LedgerPosition, Refusal};
+use timenav_engine::{Caller, ImportBatch, LedgerPosition, Refusal};
 use timenav_import::{ImportError, Item, RecordNote};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use super::clock::timeline;
 use crate::answer::LedgerBody;
 use crate::app::App;
-use crate::auth::{Authenticated, IMPORT_PATH, drain, while_live};
+use crate::auth::{Authenticated, IMPORT_PATH, while_live};
+use crate::body::{drain, drain_rest};
 use crate::params::QueryParams;
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::Route;
 use crate::wire::Text;
-use source::{Handed, Source, batches, cloud_event_body};
+pub(crate) use pace::{IMPORT_BYTES_PER_MINUTE_MIN, IMPORT_IDLE_SECONDS_MAX};
+use reading::Handed;
+use source::{Source, cloud_event_body};
 
+/// Imports that are read at the same time.
+pub(crate) const IMPORTS_RUNNING_MAX: usize = 32;
+/// Imports of one user that are read at the same time. Further ones wait for their turn.
+pub(crate) const IMPORTS_PER_USER_MAX: usize = 8;
+/// How long an import waits for its turn, in seconds, and then as long for that of all.
+pub(crate) const IMPORT_TURN_SECONDS_MAX: u64 = 60;
+/// After how many seconds one is to be tried again that did not get its turn.
+const RETRY_SECONDS: u32 = 10;
 /// Batches that may be on their way into the ledger at the same time.
 const BATCHES_RECORDING_MAX: usize = 4;
 /// Refused records that are listed; the others are only counted.
@@ -119,31 +136,68 @@ async fn import_events(
     QueryParams(request): QueryParams<ImportRequest>,
     body: Body,
 ) -> Result<Json<ImportedBody>, Failure> {
-    let source = match Source::new(request.format.as_deref(), request.map.as_deref(), &headers) {
-        Ok(source) => source,
+    let timeline_id = timeline(request.timeline_id).unwrap_or_else(|| caller.timeline_id.clone());
+    let may = async {
+        let source = Source::new(request.format.as_deref(), request.map.as_deref(), &headers)?;
+        // A batch without records asks whether the caller may.
+        let first = app.engine.import_events(&caller, &timeline_id, Vec::new()).await?;
+        let wait = Duration::from_secs(IMPORT_TURN_SECONDS_MAX);
+        let turn = app.imports.take_within(&caller.user_id, 1, wait).await;
+        let full = |spent| Failure::Full { what: "imports", spent, retry_after_seconds: RETRY_SECONDS };
+        Ok((source, Tally::new(first.ledger), turn.map_err(full)?))
+    };
+    let (source, tally, turn) = match may.await {
+        Ok(may) => may,
         Err(failure) => {
             drain(body).await;
             return Err(failure);
         }
     };
-    let body = if source.is_binary_cloud_event { cloud_event_body(&headers, body).await? } else { body };
-    let timeline_id = timeline(request.timeline_id).unwrap_or_else(|| caller.timeline_id.clone());
-    let batches = batches(source, body);
-    let recording = record(&app.engine, &caller, &timeline_id, batches);
-    let tally = while_live(&app.engine, &caller, (&timeline_id, "import_events"), recording).await?;
-    Ok(Json(tally.into_body(&timeline_id)))
+    let body = match source.is_binary_cloud_event {
+        true => cloud_event_body(&app.rooms, &caller.user_id, &headers, body).await?,
+        false => body,
+    };
+    let (reading, handed) = reading::start(source, turn)
+        .map_err(|error| Refusal::Unavailable(format!("an import cannot be read: {error}")))?;
+    let to = Target { app: &app, caller: &caller, timeline: &timeline_id };
+    let mut body = body.into_data_stream();
+    let feeding = Box::pin(reading.feed(&mut body, || app.engine.now()));
+    let importing = async {
+        match select(feeding, Box::pin(record(&to, tally, handed))).await {
+            Either::Left(((), recording)) => recording.await,
+            // The thread has ended, or does so at once: nothing is handed to it any more.
+            Either::Right((tally, _)) => tally,
+        }
+    };
+    let tally = while_live(&app.engine, &caller, (&timeline_id, "import_events"), importing).await;
+    if tally.is_err() {
+        drain_rest(body).await;
+    }
+    Ok(Json(tally?.into_body(&timeline_id)))
+}
+
+/// Where records go.
+struct Target<'a> {
+    app: &'a App,
+    caller: &'a Caller,
+    timeline: &'a TimelineId,
+}
+
+impl Target<'_> {
+    /// Waits until the quota of the user has so many requests left as these records count for.
+    async fn wait_for_quota(&self, records: usize) -> Result<(), Failure> {
+        while let Err(left) = self.app.rates.records(&self.caller.user_id, records) {
+            let closing = self.app.options.closing.cancelled();
+            if timeout(Duration::from_secs(left.seconds()), closing).await.is_ok() {
+                return Err(Refusal::Unavailable("the service is stopping".to_owned()).into());
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Records batches in order, and counts.
-async fn record(
-    engine: &Engine,
-    caller: &Caller,
-    timeline: &TimelineId,
-    mut handed: mpsc::Receiver<Handed>,
-) -> Result<Tally, Failure> {
-    // A batch without records asks whether the caller may, before a byte is read.
-    let first = engine.import_events(caller, timeline, Vec::new()).await?;
-    let mut tally = Tally::new(first.ledger);
+async fn record(to: &Target<'_>, mut tally: Tally, mut handed: mpsc::Receiver<Handed>) -> Result<Tally, Failure> {
     let mut recording = FuturesOrdered::new();
     let mut lines: VecDeque<Vec<u64>> = VecDeque::new();
     while let Some(part) = handed.recv().await {
@@ -155,10 +209,11 @@ async fn record(
                 return Err(tally.broken_off(&error));
             }
         };
+        to.wait_for_quota(batch.len()).await?;
         let (drafts, numbers) = tally.split(batch);
         // A batch in which nothing can be recorded asks too whether the caller may still.
         lines.push_back(numbers);
-        recording.push_back(engine.import_events(caller, timeline, drafts));
+        recording.push_back(to.app.engine.import_events(to.caller, to.timeline, drafts));
         finish(&mut recording, &mut lines, &mut tally, BATCHES_RECORDING_MAX).await?;
     }
     finish(&mut recording, &mut lines, &mut tally, 0).await?;

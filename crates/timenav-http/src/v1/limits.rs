@@ -8,22 +8,32 @@ use timenav_core::limits as core;
 use timenav_core::scan::{FINDINGS_PER_KIND_MAX, SAMPLE_ENTRIES_MAX};
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
 use timenav_engine::{
-    KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX, SCANS_RUNNING_MAX,
-    SCANS_RUNNING_PER_USER_MAX, VIEWS_RUNNING_MAX,
+    COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX, KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX,
+    QUEUE_SUBMISSIONS_MAX, READ_PARAMETERS_BYTES_MAX, SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX, VIEWS_RUNNING_MAX,
 };
 use timenav_import::limits as import;
 use utoipa::ToSchema;
 
-use super::import::REFUSALS_LISTED_MAX;
+use super::import::{
+    IMPORT_BYTES_PER_MINUTE_MIN, IMPORT_IDLE_SECONDS_MAX, IMPORT_TURN_SECONDS_MAX, IMPORTS_PER_USER_MAX,
+    IMPORTS_RUNNING_MAX, REFUSALS_LISTED_MAX,
+};
+use super::stream::{STREAMS_MAX, STREAMS_PER_USER_MAX};
 use super::users::NoParameters;
-use crate::app::App;
+use crate::app::{App, REQUESTS_AT_ONCE_PER_USER_MAX};
 use crate::auth::Authenticated;
+use crate::body::{
+    BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX, BUFFERED_STRANGER_BYTES_MAX,
+    BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX, CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, STRANGER_BODY_BYTES_MAX,
+};
 use crate::idempotency::KEY_CHARS_MAX;
-use crate::params::{CHANGE_BODY_BYTES_MAX, JSON_DEPTH_MAX, LOOKUP_BODY_BYTES_MAX, Params};
+use crate::params::{JSON_DEPTH_MAX, Params};
 use crate::rate::{
     ADDRESS_LOG_INS_PER_MINUTE_MAX, ADDRESS_SCANS_PER_MINUTE_MAX, FAILED_ATTEMPTS_PER_MINUTE_MAX,
-    KNOWN_LOG_INS_PER_MINUTE_MAX, LOG_INS_PER_MINUTE_MAX, SCANS_PER_MINUTE_MAX, USER_LOG_INS_PER_MINUTE_MAX,
+    KNOWN_LOG_INS_PER_MINUTE_MAX, LOG_INS_PER_MINUTE_MAX, NETWORK_REFUSALS_TOLD_PER_MINUTE_MAX, RECORDS_PER_REQUEST,
+    REFUSALS_TOLD_PER_MINUTE_MAX, SCANS_PER_MINUTE_MAX, USER_LOG_INS_PER_MINUTE_MAX,
 };
+use crate::refusals::COUNTED_SECONDS_MAX;
 use crate::route::Route;
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -68,6 +78,12 @@ async fn limits(
     limits.insert("sample_entries_max".to_owned(), SAMPLE_ENTRIES_MAX.into());
     limits.insert("findings_per_kind_max".to_owned(), FINDINGS_PER_KIND_MAX.into());
     limits.insert("failed_attempts_per_minute_max".to_owned(), FAILED_ATTEMPTS_PER_MINUTE_MAX.into());
+    limits.insert("refusals_told_per_minute_max".to_owned(), REFUSALS_TOLD_PER_MINUTE_MAX.into());
+    limits.insert("network_refusals_told_per_minute_max".to_owned(), NETWORK_REFUSALS_TOLD_PER_MINUTE_MAX.into());
+    limits.insert("refusals_counted_seconds_max".to_owned(), COUNTED_SECONDS_MAX.into());
+    limits.insert("import_turn_seconds_max".to_owned(), IMPORT_TURN_SECONDS_MAX.into());
+    limits.insert("import_idle_seconds_max".to_owned(), IMPORT_IDLE_SECONDS_MAX.into());
+    limits.insert("import_bytes_per_minute_min".to_owned(), IMPORT_BYTES_PER_MINUTE_MIN.into());
     limits.insert("scans_per_minute_max".to_owned(), SCANS_PER_MINUTE_MAX.into());
     limits.insert("address_scans_per_minute_max".to_owned(), ADDRESS_SCANS_PER_MINUTE_MAX.into());
     limits.insert("log_ins_per_minute_max".to_owned(), LOG_INS_PER_MINUTE_MAX.into());
@@ -122,6 +138,20 @@ fn sizes() -> Vec<(&'static str, usize)> {
         ("time_range_bytes_max", TIME_RANGE_BYTES_MAX),
         ("lookup_body_bytes_max", LOOKUP_BODY_BYTES_MAX),
         ("change_body_bytes_max", CHANGE_BODY_BYTES_MAX),
+        ("stranger_body_bytes_max", STRANGER_BODY_BYTES_MAX),
+        ("buffered_body_bytes_max", BUFFERED_BODY_BYTES_MAX),
+        ("buffered_body_bytes_per_user_max", BUFFERED_BODY_BYTES_PER_USER_MAX),
+        ("buffered_stranger_bytes_max", BUFFERED_STRANGER_BYTES_MAX),
+        ("buffered_stranger_bytes_per_network_max", BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX),
+        ("requests_at_once_per_user_max", REQUESTS_AT_ONCE_PER_USER_MAX),
+        ("imports_running_max", IMPORTS_RUNNING_MAX),
+        ("imports_per_user_max", IMPORTS_PER_USER_MAX),
+        ("streams_max", STREAMS_MAX),
+        ("streams_per_user_max", STREAMS_PER_USER_MAX),
+        ("records_per_request", RECORDS_PER_REQUEST),
+        ("read_parameters_bytes_max", READ_PARAMETERS_BYTES_MAX),
+        ("refusals_counted_networks_max", COUNTED_NETWORKS_MAX),
+        ("refusals_counted_named_max", COUNTED_NAMED_MAX),
         ("idempotency_key_chars_max", KEY_CHARS_MAX),
         ("json_depth_max", JSON_DEPTH_MAX),
         ("attributes_depth_max", import::ATTRIBUTES_DEPTH_MAX),

@@ -20,6 +20,7 @@ use crate::idempotency::Idempotent;
 use crate::params::{InPath, Params};
 use crate::problem::Failure;
 use crate::rate::Left;
+use crate::rate::RefusalKind;
 use crate::route::Route;
 use crate::session_cookie;
 use crate::wire::{self, Text};
@@ -170,11 +171,18 @@ async fn log_in(
 ) -> Result<Response, Failure> {
     asking.admit()?;
     let LogInRequest { user_id: Text(user_id), password } = request;
-    let left = app.rates.log_in(&user_id, asking.address).map_err(Failure::TooMany)?;
-    let mut response = match app.engine.log_in(user_id, password, before.as_ref()).await? {
+    let left = app.rates.log_in(&user_id, asking.network).map_err(Failure::TooMany)?;
+    let new = if app.rates.tells_refusal(RefusalKind::LogIn, asking.network) {
+        app.engine.log_in(user_id, password, before.as_ref()).await?
+    } else {
+        let new = app.engine.log_in_counted(user_id, password, before.as_ref()).await?;
+        let refused = || app.refusals.count(asking.network, "log_in", AuthFailure::LogIn.code());
+        new.inspect_err(|_| refused()).ok()
+    };
+    let mut response = match new {
         None => Failure::Unidentified(AuthFailure::LogIn).into_response(),
         Some(new) => {
-            app.rates.let_in(&new.caller.user_id, asking.address);
+            app.rates.let_in(&new.caller.user_id, asking.network);
             let mut response = Json(SessionBody::of(&app, Some(&new.caller))).into_response();
             let cookie = session_cookie::handed_over(&new.secret, &app.options);
             let cookie = cookie.ok_or_else(|| Refusal::Damaged("a secret is no field".to_owned()))?;

@@ -14,9 +14,9 @@ use futures_util::stream::{self, StreamExt};
 use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use timenav_core::ids::TimelineId;
+use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::time::Duration;
-use timenav_engine::{News, Seen, Told, Topic, WatchLedger, WatchedParadoxes};
+use timenav_engine::{Caller, News, Seen, Told, Topic, WatchLedger, WatchedParadoxes};
 use utoipa::ToSchema;
 
 use super::clock::stream::{HEARTBEAT, last_event_id};
@@ -27,7 +27,15 @@ use crate::auth::{Authenticated, credential_end};
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::{Messages, Route};
+use crate::shares::Share;
 use crate::wire::{self, Text, Topics, Words};
+
+/// Streams that somebody listens to at the same time.
+pub(crate) const STREAMS_MAX: usize = 4_000;
+/// As above, one user.
+pub(crate) const STREAMS_PER_USER_MAX: usize = 200;
+/// After how many seconds one is to be tried again for which there was no room.
+const RETRY_SECONDS: u32 = 5;
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
@@ -123,18 +131,25 @@ async fn watch(
         settings: settings(request.speed_kmh, request.tolerance.map(|text| text.0))?.unwrap_or_default(),
     };
     let watch = WatchLedger { timeline: timeline(request.timeline_id), topics, paradoxes, seen };
+    let place = place(&app, &caller)?;
     let watched = app.engine.watch_ledger(&caller, watch).await?;
     let closing = app.options.closing.clone().cancelled_owned();
     let end = select(Box::pin(closing), Box::pin(credential_end(app.engine.clone(), caller)));
     // The next entry is read when the last message is on its way: a slow client holds nothing back.
-    let messages = stream::unfold((app, watched), |(app, mut watched)| async move {
+    let messages = stream::unfold((app, watched, place), |(app, mut watched, place)| async move {
         let told = watched.next().await?;
         let message = message(&app, watched.timeline_id(), told)?;
-        Some((Ok::<_, Infallible>(message), (app, watched)))
+        Some((Ok::<_, Infallible>(message), (app, watched, place)))
     });
     let stream = Sse::new(messages.take_until(end));
     let stream = stream.keep_alive(KeepAlive::new().interval(HEARTBEAT));
     Ok(([(header::CACHE_CONTROL, "no-store")], stream))
+}
+
+/// Takes a place for one more stream of a user, which is free again once it is dropped.
+pub(super) fn place(app: &App, caller: &Caller) -> Result<Share<UserId>, Failure> {
+    let place = app.streams.take(&caller.user_id, 1);
+    place.map_err(|spent| Failure::Full { what: "streams", spent, retry_after_seconds: RETRY_SECONDS })
 }
 
 /// How far a client has come, as the id of a message tells it.

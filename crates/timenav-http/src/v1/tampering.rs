@@ -114,11 +114,11 @@ async fn detect_tampering(
     Authenticated(caller): Authenticated,
     Idempotent(_): Idempotent,
     Extension(id): Extension<RequestId>,
-    Peer(address): Peer,
+    Peer(network): Peer,
     headers: HeaderMap,
     Params(request): Params<TamperingRequest>,
 ) -> Result<Response, Failure> {
-    let left = app.rates.scan(&caller.credential, address).map_err(Failure::TooMany)?;
+    let left = app.rates.scan(&caller.user_id, network).map_err(Failure::TooMany)?;
     let depth = request.scan_depth.map(|depth| depth.0).unwrap_or_default();
     let asked = app.engine.ask_for_scan(&caller, &request.timeline_id.0, depth).await?;
     let mut response = if names(&headers, &header::ACCEPT, "text/event-stream") {

@@ -21,6 +21,7 @@ use crate::app::App;
 use crate::auth::{Authenticated, credential_end};
 use crate::params::Params;
 use crate::problem::Failure;
+use crate::v1::stream::place;
 
 /// A comment is sent after so long without a change, so that nobody takes silence for an end.
 pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -33,6 +34,7 @@ pub(super) async fn watch(
     Params(request): Params<ClockRequest>,
 ) -> Result<impl IntoResponse, Failure> {
     let seen = last_event_id(&headers)?;
+    let place = place(&app, &caller)?;
     let (timeline_id, stream) = app.engine.watch_clock(&caller, timeline(request.timeline_id), seen).await?;
     let reset = stream.reset;
     let name = if reset { "reset" } else { "clock" };
@@ -47,7 +49,10 @@ pub(super) async fn watch(
     let end = select(Box::pin(closing), Box::pin(credential_end(app.engine.clone(), caller.clone())));
     let messages = first
         .chain(later)
-        .map(move |(name, clock)| message(&app, &caller, &timeline_id, name, clock))
+        .map(move |(name, clock)| {
+            let _held_as_long_as_the_stream = &place;
+            message(&app, &caller, &timeline_id, name, clock)
+        })
         .take_while(|message| std::future::ready(message.is_some()))
         .filter_map(|message| std::future::ready(message.map(Ok::<_, Infallible>)))
         .take_until(end);

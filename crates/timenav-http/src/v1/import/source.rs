@@ -1,32 +1,22 @@
-//! What is sent, and the records in it.
+//! What is sent, as the request says it.
 
-use std::io::{self, Read};
-use std::ops::ControlFlow;
-
-use axum::body::{Body, to_bytes};
-use futures_util::stream::StreamExt;
+use axum::body::Body;
 use http::{HeaderMap, header};
-use timenav_import::{Format, ImportError, Item, Mapping, RecordError, cloud_event_of_parts};
-use tokio::sync::mpsc;
-use tokio::time::timeout;
-use tokio_util::io::{StreamReader, SyncIoBridge};
+use timenav_core::ids::UserId;
+use timenav_import::{Format, Mapping, RecordError, cloud_event_of_parts};
 
-use crate::auth::{BODY_WAIT, DRAINED_BYTES_MAX};
+use crate::body::Rooms;
 use crate::problem::{Failure, FaultKind, ParameterFault};
 
-/// Records handed over at a time.
-const BATCH_RECORDS_MAX: usize = 500;
-/// Batches read ahead of those that are on their way into the ledger.
-const BATCHES_AHEAD_MAX: usize = 2;
 /// What the headers of a `CloudEvent` in binary mode begin with.
 const CLOUD_EVENT_PREFIX: &str = "ce-";
 const CLOUD_EVENT_VERSION: &str = "ce-specversion";
 
 /// How to read what is sent.
 pub(super) struct Source {
-    format: Format,
-    mapping: Mapping,
-    is_packed: bool,
+    pub(super) format: Format,
+    pub(super) mapping: Mapping,
+    pub(super) is_packed: bool,
     /// Whether the headers are the event and the body is its data.
     pub(super) is_binary_cloud_event: bool,
 }
@@ -65,14 +55,18 @@ fn is_packed(headers: &HeaderMap) -> Result<bool, Failure> {
 }
 
 /// Returns the body that an event in binary mode has in structured mode.
-pub(super) async fn cloud_event_body(headers: &HeaderMap, body: Body) -> Result<Body, Failure> {
-    let bytes_max = timenav_import::limits::RECORD_BYTES_MAX;
-    let whole = timeout(BODY_WAIT, to_bytes(body, bytes_max)).await.map_err(|_| Failure::BodyLost)?;
-    let data = whole.map_err(|_| Failure::TooLarge { bytes_max })?;
+pub(super) async fn cloud_event_body(
+    rooms: &Rooms,
+    user_id: &UserId,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Body, Failure> {
+    let held = rooms.read(user_id, body, timenav_import::limits::RECORD_BYTES_MAX).await?;
+    let data = &held.body.0;
     let attributes = headers
         .iter()
         .filter_map(|(name, value)| Some((name.as_str().strip_prefix(CLOUD_EVENT_PREFIX)?, value.as_bytes())));
-    let event = cloud_event_of_parts(attributes, content_type(headers), &data).map_err(|error: RecordError| {
+    let event = cloud_event_of_parts(attributes, content_type(headers), data).map_err(|error: RecordError| {
         let name = error.field.as_deref().unwrap_or_default();
         Failure::invalid(format!("{CLOUD_EVENT_PREFIX}{name}"), error.detail)
     })?;
@@ -96,50 +90,4 @@ fn format(named: Option<&str>, headers: &HeaderMap) -> Result<Format, Failure> {
 fn mapping(text: Option<&str>) -> Result<Mapping, Failure> {
     let read = text.map_or_else(|| Ok(Mapping::default()), Mapping::parse);
     read.map_err(|error| Failure::invalid("map", error.to_string()))
-}
-
-/// What the reading thread hands over.
-pub(super) enum Handed {
-    Batch(Vec<Item>),
-    End(Result<(), ImportError>),
-}
-
-/// Starts the thread that reads records from a body as it arrives.
-pub(super) fn batches(source: Source, body: Body) -> mpsc::Receiver<Handed> {
-    let (sender, receiver) = mpsc::channel(BATCHES_AHEAD_MAX);
-    let frames = tokio_stream::StreamExt::timeout(body.into_data_stream(), BODY_WAIT);
-    let stream = frames.map(|frame| match frame {
-        Ok(frame) => frame.map_err(io::Error::other),
-        Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "nothing arrived for too long")),
-    });
-    let mut input = SyncIoBridge::new(StreamReader::new(Box::pin(stream)));
-    let Source { format, mapping, is_packed, .. } = source;
-    tokio::task::spawn_blocking(move || {
-        let mut batch = Vec::with_capacity(BATCH_RECORDS_MAX);
-        let mut hand_over = |item: Item| {
-            batch.push(item);
-            if batch.len() < BATCH_RECORDS_MAX {
-                return ControlFlow::Continue(());
-            }
-            let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH_RECORDS_MAX));
-            // Nobody receives any more when the ledger has refused a batch.
-            if sender.blocking_send(Handed::Batch(full)).is_ok() {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            }
-        };
-        let end = if is_packed {
-            timenav_import::read(format, &mapping, timenav_import::unpacked(&mut input), &mut hand_over)
-        } else {
-            timenav_import::read(format, &mapping, &mut input, &mut hand_over)
-        };
-        let _ = sender.blocking_send(Handed::Batch(batch));
-        if end.is_err() {
-            // A client that still sends would not read the answer. What fails here fails again there.
-            let _ = io::copy(&mut input.take(DRAINED_BYTES_MAX), &mut io::sink());
-        }
-        let _ = sender.blocking_send(Handed::End(end));
-    });
-    receiver
 }

@@ -1,7 +1,5 @@
 //! Passwords: how they are read, from whom, and how one is set.
 
-use std::net::IpAddr;
-
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use http::request::Parts;
@@ -14,6 +12,7 @@ use zeroize::Zeroizing;
 use crate::app::App;
 use crate::auth::{self, Authenticated};
 use crate::idempotency::Idempotent;
+use crate::network::Network;
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::wire::Text;
@@ -50,7 +49,7 @@ pub(crate) struct PasswordSetBody {
 
 /// From where a password comes.
 pub(crate) struct Asking {
-    pub(crate) address: Option<IpAddr>,
+    pub(crate) network: Option<Network>,
     /// Whether it may travel as it does.
     may_travel: bool,
     /// Whether no page of another site sends it.
@@ -62,12 +61,12 @@ impl FromRequestParts<App> for Asking {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Failure> {
-        let address = auth::address(parts);
+        let network = auth::network(parts);
         let query = parts.uri.query().unwrap_or("");
         let mut named = form_urlencoded::parse(query.as_bytes()).map(|(name, _)| name);
         let asking = Self {
-            address,
-            may_travel: session_cookie::may_travel(parts, address, &app.options),
+            network,
+            may_travel: session_cookie::may_travel(parts, network, &app.options),
             is_own_page: same_origin::may_log_in(parts, &app.options),
             in_address: named.find_map(|name| SECRETS.into_iter().find(|secret| *secret == name)),
         };
@@ -100,7 +99,7 @@ pub(crate) async fn set_password(
     let PasswordRequest { user_id, password, current_password: current } = request;
     if current.is_some() {
         // It is guessed here as well as when logging in.
-        app.rates.log_in(&caller.user_id, asking.address).map_err(Failure::TooMany)?;
+        app.rates.log_in(&caller.user_id, asking.network).map_err(Failure::TooMany)?;
     }
     let request = timenav_engine::PasswordRequest { user_id: user_id.map(|text| text.0), password, current };
     let user_id = app.engine.set_password(&caller, request).await?;

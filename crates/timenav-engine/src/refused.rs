@@ -1,0 +1,170 @@
+//! Refusals of strangers that are too many for an entry each: they are counted in memory, and one entry tells the sum.
+//!
+//! Whoever counts says when it is told; the service tells it too when it stops, and before somebody reads the access
+//! log that it stands in. Nothing here waits.
+
+use std::collections::HashMap;
+
+use parking_lot::Mutex;
+use timenav_core::ids::TimelineId;
+
+use crate::command::{Command, Host};
+use crate::engine::Engine;
+use crate::payload::{AttemptsCounted, NetworkCount, OperationCount, json};
+use crate::refusal::Refusal;
+
+/// Networks that are told apart while refusals are counted.
+pub const COUNTED_NETWORKS_MAX: usize = 1_000;
+/// Networks, and operations with their codes, that an entry names: those with the most refusals.
+pub const COUNTED_NAMED_MAX: usize = 16;
+/// Operations with their codes that are told apart: more than there are, so that nobody's invention makes more.
+const COUNTED_OPERATIONS_MAX: usize = 1_000;
+
+/// The refusals that are counted and not told yet.
+#[derive(Default)]
+pub(crate) struct CountedRefusals(Mutex<Option<Sum>>);
+
+struct Sum {
+    since: Host,
+    count: u64,
+    networks: HashMap<String, u64>,
+    operations: HashMap<(String, &'static str), u64>,
+}
+
+impl CountedRefusals {
+    /// Counts one, and returns whether it is the first.
+    fn count(&self, now: Host, network: String, operation: &str, code: &'static str) -> bool {
+        let mut counted = self.0.lock();
+        let is_first = counted.is_none();
+        let new = || Sum { since: now, count: 0, networks: HashMap::new(), operations: HashMap::new() };
+        let sum = counted.get_or_insert_with(new);
+        sum.count += 1;
+        if sum.networks.len() < COUNTED_NETWORKS_MAX || sum.networks.contains_key(&network) {
+            *sum.networks.entry(network).or_default() += 1;
+        }
+        let key = (operation.to_owned(), code);
+        if sum.operations.len() < COUNTED_OPERATIONS_MAX || sum.operations.contains_key(&key) {
+            *sum.operations.entry(key).or_default() += 1;
+        }
+        is_first
+    }
+
+    fn take(&self) -> Option<Sum> {
+        self.0.lock().take()
+    }
+
+    /// Counts on what could not be told.
+    fn put_back(&self, sum: Sum) {
+        let mut counted = self.0.lock();
+        let Some(newer) = counted.replace(sum) else { return };
+        let Some(sum) = counted.as_mut() else { return };
+        sum.count += newer.count;
+        for (network, count) in newer.networks {
+            if sum.networks.len() < COUNTED_NETWORKS_MAX || sum.networks.contains_key(&network) {
+                *sum.networks.entry(network).or_default() += count;
+            }
+        }
+        for (operation, count) in newer.operations {
+            if sum.operations.len() < COUNTED_OPERATIONS_MAX || sum.operations.contains_key(&operation) {
+                *sum.operations.entry(operation).or_default() += count;
+            }
+        }
+    }
+}
+
+impl Sum {
+    /// Returns what the entry says.
+    fn payload(&self) -> String {
+        let networks = most(self.networks.iter().map(|(network, count)| (network.as_str(), *count)));
+        let operations =
+            most(self.operations.iter().map(|((operation, code), count)| ((operation.as_str(), *code), *count)));
+        let named = |counts: u64| self.count.saturating_sub(counts);
+        json(&AttemptsCounted {
+            count: self.count,
+            since: self.since.to_string(),
+            networks_unnamed: named(networks.iter().map(|(_, count)| count).sum()),
+            networks: networks.into_iter().map(|(network, count)| NetworkCount { network, count }).collect(),
+            operations_unnamed: named(operations.iter().map(|(_, count)| count).sum()),
+            operations: operations
+                .into_iter()
+                .map(|((operation, code), count)| OperationCount { operation, code, count })
+                .collect(),
+        })
+    }
+}
+
+/// Returns those with the highest counts, the highest first, in an order that does not depend on chance.
+fn most<T: Ord>(counts: impl Iterator<Item = (T, u64)>) -> Vec<(T, u64)> {
+    let mut counts: Vec<(T, u64)> = counts.collect();
+    counts.sort_unstable_by(|(one, a), (other, b)| b.cmp(a).then_with(|| one.cmp(other)));
+    counts.truncate(COUNTED_NAMED_MAX);
+    counts
+}
+
+impl Engine {
+    /// Counts that somebody who is nobody known was refused, and returns whether nothing was counted before it: then
+    /// the sum is to be told in a while.
+    #[must_use]
+    pub fn count_refusal(&self, network: String, operation: &str, code: &'static str) -> bool {
+        self.counted_refusals().count(self.now(), network, operation, code)
+    }
+
+    /// Tells in one entry of `system` what was counted since the last one, if anything was.
+    ///
+    /// # Errors
+    /// The ledger cannot be written. It is counted on then.
+    pub async fn tell_counted_refusals(&self) -> Result<(), Refusal> {
+        let Some(sum) = self.counted_refusals().take() else { return Ok(()) };
+        let system = TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))?;
+        let told = self.submit_unknown(system, Command::LogRefusals { payload: sum.payload() }).await;
+        if let Err(refusal) = told {
+            tracing::error!(%refusal, refusals = sum.count, "refusals were counted, and cannot be told in the ledger");
+            self.counted_refusals().put_back(sum);
+            return Err(refusal);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use timenav_core::time::Instant;
+
+    use super::*;
+
+    fn at(micros: i64) -> Host {
+        Instant::from_micros(micros).unwrap()
+    }
+
+    #[test]
+    fn so_many_are_named_and_all_are_counted() {
+        let counted = CountedRefusals::default();
+        for number in 0..COUNTED_NETWORKS_MAX + 5 {
+            let is_first = counted.count(at(7), format!("net-{number:04}"), "/v1/clock", "missing_credentials");
+            assert_eq!(is_first, number == 0);
+        }
+        assert!(!counted.count(at(8), "net-0500".to_owned(), "/v1/events", "invalid_credentials"));
+        let sum = counted.take().unwrap();
+        assert_eq!(sum.networks.len(), COUNTED_NETWORKS_MAX);
+        let told: serde_json::Value = serde_json::from_str(&sum.payload()).unwrap();
+        let all = (COUNTED_NETWORKS_MAX + 6) as u64;
+        assert_eq!(told["count"], all);
+        assert_eq!(told["networks"].as_array().unwrap().len(), COUNTED_NAMED_MAX);
+        assert_eq!(told["networks"][0], serde_json::json!({ "network": "net-0500", "count": 2 }));
+        assert_eq!(told["networks_unnamed"], all - COUNTED_NAMED_MAX as u64 - 1);
+        assert_eq!(told["operations"].as_array().unwrap().len(), 2);
+        assert_eq!(told["operations_unnamed"], 0);
+        assert!(counted.take().is_none());
+    }
+
+    #[test]
+    fn what_could_not_be_told_is_counted_on() {
+        let counted = CountedRefusals::default();
+        counted.count(at(1), "one".to_owned(), "/v1/clock", "missing_credentials");
+        let sum = counted.take().unwrap();
+        assert!(counted.count(at(2), "one".to_owned(), "/v1/clock", "missing_credentials"));
+        counted.put_back(sum);
+        let sum = counted.take().unwrap();
+        assert_eq!((sum.count, sum.since, sum.networks["one"]), (2, at(1), 2));
+    }
+}

@@ -1,0 +1,274 @@
+//! Bodies that are read whole: how large, how long, and how much of memory all of them take together.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody};
+use futures_util::StreamExt;
+use timenav_core::ids::UserId;
+use tokio::time::timeout;
+
+use crate::network::Network;
+use crate::params::WholeBody;
+use crate::problem::Failure;
+use crate::shares::{Share, Shares, Spent};
+
+/// Longest body of a request that only looks, in bytes.
+pub(crate) const LOOKUP_BODY_BYTES_MAX: usize = 64 * 1024;
+/// Longest body of a request that changes something, in bytes. Imports have no limit.
+pub(crate) const CHANGE_BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Longest body of somebody who is nobody known that is looked at, in bytes: for the timeline that it names.
+pub(crate) const STRANGER_BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// Bytes of all bodies that are in memory at the same time; what is read from them may take as many again.
+pub(crate) const BUFFERED_BODY_BYTES_MAX: usize = 256 << 20;
+/// As above, of one user.
+pub(crate) const BUFFERED_BODY_BYTES_PER_USER_MAX: usize = 64 << 20;
+/// Bytes of all bodies of strangers that are in memory at the same time.
+pub(crate) const BUFFERED_STRANGER_BYTES_MAX: usize = 16 << 20;
+/// As above, from one network.
+pub(crate) const BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX: usize = 1 << 20;
+
+/// How long a body may take to arrive, its turn included.
+pub(crate) const BODY_WAIT: Duration = Duration::from_secs(30);
+/// How long a body waits until there is room for it.
+const ROOM_WAIT: Duration = Duration::from_secs(10);
+/// How long the body of a stranger may take to arrive.
+const STRANGER_BODY_WAIT: Duration = Duration::from_secs(5);
+/// How long a body is read and thrown away that nobody wants.
+const DRAIN_WAIT: Duration = Duration::from_secs(1);
+/// Bytes of a body that are read and thrown away after it is refused: a client that still sends does not read its
+/// answer.
+pub(crate) const DRAINED_BYTES_MAX: u64 = 4 << 20;
+
+/// In what room is counted, in bytes.
+const UNIT_BYTES: usize = 1 << 10;
+/// Room that is made at first for a body that does not say how long it is, in bytes.
+const FIRST_BYTES: usize = 64 * 1024;
+
+/// What becomes of the marks of JSON in memory when it is read into values, in bytes: an object of one field is nearly
+/// as large as one of eleven.
+const OBJECT_BYTES: usize = 640;
+const FIELD_BYTES: usize = 112;
+const LIST_BYTES: usize = 64;
+const ITEM_BYTES: usize = 40;
+
+/// Whose body it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Sender {
+    User(UserId),
+    Stranger(Option<Network>),
+}
+
+/// The room for bodies.
+pub(crate) struct Rooms {
+    of_users: Arc<Shares<Sender>>,
+    /// Apart from that of the bytes: a body that has its room and waits for this waits only for those who do not wait.
+    of_values: Arc<Shares<Sender>>,
+    of_strangers: Arc<Shares<Sender>>,
+}
+
+/// A body in memory, and the room that it takes until the request is answered.
+pub(crate) struct Held {
+    pub(crate) body: WholeBody,
+    _room: Vec<Share<Sender>>,
+}
+
+impl Rooms {
+    pub(crate) fn new() -> Self {
+        let shares = |all: usize, each: usize| Shares::new(all / UNIT_BYTES, each / UNIT_BYTES);
+        Self {
+            of_users: shares(BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX),
+            of_values: shares(BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX),
+            of_strangers: shares(BUFFERED_STRANGER_BYTES_MAX, BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX),
+        }
+    }
+
+    /// Reads the body of a user.
+    pub(crate) async fn read(&self, user_id: &UserId, body: Body, bytes_max: usize) -> Result<Held, Failure> {
+        let sender = Sender::User(user_id.clone());
+        let mut room = Room { shares: &self.of_users, sender, wait: ROOM_WAIT, taken: Vec::new(), bytes: 0 };
+        let read = timeout(BODY_WAIT, read(&mut room, body, bytes_max)).await.map_err(|_| Failure::BodyLost)??;
+        let values_bytes = values_bytes(&read);
+        if values_bytes > BUFFERED_BODY_BYTES_PER_USER_MAX {
+            return Err(Failure::TooManyValues { bytes_max: BUFFERED_BODY_BYTES_PER_USER_MAX });
+        }
+        let Room { sender, mut taken, .. } = room;
+        if values_bytes > 0 {
+            let values = self.of_values.take_within(&sender, units(values_bytes), ROOM_WAIT).await;
+            taken.push(values.map_err(full)?);
+        }
+        Ok(Held { body: WholeBody(read.into()), _room: taken })
+    }
+
+    /// Reads the body of whoever is nobody known, if it is short.
+    pub(crate) async fn read_of_stranger(&self, network: Option<Network>, body: Body) -> Result<Held, Failure> {
+        let (sender, wait) = (Sender::Stranger(network), Duration::ZERO);
+        let mut room = Room { shares: &self.of_strangers, sender, wait, taken: Vec::new(), bytes: 0 };
+        let read = timeout(STRANGER_BODY_WAIT, read(&mut room, body, STRANGER_BODY_BYTES_MAX)).await;
+        let read = read.map_err(|_| Failure::BodyLost)??;
+        Ok(Held { body: WholeBody(read.into()), _room: room.taken })
+    }
+}
+
+/// The room that one body takes.
+struct Room<'a> {
+    shares: &'a Arc<Shares<Sender>>,
+    sender: Sender,
+    wait: Duration,
+    taken: Vec<Share<Sender>>,
+    bytes: usize,
+}
+
+impl Room<'_> {
+    /// Makes room for so many bytes in all.
+    async fn grow(&mut self, bytes: usize) -> Result<(), Failure> {
+        let more = bytes.saturating_sub(self.bytes);
+        if more == 0 {
+            return Ok(());
+        }
+        let share = if self.wait.is_zero() {
+            self.shares.take(&self.sender, units(more))
+        } else {
+            self.shares.take_within(&self.sender, units(more), self.wait).await
+        };
+        self.taken.push(share.map_err(full)?);
+        self.bytes = bytes;
+        Ok(())
+    }
+}
+
+fn units(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX)
+}
+
+fn full(spent: Spent) -> Failure {
+    Failure::Full { what: "request bodies in memory", spent, retry_after_seconds: 1 }
+}
+
+/// Reads a body into room of which there is enough before it is taken.
+async fn read(room: &mut Room<'_>, body: Body, bytes_max: usize) -> Result<Vec<u8>, Failure> {
+    if body.is_end_stream() {
+        return Ok(Vec::new());
+    }
+    let told = body.size_hint();
+    if told.lower() > bytes_max as u64 {
+        return Err(Failure::TooLarge { bytes_max });
+    }
+    let told = told.exact().and_then(|bytes| usize::try_from(bytes).ok());
+    room.grow(told.unwrap_or(FIRST_BYTES.min(bytes_max))).await?;
+    let mut whole = Vec::with_capacity(room.bytes);
+    let mut frames = body.into_data_stream();
+    while let Some(frame) = frames.next().await {
+        let frame = frame.map_err(|_| Failure::BodyLost)?;
+        let bytes = whole.len() + frame.len();
+        if bytes > bytes_max {
+            return Err(Failure::TooLarge { bytes_max });
+        }
+        if bytes > room.bytes {
+            room.grow(bytes.next_power_of_two().min(bytes_max)).await?;
+            whole.reserve_exact(room.bytes - whole.len());
+        }
+        whole.extend_from_slice(&frame);
+    }
+    Ok(whole)
+}
+
+/// Returns about how many bytes JSON takes once it is read into values. Marks in texts count too: nobody can make
+/// less of it than there is.
+fn values_bytes(json: &[u8]) -> usize {
+    let of = |byte: &u8| match byte {
+        b'{' => OBJECT_BYTES,
+        b':' => FIELD_BYTES,
+        b'[' => LIST_BYTES,
+        b',' => ITEM_BYTES,
+        _ => 0,
+    };
+    json.iter().map(of).sum()
+}
+
+/// Reads on in a body that nobody wants, for a while.
+pub(crate) async fn drain(body: Body) {
+    drain_rest(body.into_data_stream()).await;
+}
+
+/// Reads on in the rest of a body that nobody wants, for a while.
+pub(crate) async fn drain_rest(mut frames: axum::body::BodyDataStream) {
+    let mut bytes = 0;
+    let reading = async {
+        while bytes < DRAINED_BYTES_MAX
+            && let Some(Ok(frame)) = frames.next().await
+        {
+            bytes += frame.len() as u64;
+        }
+    };
+    // Whoever sends nothing in that time waits for the answer already.
+    let _ = timeout(DRAIN_WAIT, reading).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user() -> UserId {
+        UserId::new("ada").unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_body_is_read_up_to_its_limit() {
+        let rooms = Rooms::new();
+        let read = async |bytes: usize| rooms.read(&user(), Body::from(vec![b'x'; bytes]), 100_000).await;
+        assert_eq!(read(100_000).await.ok().unwrap().body.0.len(), 100_000);
+        assert!(matches!(read(100_001).await, Err(Failure::TooLarge { bytes_max: 100_000 })));
+        // The same where it does not say how long it is.
+        let pieces = |count: usize| {
+            Body::from_stream(futures_util::stream::iter(vec![Ok::<_, std::io::Error>(vec![b'x'; 10_000]); count]))
+        };
+        assert_eq!(rooms.read(&user(), pieces(10), 100_000).await.ok().unwrap().body.0.len(), 100_000);
+        let refused = rooms.read(&user(), pieces(11), 100_000).await;
+        assert!(matches!(refused, Err(Failure::TooLarge { bytes_max: 100_000 })));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bodies_of_a_user_take_the_room_of_a_user() {
+        let rooms = Rooms::new();
+        let mut held = Vec::new();
+        let size = CHANGE_BODY_BYTES_MAX;
+        for _ in 0..BUFFERED_BODY_BYTES_PER_USER_MAX / size {
+            held.push(rooms.read(&user(), Body::from(vec![b'x'; size]), size).await.ok().unwrap());
+        }
+        let refused = rooms.read(&user(), Body::from("x"), size).await;
+        assert!(matches!(refused, Err(Failure::Full { spent: Spent::Own, .. })));
+        let other = UserId::new("bob").unwrap();
+        assert!(rooms.read(&other, Body::from("x"), size).await.is_ok());
+        held.pop();
+        assert!(rooms.read(&user(), Body::from("x"), size).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_body_is_counted_by_what_becomes_of_it() {
+        let rooms = Rooms::new();
+        let objects = |count: usize| Body::from("{".repeat(count));
+        let most = BUFFERED_BODY_BYTES_PER_USER_MAX / OBJECT_BYTES;
+        assert!(rooms.read(&user(), objects(most), CHANGE_BODY_BYTES_MAX).await.is_ok());
+        let refused = rooms.read(&user(), objects(most + 1), CHANGE_BODY_BYTES_MAX).await;
+        assert!(matches!(refused, Err(Failure::TooManyValues { .. })));
+    }
+
+    #[tokio::test]
+    async fn strangers_of_one_network_have_little_room() {
+        let rooms = Rooms::new();
+        let network = |text: &str| Some(Network::of(text.parse().unwrap()));
+        let body = || Body::from(vec![b'x'; STRANGER_BODY_BYTES_MAX]);
+        let mut held = Vec::new();
+        for number in 0..BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX / STRANGER_BODY_BYTES_MAX {
+            let from = network(&format!("2001:db8::{number}"));
+            held.push(rooms.read_of_stranger(from, body()).await.ok().unwrap());
+        }
+        let refused = rooms.read_of_stranger(network("2001:db8::ffff"), Body::from("x")).await;
+        assert!(matches!(refused, Err(Failure::Full { spent: Spent::Own, .. })));
+        assert!(rooms.read_of_stranger(network("192.0.2.1"), body()).await.is_ok());
+        let longer = Body::from(vec![b'x'; STRANGER_BODY_BYTES_MAX + 1]);
+        assert!(matches!(rooms.read_of_stranger(None, longer).await, Err(Failure::TooLarge { .. })));
+    }
+}
