@@ -11,8 +11,8 @@ interface SessionBody {
   operator: boolean;
   restriction_level: RestrictionLevel | null;
   is_first_run: boolean;
-  version: string;
-  service_name: string;
+  version?: string;
+  service_name?: string;
   session_id?: string;
   idle_expires_at?: string;
   expires_at?: string;

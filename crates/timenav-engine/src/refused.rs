@@ -22,7 +22,11 @@ const COUNTED_OPERATIONS_MAX: usize = 1_000;
 
 /// The refusals that are counted and not told yet.
 #[derive(Default)]
-pub(crate) struct CountedRefusals(Mutex<Option<Sum>>);
+pub(crate) struct CountedRefusals {
+    sum: Mutex<Option<Sum>>,
+    /// Held while a sum is on its way into the ledger, so that nobody takes it for told who stops the service.
+    telling: tokio::sync::Mutex<()>,
+}
 
 struct Sum {
     since: Host,
@@ -34,7 +38,7 @@ struct Sum {
 impl CountedRefusals {
     /// Counts one, and returns whether it is the first.
     fn count(&self, now: Host, network: String, operation: &str, code: &'static str) -> bool {
-        let mut counted = self.0.lock();
+        let mut counted = self.sum.lock();
         let is_first = counted.is_none();
         let new = || Sum { since: now, count: 0, networks: HashMap::new(), operations: HashMap::new() };
         let sum = counted.get_or_insert_with(new);
@@ -50,12 +54,12 @@ impl CountedRefusals {
     }
 
     fn take(&self) -> Option<Sum> {
-        self.0.lock().take()
+        self.sum.lock().take()
     }
 
     /// Counts on what could not be told.
     fn put_back(&self, sum: Sum) {
-        let mut counted = self.0.lock();
+        let mut counted = self.sum.lock();
         let Some(newer) = counted.replace(sum) else { return };
         let Some(sum) = counted.as_mut() else { return };
         sum.count += newer.count;
@@ -114,6 +118,7 @@ impl Engine {
     /// # Errors
     /// The ledger cannot be written. It is counted on then.
     pub async fn tell_counted_refusals(&self) -> Result<(), Refusal> {
+        let _telling = self.counted_refusals().telling.lock().await;
         let Some(sum) = self.counted_refusals().take() else { return Ok(()) };
         let system = TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))?;
         let told = self.submit_unknown(system, Command::LogRefusals { payload: sum.payload() }).await;

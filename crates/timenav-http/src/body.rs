@@ -32,7 +32,7 @@ pub(crate) const BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX: usize = 1 << 20;
 /// How long a body may take to arrive, its turn included.
 pub(crate) const BODY_WAIT: Duration = Duration::from_secs(30);
 /// How long a body waits until there is room for it.
-const ROOM_WAIT: Duration = Duration::from_secs(10);
+const ROOM_WAIT: Duration = Duration::from_secs(5);
 /// How long the body of a stranger may take to arrive.
 const STRANGER_BODY_WAIT: Duration = Duration::from_secs(5);
 /// How long a body is read and thrown away that nobody wants.
@@ -62,10 +62,10 @@ pub(crate) enum Sender {
 
 /// The room for bodies.
 pub(crate) struct Rooms {
-    of_users: Arc<Shares<Sender>>,
+    users: Arc<Shares<Sender>>,
     /// Apart from that of the bytes: a body that has its room and waits for this waits only for those who do not wait.
-    of_values: Arc<Shares<Sender>>,
-    of_strangers: Arc<Shares<Sender>>,
+    values: Arc<Shares<Sender>>,
+    strangers: Arc<Shares<Sender>>,
 }
 
 /// A body in memory, and the room that it takes until the request is answered.
@@ -78,16 +78,16 @@ impl Rooms {
     pub(crate) fn new() -> Self {
         let shares = |all: usize, each: usize| Shares::new(all / UNIT_BYTES, each / UNIT_BYTES);
         Self {
-            of_users: shares(BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX),
-            of_values: shares(BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX),
-            of_strangers: shares(BUFFERED_STRANGER_BYTES_MAX, BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX),
+            users: shares(BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX),
+            values: shares(BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX),
+            strangers: shares(BUFFERED_STRANGER_BYTES_MAX, BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX),
         }
     }
 
     /// Reads the body of a user.
     pub(crate) async fn read(&self, user_id: &UserId, body: Body, bytes_max: usize) -> Result<Held, Failure> {
         let sender = Sender::User(user_id.clone());
-        let mut room = Room { shares: &self.of_users, sender, wait: ROOM_WAIT, taken: Vec::new(), bytes: 0 };
+        let mut room = Room { shares: &self.users, sender, wait: ROOM_WAIT, taken: Vec::new(), bytes: 0 };
         let read = timeout(BODY_WAIT, read(&mut room, body, bytes_max)).await.map_err(|_| Failure::BodyLost)??;
         let values_bytes = values_bytes(&read);
         if values_bytes > BUFFERED_BODY_BYTES_PER_USER_MAX {
@@ -95,7 +95,7 @@ impl Rooms {
         }
         let Room { sender, mut taken, .. } = room;
         if values_bytes > 0 {
-            let values = self.of_values.take_within(&sender, units(values_bytes), ROOM_WAIT).await;
+            let values = self.values.take_within(&sender, units(values_bytes), ROOM_WAIT).await;
             taken.push(values.map_err(full)?);
         }
         Ok(Held { body: WholeBody(read.into()), _room: taken })
@@ -104,7 +104,7 @@ impl Rooms {
     /// Reads the body of whoever is nobody known, if it is short.
     pub(crate) async fn read_of_stranger(&self, network: Option<Network>, body: Body) -> Result<Held, Failure> {
         let (sender, wait) = (Sender::Stranger(network), Duration::ZERO);
-        let mut room = Room { shares: &self.of_strangers, sender, wait, taken: Vec::new(), bytes: 0 };
+        let mut room = Room { shares: &self.strangers, sender, wait, taken: Vec::new(), bytes: 0 };
         let read = timeout(STRANGER_BODY_WAIT, read(&mut room, body, STRANGER_BODY_BYTES_MAX)).await;
         let read = read.map_err(|_| Failure::BodyLost)??;
         Ok(Held { body: WholeBody(read.into()), _room: room.taken })
@@ -222,7 +222,8 @@ mod tests {
         assert!(matches!(read(100_001).await, Err(Failure::TooLarge { bytes_max: 100_000 })));
         // The same where it does not say how long it is.
         let pieces = |count: usize| {
-            Body::from_stream(futures_util::stream::iter(vec![Ok::<_, std::io::Error>(vec![b'x'; 10_000]); count]))
+            let piece = |_| Ok::<_, std::io::Error>(vec![b'x'; 10_000]);
+            Body::from_stream(futures_util::stream::iter((0..count).map(piece)))
         };
         assert_eq!(rooms.read(&user(), pieces(10), 100_000).await.ok().unwrap().body.0.len(), 100_000);
         let refused = rooms.read(&user(), pieces(11), 100_000).await;

@@ -7,7 +7,6 @@ use std::borrow::Cow;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use data_encoding::HEXLOWER;
@@ -45,8 +44,8 @@ pub(crate) fn routes() -> Router<App> {
 }
 
 /// Shows people the console, and tells programs where they are.
-async fn page(app: State<App>, headers: HeaderMap) -> Response {
-    if wants_page(&headers) { file(PAGE, &headers).into_response() } else { service::welcome(app).into_response() }
+async fn page(headers: HeaderMap) -> Response {
+    if wants_page(&headers) { file(PAGE, &headers).into_response() } else { service::welcome().into_response() }
 }
 
 fn wants_page(headers: &HeaderMap) -> bool {

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::wire::{KIND_MARK, OUT_OF_RANGE};
 
+mod names;
 #[cfg(test)]
 mod tests;
 
@@ -43,6 +44,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Params<T> {
         let of_query = parts.extensions.get::<SentAsQuery>().is_some();
         check_media_type(&parts.headers, &body.0, of_query)?;
         check_depth(&body.0)?;
+        names::check(&body.0)?;
         read(parts.uri.query().unwrap_or(""), &body.0).map(Params)
     }
 }
@@ -57,6 +59,7 @@ impl<S: Sync> FromRequestParts<S> for JsonBody {
         let body = parts.extensions.get::<WholeBody>().cloned().unwrap_or_default();
         check_media_type(&parts.headers, &body.0, false)?;
         check_depth(&body.0)?;
+        names::check(&body.0)?;
         Ok(Self(body.0))
     }
 }
@@ -130,9 +133,21 @@ fn check_depth(json: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Returns whether a media type is JSON, which is UTF-8 (RFC 8259 §8.1), whatever else is said of it.
 fn is_json(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or("").trim();
-    essence.eq_ignore_ascii_case("application/json")
+    essence.eq_ignore_ascii_case("application/json") && is_utf_8(content_type)
+}
+
+/// Returns whether a media type names UTF-8 or less, or no charset at all (RFC 9110 §8.3.2).
+pub(crate) fn is_utf_8(content_type: &str) -> bool {
+    let parameters = content_type.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+    let mut charsets = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
+    charsets.all(|(_, charset)| {
+        let charset = charset.trim().trim_matches('"');
+        // Of all that is US-ASCII, UTF-8 says the same.
+        ["utf-8", "utf8", "us-ascii"].iter().any(|known| charset.eq_ignore_ascii_case(known))
+    })
 }
 
 /// Reads parameters from a query string and a body that may be empty.

@@ -32,9 +32,11 @@ impl Refusals {
         }
     }
 
-    /// Tells of what was counted after a minute, or once the service stops.
+    /// Tells of what was counted after a minute. Where the service stops before that, the engine tells of it at its end.
     async fn tell(&self) {
-        let _ = timeout(Duration::from_secs(COUNTED_SECONDS_MAX), self.closing.cancelled()).await;
+        if timeout(Duration::from_secs(COUNTED_SECONDS_MAX), self.closing.cancelled()).await.is_ok() {
+            return;
+        }
         // What could not be told is logged by the engine and counted on.
         let _ = self.engine.tell_counted_refusals().await;
     }

@@ -15,7 +15,6 @@ use crate::problem::Failure;
 #[derive(Serialize)]
 pub(crate) struct Welcome {
     status: &'static str,
-    version: &'static str,
     documentation: &'static str,
     clock: &'static str,
 }
@@ -29,10 +28,9 @@ pub(crate) fn routes() -> Router<App> {
         .route("/openapi-3.2.json", get(openapi_3_2))
 }
 
-pub(crate) fn welcome(State(app): State<App>) -> Json<Welcome> {
+pub(crate) const fn welcome() -> Json<Welcome> {
     Json(Welcome {
         status: "This is timenav: one clock and one history that a whole system can share.",
-        version: app.options.version,
         documentation: "/openapi.json",
         clock: "/v1/clock",
     })

@@ -2,6 +2,7 @@
 
 mod explanation;
 mod object;
+mod unique;
 
 #[cfg(test)]
 mod tests;
@@ -62,6 +63,7 @@ pub struct EventRecord {
     pub asserts: Option<Vec<AssertionRecord>>,
     /// Anything else, at most 65 536 bytes of JSON.
     #[schema(value_type = Option<Object>, example = json!({"mission": "Apollo 11"}))]
+    #[serde(default, deserialize_with = "unique::optional_object")]
     pub attributes: Option<Map<String, Value>>,
     /// Where the record came from.
     #[schema(min_length = 1, max_length = 512)]
@@ -84,6 +86,7 @@ pub struct AssertionRecord {
     pub predicate: Option<String>,
     /// The value: any JSON but `null`, at most 1 024 bytes.
     #[schema(schema_with = any_but_null, required)]
+    #[serde(default, deserialize_with = "unique::optional_value")]
     pub value: Option<Value>,
 }
 

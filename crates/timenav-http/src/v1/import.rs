@@ -153,9 +153,10 @@ async fn import_events(
             return Err(failure);
         }
     };
-    let body = match source.is_binary_cloud_event {
-        true => cloud_event_body(&app.rooms, &caller.user_id, &headers, body).await?,
-        false => body,
+    let body = if source.is_binary_cloud_event {
+        cloud_event_body(&app.rooms, &caller.user_id, &headers, body).await?
+    } else {
+        body
     };
     let (reading, handed) = reading::start(source, turn)
         .map_err(|error| Refusal::Unavailable(format!("an import cannot be read: {error}")))?;

@@ -110,11 +110,13 @@ pub(crate) struct SessionBody {
     restriction_level: Option<&'static str>,
     /// Whether no operator has a password yet: one can be set with the API key in `admin.key`.
     is_first_run: bool,
-    /// The version of the service.
-    #[schema(value_type = String)]
-    version: &'static str,
-    /// The name of the service, as it stands in every checkpoint.
-    service_name: String,
+    /// The version of the service; absent for nobody.
+    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<&'static str>,
+    /// The name of the service, as it stands in every checkpoint; absent for nobody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_name: Option<String>,
     /// Names the session without giving it away; absent where the caller is in none.
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
@@ -257,10 +259,10 @@ impl SessionBody {
             status,
             operator: user.as_ref().is_some_and(|user| user.operator),
             restriction_level: user.as_ref().map(|user| user.restriction.as_str()),
+            version: user.as_ref().map(|_| app.options.version),
+            service_name: user.as_ref().map(|_| app.engine.options().service_name.clone()),
             user_id: user.map(|user| user.user_id.to_string()),
             is_first_run: app.engine.is_first_run(),
-            version: app.options.version,
-            service_name: app.engine.options().service_name.clone(),
             session_id: session.as_ref().map(|session| session.session_id.to_string()),
             idle_expires_at: session.as_ref().map(|session| session.idle_expires_at.to_string()),
             expires_at: session.map(|session| session.expires_at.to_string()),

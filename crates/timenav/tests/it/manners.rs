@@ -2,6 +2,7 @@
 
 mod operations;
 mod answers;
+mod crowds;
 mod errors;
 mod fields;
 mod framing;

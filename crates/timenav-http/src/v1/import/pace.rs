@@ -65,7 +65,7 @@ mod tests {
         let mut waited = Duration::ZERO;
         loop {
             let (patience, why) = pace.patience();
-            let pause = IDLE - SECOND;
+            let pause = Duration::from_secs(IMPORT_IDLE_SECONDS_MAX - 1);
             if patience <= pause {
                 assert_eq!(why, TooSlow::Slow);
                 break;

@@ -6,6 +6,7 @@ use timenav_core::ids::UserId;
 use timenav_import::{Format, Mapping, RecordError, cloud_event_of_parts};
 
 use crate::body::Rooms;
+use crate::params::is_utf_8;
 use crate::problem::{Failure, FaultKind, ParameterFault};
 
 /// What the headers of a `CloudEvent` in binary mode begin with.
@@ -33,6 +34,9 @@ impl Source {
             && !tells_events;
         if is_binary_cloud_event && is_packed {
             return Err(Failure::invalid("Content-Encoding", "the data of a CloudEvent in binary mode is not packed"));
+        }
+        if !is_binary_cloud_event && !content_type(headers).is_none_or(is_utf_8) {
+            return Err(Failure::MediaType { expected: "…; charset=utf-8", of_query: false });
         }
         let format = if is_binary_cloud_event { Format::CloudEvents } else { format(named, headers)? };
         Ok(Self { format, mapping, is_packed, is_binary_cloud_event })

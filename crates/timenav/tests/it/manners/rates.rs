@@ -1,8 +1,8 @@
-//! Quotas: requests of a key, failed attempts of an address, scans of both, log-ins of a user.
+//! Quotas: requests of a user, failed attempts of an address, scans of both, log-ins of a user.
 
 use std::net::Ipv4Addr;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::http::{Answer, Connection, Request};
 use crate::service::Service;
@@ -27,7 +27,7 @@ fn spend(service: &Service, request: &Request, quota: usize) -> Answer {
 }
 
 #[test]
-fn a_key_has_its_quota_and_others_have_theirs() {
+fn a_user_has_a_quota_and_others_have_theirs() {
     let service = Service::with(&["--requests-per-minute", "1000"]);
     let key = service.user("ada");
     let request = service.signed(Request::get("/v1/limits").key(&key));
@@ -40,7 +40,59 @@ fn a_key_has_its_quota_and_others_have_theirs() {
     assert_eq!(refused.header("ratelimit"), Some("\"requests\";r=0;t=1"));
     assert_eq!(refused.header("retry-after"), Some("1"));
     refused.refused(429, "rate_limited");
-    assert_eq!(service.send(Request::get("/v1/limits")).status, 200, "the key of somebody else");
+    assert_eq!(service.send(Request::get("/v1/limits")).status, 200, "somebody else");
+    service.audit();
+}
+
+#[test]
+fn keys_and_sessions_of_a_user_share_a_quota() {
+    let service = Service::with(&["--requests-per-minute", "300"]);
+    service.user("ada");
+    service.set_password("ada", PASSWORD);
+    let cookie = service.log_in("ada", PASSWORD);
+    let key = || service.key(&json!({ "user_id": "ada" }));
+    let mut requests: Vec<Request> = (0..5).map(|_| Request::get("/v1/limits").key(&key())).collect();
+    requests.push(Request::get("/v1/limits").session(&cookie));
+    let mut connection = service.connect();
+    let mut status = |request: &Request| connection.exchange(request).unwrap().status;
+    let passed = requests.iter().cycle().take(ENOUGH).position(|request| status(request) == 429).expect("a quota");
+    assert!((290..2_000).contains(&passed), "{passed}");
+    for request in requests.iter().rev() {
+        let is_spent = (0..ENOUGH).any(|_| status(request) == 429);
+        assert!(is_spent, "{request:?}");
+    }
+    assert_eq!(service.send(Request::get("/v1/limits")).status, 200, "somebody else");
+    service.audit();
+}
+
+/// How many requests a quota has left, by an answer.
+fn left(answer: &Answer) -> u64 {
+    let left = answer.header("ratelimit").and_then(|text| text.split_once("\"requests\";r=")).expect("a quota").1;
+    left.split(';').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn records_count_as_requests() {
+    let service = Service::with(&["--requests-per-minute", "600"]);
+    let ada = service.user("ada");
+    let look = || left(&service.send(Request::get("/v1/limits").key(&ada)));
+    let events: Vec<Value> = (0..1_000).map(|_| json!({ "time": "2000-01-01T00:00:00Z" })).collect();
+    let record = |count: usize| {
+        let request = Request::post("/v1/events?timeline_id=of-ada").json(&json!(events[..count]));
+        left(&service.send(request.key(&ada)))
+    };
+    let before = look();
+    let recorded = record(1_000);
+    // What the answer tells was left before its records were counted.
+    assert!(recorded < before, "{recorded}");
+    // Ten a second come back meanwhile, and a thousand records count for nine more than one.
+    let spent: u64 = (0..30).map(|_| record(1_000)).min().unwrap();
+    assert!(spent < 600 - 31 - 100, "{spent}");
+    // More than the quota has: the import waits for the rest of it, and is not refused.
+    let row = |number: u64| format!("{{\"time\":\"2000-01-01T00:00:00Z\",\"sequence\":{number}}}\n");
+    let rows: String = (0..50_000).map(row).collect();
+    let import = Request::post("/v1/import-events?timeline_id=of-ada").body("application/x-ndjson", rows.as_bytes());
+    assert_eq!(service.send(import.key(&ada)).expect(200)["taken"], 50_000);
     service.audit();
 }
 
@@ -55,14 +107,98 @@ fn failed_attempts_are_limited_and_leave_no_more_entries() {
     service.audit();
 }
 
+/// Entries about strangers who were refused: one by one, and together with how many.
+fn told(service: &Service) -> (u64, Vec<Value>) {
+    let database = rusqlite::Connection::open(service.data().join("timenav.db")).unwrap();
+    let mut rows = database.prepare("select leaf, payload from entries order by entry").unwrap();
+    let rows = rows.query_map([], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?))).unwrap();
+    let (mut alone, mut together) = (0, Vec::new());
+    for (leaf, payload) in rows.map(Result::unwrap) {
+        let leaf: Value = serde_json::from_slice(&leaf).unwrap();
+        match leaf["action"].as_str().unwrap() {
+            "unauthorized_access_attempt" => alone += 1,
+            "unauthorized_access_attempts" => {
+                assert_eq!((&leaf["actor"], &leaf["timeline_id"]), (&json!("unknown"), &json!("system")));
+                together.push(serde_json::from_slice(&payload).unwrap());
+            }
+            _ => {}
+        }
+    }
+    (alone, together)
+}
+
+#[test]
+fn refusals_beyond_a_rate_are_told_together_and_none_is_left_out() {
+    let mut service = Service::start();
+    let limits = service.get("/v1/limits", &[])["limits"].clone();
+    let of_network = limits["network_refusals_told_per_minute_max"].as_u64().unwrap();
+    let max = limits["refusals_told_per_minute_max"].as_u64().unwrap();
+    let request = Request::get("/v1/clock").anonymous();
+    let mut connection = service.connect();
+    // From one address, also past the limit from which on they are not looked at any more.
+    let mut sent = 0;
+    while sent < ENOUGH as u64 {
+        sent += 1;
+        if connection.exchange(&request).unwrap().status == 429 {
+            break;
+        }
+    }
+    // Whoever looks is told at once.
+    let parameters = [("timeline_id", "system"), ("time_range", "../.."), ("action", "unauthorized_access_attempts")];
+    let logs = service.get("/v1/access-logs", &parameters)["logs"].clone();
+    assert_eq!(logs.as_array().unwrap().len(), 1, "{logs}");
+    // From many, and with a key that is none.
+    let wrong = Request::post("/v1/pause-time").key("tnk_000000000000000000000000000000000000");
+    for number in (1..=200).chain(1..=200) {
+        let mut far = Connection::open_from(elsewhere(number), service.address()).unwrap();
+        far.exchange(&wrong).unwrap().refused(401, "invalid_credentials");
+        sent += 1;
+    }
+    // What was counted since then is told at the end.
+    assert!(service.stop().success());
+    let (alone, together) = told(&service);
+    let counted: u64 = together.iter().map(|sum| sum["count"].as_u64().unwrap()).sum();
+    assert_eq!(alone + counted, sent, "{together:?}");
+    assert!((of_network..3 * max).contains(&alone), "{alone}");
+    assert_eq!(together.len(), 2);
+    let first = json!({ "operation": "/v1/clock", "code": "missing_credentials", "count": together[0]["count"] });
+    assert_eq!(together[0]["operations"], json!([first]));
+    assert_eq!(together[0]["networks"], json!([{ "network": "127.0.0.1", "count": together[0]["count"] }]));
+    let named = limits["refusals_counted_named_max"].as_u64().unwrap();
+    assert_eq!(together[1]["networks"].as_array().unwrap().len() as u64, named);
+    assert!(together[1]["networks_unnamed"].as_u64().unwrap() > 0);
+    assert_eq!(together[1]["operations"][0]["operation"], "/v1/pause-time");
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn what_is_kept_of_the_parameters_of_a_read_is_short() {
+    let mut service = Service::start();
+    let max = service.get("/v1/limits", &[])["limits"]["read_parameters_bytes_max"].as_i64().unwrap();
+    for location in ["x".repeat(512), "\u{1}".repeat(512), "\"".repeat(512)] {
+        service.get("/v1/monitor-events", &[("location", &location), ("time_range", "../..")]);
+    }
+    assert!(service.stop().success());
+    let database = rusqlite::Connection::open(service.data().join("timenav.db")).unwrap();
+    let sql = "select max(length(payload)) from entries where instr(leaf, cast('\"action\":\"read\"' as blob)) > 0";
+    let longest: i64 = database.query_row(sql, [], |row| row.get(0)).unwrap();
+    // How long it was and its hash stand beside the beginning.
+    assert!((max..max + 160).contains(&longest), "{longest}");
+    drop(database);
+    service.start_again();
+    service.audit();
+}
+
 fn scan() -> Request {
     Request::post("/v1/detect-tampering").json(&json!({ "timeline_id": "main", "scan_depth": "tail:1" }))
 }
 
 #[test]
-fn a_key_has_a_quota_of_scans() {
+fn a_user_has_a_quota_of_scans() {
     let service = Service::with(&["--requests-per-minute", "1000"]);
-    let key = service.key(&json!({}));
+    service.post("/v1/users", &json!({ "user_id": "ada", "operator": true }));
+    let key = service.key(&json!({ "user_id": "ada" }));
     let first = service.send(scan().key(&key));
     let policies = "\"scans\";q=60;w=60, \"address-scans\";q=240;w=60, \"requests\";q=1000;w=60";
     assert_eq!(first.header("ratelimit-policy"), Some(policies));
@@ -78,24 +214,30 @@ fn a_key_has_a_quota_of_scans() {
     let before = asked(&service);
     assert_eq!(service.send(scan().key(&key)).status, 429);
     assert_eq!(asked(&service), before + 1);
-    assert_eq!(service.send(scan()).status, 200, "the key of somebody else");
+    assert_eq!(service.send(scan()).status, 200, "somebody else");
     assert_eq!(service.send(Request::get("/v1/clock").key(&key)).status, 200, "something else");
     service.audit();
 }
 
 #[test]
-fn an_address_has_a_quota_of_scans_whatever_keys_it_shows() {
+fn an_address_has_a_quota_of_scans_whoever_asks() {
     let service = Service::start();
     let limits = service.get("/v1/limits", &[])["limits"].clone();
     let max = limits["address_scans_per_minute_max"].as_u64().unwrap();
-    let of_key = limits["scans_per_minute_max"].as_u64().unwrap();
-    let keys: Vec<String> = (0..2 * max / of_key).map(|_| service.key(&json!({}))).collect();
+    let of_user = limits["scans_per_minute_max"].as_u64().unwrap();
+    let operator = |number: u64| {
+        let user_id = format!("operator-{number}");
+        service.post("/v1/users", &json!({ "user_id": user_id, "operator": true }));
+        service.key(&json!({ "user_id": user_id }))
+    };
+    let keys: Vec<String> = (0..2 * max / of_user).map(operator).collect();
     let mut connection = service.connect();
     for (count, key) in (0..2 * max).zip(keys.iter().cycle()) {
         let answer = connection.exchange(&scan().key(key)).unwrap();
         if answer.status == 429 {
             assert!(count >= max, "refused after {count} of {max}");
-            assert_eq!(answer.header("ratelimit-policy"), Some("\"address-scans\";q=240;w=60"));
+            let policies = "\"address-scans\";q=240;w=60, \"requests\";q=60000;w=60";
+            assert_eq!(answer.header("ratelimit-policy"), Some(policies));
             let detail = answer.refused(429, "rate_limited");
             assert!(detail["detail"].as_str().unwrap().contains("`address-scans`"), "{detail}");
             return service.audit();
@@ -106,7 +248,7 @@ fn an_address_has_a_quota_of_scans_whatever_keys_it_shows() {
 
 #[test]
 fn without_a_quota_nothing_is_told_of_one() {
-    let service = Service::start();
+    let service = Service::with(&["--requests-per-minute", "0"]);
     let answer = service.send(Request::get("/v1/clock"));
     assert_eq!((answer.header("ratelimit"), answer.header("ratelimit-policy")), (None, None));
     service.audit();
