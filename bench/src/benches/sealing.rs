@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::hkdf::{HKDF_SHA256, Salt};
 use timenav_core::data::{EncryptionKey, NONCE_BYTES, Plaintext, SALT_BYTES, SealedData};
-use timenav_core::ids::{DataId, TimelineId};
+use timenav_core::ids::{DataId, TimelineId, UserId};
 use timenav_engine::{Entropy as _, RecordPlace, Vault as _};
 use timenav_vault::{AesVault, Turns};
 use tokio::runtime::Runtime;
@@ -32,6 +32,7 @@ const FLOOR: &str = "HKDF-SHA-256 with a new salt, and AES-256-GCM with a new no
 struct Subject {
     runtime: Runtime,
     vault: AesVault,
+    user: UserId,
     place: RecordPlace,
     key: EncryptionKey,
     data: Plaintext,
@@ -65,6 +66,7 @@ impl Subject {
         Ok(Self {
             runtime: tokio::runtime::Builder::new_current_thread().build()?,
             vault: AesVault::new(Arc::new(SystemEntropy), Turns::default()),
+            user: UserId::new("admin")?,
             place: RecordPlace {
                 timeline_id: TimelineId::new(TimelineId::MAIN)?,
                 data_id: DataId::new("data_01h455vb4pex5vsknk084sn02q")?,
@@ -75,12 +77,12 @@ impl Subject {
     }
 
     fn seal(&self) -> anyhow::Result<SealedData> {
-        let sealing = self.vault.seal(self.place.clone(), self.data.clone(), self.key.clone());
+        let sealing = self.vault.seal(&self.user, self.place.clone(), self.data.clone(), self.key.clone());
         Ok(self.runtime.block_on(sealing)?)
     }
 
     fn open(&self, sealed: &SealedData) -> anyhow::Result<usize> {
-        let opening = self.vault.open(self.place.clone(), sealed.clone(), self.key.clone());
+        let opening = self.vault.open(&self.user, self.place.clone(), sealed.clone(), self.key.clone());
         Ok(self.runtime.block_on(opening)?.as_str().len())
     }
 }
