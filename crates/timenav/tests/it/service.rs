@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
@@ -236,6 +236,14 @@ impl Service {
         let text = self.send(Request::get("/metrics").anonymous()).text();
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().expect("a number")
+    }
+
+    /// Waits until the service has noticed that a connection is gone, and has a place for another from that address.
+    pub(crate) fn wait_for_a_place(&self, source: Ipv4Addr) {
+        let health = Request::get("/healthz").anonymous();
+        let is_let_in = |mut connection: Connection| connection.exchange(&health).is_ok();
+        let tries = (0..METRIC_LOOKS_MAX).map(|_| Connection::open_from(source, self.address()));
+        assert!(tries.flatten().any(is_let_in), "{}", self.log_text());
     }
 
     /// Asks for a number of `/metrics` until it is this one.

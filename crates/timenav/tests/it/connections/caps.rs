@@ -33,7 +33,7 @@ fn an_address_has_so_many_connections_and_others_have_theirs() {
     assert_eq!(service.metric("timenav_connections_ended_total{reason=\"address_full\"}"), 1);
     mine.pop();
     // The service may not have noticed yet.
-    while ask(&mut from(1)).is_err() {}
+    service.wait_for_a_place(elsewhere(1));
     service.audit();
 }
 
@@ -55,7 +55,7 @@ fn where_all_places_are_taken_the_idle_make_room() {
     assert!(idle.is_closed(), "it makes room");
     assert_eq!(next.exchange(&health()).unwrap().status, 200);
     drop((watching, next));
-    while Connection::open(service.address()).unwrap().exchange(&health()).is_err() {}
+    service.wait_for_a_place(Ipv4Addr::LOCALHOST);
     service.audit();
 }
 

@@ -31,6 +31,7 @@ fn no_stranger_writes_the_log() {
     }
     let crowd: Vec<_> = (0..100).map(|_| service.connect()).collect();
     drop(crowd);
+    service.wait_for_a_place(std::net::Ipv4Addr::LOCALHOST);
     let log = service.log_text();
     let provoked = log.lines().skip(before).collect::<Vec<_>>();
     // Two kinds of line, each at most once in the minutes that this takes.
