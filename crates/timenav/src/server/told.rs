@@ -58,3 +58,53 @@ impl Seen {
         now
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write};
+    use std::sync::Arc;
+
+    use parking_lot::Mutex;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_tells_what_has_happened_since_the_last_one() {
+        let log = Log::default();
+        let writer = log.clone();
+        let lines = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+        let counts = ConnectionCounts::default();
+        let told = || String::from_utf8(std::mem::take(&mut *log.0.lock())).unwrap();
+        tracing::subscriber::with_default(lines, || {
+            let seen = Seen::default().tell(&counts);
+            assert_eq!(told(), "", "nothing has happened");
+            for end in ConnectionEnd::ALL {
+                counts.refuse(end);
+                counts.refuse(end);
+            }
+            let seen = seen.tell(&counts);
+            let lines = told();
+            assert_eq!(lines.lines().count(), 2, "{lines}");
+            let fields = "connections=0 full=2 address_full=2 made_room=2 not_accepted=2";
+            assert!(lines.contains("WARN") && lines.contains(fields), "{lines}");
+            assert!(lines.contains("INFO") && lines.contains("late=2 handshake=2 malformed=2 stalled=2"), "{lines}");
+            counts.refuse(ConnectionEnd::Late);
+            seen.tell(&counts);
+            let lines = told();
+            assert!(lines.lines().count() == 1 && lines.contains("late=1 handshake=0"), "{lines}");
+        });
+    }
+}

@@ -20,7 +20,6 @@ pub(crate) const ACK: u8 = 1;
 pub(crate) const END_STREAM: u8 = 1;
 pub(crate) const END_HEADERS: u8 = 4;
 
-pub(crate) const FLOW_CONTROL_ERROR: u32 = 3;
 pub(crate) const FRAME_SIZE_ERROR: u32 = 6;
 pub(crate) const REFUSED_STREAM: u32 = 7;
 pub(crate) const ENHANCE_YOUR_CALM: u32 = 11;

@@ -12,7 +12,7 @@ use http_body::{Body, Frame};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use tokio::io::DuplexStream;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 
 use super::*;
 
@@ -66,6 +66,64 @@ async fn a_client_may_send_so_much_that_nobody_reads() {
     }
     assert_eq!(sent.iter().sum::<usize>(), HTTP2_CONNECTION_WINDOW_BYTES as usize);
     assert_eq!(*sent.iter().max().unwrap(), HTTP2_STREAM_WINDOW_BYTES as usize);
+}
+
+fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags, 0, 0, 0, stream], payload].concat()
+}
+
+/// Sends so many frames of a body on each of so many streams, whatever the service allows, and returns the errors with
+/// which it takes back streams, and the one with which it ends the connection.
+async fn errors_of_flooding(streams: u8, frames: usize) -> (Vec<u32>, Option<u32>) {
+    let mut client = to_a_deaf_service();
+    // POST http://x/ in HPACK (RFC 7541 appendix A).
+    let request = [0x83, 0x86, 0x84, 0x01, 0x01, b'x'];
+    let body = vec![b' '; HTTP2_FRAME_BYTES_MAX as usize];
+    let mut bytes = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".as_slice(), &frame(4, 0, 0, &[])].concat();
+    client.write_all(&bytes).await.unwrap();
+    let_others_go_on().await;
+    // The windows are those of the protocol until the client has taken note of what the service said of them.
+    bytes = frame(4, 1, 0, &[]);
+    for number in 0..streams {
+        bytes.extend(frame(1, 4, 2 * number + 1, &request));
+    }
+    for number in (0..streams).flat_map(|number| std::iter::repeat_n(number, frames)) {
+        bytes.extend(frame(0, 0, 2 * number + 1, &body));
+    }
+    let (mut reading, mut writing) = tokio::io::split(client);
+    let sending = tokio::spawn(async move {
+        // It may be closed before the end.
+        let _ = writing.write_all(&bytes).await;
+        let_others_go_on().await;
+        let _ = writing.shutdown().await;
+    });
+    let mut said = Vec::new();
+    reading.read_to_end(&mut said).await.unwrap();
+    sending.await.unwrap();
+    let (mut resets, mut end) = (Vec::new(), None);
+    while said.len() >= 9 {
+        let length = usize::from(said[1]) << 8 | usize::from(said[2]);
+        let next: Vec<u8> = said.drain(..9 + length).collect();
+        let error = |at: usize| u32::from_be_bytes(next[at..at + 4].try_into().unwrap());
+        match next[3] {
+            3 => resets.push(error(9)),
+            7 if error(13) > 0 => end = Some(error(13)),
+            _ => {}
+        }
+    }
+    (resets, end)
+}
+
+#[tokio::test]
+async fn whoever_sends_more_is_refused() {
+    const FLOW_CONTROL_ERROR: u32 = 3;
+    let of_a_stream = (HTTP2_STREAM_WINDOW_BYTES / HTTP2_FRAME_BYTES_MAX) as usize;
+    assert_eq!(errors_of_flooding(1, of_a_stream).await, (vec![], None));
+    assert_eq!(errors_of_flooding(1, of_a_stream + 1).await, (vec![FLOW_CONTROL_ERROR], None));
+    let streams = u8::try_from(HTTP2_CONNECTION_WINDOW_BYTES / HTTP2_STREAM_WINDOW_BYTES).unwrap();
+    assert_eq!(errors_of_flooding(streams, of_a_stream).await, (vec![], None));
+    assert_eq!(errors_of_flooding(streams + 1, of_a_stream).await, (vec![], Some(FLOW_CONTROL_ERROR)));
 }
 
 /// An answer without end, of which each frame that is taken is counted.

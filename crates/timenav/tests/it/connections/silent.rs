@@ -68,6 +68,29 @@ fn a_stream_that_has_nothing_to_tell_stays_open() {
     service.audit();
 }
 
+/// Over HTTP/2 the client says that it is still there.
+#[test]
+fn a_stream_over_http_2_stays_open_while_pings_are_answered() {
+    let service = Service::with(&IMPATIENT);
+    let key = format!("Bearer {}", service.admin);
+    let mut watching = frames::Connection::open(service.address());
+    let ask = frames::request("GET", "/v1/clock/stream", &[("authorization", &key)]);
+    watching.send(&frame(HEADERS, END_HEADERS | END_STREAM, 1, &ask)).unwrap();
+    assert!(watching.wait_for(HEADERS).is_some());
+    for _ in 0..8 {
+        assert!(watching.wait_for(frames::PING).is_some(), "the connection has ended");
+    }
+    service.post("/v1/set-rate", &json!({ "rate": 7 }));
+    loop {
+        let told = watching.wait_for(frames::DATA).expect("the stream goes on");
+        if String::from_utf8(told.payload).unwrap().contains("\"rate\":7") {
+            break;
+        }
+    }
+    drop(watching);
+    service.audit();
+}
+
 #[test]
 fn whoever_does_not_take_an_answer_is_cut() {
     let service = Service::with(&IMPATIENT);
