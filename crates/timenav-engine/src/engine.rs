@@ -40,7 +40,7 @@ use crate::seldom::Seldom;
 use crate::sessions;
 use crate::signer::Signer;
 use crate::state::{SessionSpans, TimelineState, World, states_of};
-use crate::store::{Store, TimelineKey};
+use crate::store::{Store, StoreError, TimelineKey};
 use crate::vault::Vault;
 use crate::views::Views;
 use crate::wall_clock::WallClock;
@@ -233,12 +233,16 @@ impl Engine {
         options: Options,
         keep_first_key: impl FnOnce(&str) -> std::io::Result<()>,
     ) -> Result<Self, OpenError> {
+        // Both are long where there are many timelines.
+        let outside = Arc::clone(&doors.outside);
+        let kept = tokio::task::spawn_blocking(move || outside.last());
         let mut opened = store.open().await?;
+        let kept = kept.await.map_err(|error| StoreError::Unavailable(error.to_string()))??;
         sessions::leave_out_unsealed(&mut opened.directory, &doors);
         identity::leave_out_dead(&mut opened.directory, doors.clock.now());
         let is_first_start = opened.heads.is_empty();
         let mut world = World::new(states_of(opened.heads), Arc::new(opened.directory));
-        let findings = opening::compare_with_signed(&*store, &world, &doors, &options).await?;
+        let findings = opening::compare_with_signed(&*store, &world, kept, &doors, &options).await?;
         let newest_at_start = opening::warn_of_host_clock(&world, &doors);
         if is_first_start {
             opening::bootstrap(&*store, &mut world, &doors, &options, keep_first_key).await?;

@@ -4,11 +4,13 @@
 //! The last record of a timeline counts. The file is filled with zero bytes ahead of its end, so that an append changes
 //! no metadata and is durable after one write to the disk; the first zero byte ends the records.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -50,15 +52,17 @@ struct Record<'a> {
 }
 
 #[derive(Deserialize)]
-struct OwnedRecord {
-    timeline_id: String,
-    checkpoint: String,
-    #[serde(default)]
-    seal: Option<String>,
+struct ReadRecord<'a> {
+    #[serde(borrow)]
+    timeline_id: Cow<'a, str>,
+    #[serde(borrow)]
+    checkpoint: Cow<'a, str>,
+    #[serde(borrow, default)]
+    seal: Option<Cow<'a, str>>,
 }
 
 impl OpenFile {
-    fn read(&self) -> io::Result<BTreeMap<TimelineId, KeptOutside>> {
+    fn read(&self) -> io::Result<Vec<KeptOutside>> {
         let mut bytes = vec![0; usize::try_from(self.end).map_err(io::Error::other)?];
         self.file.read_exact_at(&mut bytes, 0)?;
         last_records(&bytes)
@@ -89,7 +93,7 @@ impl CheckpointFile {
     pub fn read_only(path: &Path) -> io::Result<Vec<KeptOutside>> {
         let mut bytes = std::fs::read(path)?;
         bytes.truncate(records_end(&bytes));
-        Ok(last_records(&bytes)?.into_values().collect())
+        last_records(&bytes)
     }
 
     /// Writes the file anew with these records, beside the old one and then in its place.
@@ -124,7 +128,7 @@ impl Outside for CheckpointFile {
         let mut open = self.open.lock();
         if open.end + bytes.len() as u64 > open.bytes_max {
             let last = open.read()?;
-            self.rewrite(&mut open, last.values())?;
+            self.rewrite(&mut open, last.iter())?;
         }
         let end = open.end + bytes.len() as u64;
         if end >= open.filled {
@@ -146,23 +150,23 @@ impl Outside for CheckpointFile {
     fn last(&self) -> Result<Vec<KeptOutside>, OutsideError> {
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}, {error}", self.path.display()));
         let open = self.open.lock();
-        Ok(open.read().map_err(named)?.into_values().collect())
+        Ok(open.read().map_err(named)?)
     }
 }
 
 /// Returns the last record of each timeline in whole records.
-fn last_records(bytes: &[u8]) -> io::Result<BTreeMap<TimelineId, KeptOutside>> {
+fn last_records(bytes: &[u8]) -> io::Result<Vec<KeptOutside>> {
     let mut last = BTreeMap::new();
     for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
         let damaged = |error: &dyn std::fmt::Display| {
             io::Error::new(io::ErrorKind::InvalidData, format!("line {}: {error}", number + 1))
         };
-        let record: OwnedRecord = serde_json::from_slice(line).map_err(|error| damaged(&error))?;
+        let record: ReadRecord<'_> = serde_json::from_slice(line).map_err(|error| damaged(&error))?;
         let timeline = TimelineId::new(&record.timeline_id).map_err(|error| damaged(&error))?;
         let seal = record.seal.as_deref().and_then(read_seal);
-        last.insert(timeline.clone(), KeptOutside { timeline, note: record.checkpoint.into(), seal });
+        last.insert(timeline, (Arc::from(&*record.checkpoint), seal));
     }
-    Ok(last)
+    Ok(last.into_iter().map(|(timeline, (note, seal))| KeptOutside { timeline, note, seal }).collect())
 }
 
 fn write_record(bytes: &mut Vec<u8>, kept: &KeptOutside) -> io::Result<()> {

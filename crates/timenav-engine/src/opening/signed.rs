@@ -32,6 +32,7 @@ struct Compared {
     is_kept: bool,
     /// Whether it was known by its seal.
     is_sealed: bool,
+    has_gone_over: bool,
     error: Option<OpenError>,
 }
 
@@ -44,6 +45,7 @@ struct Compared {
 pub(crate) async fn compare_with_signed(
     store: &dyn Store,
     world: &World,
+    all: Vec<KeptOutside>,
     doors: &Doors,
     options: &Options,
 ) -> Result<Accepted, OpenError> {
@@ -62,14 +64,13 @@ pub(crate) async fn compare_with_signed(
         }
         other => other,
     };
-    let all = doors.outside.last()?;
     let kept: Kept<'_> = all.iter().map(|kept| (&kept.timeline, kept)).collect();
     let states: Vec<&TimelineState> = world.timelines.values().map(|state| &**state).collect();
     let mut compared = compare_all(&states, &kept, doors, options);
     for one in &mut compared {
         accept(one.error.take().map_or(Ok(()), Err))?;
     }
-    warn_of_retired_key(world, doors, options);
+    warn_of_retired_key(compared.iter().filter(|one| one.has_gone_over).count());
     if kept.is_empty() {
         accept(compare_with_nothing(world))?;
     } else {
@@ -117,7 +118,12 @@ fn compare_one(state: &TimelineState, kept: Option<&KeptOutside>, doors: &Doors,
             Some(OpenError::Unsigned { timeline: timeline.clone(), signed, found: state.head.frontier.size() })
         }
     };
-    Compared { is_kept: is_kept && error.is_none(), is_sealed, error }
+    Compared {
+        is_kept: is_kept && error.is_none(),
+        is_sealed,
+        has_gone_over: has_gone_over(state, doors, options),
+        error,
+    }
 }
 
 /// Keeps what is not kept yet: a timeline whose making was the last thing before the process ended has nothing outside,
@@ -144,18 +150,19 @@ fn keep_newest(
     Ok(doors.outside.keep(&behind)?)
 }
 
-/// Says so where ledgers went over to another key than the one that signs, and no rotation is under way: the key in the
-/// data folder may be an older copy. It opens the ledgers as long as nothing was written after the rotation.
-fn warn_of_retired_key(world: &World, doors: &Doors, options: &Options) {
-    let has_gone_over = |state: &TimelineState| {
-        let note = Note::parse(state.head.checkpoint.as_bytes()).ok();
-        // The key that takes over signs last.
-        let last = note.as_ref().and_then(|note| note.signatures().last()).map(NoteSignature::id);
-        let known = std::iter::once(&doors.signer).chain(&doors.next_signer);
-        let mut known = known.filter_map(|signer| signer.ledger_key(&options.service_name, &state.head.id).ok());
-        last.is_some_and(|last| known.all(|key| key.id() != last))
-    };
-    let timelines = world.timelines.values().filter(|state| has_gone_over(state)).count();
+/// Returns whether a ledger went over to another key than the one that signs, and no rotation is under way.
+fn has_gone_over(state: &TimelineState, doors: &Doors, options: &Options) -> bool {
+    let note = Note::parse(state.head.checkpoint.as_bytes()).ok();
+    // The key that takes over signs last.
+    let last = note.as_ref().and_then(|note| note.signatures().last()).map(NoteSignature::id);
+    let known = std::iter::once(&doors.signer).chain(&doors.next_signer);
+    let mut known = known.filter_map(|signer| signer.ledger_key(&options.service_name, &state.head.id).ok());
+    last.is_some_and(|last| known.all(|key| key.id() != last))
+}
+
+/// Says so where ledgers went over to another key: the one in the data folder may be an older copy. It opens the ledgers
+/// as long as nothing was written after the rotation.
+fn warn_of_retired_key(timelines: usize) {
     if timelines > 0 {
         tracing::warn!(
             timelines,

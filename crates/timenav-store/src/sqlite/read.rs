@@ -259,7 +259,7 @@ pub(super) fn anchors(
     Ok(anchors)
 }
 
-fn head(row: &Row<'_>, key: TimelineKey, permissions: Permissions) -> Result<Head, StoreError> {
+fn head(row: &Row<'_>, key: TimelineKey, permissions: Arc<Permissions>) -> Result<Head, StoreError> {
     let number = |at: usize| row.get::<_, i64>(at).map_err(failed);
     let text = |at: usize| row.get::<_, String>(at).map_err(failed);
     let frontier: Vec<u8> = row.get(4).map_err(failed)?;
@@ -275,7 +275,7 @@ fn head(row: &Row<'_>, key: TimelineKey, permissions: Permissions) -> Result<Hea
         id: id(TimelineId::new(&text(1)?))?,
         created_at: instant(number(2)?)?,
         clock: Clock { state, location: row.get(11).map_err(failed)?, generation: count(number(12)?)? },
-        permissions: Arc::new(permissions),
+        permissions,
         frontier: Frontier::from_bytes(count(number(3)?)?, &frontier).map_err(|error| damaged(&error.to_string()))?,
         checkpoint: text(5)?.into(),
         recorded_at: instant(number(6)?)?,
@@ -289,7 +289,7 @@ fn head(row: &Row<'_>, key: TimelineKey, permissions: Permissions) -> Result<Hea
     })
 }
 
-fn permissions(connection: &Connection) -> Result<HashMap<TimelineKey, Permissions>, StoreError> {
+fn permissions(connection: &Connection) -> Result<HashMap<TimelineKey, Arc<Permissions>>, StoreError> {
     permissions_where(connection, "", [])
 }
 
@@ -297,13 +297,26 @@ fn permissions_where(
     connection: &Connection,
     condition: &str,
     values: impl rusqlite::Params,
-) -> Result<HashMap<TimelineKey, Permissions>, StoreError> {
-    let statement = format!("SELECT timeline, user_id, role FROM permissions {condition}");
+) -> Result<HashMap<TimelineKey, Arc<Permissions>>, StoreError> {
+    let statement = format!("SELECT timeline, user_id, role FROM permissions {condition} ORDER BY timeline");
     let mut select = connection.prepare(&statement).map_err(failed)?;
     let mut rows = select.query(values).map_err(failed)?;
-    let mut all: HashMap<TimelineKey, Permissions> = HashMap::new();
+    let mut all: HashMap<TimelineKey, Arc<Permissions>> = HashMap::new();
+    // Timelines that are made one after the other are often one user's: equal lists are kept once.
+    let mut before = Arc::<Permissions>::default();
+    let mut keep = |key: TimelineKey, lists: Permissions| {
+        if *before != lists {
+            before = Arc::new(lists);
+        }
+        all.insert(key, Arc::clone(&before));
+    };
+    let mut current: Option<(TimelineKey, Permissions)> = None;
     while let Some(row) = rows.next().map_err(failed)? {
-        let lists = all.entry(TimelineKey(row.get(0).map_err(failed)?)).or_default();
+        let key = TimelineKey(row.get(0).map_err(failed)?);
+        if let Some((ended, lists)) = current.take_if(|(current, _)| *current != key) {
+            keep(ended, lists);
+        }
+        let (_, lists) = current.get_or_insert_with(|| (key, Permissions::default()));
         let user = id(UserId::new(&row.get::<_, String>(1).map_err(failed)?))?;
         let list: &mut BTreeSet<UserId> = match role(&row.get::<_, String>(2).map_err(failed)?)? {
             Role::Read => &mut lists.read,
@@ -311,6 +324,9 @@ fn permissions_where(
             Role::Admin => &mut lists.admin,
         };
         list.insert(user);
+    }
+    if let Some((ended, lists)) = current {
+        keep(ended, lists);
     }
     Ok(all)
 }

@@ -218,7 +218,7 @@ fn lines_without_a_seal_or_with_another_ones_are_verified_by_their_signatures() 
     assert!(service.stop().success());
     // A note whose signature is gone is not taken for the seal of another one, nor for its own of before.
     written(&|record| {
-        record["checkpoint"] = json!(record["checkpoint"].as_str().unwrap().replacen("\n— ", "\n—  ", 1))
+        record["checkpoint"] = json!(record["checkpoint"].as_str().unwrap().replacen("\n— ", "\n—  ", 1));
     });
     let complaint = refused_start(&service.data(), &[]);
     assert!(complaint.contains("kept outside the database does not verify"), "{complaint}");
