@@ -73,14 +73,16 @@ impl Secret for Session {
 /// Secrets of one kind, found in one step by what is shown, by name, and by user.
 #[derive(Clone, Debug)]
 pub struct Secrets<T: Secret> {
-    by_hash: HashMap<[u8; 32], Arc<T>>,
-    by_id: HashMap<T::Id, Arc<T>>,
-    by_user: HashMap<UserId, BTreeSet<T::Id>>,
+    all: HashMap<T::Id, Arc<T>>,
+    /// By what is shown.
+    shown: HashMap<[u8; 32], Arc<T>>,
+    /// The names of each user's.
+    names: HashMap<UserId, BTreeSet<T::Id>>,
 }
 
 impl<T: Secret> Default for Secrets<T> {
     fn default() -> Self {
-        Self { by_hash: HashMap::new(), by_id: HashMap::new(), by_user: HashMap::new() }
+        Self { shown: HashMap::new(), all: HashMap::new(), names: HashMap::new() }
     }
 }
 
@@ -88,54 +90,54 @@ impl<T: Secret> Secrets<T> {
     /// Returns the one whose secret has that digest.
     #[must_use]
     pub fn shown(&self, hash: &[u8; 32]) -> Option<&Arc<T>> {
-        self.by_hash.get(hash)
+        self.shown.get(hash)
     }
 
     /// Returns the one of that name.
     #[must_use]
     pub fn get(&self, id: &T::Id) -> Option<&Arc<T>> {
-        self.by_id.get(id)
+        self.all.get(id)
     }
 
     /// Returns how many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.by_id.len()
+        self.all.len()
     }
 
     /// Returns whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.by_id.is_empty()
+        self.all.is_empty()
     }
 
     /// Returns those of a user, by name.
     pub fn of_user(&self, user_id: &UserId) -> impl Iterator<Item = &Arc<T>> {
-        self.by_user.get(user_id).into_iter().flatten().filter_map(|id| self.by_id.get(id))
+        self.names.get(user_id).into_iter().flatten().filter_map(|id| self.all.get(id))
     }
 
     /// Returns all of them.
     pub fn values(&self) -> impl Iterator<Item = &Arc<T>> {
-        self.by_id.values()
+        self.all.values()
     }
 
     /// Puts one in, in the place of the one of the same name.
     pub fn put(&mut self, secret: T) {
         self.take_out(&secret.id().clone());
         let secret = Arc::new(secret);
-        self.by_user.entry(secret.user_id().clone()).or_default().insert(secret.id().clone());
-        self.by_hash.insert(*secret.hash(), Arc::clone(&secret));
-        self.by_id.insert(secret.id().clone(), secret);
+        self.names.entry(secret.user_id().clone()).or_default().insert(secret.id().clone());
+        self.shown.insert(*secret.hash(), Arc::clone(&secret));
+        self.all.insert(secret.id().clone(), secret);
     }
 
     /// Takes one out.
     pub fn take_out(&mut self, id: &T::Id) {
-        let Some(secret) = self.by_id.remove(id) else { return };
-        self.by_hash.remove(secret.hash());
-        if let Some(ids) = self.by_user.get_mut(secret.user_id()) {
+        let Some(secret) = self.all.remove(id) else { return };
+        self.shown.remove(secret.hash());
+        if let Some(ids) = self.names.get_mut(secret.user_id()) {
             ids.remove(id);
             if ids.is_empty() {
-                self.by_user.remove(secret.user_id());
+                self.names.remove(secret.user_id());
             }
         }
     }
@@ -143,7 +145,7 @@ impl<T: Secret> Secrets<T> {
     /// Takes out those that are not to stay.
     pub fn retain(&mut self, stays: impl Fn(&T) -> bool) {
         let leaving: Vec<T::Id> =
-            self.by_id.values().filter(|secret| !stays(secret)).map(|secret| secret.id().clone()).collect();
+            self.all.values().filter(|secret| !stays(secret)).map(|secret| secret.id().clone()).collect();
         for id in leaving {
             self.take_out(&id);
         }
@@ -227,6 +229,6 @@ mod tests {
         keys.retain(|key| key.user_id.as_str() == "ada");
         assert_eq!((names(&keys, "bob"), keys.values().count()), (Vec::<String>::new(), 1));
         assert!(keys.get(&KeyId::new("key_c").unwrap()).is_none() && keys.shown(&[3; 32]).is_none());
-        assert!(!keys.by_user.contains_key(&UserId::new("bob").unwrap()), "nothing is left of a user without any");
+        assert!(!keys.names.contains_key(&UserId::new("bob").unwrap()), "nothing is left of a user without any");
     }
 }

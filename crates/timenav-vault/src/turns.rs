@@ -91,7 +91,7 @@ impl Turns {
 impl Line {
     fn enter(&mut self, asker: Asker, waiting: oneshot::Sender<Turn>) -> Result<(), VaultError> {
         let is_full = |line: &Self| {
-            let own = line.askers.get(&asker).map_or(0, |asked| asked.waiting.len());
+            let own = line.askers.get(&asker).map_or(0, |own| own.waiting.len());
             line.waiting >= KEY_DERIVATIONS_WAITING_MAX || own >= KEY_DERIVATIONS_WAITING_PER_USER_MAX
         };
         if is_full(self) {
@@ -100,23 +100,23 @@ impl Line {
                 return Err(VaultError::Busy);
             }
         }
-        let asked = self.askers.entry(asker.clone()).or_default();
-        if asked.waiting.is_empty() && !asked.works {
+        let own = self.askers.entry(asker.clone()).or_default();
+        if own.waiting.is_empty() && !own.works {
             self.next.push_back(asker);
         }
-        asked.waiting.push_back(waiting);
+        own.waiting.push_back(waiting);
         self.waiting += 1;
         Ok(())
     }
 
     /// Frees the places of those whose request has ended.
     fn forget_those_who_left(&mut self) {
-        for asked in self.askers.values_mut() {
-            asked.waiting.retain(|waiting| !waiting.is_closed());
+        for own in self.askers.values_mut() {
+            own.waiting.retain(|waiting| !waiting.is_closed());
         }
-        self.askers.retain(|_, asked| asked.works || !asked.waiting.is_empty());
+        self.askers.retain(|_, own| own.works || !own.waiting.is_empty());
         self.next.retain(|asker| self.askers.contains_key(asker));
-        self.waiting = self.askers.values().map(|asked| asked.waiting.len()).sum();
+        self.waiting = self.askers.values().map(|own| own.waiting.len()).sum();
     }
 
     /// Gives turns to those who are next, as many as there are.
@@ -125,9 +125,9 @@ impl Line {
         while self.working < KEY_DERIVATIONS_MAX
             && let Some(asker) = self.next.pop_front()
         {
-            let Some(asked) = self.askers.get_mut(&asker) else { continue };
-            let Some(waiting) = asked.waiting.pop_front() else { continue };
-            asked.works = true;
+            let Some(own) = self.askers.get_mut(&asker) else { continue };
+            let Some(waiting) = own.waiting.pop_front() else { continue };
+            own.works = true;
             self.waiting -= 1;
             self.working += 1;
             given.push((waiting, Turn { turns: turns.clone(), asker }));
@@ -137,9 +137,9 @@ impl Line {
 
     fn end(&mut self, asker: &Asker) {
         self.working -= 1;
-        let Some(asked) = self.askers.get_mut(asker) else { return };
-        asked.works = false;
-        if asked.waiting.is_empty() {
+        let Some(own) = self.askers.get_mut(asker) else { return };
+        own.works = false;
+        if own.waiting.is_empty() {
             self.askers.remove(asker);
         } else {
             self.next.push_back(asker.clone());

@@ -85,7 +85,9 @@ impl Group<'_> {
         // Those that have expired cannot matter any more. The store keeps them.
         let expired: Vec<KeyId> =
             keys.of_user(&key.user_id).filter(|one| !one.is_live(now)).map(|one| one.key_id.clone()).collect();
-        expired.iter().for_each(|key_id| keys.take_out(key_id));
+        for key_id in &expired {
+            keys.take_out(key_id);
+        }
         keys.put(key.clone());
         self.directory.push(DirectoryChange::PutKey(key));
         let position = self.append(&system, actor.name(), action::CREATE_API_KEY, key_id.as_str(), payload, host);

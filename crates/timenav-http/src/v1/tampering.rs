@@ -139,7 +139,8 @@ async fn run(
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Detection, Refusal> {
     let (caller, timeline) = (asked.caller().clone(), asked.timeline().clone());
-    while_live(engine, &caller, (&timeline, "detect_tampering"), engine.run_scan(asked, progress)).await
+    let scan = Box::pin(engine.run_scan(asked, progress));
+    while_live(engine, &caller, (&timeline, "detect_tampering"), scan).await
 }
 
 impl From<Detection> for TamperingBody {

@@ -126,11 +126,6 @@ async fn a_session_ends_by_itself() {
     close(home).await;
 }
 
-fn gone(session: &NewSession) -> timenav_engine::Refusal {
-    let id = session.caller.session_id().unwrap().to_string();
-    timenav_engine::Refusal::NotFound { what: "session", id }
-}
-
 #[tokio::test]
 async fn the_use_of_a_session_is_noted_now_and_then() {
     let house = House::new();

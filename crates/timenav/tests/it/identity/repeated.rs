@@ -97,9 +97,9 @@ fn what_state_refuses_is_answered_as_before() {
     let again = make();
     assert_eq!((again.status, again.header(REPLAYED)), (201, Some("true")));
     // A key that was made, and stopped since, is told of too.
-    let made = || service.send(Request::post("/v1/api-keys").json(&json!({ "label": "x" })).idempotent("key"));
-    let key_id = made().expect(201)["key_id"].clone();
+    let key = || service.send(Request::post("/v1/api-keys").json(&json!({ "label": "x" })).idempotent("key"));
+    let key_id = key().expect(201)["key_id"].clone();
     service.send(Request::new("DELETE", &format!("/v1/api-keys/{}", key_id.as_str().unwrap()))).expect(200);
-    assert_eq!(made().expect(201)["key_id"], key_id);
+    assert_eq!(key().expect(201)["key_id"], key_id);
     service.audit();
 }
