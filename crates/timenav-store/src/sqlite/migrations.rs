@@ -121,4 +121,36 @@ mod tests {
         let marks: Vec<(i64, i64)> = rows.collect::<Result<_, _>>().unwrap();
         assert_eq!(marks, [(0, 0), (0, 0), (0, 0), (1, 0), (1, 2), (2, 2), (1, 2), (1, 2)]);
     }
+
+    #[test]
+    fn quotas_begin_with_what_is_there() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(TABLE).unwrap();
+        for (step, text) in &STEPS[..4] {
+            connection.execute_batch(text).unwrap();
+            let digest = sha256(&[text.as_bytes()]).to_hex();
+            connection.execute("INSERT INTO migrations VALUES (?1, ?2)", params![step, digest]).unwrap();
+        }
+        for (timeline, name) in [(1, "system"), (2, "main"), (3, "damaged")] {
+            let insert =
+                "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier, checkpoint, recorded_at,
+                clock_running, clock_rate, clock_host, clock_virtual, clock_generation, events_count, anchors_count)
+                VALUES (?1, ?2, 0, 1, x'', '', 0, 0, 1, 0, 0, 0, 0, 0)";
+            connection.execute(insert, params![timeline, name]).unwrap();
+        }
+        for (timeline, seq, actor) in [(1, 0, "system"), (2, 0, "ada"), (2, 1, "bob")] {
+            let leaf = format!(r#"{{"actor":"{actor}"}}"#);
+            let insert = "INSERT INTO entries (entry, leaf, salt, payload) VALUES ((?1 << 40) + ?2, ?3, x'', x'')";
+            connection.execute(insert, params![timeline, seq, leaf.as_bytes()]).unwrap();
+        }
+        for position in [1, 2] {
+            let insert = "INSERT INTO data_records VALUES (?1, 2, ?2, NULL, 1, 1, x'', x'', x'', x'')";
+            connection.execute(insert, params![format!("data_{position}"), position]).unwrap();
+        }
+        run(&mut connection).unwrap();
+        let mut select = connection.prepare("SELECT created_by, data_count FROM timelines ORDER BY timeline").unwrap();
+        let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let found: Vec<(String, i64)> = rows.collect::<Result<_, _>>().unwrap();
+        assert_eq!(found, [("system".to_owned(), 0), ("ada".to_owned(), 2), ("unknown".to_owned(), 0)]);
+    }
 }
