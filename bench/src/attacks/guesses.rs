@@ -15,7 +15,7 @@ const GUESSES: usize = 140;
 const COMPARED_MOST: f64 = 5.0;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
-    let target = Target::start(setting, "guesses", &["--requests-per-minute", "0"])?;
+    let target = Target::start(setting, "guesses", &[])?;
     let compared = block_on(async {
         let mut connection = Connection::open(target.address()).await?;
         let sealed = json!({ "timeline_id": "main", "data": { "a": 1 }, "encryption_key": "correct horse battery" });

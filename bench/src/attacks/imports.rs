@@ -26,7 +26,7 @@ const THREADS_MOST: f64 = 64.0;
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     let mut verdicts = Vec::new();
     for (who, may) in [("of nobody", false), ("of a user", true)] {
-        let target = Target::start(setting, "imports", &["--requests-per-minute", "0"])?;
+        let target = Target::start(setting, "imports", &[])?;
         verdicts.extend(block_on(stall(&target, who, may))?);
         target.service.stop()?;
     }

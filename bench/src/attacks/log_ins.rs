@@ -14,7 +14,7 @@ const PASSPHRASES: usize = 150;
 const LOG_INS: usize = 8;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
-    let target = Target::start(setting, "log-ins", &["--requests-per-minute", "0", "--insecure-log-in"])?;
+    let target = Target::start(setting, "log-ins", &["--insecure-log-in"])?;
     let kept_out = block_on(async {
         let mut connection = Connection::open(target.address()).await?;
         let password = json!({ "password": "correct horse battery staple" });

@@ -103,7 +103,7 @@ pub(crate) fn bodies(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     for (who, most) in [("strangers", STRANGERS_MEGABYTES_MOST), ("one user", USER_MEGABYTES_MOST)] {
         let is_user = who == "one user";
         for is_multiplexed in [true, false] {
-            let target = Target::start(setting, "bodies", &["--requests-per-minute", "0"])?;
+            let target = Target::start(setting, "bodies", &[])?;
             let key = is_user.then(|| target.admin().to_owned());
             let before = target.service.resident_megabytes()?;
             let (sent, held) = block_on(async {

@@ -14,7 +14,7 @@ const ASKED: usize = 2_000;
 const MEGABYTES_MOST: f64 = 60.0;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
-    let target = Target::start(setting, "streams", &["--requests-per-minute", "0"])?;
+    let target = Target::start(setting, "streams", &[])?;
     let (before, threads) = (target.service.resident_megabytes()?, target.service.threads()?);
     let (taken, megabytes, more_threads) = block_on(async {
         let head = format!(

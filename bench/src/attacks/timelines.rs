@@ -19,7 +19,7 @@ const REQUESTS_PER_MINUTE: usize = 30;
 const KEYS: usize = 50;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
-    let target = Target::start(setting, "timelines", &["--requests-per-minute", "0", "--timelines-per-user", "9000"])?;
+    let target = Target::start(setting, "timelines", &["--timelines-per-user", "9000"])?;
     let (made, megabytes) = block_on(async {
         let user = target.user("many").await?;
         let mut connection = Connection::open(target.address()).await?;

@@ -35,7 +35,7 @@ pub(crate) const NETWORK_REFUSALS_TOLD_PER_MINUTE_MAX: u32 = 120;
 /// Refusals of strangers from wherever that have an entry of their own in a minute.
 pub(crate) const REFUSALS_TOLD_PER_MINUTE_MAX: u32 = 240;
 /// Records of an import or a batch that count as one request.
-pub(crate) const RECORDS_PER_REQUEST: usize = 100;
+pub(crate) const RECORDS_PER_REQUEST_MAX: usize = 100;
 /// Scans for tampering that one user may ask for in a minute.
 pub(crate) const SCANS_PER_MINUTE_MAX: u32 = 60;
 /// Scans for tampering that may be asked for from one network in a minute, by whomever.
@@ -144,7 +144,7 @@ impl Rates {
     /// how long to wait.
     pub(crate) fn records(&self, user_id: &UserId, records: usize) -> Result<(), Left> {
         let Some(requests) = &self.requests else { return Ok(()) };
-        let more = records.saturating_sub(1) / RECORDS_PER_REQUEST;
+        let more = records.saturating_sub(1) / RECORDS_PER_REQUEST_MAX;
         let Some(more) = u32::try_from(more).ok().and_then(NonZeroU32::new) else { return Ok(()) };
         count_many(requests, "requests", user_id, more).map(|_| ())
     }

@@ -29,13 +29,13 @@ export type Kind = 'refused' | 'change' | 'look';
 
 /** Tells what an entry is: something that was refused, a look (and that a session goes on with it), or a change. */
 export function kindOf(entry: { action: string }): Kind {
-  if (entry.action === 'unauthorized_access_attempt') return 'refused';
+  if (entry.action.startsWith('unauthorized_access_attempt')) return 'refused';
   return entry.action === 'read' || entry.action === 'renew_session' ? 'look' : 'change';
 }
 
 /** Actions that a ledger knows, in groups, for choosing one. */
 export const ACTIONS: readonly [string, readonly string[]][] = [
-  ['Watch', ['unauthorized_access_attempt', 'read']],
+  ['Watch', ['unauthorized_access_attempt', 'unauthorized_access_attempts', 'read']],
   ['Clock', ['travel', 'pause_time', 'resume_time', 'fast_forward', 'rewind', 'set_rate', 'set_anchor', 'return_to_anchor']],
   ['Events', ['record_event', 'correct_event', 'manipulate_event']],
   ['Data', ['encrypt_data', 'decrypt_data', 'erase_data', 'detect_tampering']],
@@ -45,6 +45,7 @@ export const ACTIONS: readonly [string, readonly string[]][] = [
 
 const SAID: Record<string, string> = {
   unauthorized_access_attempt: 'Refused',
+  unauthorized_access_attempts: 'Refused, a number of times',
   read: 'Looked at',
   renew_session: 'Session goes on',
   create_api_key: 'Create API key',

@@ -85,8 +85,31 @@ impl<'de> Visitor<'de> for Unique {
 }
 
 /// A name, borrowed unless it is written with escapes.
-#[derive(serde::Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+struct Name<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(AnyName)
+    }
+}
+
+struct AnyName;
+
+impl<'de> Visitor<'de> for AnyName {
+    type Value = Name<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, name: &'de str) -> Result<Name<'de>, E> {
+        Ok(Name(name.into()))
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Name<'de>, E> {
+        Ok(Name(name.to_owned().into()))
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -109,6 +132,7 @@ mod tests {
         refused("{\"a\":1,\"a\":1}", "a");
         refused("{\"a\":1,\"\\u0061\":2}", "a");
         refused("{\"attributes\":{\"b\":[0,{\"c\":1,\"c\":2}]}}", "attributes/b/1/c");
+        refused("{\"t\":\"main\",\"data\":{\"z\":1,\"a\":1.10, \"e\":1E2,\"a\":{}},\"k\":\"\"}", "data/a");
         refused("[{\"data\":{}},{\"data\":{\"x\":1,\"y\":2,\"x\":3}}]", "1/data/x");
     }
 }

@@ -30,8 +30,8 @@ use crate::idempotency::KEY_CHARS_MAX;
 use crate::params::{JSON_DEPTH_MAX, Params};
 use crate::rate::{
     ADDRESS_LOG_INS_PER_MINUTE_MAX, ADDRESS_SCANS_PER_MINUTE_MAX, FAILED_ATTEMPTS_PER_MINUTE_MAX,
-    KNOWN_LOG_INS_PER_MINUTE_MAX, LOG_INS_PER_MINUTE_MAX, NETWORK_REFUSALS_TOLD_PER_MINUTE_MAX, RECORDS_PER_REQUEST,
-    REFUSALS_TOLD_PER_MINUTE_MAX, SCANS_PER_MINUTE_MAX, USER_LOG_INS_PER_MINUTE_MAX,
+    KNOWN_LOG_INS_PER_MINUTE_MAX, LOG_INS_PER_MINUTE_MAX, NETWORK_REFUSALS_TOLD_PER_MINUTE_MAX,
+    RECORDS_PER_REQUEST_MAX, REFUSALS_TOLD_PER_MINUTE_MAX, SCANS_PER_MINUTE_MAX, USER_LOG_INS_PER_MINUTE_MAX,
 };
 use crate::refusals::COUNTED_SECONDS_MAX;
 use crate::route::Route;
@@ -148,7 +148,7 @@ fn sizes() -> Vec<(&'static str, usize)> {
         ("imports_per_user_max", IMPORTS_PER_USER_MAX),
         ("streams_max", STREAMS_MAX),
         ("streams_per_user_max", STREAMS_PER_USER_MAX),
-        ("records_per_request", RECORDS_PER_REQUEST),
+        ("records_per_request_max", RECORDS_PER_REQUEST_MAX),
         ("read_parameters_bytes_max", READ_PARAMETERS_BYTES_MAX),
         ("refusals_counted_networks_max", COUNTED_NETWORKS_MAX),
         ("refusals_counted_named_max", COUNTED_NAMED_MAX),

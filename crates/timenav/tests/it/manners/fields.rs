@@ -155,6 +155,25 @@ fn a_field_that_stands_twice_is_a_conflict() {
     let twice = Request::post("/v1/fast-forward").body("application/json", br#"{"duration": "1h", "duration": "2h"}"#);
     let refused = service.send(twice).refused(400, "conflicting_parameters");
     assert_eq!(pointer(&refused), "#/duration");
+    // In objects too that nobody looks into, and where the query string says something beside the body.
+    let event = r#"{"event_id":"e","time":"2000-01-01T00:00:00Z","attributes":{"a":[{"b":1,"c":2,"b":3}]}}"#;
+    let deed = r#"{"event_id":"e","action":"x","time":"2000-01-01T00:00:00Z","effect":{"kind":"describe","description":"a","description":"b"}}"#;
+    for (path, body, at) in [
+        ("/v1/events", event.to_owned(), "attributes/a/0/b"),
+        ("/v1/events", format!("[{event}]"), "0/attributes/a/0/b"),
+        ("/v1/correct-event", format!("{{\"event\":{event}}}"), "event/attributes/a/0/b"),
+        ("/v1/encrypt-data", r#"{"data":{"x":{},"x":1},"encryption_key":"k"}"#.to_owned(), "data/x"),
+        ("/v1/manipulate-event", deed.to_owned(), "effect/description"),
+        ("/v1/fast-forward?timeline_id=main", r#"{"duration":"1h","duration":"1h"}"#.to_owned(), "duration"),
+    ] {
+        let refused = service.send(Request::post(path).body("application/json", body.as_bytes()));
+        assert_eq!(pointer(&refused.refused(400, "conflicting_parameters")), format!("#/{at}"), "{path}");
+    }
+    let imported = service.send(Request::post("/v1/import-events").body("application/x-ndjson", event.as_bytes()));
+    let imported = imported.expect(200);
+    assert_eq!((&imported["taken"], &imported["refused"]), (&json!(0), &json!(1)), "{imported}");
+    let other = Request::post("/v1/import-events?format=csv").body("text/csv; charset=utf-16", b"time\n2000-01-01\n");
+    service.send(other).refused(415, "unsupported_media_type");
     let ask = |query: &[(&str, &str)], body: Value| -> Answer {
         service.send(Request::get(&target("/v1/monitor-events", query)).json(&body))
     };

@@ -230,7 +230,7 @@ fn edge(name: &str) -> Option<Edge> {
         "http2_resets_pending_max" => Tested(HTTP2, "requests_that_are_taken_back_at_once_end_the_connection"),
         "http2_faults_max" => Tested(HTTP2, "so_many_faults_and_the_connection_ends"),
         "requests_per_minute" => Tested(RATES, "a_user_has_a_quota_and_others_have_theirs"),
-        "records_per_request" => Tested(RATES, "records_count_as_requests"),
+        "records_per_request_max" => Tested(RATES, "records_count_as_requests"),
         "scans_per_minute_max" => Tested(RATES, "a_user_has_a_quota_of_scans"),
         "address_scans_per_minute_max" => Tested(RATES, "an_address_has_a_quota_of_scans_whoever_asks"),
         "network_refusals_told_per_minute_max" | "refusals_told_per_minute_max" | "refusals_counted_seconds_max" => {

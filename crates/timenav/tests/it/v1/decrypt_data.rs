@@ -45,8 +45,8 @@ fn the_key_opens_the_data() {
 #[test]
 fn data_comes_back_as_it_was_sent() {
     let service = Service::start();
-    // Numbers that no double holds, an order of its own, a name that stands twice.
-    let text = r#"{"z":12345678901234567890,"a":1.10, "e":1E2,"a":{}}"#;
+    // Numbers that no double holds, an order of its own.
+    let text = r#"{"z":12345678901234567890,"a":1.10, "e":1E2,"b":{}}"#;
     let body = format!(r#"{{"timeline_id":"main","data":{text},"encryption_key":"{RANDOM}"}}"#);
     let sealing = Request::post("/v1/encrypt-data").body("application/json", body.as_bytes());
     let data_id = service.send(sealing).expect(200)["data_id"].clone();
