@@ -4,13 +4,12 @@ use rusqlite::{Connection, params};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::StoreError;
 
+use super::schema;
 use super::values::{POSITION_BITS, failed, instant};
 
 /// Newest entries of each timeline among which a scan is looked for.
 const ENTRIES_READ_MAX: i64 = 10_000;
 
-const SELECT_PROGRAMS: &str = "SELECT type || ' ' || name FROM sqlite_schema WHERE type IN ('trigger', 'view')
-    ORDER BY 1";
 const SELECT_NEWEST: &str = "SELECT max(recorded_at) FROM timelines";
 const SELECT_DEMO: &str = "SELECT count(*) FROM timelines WHERE timeline_id = 'demo'";
 const SELECT_OPERATORS: &str = "SELECT user_id FROM users WHERE operator ORDER BY user_id";
@@ -23,8 +22,8 @@ const SELECT_SCANS: &str = "SELECT json_extract(CAST(leaf AS TEXT), '$.recorded_
 /// What there is in a database, as far as it says how safely it is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Examination {
-    /// Triggers and views, which the service never makes.
-    pub programs: Vec<String>,
+    /// What the file defines otherwise than the migrations do, such as a trigger.
+    pub differences: Vec<String>,
     /// When the newest entry was recorded.
     pub newest: Option<Instant<Wall>>,
     /// When a scan for tampering was last asked for, as far as the newest entries tell.
@@ -58,7 +57,7 @@ pub(super) fn examine(connection: &Connection) -> Result<Examination, StoreError
     let newest: Option<i64> = connection.query_row(SELECT_NEWEST, [], |row| row.get(0)).map_err(failed)?;
     let demos: i64 = connection.query_row(SELECT_DEMO, [], |row| row.get(0)).map_err(failed)?;
     Ok(Examination {
-        programs: texts(SELECT_PROGRAMS).map_err(failed)?,
+        differences: schema::differences(connection)?,
         newest: newest.map(instant).transpose()?,
         last_scan: last_scan(connection).map_err(failed)?,
         has_demo: demos > 0,

@@ -50,12 +50,12 @@ fn live(examined: &Examination, now: Instant<Wall>) -> Vec<&ExaminedKey> {
     examined.keys.iter().filter(|key| key.expires_at.is_none_or(|end| end > now)).collect()
 }
 
-/// Triggers and views alone: whether the rest is as the migrations make it is told by the store where it opens a file.
 fn schema(examined: &Examination) -> Check {
-    if examined.programs.is_empty() {
-        return Check::ok("schema", "there is no trigger and no view in the database");
+    if examined.differences.is_empty() {
+        return Check::ok("schema", "the database defines what the service makes, and nothing else");
     }
-    let seen = format!("the database has what the service never makes: {}", some_of(&examined.programs));
+    let seen =
+        format!("the database is laid out otherwise than the service does it: {}", some_of(&examined.differences));
     Check::fail("schema", seen, "Somebody has changed it: keep a copy, and run timenav verify with a key that you kept")
 }
 

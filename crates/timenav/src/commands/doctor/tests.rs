@@ -157,7 +157,7 @@ fn a_database_is_safe() {
         check_one(&all, name, expected);
         assert_eq!(all.iter().filter(|check| check.outcome != OK).count(), 1, "{all:?}");
     };
-    check(|examined| examined.programs.push("trigger t".to_owned()), "schema", FAIL);
+    check(|examined| examined.differences.push("trigger t".to_owned()), "schema", FAIL);
     check(|examined| examined.newest = Some(at(1_000 * DAY + 1_000_001)), "host-clock", FAIL);
     check(|examined| examined.last_scan = Some(at(969 * DAY)), "scan", WARN);
     check(|examined| examined.last_scan = None, "scan", WARN);
