@@ -1,4 +1,4 @@
-//! From the start of the process until `/readyz` says yes, with a long history, against none
+//! From the start of the process until `/readyz` says yes, with a long history, and with many timelines, against none
 //! (goal 11).
 
 use std::path::{Path, PathBuf};
@@ -19,15 +19,43 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let empty = setting.empty_folder("start-none")?;
     // The very first start makes keys and timelines, which no later one does.
     Service::start(setting, &empty, &[])?.stop()?;
-    let rounds = Rounds::measure(setting, || quickest_start(setting, &empty), || quickest_start(setting, &full))?;
-    Ok(vec![Finding {
-        name: format!("start-{events_count}-events"),
-        unit: Unit::Millis,
-        rounds,
-        ratio_goal: Goal::AtMost(1.5),
-        own_goal: Some(Goal::AtMost(300.0)),
-        floor: "the start of the same service without events",
-    }])
+    let timelines_count = if setting.quick { 1_000 } else { 100_000 };
+    let many = kept_timelines(setting, timelines_count)?;
+    let starts =
+        |data: &Path| Rounds::measure(setting, || quickest_start(setting, &empty), || quickest_start(setting, data));
+    Ok(vec![
+        Finding {
+            name: format!("start-{events_count}-events"),
+            unit: Unit::Millis,
+            rounds: starts(&full)?,
+            ratio_goal: Goal::AtMost(1.5),
+            own_goal: Some(Goal::AtMost(300.0)),
+            floor: "the start of the same service without events",
+        },
+        Finding {
+            name: format!("start-{timelines_count}-timelines"),
+            unit: Unit::Millis,
+            rounds: starts(&many)?,
+            // The newest state of each is read, so it grows with them.
+            ratio_goal: Goal::AtMost(100.0),
+            own_goal: Some(Goal::AtMost(1_000.0)),
+            floor: "the start of the same service with two timelines",
+        },
+    ])
+}
+
+/// Returns a folder of the service with so many timelines, made by this run or an earlier one.
+fn kept_timelines(setting: &Setting, timelines_count: u64) -> anyhow::Result<PathBuf> {
+    let make = |folder: &Path| {
+        let service = Service::start(setting, folder, &[])?;
+        for number in 0..timelines_count {
+            // A first write makes a timeline.
+            service.answer("POST", &format!("/v1/pause-time?timeline_id=timeline-{number:06}"))?;
+        }
+        service.stop()?;
+        Ok(())
+    };
+    setting.kept_folder(&format!("start-{timelines_count}-timelines-v1"), make)
 }
 
 /// Returns a folder of the service with so many events, made by this run or an earlier one.

@@ -1,7 +1,9 @@
 //! The write-ahead log: how long it is, and how it is kept from growing.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use super::connection::BUSY_WAIT;
@@ -9,7 +11,7 @@ use super::connection::BUSY_WAIT;
 /// Length from which commits wait for a moment, so that the log begins anew. It does so by itself
 /// whenever the writer pauses, but not under a load that never does.
 const LOG_BYTES_MAX: u64 = 128 << 20;
-/// How long one of these waits may last: for readers of what is in the log, and for a fold that runs.
+/// How long one of these waits may last for readers of what is in the log.
 const READERS_WAIT: Duration = Duration::from_secs(1);
 /// What the log grows by until commits wait for it again, after they waited in vain: a part of what it may have.
 const AGAIN_PART: u64 = 8;
@@ -43,8 +45,12 @@ pub(super) fn page_bytes(connection: &Connection) -> rusqlite::Result<u64> {
     connection.pragma_query_value(None, "page_size", |row| row.get::<_, u32>(0)).map(u64::from)
 }
 
+/// Held by whoever folds the log into the file. SQLite lets one do so at a time, and sends others away.
+pub(super) type Folding = Arc<Mutex<()>>;
+
 /// Keeps the log of a writing connection short.
 pub(super) struct LogLimit {
+    folding: Folding,
     bytes_max: u64,
     wait: Duration,
     page_bytes: u64,
@@ -55,15 +61,15 @@ pub(super) struct LogLimit {
 }
 
 impl LogLimit {
-    pub(super) fn new(writer: &Connection) -> rusqlite::Result<Self> {
-        Self::with(writer, LOG_BYTES_MAX, READERS_WAIT)
+    pub(super) fn new(writer: &Connection, folding: Folding) -> rusqlite::Result<Self> {
+        Self::with(writer, folding, LOG_BYTES_MAX, READERS_WAIT)
     }
 
-    fn with(writer: &Connection, bytes_max: u64, wait: Duration) -> rusqlite::Result<Self> {
+    fn with(writer: &Connection, folding: Folding, bytes_max: u64, wait: Duration) -> rusqlite::Result<Self> {
         // A log that a reader made longer than that is cut when it begins anew.
         writer.pragma_update(None, "journal_size_limit", i64::try_from(bytes_max).unwrap_or(i64::MAX))?;
         let page_bytes = page_bytes(writer)?;
-        Ok(Self { bytes_max, wait, page_bytes, bytes_next: bytes_max, bytes_told: 2 * bytes_max })
+        Ok(Self { folding, bytes_max, wait, page_bytes, bytes_next: bytes_max, bytes_told: 2 * bytes_max })
     }
 
     /// Makes the log begin anew after a commit that made it too long, if nobody holds on to it.
@@ -81,6 +87,8 @@ impl LogLimit {
         if bytes < self.bytes_next {
             return Ok(());
         }
+        // A fold that runs leaves less to do for this one.
+        let _folding = self.folding.lock();
         writer.busy_timeout(self.wait)?;
         let state = checkpoint(writer, "RESTART");
         writer.busy_timeout(BUSY_WAIT)?;
@@ -115,7 +123,7 @@ mod tests {
         let writer = open_to_write(path).unwrap();
         configure_writer(&writer).unwrap();
         writer.execute_batch("CREATE TABLE t (a)").unwrap();
-        let limit = LogLimit::with(&writer, BYTES_MAX, Duration::from_millis(5)).unwrap();
+        let limit = LogLimit::with(&writer, Folding::default(), BYTES_MAX, Duration::from_millis(5)).unwrap();
         (writer, limit)
     }
 

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use timenav_engine::StoreError;
 
 use super::connection::open_to_write;
-use super::log::{checkpoint, page_bytes};
+use super::log::{Folding, checkpoint, page_bytes};
 use super::values::failed;
 
 /// How often the log's length is looked at.
@@ -23,10 +23,11 @@ pub(super) struct Maintenance {
 }
 
 impl Maintenance {
-    pub(super) fn start(path: &Path) -> std::io::Result<Self> {
+    pub(super) fn start(path: &Path, folding: Folding) -> std::io::Result<Self> {
         let (stop, stopped) = mpsc::channel();
         let path = path.to_owned();
-        let thread = std::thread::Builder::new().name("sqlite-log".to_owned()).spawn(move || run(&path, &stopped))?;
+        let thread = std::thread::Builder::new().name("sqlite-log".to_owned());
+        let thread = thread.spawn(move || run(&path, &stopped, &folding))?;
         Ok(Self { stop: Some(stop), thread: Some(thread) })
     }
 }
@@ -41,7 +42,7 @@ impl Drop for Maintenance {
     }
 }
 
-fn run(path: &Path, stopped: &mpsc::Receiver<()>) {
+fn run(path: &Path, stopped: &mpsc::Receiver<()>, folding: &Folding) {
     let opened = open_to_write(path).and_then(|connection| {
         let page_bytes = page_bytes(&connection).map_err(failed)?;
         Ok::<_, StoreError>((connection, page_bytes))
@@ -54,15 +55,16 @@ fn run(path: &Path, stopped: &mpsc::Receiver<()>) {
         }
     };
     while matches!(stopped.recv_timeout(LOOK_EVERY), Err(RecvTimeoutError::Timeout)) {
-        if let Err(error) = look(&connection, page_bytes) {
+        if let Err(error) = look(&connection, page_bytes, folding) {
             tracing::warn!(%error, "the log of the database could not be folded in; it will be tried again");
         }
     }
 }
 
-/// Folds in what has come together, if it is enough. Waits for nobody and makes nobody wait.
-fn look(connection: &Connection, page_bytes: u64) -> rusqlite::Result<()> {
+/// Folds in what has come together, if it is enough. Waits for no reader, and makes only a writer wait whose log is long.
+fn look(connection: &Connection, page_bytes: u64, folding: &Folding) -> rusqlite::Result<()> {
     if checkpoint(connection, "NOOP")?.pages_pending() * page_bytes >= PENDING_BYTES_MAX {
+        let _folding = folding.lock();
         checkpoint(connection, "PASSIVE")?;
     }
     Ok(())

@@ -33,7 +33,7 @@ use timenav_engine::StoreError;
 use tokio::sync::Semaphore;
 
 pub use examination::{Examination, ExaminedKey};
-use log::LogLimit;
+use log::{Folding, LogLimit};
 use maintenance::Maintenance;
 pub use scan::SqliteArchive;
 
@@ -71,11 +71,13 @@ impl SqliteStore {
         schema::check(&writer)?;
         connection::configure_writer(&writer)?;
         migrations::run(&mut writer)?;
-        let log = Mutex::new(LogLimit::new(&writer).map_err(values::failed)?);
+        let folding = Folding::default();
+        let log = Mutex::new(LogLimit::new(&writer, Arc::clone(&folding)).map_err(values::failed)?);
         let (writer, idle_readers) = (Mutex::new(writer), Mutex::default());
         let reads = Arc::new(Semaphore::new(READS_RUNNING_MAX));
         let shared = Shared { path: path.to_owned(), idle_readers, reads, writer, log };
-        let maintenance = Maintenance::start(path).map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        let maintenance =
+            Maintenance::start(path, folding).map_err(|error| StoreError::Unavailable(error.to_string()))?;
         Ok(Self { shared: Arc::new(shared), _maintenance: maintenance })
     }
 
