@@ -131,3 +131,69 @@ impl Reading {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use futures_util::stream;
+    use http::HeaderMap;
+
+    use super::*;
+
+    const LINE: &[u8] = b"{\"time\":\"2000-01-01T00:00:00Z\"}\n";
+
+    /// Reads a body to its end, and returns how many records were handed over, and how it ended.
+    async fn read_all(body: Body) -> (usize, Option<Result<(), ImportError>>) {
+        let source = Source::new(Some("ndjson"), None, &HeaderMap::new()).unwrap();
+        let (reading, mut handed) = start(source, ()).unwrap();
+        let mut body = body.into_data_stream();
+        let feeding = reading.feed(&mut body, || Instant::MIN);
+        let taking = async {
+            let mut records = 0;
+            while let Some(part) = handed.recv().await {
+                match part {
+                    Handed::Batch(batch) => records += batch.len(),
+                    Handed::End(end) => return (records, Some(end)),
+                }
+            }
+            (records, None)
+        };
+        tokio::join!(feeding, taking).1
+    }
+
+    fn sent(
+        pieces: Vec<Result<&'static [u8], io::Error>>,
+    ) -> stream::Iter<std::vec::IntoIter<Result<Bytes, io::Error>>> {
+        let pieces: Vec<_> = pieces.into_iter().map(|piece| piece.map(Bytes::from_static)).collect();
+        stream::iter(pieces)
+    }
+
+    #[tokio::test]
+    async fn a_body_is_read_to_its_end() {
+        let (records, end) = read_all(Body::from_stream(sent(vec![Ok(&LINE[..7]), Ok(&LINE[7..]), Ok(LINE)]))).await;
+        assert_eq!((records, matches!(end, Some(Ok(())))), (2, true));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_stops_sending_is_not_waited_for_for_ever() {
+        let stalled = sent(vec![Ok(LINE), Ok(b"{")]).chain(stream::pending());
+        let (records, end) = read_all(Body::from_stream(stalled)).await;
+        let Some(Err(ImportError::Io { source, .. })) = end else { panic!("{end:?}") };
+        assert_eq!((records, source.kind()), (1, io::ErrorKind::TimedOut));
+    }
+
+    #[tokio::test]
+    async fn a_body_that_breaks_off_is_no_whole_file() {
+        let broken = sent(vec![Ok(LINE), Err(io::ErrorKind::ConnectionReset.into())]);
+        let (records, end) = read_all(Body::from_stream(broken)).await;
+        assert_eq!((records, matches!(end, Some(Err(ImportError::Io { .. })))), (1, true));
+    }
+
+    #[test]
+    fn whoever_is_gone_has_sent_no_whole_file() {
+        let (frames, received) = mpsc::channel(1);
+        drop(frames);
+        let mut input = Input { frames: received, rest: Bytes::new(), has_ended: false };
+        assert_eq!(input.read(&mut [0]).unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
+    }
+}

@@ -135,7 +135,7 @@ fn a_body_of_many_values_is_refused_before_it_is_read() {
     let memory = memory_kib(service.pid(), "VmHWM");
     let objects = format!("{{\"attributes\":{{\"a\":[{}0]}}}}", "{\"\":0},".repeat(LONG_BYTES / 7));
     let bodies = [
-        ("/v1/events", format!("[{}]", objects)),
+        ("/v1/events", format!("[{objects}]")),
         ("/v1/events", objects.clone()),
         ("/v1/correct-event?timeline_id=main", format!("{{\"event\":{objects}}}")),
     ];
@@ -160,8 +160,11 @@ fn requests_of_a_user_at_once_are_limited() {
     let mut waiting: Vec<Connection> = (0..max).map(|_| begun(&service, &request, 2, b"{")).collect();
     let look = |key: &str| service.send(Request::get("/v1/limits").key(key));
     // One that is looked at meanwhile may take the place of one that comes late, which is refused then.
-    let refused = (0..10_000).map(|_| (waiting.push(begun(&service, &request, 2, b"{")), look(&ada)).1);
-    let refused = refused.skip_while(|answer| answer.status == 200).next();
+    let mut answers = (0..10_000).map(|_| {
+        waiting.push(begun(&service, &request, 2, b"{"));
+        look(&ada)
+    });
+    let refused = answers.find(|answer| answer.status != 200);
     let refused = refused.unwrap_or_else(|| {
         for connection in &mut waiting {
             connection.send(b"}").unwrap();

@@ -249,12 +249,13 @@ fn edge(name: &str) -> Option<Edge> {
             Tested(BODY, "bodies_of_a_user_take_the_room_of_a_user")
         }
         "requests_at_once_per_user_max" => Tested(CROWDS, "requests_of_a_user_at_once_are_limited"),
-        "imports_running_max" => Tested("timenav-http/src/shares.rs", "each_has_a_share_and_all_have_so_much"),
+        "imports_running_max" | "streams_max" => {
+            Tested("timenav-http/src/shares.rs", "each_has_a_share_and_all_have_so_much")
+        }
         "imports_per_user_max" => Tested(CROWDS, "imports_that_stall_stop_nobody"),
         "import_turn_seconds_max" => Tested(CROWDS, "a_user_who_imports_much_at_once_gets_it_all_in"),
         "import_idle_seconds_max" => Tested(PACE, "who_sends_nothing_is_waited_for_so_long"),
         "import_bytes_per_minute_min" => Tested(PACE, "who_sends_a_byte_now_and_then_is_not_waited_for_for_ever"),
-        "streams_max" => Tested("timenav-http/src/shares.rs", "each_has_a_share_and_all_have_so_much"),
         "streams_per_user_max" => Tested(CROWDS, "streams_of_a_user_are_limited_and_cheap"),
         _ => return None,
     })
