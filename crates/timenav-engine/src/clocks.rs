@@ -8,7 +8,8 @@ use timenav_core::time::{Instant, Virtual, Wall, Zone};
 
 use crate::caller::Caller;
 use crate::command::{Answer, Change, Command, LedgerPosition};
-use crate::engine::{Doors, Engine};
+use crate::doors::Doors;
+use crate::engine::Engine;
 use crate::gazetteer::Gazetteer;
 use crate::idempotency::Idempotency;
 use crate::live::{CLOCK_ENTRIES_READ_MAX, ClockStream, KEPT_CHANGES_MAX};

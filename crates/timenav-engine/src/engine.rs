@@ -8,10 +8,6 @@ use parking_lot::{Mutex, RwLock};
 use std::collections::HashSet;
 use timenav_core::access::{self, Demand, Denial};
 use timenav_core::ids::{TimelineId, UserId, type_id};
-use timenav_core::limits::{
-    DATA_RECORDS_PER_TIMELINE_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT,
-    SESSION_SECONDS_DEFAULT, TIMELINES_MAX, TIMELINES_PER_USER_MAX_DEFAULT, USERS_MAX, VIEWS_EVENTS_MAX,
-};
 use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
@@ -21,16 +17,14 @@ use crate::caller::Caller;
 use crate::command::{Actor, Answer, Command, Submission};
 use crate::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
 use crate::directory::Directory;
-use crate::entropy::Entropy;
-use crate::gazetteer::Gazetteer;
+use crate::doors::Doors;
 use crate::group::denial_code;
 use crate::idempotency::Idempotency;
 use crate::identity;
 use crate::live::Live;
 use crate::long_work::LongWork;
 use crate::opening::{self, OpenError};
-use crate::outside::Outside;
-use crate::passwords::Passwords;
+use crate::options::{Options, ReadLog};
 use crate::published::Published;
 use crate::read_parameters;
 use crate::refusal::Refusal;
@@ -38,104 +32,9 @@ use crate::refused::CountedRefusals;
 use crate::scan::ScanPlaces;
 use crate::seldom::Seldom;
 use crate::sessions;
-use crate::signer::Signer;
-use crate::state::{SessionSpans, TimelineState, World, states_of};
+use crate::state::{TimelineState, World, states_of};
 use crate::store::{Store, StoreError, TimelineKey};
-use crate::vault::Vault;
 use crate::views::Views;
-use crate::wall_clock::WallClock;
-
-/// The ways out of the engine, except the store.
-pub struct Doors {
-    /// Reads host time.
-    pub clock: Arc<dyn WallClock>,
-    /// Gives random bytes.
-    pub entropy: Arc<dyn Entropy>,
-    /// Signs checkpoints.
-    pub signer: Arc<dyn Signer>,
-    /// Takes the place of the one that signs, once a rotation that was begun is finished.
-    pub next_signer: Option<Arc<dyn Signer>>,
-    /// Keeps checkpoints outside the database.
-    pub outside: Arc<dyn Outside>,
-    /// Seals and opens data; `None` where the operator switched that off.
-    pub vault: Option<Arc<dyn Vault>>,
-    /// Hashes passwords and compares them; `None` where nobody can log in.
-    pub passwords: Option<Arc<dyn Passwords>>,
-    /// Knows places by their names; `None` where none is known.
-    pub gazetteer: Option<Arc<dyn Gazetteer>>,
-    /// Threads for work that takes long. They should give way to those that answer requests and write.
-    pub long_work: Handle,
-}
-
-/// When the entry of a successful read is durable.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReadLog {
-    /// Before the read is answered.
-    #[default]
-    Durable,
-    /// Soon after. A crash may lose the entries of reads that were answered in the last moments;
-    /// changes and refusals are durable before they are answered all the same.
-    Buffered,
-}
-
-/// What an operator may choose.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Stands before the timeline's name in every checkpoint. Never to be changed.
-    pub service_name: String,
-    /// How far from host time users with `limited_access` may go, in days.
-    pub limited_access_window_days: u32,
-    /// Whether a first write to an unknown timeline makes it.
-    pub timelines_by_first_write: bool,
-    /// When the entry of a successful read is durable.
-    pub read_log: ReadLog,
-    /// How many timelines there may be: the newest state of each is kept in memory.
-    pub timelines_max: usize,
-    /// How many timelines one user may make, forks among them.
-    pub timelines_per_user_max: usize,
-    /// How many users there may be: each is kept in memory.
-    pub users_max: usize,
-    /// How many records may be sealed on one timeline, erased ones too.
-    pub data_records_per_timeline_max: usize,
-    /// How long a session lasts that nobody uses, in seconds.
-    pub session_idle_seconds: u32,
-    /// How long a session lasts at most, in seconds.
-    pub session_seconds: u32,
-    /// How many events and interventions all views of timelines may hold that are kept.
-    pub views_events_max: usize,
-    /// Whether to start although the database is behind the checkpoints kept outside it.
-    pub accept_rollback: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            service_name: "timenav.local".to_owned(),
-            limited_access_window_days: LIMITED_ACCESS_WINDOW_DAYS_DEFAULT,
-            timelines_by_first_write: true,
-            read_log: ReadLog::default(),
-            timelines_max: TIMELINES_MAX,
-            timelines_per_user_max: TIMELINES_PER_USER_MAX_DEFAULT,
-            users_max: USERS_MAX,
-            data_records_per_timeline_max: DATA_RECORDS_PER_TIMELINE_MAX,
-            session_idle_seconds: SESSION_IDLE_SECONDS_DEFAULT,
-            session_seconds: SESSION_SECONDS_DEFAULT,
-            views_events_max: VIEWS_EVENTS_MAX,
-            accept_rollback: false,
-        }
-    }
-}
-
-impl Options {
-    /// Returns how long sessions last.
-    #[must_use]
-    pub fn session_spans(&self) -> SessionSpans {
-        SessionSpans {
-            idle: sessions::seconds(self.session_idle_seconds),
-            most: sessions::seconds(self.session_seconds),
-        }
-    }
-}
 
 /// What the engine has done since it opened.
 #[derive(Clone, Copy, Debug, Default)]

@@ -13,9 +13,10 @@ use tokio::sync::oneshot;
 
 use crate::command::{Actor, Answer, Change, Host, LedgerPosition, Submission};
 use crate::directory::Directory;
-use crate::engine::{Doors, Options};
+use crate::doors::Doors;
 use crate::idempotency::Idempotency;
 use crate::live::ClockChange;
+use crate::options::Options;
 use crate::outcome::OutcomeRecord;
 use crate::payload::{AttemptRecord, action, json};
 use crate::refusal::Refusal;

@@ -6,6 +6,7 @@
 //! [`WallClock`], [`Entropy`], [`Signer`], [`Vault`], [`Passwords`] and [`Gazetteer`].
 
 mod engine;
+mod options;
 mod opening;
 mod caller;
 mod clocks;
@@ -49,6 +50,7 @@ mod live;
 mod ledger_stream;
 mod seldom;
 
+mod doors;
 mod entropy;
 mod gazetteer;
 mod outside;
@@ -68,7 +70,8 @@ pub use committer::QUEUE_SUBMISSIONS_MAX;
 pub use data::{Encrypted, Erased, ErasureRequest};
 pub use diff::{DiffPage, DiffSide, Difference, TimelinesDiff};
 pub use directory::{Directory, Secret, Secrets};
-pub use engine::{Doors, Engine, EngineStats, Options, ReadLog};
+pub use doors::Doors;
+pub use engine::{Engine, EngineStats};
 pub use entropy::Entropy;
 pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
 pub use export::{EventExport, ExportEvents};
@@ -80,6 +83,7 @@ pub use ledger_stream::{LedgerStream, News, Seen, Told, Topic, WatchLedger, Watc
 pub use live::{ClockChanges, ClockStream, Growth, KEPT_CHANGES_MAX};
 pub use long_work::{LONG_WORK_RUNNING_MAX, VIEWS_RUNNING_MAX};
 pub use opening::OpenError;
+pub use options::{Options, ReadLog};
 pub use outside::{KeptOutside, Outside, OutsideError};
 pub use paradoxes::{Consequences, MonitorParadox, OnParadox, ParadoxPage, Surroundings, TimelineCheck};
 pub use passwords::{PasswordMatch, Passwords};

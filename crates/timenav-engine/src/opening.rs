@@ -8,9 +8,11 @@ use timenav_core::ledger::CheckpointError;
 use timenav_core::time::{Instant, Wall};
 
 use crate::command::{Actor, Command, Submission};
-use crate::engine::{Doors, Engine, Options, uuid};
+use crate::doors::Doors;
+use crate::engine::{Engine, uuid};
 use crate::group::{Group, Known, SaltPool};
 use crate::identity::{key_digest, new_key_text};
+use crate::options::Options;
 use crate::outside::{KeptOutside, OutsideError, system_last};
 use crate::refusal::Refusal;
 use crate::state::{ApiKey, HOST_CLOCK_TOLERANCE, World};

@@ -8,7 +8,8 @@ use timenav_core::limits::RADIUS_METRES_DEFAULT;
 use timenav_core::place::{LocationQuery, Point};
 
 use crate::caller::Caller;
-use crate::engine::{Doors, Engine};
+use crate::doors::Doors;
+use crate::engine::Engine;
 use crate::event_content::event_draft;
 use crate::gazetteer::{Gazetteer, KnownPlace};
 use crate::refusal::Refusal;

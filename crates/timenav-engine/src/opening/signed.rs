@@ -8,7 +8,8 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, CheckpointError, Note, NoteSignature};
 
 use super::{Accepted, OpenError};
-use crate::engine::{Doors, Options};
+use crate::doors::Doors;
+use crate::options::Options;
 use crate::outside::{KeptOutside, system_last};
 use crate::proofs::root_at;
 use crate::scan::made_before;
