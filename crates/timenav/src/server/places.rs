@@ -1,11 +1,11 @@
 //! How many connections there are at the same time, in all and of one address.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use timenav_http::ConnectionEnd;
+use timenav_http::{ConnectionEnd, Network};
 use tokio_util::sync::CancellationToken;
 
 use super::activity::{Activity, Order};
@@ -24,7 +24,7 @@ pub(super) struct Places {
 #[derive(Default)]
 struct Taken {
     by_number: HashMap<u64, Held>,
-    by_address: HashMap<IpAddr, usize>,
+    by_address: HashMap<Network, usize>,
     leaving: usize,
 }
 
@@ -37,7 +37,7 @@ struct Held {
 pub(super) struct Place {
     places: Arc<Places>,
     number: u64,
-    address: IpAddr,
+    address: Network,
     pub(super) activity: Arc<Activity>,
     /// Cancelled when another connection needs the place.
     pub(super) gives_way: CancellationToken,
@@ -55,7 +55,7 @@ impl Places {
     /// # Errors
     /// There are too many connections, or too many from there.
     pub(super) fn take(self: &Arc<Self>, address: IpAddr) -> Result<Place, ConnectionEnd> {
-        let address = network(address);
+        let address = Network::of(address);
         let mut taken = self.taken.lock();
         let of_address = taken.by_address.get(&address).copied().unwrap_or(0);
         if of_address >= self.per_address_max {
@@ -105,17 +105,6 @@ impl Drop for Place {
             if *of_address == 0 {
                 taken.by_address.remove(&self.address);
             }
-        }
-    }
-}
-
-/// Returns what counts as one address: of IPv6 the /64 network, which is what one customer has at least.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(address) => address.into(),
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
         }
     }
 }
