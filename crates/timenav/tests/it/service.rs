@@ -123,7 +123,7 @@ impl Service {
     }
 
     pub(crate) fn pid(&self) -> u32 {
-        self.process.as_ref().expect("the process runs").child.id()
+        self.process.as_ref().expect("the process runs").pid()
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
