@@ -1,5 +1,6 @@
 //! Imports that send nothing: of somebody who may do nothing, and of somebody who may.
 
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 
 use tokio::io::AsyncWriteExt;
@@ -42,31 +43,25 @@ async fn stall(target: &Target<'_>, who: &str, may: bool) -> anyhow::Result<Vec<
     for _ in 0..SOCKETS {
         held.push(stalled(address, &key).await?);
     }
-    let mut many = Vec::new();
+    let mut multiplexed = Vec::new();
     for _ in 0..MULTIPLEXED {
         let mut connection = Multiplexed::open(address).await?;
         for _ in 0..STREAMS {
             connection.begin(PATH, Some(&key), 4_000_000, b"{").await?;
         }
-        many.push(connection);
+        multiplexed.push(connection);
     }
     let mut slowest: f64 = 0.0;
     let mut remark = String::new();
     for path in ["/readyz", "/v1/anchors", "/v1/events/none"] {
-        match answered(address, target.admin(), path).await {
-            Some((status, time)) => {
-                slowest = slowest.max(time.as_secs_f64() * 1e3);
-                remark.push_str(&format!("{path} {status}; "));
-            }
-            None => {
-                slowest = f64::INFINITY;
-                remark.push_str(&format!("{path} is not answered; "));
-            }
-        }
+        let asked = answered(address, target.admin(), path).await;
+        slowest = slowest.max(asked.map_or(f64::INFINITY, |(_, time)| time.as_secs_f64() * 1e3));
+        let status = asked.map_or_else(|| "is not answered".to_owned(), |(status, _)| status.to_string());
+        let _ = write!(remark, "{path} {status}; ");
     }
     let megabytes = target.service.resident_megabytes()? - before;
     let more_threads = target.service.threads()? - threads;
-    drop((held, many));
+    drop((held, multiplexed));
     Ok(vec![
         Verdict {
             what: format!("slowest read beside stalled imports {who}"),

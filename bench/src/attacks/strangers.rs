@@ -161,6 +161,6 @@ async fn sockets(address: SocketAddr, key: Option<&str>) -> anyhow::Result<(usiz
         anyhow::Ok((stream, sent))
     };
     let all = futures_util::future::join_all((0..SOCKETS).map(|_| one())).await;
-    let held: Vec<_> = all.into_iter().filter_map(Result::ok).collect();
-    Ok((held.iter().map(|(_, sent)| sent).sum(), held.len()))
+    let taken: Vec<_> = all.into_iter().filter_map(Result::ok).collect();
+    Ok((taken.iter().map(|(_, sent)| sent).sum(), taken.len()))
 }

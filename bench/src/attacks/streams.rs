@@ -22,18 +22,18 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
              Accept: text/event-stream\r\n\r\n",
             target.admin()
         );
-        let mut held = Vec::new();
+        let mut streams = Vec::new();
         for _ in 0..ASKED {
             let Ok(mut stream) = TcpStream::connect(target.address()).await else { continue };
             stream.write_all(head.as_bytes()).await?;
             let mut answer = [0; 1_024];
             let bytes = stream.read(&mut answer).await?;
             if status(&answer[..bytes]).is_ok_and(|status| status == 200) {
-                held.push(stream);
+                streams.push(stream);
             }
         }
         let megabytes = target.service.resident_megabytes()? - before;
-        anyhow::Ok((held.len(), megabytes, target.service.threads()? - threads))
+        anyhow::Ok((streams.len(), megabytes, target.service.threads()? - threads))
     })?;
     target.service.stop()?;
     Ok(vec![

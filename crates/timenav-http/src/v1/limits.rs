@@ -108,6 +108,10 @@ async fn limits(
 }
 
 fn sizes() -> Vec<(&'static str, usize)> {
+    [sizes_of_what_is_kept(), sizes_of_files(), sizes_of_what_callers_take()].concat()
+}
+
+fn sizes_of_what_is_kept() -> Vec<(&'static str, usize)> {
     vec![
         ("id_bytes_max", core::ID_BYTES_MAX),
         ("event_name_bytes_max", core::EVENT_NAME_BYTES_MAX),
@@ -127,15 +131,39 @@ fn sizes() -> Vec<(&'static str, usize)> {
         ("events_per_request_max", core::EVENTS_PER_REQUEST_MAX),
         ("page_items_default", core::PAGE_ITEMS_DEFAULT),
         ("page_items_max", core::PAGE_ITEMS_MAX),
+        ("anchors_per_timeline_max", core::ANCHORS_PER_TIMELINE_MAX),
+        ("timestamp_bytes_max", TIMESTAMP_BYTES_MAX),
+        ("duration_bytes_max", DURATION_BYTES_MAX),
+        ("time_range_bytes_max", TIME_RANGE_BYTES_MAX),
+        ("json_depth_max", JSON_DEPTH_MAX),
+        ("stream_changes_kept_max", KEPT_CHANGES_MAX),
+        ("data_bytes_max", core::DATA_BYTES_MAX),
+        ("encryption_key_bytes_max", core::ENCRYPTION_KEY_BYTES_MAX),
+    ]
+}
+
+fn sizes_of_files() -> Vec<(&'static str, usize)> {
+    vec![
+        ("attributes_depth_max", import::ATTRIBUTES_DEPTH_MAX),
+        ("geometry_depth_max", import::GEOMETRY_DEPTH_MAX),
+        ("import_record_bytes_max", import::RECORD_BYTES_MAX),
+        ("import_feature_bytes_max", import::FEATURE_BYTES_MAX),
+        ("import_trace_document_bytes_max", import::TRACE_DOCUMENT_BYTES_MAX),
+        ("import_trace_spans_max", import::TRACE_SPANS_MAX),
+        ("import_calendar_bytes_max", import::CALENDAR_BYTES_MAX),
+        ("import_csv_columns_max", import::CSV_COLUMNS_MAX),
+        ("import_mapping_bytes_max", import::MAPPING_BYTES_MAX),
+        ("import_refusals_listed_max", REFUSALS_LISTED_MAX),
+    ]
+}
+
+fn sizes_of_what_callers_take() -> Vec<(&'static str, usize)> {
+    vec![
         ("keys_per_user_max", core::KEYS_PER_USER_MAX),
         ("password_chars_min", core::PASSWORD_CHARS_MIN),
         ("password_bytes_max", core::PASSWORD_BYTES_MAX),
         ("sessions_per_user_max", core::SESSIONS_PER_USER_MAX),
         ("sessions_swept_max", core::SESSIONS_SWEPT_MAX),
-        ("anchors_per_timeline_max", core::ANCHORS_PER_TIMELINE_MAX),
-        ("timestamp_bytes_max", TIMESTAMP_BYTES_MAX),
-        ("duration_bytes_max", DURATION_BYTES_MAX),
-        ("time_range_bytes_max", TIME_RANGE_BYTES_MAX),
         ("lookup_body_bytes_max", LOOKUP_BODY_BYTES_MAX),
         ("change_body_bytes_max", CHANGE_BODY_BYTES_MAX),
         ("stranger_body_bytes_max", STRANGER_BODY_BYTES_MAX),
@@ -153,26 +181,12 @@ fn sizes() -> Vec<(&'static str, usize)> {
         ("refusals_counted_networks_max", COUNTED_NETWORKS_MAX),
         ("refusals_counted_named_max", COUNTED_NAMED_MAX),
         ("idempotency_key_chars_max", KEY_CHARS_MAX),
-        ("json_depth_max", JSON_DEPTH_MAX),
-        ("attributes_depth_max", import::ATTRIBUTES_DEPTH_MAX),
-        ("geometry_depth_max", import::GEOMETRY_DEPTH_MAX),
-        ("import_record_bytes_max", import::RECORD_BYTES_MAX),
-        ("import_feature_bytes_max", import::FEATURE_BYTES_MAX),
-        ("import_trace_document_bytes_max", import::TRACE_DOCUMENT_BYTES_MAX),
-        ("import_trace_spans_max", import::TRACE_SPANS_MAX),
-        ("import_calendar_bytes_max", import::CALENDAR_BYTES_MAX),
-        ("import_csv_columns_max", import::CSV_COLUMNS_MAX),
-        ("import_mapping_bytes_max", import::MAPPING_BYTES_MAX),
-        ("import_refusals_listed_max", REFUSALS_LISTED_MAX),
         ("permission_users_max", core::PERMISSION_USERS_MAX),
         ("queue_submissions_max", QUEUE_SUBMISSIONS_MAX),
-        ("stream_changes_kept_max", KEPT_CHANGES_MAX),
         ("scans_running_max", SCANS_RUNNING_MAX),
         ("scans_running_per_user_max", SCANS_RUNNING_PER_USER_MAX),
         ("long_work_running_max", LONG_WORK_RUNNING_MAX),
         ("views_running_max", VIEWS_RUNNING_MAX),
-        ("data_bytes_max", core::DATA_BYTES_MAX),
-        ("encryption_key_bytes_max", core::ENCRYPTION_KEY_BYTES_MAX),
         ("decrypt_failures_free_max", core::DECRYPT_FAILURES_FREE_MAX as usize),
         ("decrypt_records_watched_max", core::DECRYPT_RECORDS_WATCHED_MAX),
         ("key_derivations_max", core::KEY_DERIVATIONS_MAX),
