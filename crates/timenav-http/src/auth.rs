@@ -174,8 +174,9 @@ async fn admit(
     parts.extensions.insert(caller.clone());
     let mut response = next.run(Request::from_parts(parts, body)).await;
     // What took long to find is not told to whoever may not ask for it any more. What was changed was decided by
-    // the engine when it was changed, and is told.
-    if looks
+    // the engine when it was changed, and is told. What is open to anybody tells nothing that would have to be kept.
+    if is_use
+        && looks
         && response.status().is_success()
         && let Err(refusal) = app.engine.check_told(&caller, &operation).await
     {
