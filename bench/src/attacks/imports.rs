@@ -3,12 +3,14 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
+use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use super::Verdict;
-use super::attacker::{Target, answered, block_on};
+use super::attacker::{Target, answered, ask, block_on};
 use super::strangers::{Multiplexed, STREAMS};
+use crate::http::Connection;
 use crate::setting::Setting;
 
 /// Connections with one import each.
@@ -36,7 +38,12 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
 
 async fn stall(target: &Target<'_>, who: &str, may: bool) -> anyhow::Result<Vec<Verdict>> {
     let address = target.address();
-    let key = if may { target.admin().to_owned() } else { target.user("nobody").await? };
+    let key = target.user("importer").await?;
+    if may {
+        let lists = json!({ "timeline_id": "main", "permissions": { "write": ["importer"] } });
+        let mut connection = Connection::open(address).await?;
+        ask(&mut connection, target.admin(), "POST", "/v1/set-access-control", Some(&lists)).await?;
+    }
     let before = target.service.resident_megabytes()?;
     let threads = target.service.threads()?;
     let mut held = Vec::new();

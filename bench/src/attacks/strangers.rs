@@ -87,7 +87,11 @@ async fn send(body: &mut SendStream<Bytes>, part: &Bytes, bytes: usize) -> usize
     let (mut left, mut sent) = (bytes, 0);
     body.reserve_capacity(left);
     while left > part.len() {
-        let granted = timeout(SEND_TIME_MAX, poll_fn(|context| body.poll_capacity(context))).await;
+        // Told only when it grows: what is left of it is asked for first.
+        let granted = match body.capacity() {
+            0 => timeout(SEND_TIME_MAX, poll_fn(|context| body.poll_capacity(context))).await,
+            granted => Ok(Some(Ok(granted))),
+        };
         let Ok(Some(Ok(granted))) = granted else { break };
         let size = granted.min(part.len()).min(left - 1);
         if body.send_data(part.slice(..size), false).is_err() {

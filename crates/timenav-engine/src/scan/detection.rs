@@ -111,12 +111,22 @@ impl Engine {
             engine.scan_now(scanned, depth, &mut tell).await
         });
         let mut scanning = std::pin::pin!(scanning);
+        let mut last = None;
         let found = loop {
             tokio::select! {
                 found = &mut scanning => break found,
-                Ok(()) = told.changed() => progress(*told.borrow_and_update()),
+                Ok(()) = told.changed() => {
+                    let step = *told.borrow_and_update();
+                    progress(step);
+                    last = Some(step);
+                }
             }
         };
+        // How far it came in the end is told, however quick it was.
+        let end = *told.borrow();
+        if last != Some(end) {
+            progress(end);
+        }
         place.end();
         // A scan takes as long as the ledger is: what it found is for who may still ask for it.
         self.admit(&caller, &timeline, Demand::Inspect, "detect_tampering").await?;

@@ -20,6 +20,9 @@ use crate::{demo, output, telemetry, wiring};
 
 /// How long the ledger may take to write what was taken before the end. A disk that needs longer fails.
 const LEDGER_DEADLINE: Duration = Duration::from_secs(20);
+/// Threads that wait for the disk beside those that answer: a few more than the store reads with at the same moment, so
+/// that no read waits for a thread that another one is about to give back.
+const BLOCKING_THREADS_MAX: usize = 32;
 /// How long reads that nobody waits for any more may hold up the end.
 const THREADS_DEADLINE: Duration = Duration::from_secs(1);
 
@@ -44,7 +47,11 @@ pub(crate) struct ServeCommand {
 pub(crate) fn run(command: ServeCommand) -> Result<(), Failure> {
     let settings = Settings::resolve(command.options)?;
     telemetry::start(settings.log_format, &settings.log_filter)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads can be made")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(BLOCKING_THREADS_MAX)
+        .enable_all()
+        .build()
+        .context("no threads can be made")?;
     let served = runtime.block_on(serve(&settings));
     runtime.shutdown_timeout(THREADS_DEADLINE);
     served

@@ -22,6 +22,8 @@ pub(crate) const CONNECTION_SECONDS_MAX: u32 = 86_400;
 
 /// Bytes of a request's line and fields together. An import has its mapping there.
 const HEAD_BYTES_MAX: u32 = 65_536;
+/// Bytes of a connection that are read ahead of whoever reads a body. A head has to fit.
+const HTTP1_BUFFER_BYTES_MAX: usize = 2 * HEAD_BYTES_MAX as usize;
 /// Fields of a request's head.
 const HEAD_FIELDS_MAX: u32 = 100;
 /// Requests on one HTTP/2 connection at the same time.
@@ -83,6 +85,7 @@ pub(super) fn http1(idle: Duration) -> http1::Builder {
         .timer(TokioTimer::new())
         .header_read_timeout(idle)
         .max_header_size(HEAD_BYTES_MAX as usize)
+        .max_buf_size(HTTP1_BUFFER_BYTES_MAX)
         .max_headers(HEAD_FIELDS_MAX as usize);
     builder
 }
