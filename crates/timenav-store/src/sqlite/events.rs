@@ -79,8 +79,8 @@ pub(super) fn find(
         return Ok(Some(Vec::new()));
     }
     let mut runs = runs(query);
-    // A run is looked into at least once.
-    if runs.len().saturating_mul(BLOCK_COST_ROWS) > rows_max {
+    // A run is looked into at least once, and a long page is asked for where there are many events.
+    if runs.len().saturating_mul(BLOCK_COST_ROWS).max(query.items_max) > rows_max {
         return Ok(None);
     }
     let mut rows_left = rows_max;
