@@ -47,7 +47,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
         Verdict {
             what: format!("threads of streams, {ASKED} asked for"),
             figure: more_threads,
-            most: 24.0,
+            most: 32.0,
             unit: "more",
             remark: String::new(),
         },
