@@ -77,7 +77,7 @@ pub(crate) enum Command {
     DeleteUser { user_id: UserId },
     /// Make a key, on `system`.
     CreateKey(ApiKey),
-    /// Stop a key, on `system`. Whose it is where it was stopped before, so that they are told so.
+    /// Stop a key, on `system`. `owner` is set where the key was stopped before: memory no longer has it.
     RevokeKey { key_id: KeyId, owner: Option<UserId> },
     /// Do something about sessions or passwords, on `system`.
     Session(Box<SessionCommand>),

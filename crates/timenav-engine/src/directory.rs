@@ -34,7 +34,7 @@ pub trait Secret {
     fn id(&self) -> &Self::Id;
     /// Returns the SHA-256 of the secret.
     fn hash(&self) -> &[u8; 32];
-    /// Returns whose it is.
+    /// Returns the user it belongs to.
     fn user_id(&self) -> &UserId;
 }
 

@@ -40,7 +40,7 @@ pub struct NewApiKey {
     pub key_id: KeyId,
     /// The key itself, shown this once; `None` for a repeated request.
     pub secret: Option<String>,
-    /// Whose it is.
+    /// The user it belongs to.
     pub user_id: UserId,
     /// The timeline it is bound to.
     pub timeline_id: TimelineId,
@@ -257,8 +257,8 @@ impl Engine {
     /// begins. Those that work no more are among them.
     ///
     /// # Errors
-    /// The keys are another user's and the caller is no operator, the page is to begin after a key that is none of
-    /// them, or the ledger cannot be written.
+    /// The keys are another user's and the caller is no operator, the page is to begin after a key that is not
+    /// one of them, or the ledger cannot be written.
     pub async fn api_keys(
         &self,
         caller: &Caller,

@@ -1,7 +1,7 @@
 //! What is kept of the parameters of a read.
 //!
-//! They are kept for ever, and a read costs its caller next to nothing. So an entry has their beginning, and the hash of
-//! the whole for whoever wants to show that a read asked for just this.
+//! Entries are never deleted, and a read costs its caller next to nothing. So an entry keeps the beginning of long
+//! parameters, and the hash of the whole for whoever wants to show what a read asked for.
 
 use timenav_core::ledger::sha256;
 

@@ -159,7 +159,7 @@ fn compare(expected: &Schema, found: &Schema) -> Vec<String> {
         let same_name = |one: &Object| (&one.kind, &one.name) == (&object.kind, &object.name);
         match missing.iter().position(same_name) {
             Some(at) => differences.push(differs(&missing.swap_remove(at), object)),
-            None => differences.push(format!("{} is none of timenav's", named(object))),
+            None => differences.push(format!("{} is not part of timenav's schema", named(object))),
         }
     }
     missing.sort_unstable();
@@ -221,13 +221,13 @@ mod tests {
         for (statement, told) in [
             (
                 "CREATE TRIGGER x AFTER INSERT ON entries BEGIN SELECT 1; END",
-                "trigger `x` on `entries` is none of timenav's",
+                "trigger `x` on `entries` is not part of timenav's schema",
             ),
-            ("CREATE VIEW x AS SELECT 1", "view `x` is none of timenav's"),
-            ("CREATE TABLE x (a)", "table `x` is none of timenav's"),
-            ("CREATE VIRTUAL TABLE x USING rtree(a, b, c)", "table `x` is none of timenav's"),
-            ("CREATE INDEX x ON users (user_id)", "index `x` on `users` is none of timenav's"),
-            ("ANALYZE", "table `sqlite_stat1` is none of timenav's"),
+            ("CREATE VIEW x AS SELECT 1", "view `x` is not part of timenav's schema"),
+            ("CREATE TABLE x (a)", "table `x` is not part of timenav's schema"),
+            ("CREATE VIRTUAL TABLE x USING rtree(a, b, c)", "table `x` is not part of timenav's schema"),
+            ("CREATE INDEX x ON users (user_id)", "index `x` on `users` is not part of timenav's schema"),
+            ("ANALYZE", "table `sqlite_stat1` is not part of timenav's schema"),
             ("DROP INDEX outcomes_by_expiry", "index `outcomes_by_expiry` on `outcomes` is missing"),
             ("DROP TABLE permissions", "table `permissions` is missing"),
             ("ALTER TABLE users ADD COLUMN x INTEGER AS (1)", "table `users` is defined by `…"),
@@ -290,6 +290,6 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE moz_places (id INTEGER PRIMARY KEY)").unwrap();
         let refused = check(&connection).unwrap_err().to_string();
-        assert!(refused.contains("table `moz_places` is none of timenav's"), "{refused}");
+        assert!(refused.contains("table `moz_places` is not part of timenav's schema"), "{refused}");
     }
 }

@@ -46,27 +46,27 @@ async fn check(statements: &str, says: &str) {
 
 #[tokio::test]
 async fn triggers_that_hide_what_they_plant() {
-    check(HIDING_TRIGGERS, "trigger `hide` on `entries` is none of timenav's").await;
+    check(HIDING_TRIGGERS, "trigger `hide` on `entries` is not part of timenav's schema").await;
 }
 
 #[tokio::test]
 async fn a_view_in_the_place_of_a_table() {
-    check(VIEW, "table `permitted` is none of timenav's").await;
-    check(VIEW, "trigger `take` on `permissions` is none of timenav's").await;
+    check(VIEW, "table `permitted` is not part of timenav's schema").await;
+    check(VIEW, "trigger `take` on `permissions` is not part of timenav's schema").await;
 }
 
 #[tokio::test]
 async fn a_trigger_that_swallows_entries() {
     let statement = "CREATE TRIGGER swallow BEFORE INSERT ON entries
         WHEN instr(new.leaf, CAST('unauthorized' AS BLOB)) > 0 BEGIN SELECT RAISE(IGNORE); END";
-    check(statement, "trigger `swallow` on `entries` is none of timenav's").await;
+    check(statement, "trigger `swallow` on `entries` is not part of timenav's schema").await;
 }
 
 #[tokio::test]
 async fn tables_indexes_and_columns_that_are_not_the_services() {
     for (statements, says) in [
-        ("CREATE TABLE notes (a)", "table `notes` is none of timenav's"),
-        ("CREATE INDEX notes ON entries (leaf)", "index `notes` on `entries` is none of timenav's"),
+        ("CREATE TABLE notes (a)", "table `notes` is not part of timenav's schema"),
+        ("CREATE INDEX notes ON entries (leaf)", "index `notes` on `entries` is not part of timenav's schema"),
         ("DROP INDEX events_by_id", "index `events_by_id` on `events` is missing"),
         (
             "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql =

@@ -41,8 +41,8 @@ fn triggers_and_views_are_refused_and_found() {
     let database = service.data().join("timenav.db");
     let whole = std::fs::read(&database).unwrap();
     for (statements, named) in [
-        (HIDING_TRIGGERS, "trigger `hide` on `entries` is none of timenav's"),
-        (VIEW, "view `permissions` is none of timenav's"),
+        (HIDING_TRIGGERS, "trigger `hide` on `entries` is not part of timenav's schema"),
+        (VIEW, "view `permissions` is not part of timenav's schema"),
         ("ALTER TABLE timelines RENAME TO others", "table `timelines` is missing"),
     ] {
         write_into(&service, statements);
