@@ -257,6 +257,15 @@ impl Connection {
         Body { reader: &mut self.reader, framing }
     }
 
+    /// Returns whether some of an answer has come. Nothing is waited for, and nothing is read.
+    pub(crate) fn is_answered(&self) -> bool {
+        let stream = self.reader.get_ref();
+        stream.set_nonblocking(true).expect("the connection is open");
+        let peeked = stream.peek(&mut [0]);
+        stream.set_nonblocking(false).expect("the connection is open");
+        !self.reader.buffer().is_empty() || peeked.is_ok_and(|length| length > 0)
+    }
+
     /// Returns whether the service has closed the connection.
     pub(crate) fn is_closed(&mut self) -> bool {
         match self.reader.fill_buf() {

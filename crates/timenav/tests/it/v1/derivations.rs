@@ -1,6 +1,8 @@
 //! What takes a core for a while, asked for by many at once: passphrases and passwords.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -11,6 +13,10 @@ use crate::service::Service;
 const AT_ONCE: usize = 140;
 /// Fewer than a user may try in a minute.
 const LOG_INS: usize = 8;
+/// Who seals while others guess, one record after the other.
+const SEALING: usize = 4;
+/// From less than a service takes to read a request to more, however slow the machine is.
+const CUT_AFTER_MILLIS: [u64; 7] = [8, 16, 32, 64, 256, 1_024, 4_096];
 const PASSWORD: &str = "correct horse battery";
 
 fn seal(service: &Service) -> Value {
@@ -61,24 +67,57 @@ fn right_keys_wait_for_each_other_and_open_the_record() {
     service.audit();
 }
 
-/// Whoever goes away before the answer has tried a key all the same.
+/// Whoever goes away before the answer has tried a key all the same. What is cut before it was read has tried none, and
+/// what is answered was not cut. When it is one and no longer the other is up to the machine: it is looked for, while
+/// others make every guess wait.
 #[test]
 fn a_connection_that_is_cut_has_tried_a_key() {
     let service = Service::start();
-    let data_id = seal(&service);
-    let guess = opening(&service, &data_id, "a guess");
     let free = service.get("/v1/limits", &[])["limits"]["decrypt_failures_free_max"].as_u64().unwrap();
-    for _ in 0..free {
-        service.connect().send_request(&guess);
+    let is_over = AtomicBool::new(false);
+    let some_counted = thread::scope(|scope| {
+        for _ in 0..SEALING {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    seal(&service);
+                }
+            });
+        }
+        let _ends = Ends(&is_over);
+        CUT_AFTER_MILLIS.iter().any(|&millis| counts_what_is_cut(&service, free, Duration::from_millis(millis)))
+    });
+    assert!(some_counted, "no guess counts whose connection was cut");
+    service.audit();
+}
+
+/// Returns whether guesses counted whose connections were cut after a while, unanswered.
+fn counts_what_is_cut(service: &Service, free: u64, after: Duration) -> bool {
+    let data_id = seal(service);
+    let guess = opening(service, &data_id, "a guess");
+    let mut cut: Vec<Connection> = (0..free).map(|_| service.connect()).collect();
+    for connection in &mut cut {
+        connection.send_request(&guess);
     }
-    // What is sent is read, and counts at the latest when its end is noticed.
+    #[expect(clippy::disallowed_methods, reason = "nobody outside sees that a request is read")]
+    thread::sleep(after);
+    let answered = cut.iter().filter(|one| one.is_answered()).count() as u64;
+    drop(cut);
+    // What is read counts at the latest when its end is noticed.
     let mut compared = 0;
     while service.send(guess.clone()).status == 403 {
         compared += 1;
-        assert!(compared <= free, "none of the others counted");
+        assert!(compared <= free, "more are compared than are free");
     }
-    assert!(compared < free, "none of the others counted");
-    service.audit();
+    compared + answered < free
+}
+
+/// Says that something is over when it goes out of scope, by a panic too.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 #[test]
