@@ -21,6 +21,23 @@ pub const LONG_WORK_RUNNING_MAX: usize = 2;
 /// Views of timelines that are made or looked at in the same moment: seconds, where a timeline is large.
 pub const VIEWS_RUNNING_MAX: usize = 2;
 
+/// Rows between two moments in which long work lets others have the processor: a tenth of a millisecond's worth.
+const ROWS_BETWEEN_YIELDS: usize = 32;
+
+/// Goes through rows and lets others have the processor between them, if they wait for it.
+///
+/// Threads that step back still keep a processor to the end of their slice, up to four milliseconds, while one that
+/// answers has been woken and waits for it: Linux does not take it from them before. Long work that gives it up by
+/// itself keeps its share of the processors, which is less for threads of the lowest rank.
+pub(crate) fn giving_way<T>(rows: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+    rows.into_iter().enumerate().map(|(number, row)| {
+        if number % ROWS_BETWEEN_YIELDS == ROWS_BETWEEN_YIELDS - 1 {
+            std::thread::yield_now();
+        }
+        row
+    })
+}
+
 /// Where long work is done, and whose turn it is.
 pub(crate) struct LongWork {
     threads: Handle,

@@ -301,7 +301,9 @@ impl Engine {
             None => None,
         };
         let key = name_key(significant_event);
-        let near = self.store().names_near(Arc::clone(&layers), key, NAMES_SEARCHED_MAX).await?;
+        let engine = self.clone();
+        let searching = async move { Ok(engine.store().names_near(layers, key, NAMES_SEARCHED_MAX).await?) };
+        let near = self.in_turn(caller, searching).await?;
         let candidates = near.into_iter().filter(|(event_id, _)| event.as_ref().is_none_or(|(id, _)| id != event_id));
         let candidates = candidates.collect();
         let standing = event.as_ref().and_then(|(_, history)| history.known.standing());

@@ -17,6 +17,7 @@ use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
 use crate::history::InterventionRequest;
+use crate::long_work::giving_way;
 use crate::refusal::Refusal;
 use crate::scan::EntryRow;
 use crate::store::{Layer, TimelineKey};
@@ -217,7 +218,7 @@ impl Engine {
                 let rows = self.read_entries(layer, at).await?;
                 at += rows.len() as u64;
                 let fed = tokio::task::spawn_blocking(move || {
-                    for row in &rows {
+                    for row in giving_way(&rows) {
                         feed::records(row, offset, &mut |records| {
                             for record in records {
                                 builder.add(record);
@@ -240,7 +241,7 @@ impl Engine {
     async fn catch_up(&self, kept: &mut Kept, layers: &Arc<[Layer]>) -> Result<bool, Refusal> {
         let own = own(layers)?;
         while kept.size < own.as_of {
-            for row in self.read_entries(&own, kept.size).await? {
+            for row in giving_way(self.read_entries(&own, kept.size).await?) {
                 if feed::erases(&row) {
                     return Ok(false);
                 }

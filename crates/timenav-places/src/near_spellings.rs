@@ -1,5 +1,6 @@
 //! Names that differ from a text by a letter or two.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -14,6 +15,10 @@ const LETTERS_MAX: usize = 40;
 /// Shortest text in which two letters may be wrong. In a shorter one, everything would be near.
 const LETTERS_FOR_TWO: usize = 6;
 
+/// Letters of names that are read between two moments in which others may have the processor: a tenth of a
+/// millisecond's worth.
+const LETTERS_BETWEEN_YIELDS: u32 = 1_024;
+
 /// How near a spelling is, nearest first: the letters that differ, whether the first one does, the
 /// kind of name, and the people who live there.
 type Nearness = (u8, bool, Strength, Reverse<u64>);
@@ -22,6 +27,7 @@ type Nearness = (u8, bool, Strength, Reverse<u64>);
 struct Nearly<'a> {
     text: &'a [u8],
     distance_max: u8,
+    letters_read: Cell<u32>,
 }
 
 /// For each beginning of the text, how far it is from what was read so far, and from what was read
@@ -50,6 +56,7 @@ impl Automaton for Nearly<'_> {
     }
 
     fn accept(&self, state: &Distances, letter: u8) -> Distances {
+        self.let_others_run();
         let mut next = Distances { now: state.now, before: state.now, last: Some(letter) };
         next.now[0] = state.now[0].saturating_add(1);
         for (index, &wanted) in self.text.iter().enumerate() {
@@ -68,6 +75,14 @@ impl Automaton for Nearly<'_> {
 }
 
 impl Nearly<'_> {
+    /// A search takes milliseconds, for which nobody else should have to wait.
+    fn let_others_run(&self) {
+        self.letters_read.set(self.letters_read.get().wrapping_add(1));
+        if self.letters_read.get().is_multiple_of(LETTERS_BETWEEN_YIELDS) {
+            std::thread::yield_now();
+        }
+    }
+
     fn distance(&self, state: &Distances) -> u8 {
         state.now[self.text.len()]
     }
@@ -82,7 +97,7 @@ impl Tables {
             return Vec::new();
         }
         let distance_max = if name.len() >= LETTERS_FOR_TWO { 2 } else { 1 };
-        let nearly = Nearly { text: name.as_bytes(), distance_max };
+        let nearly = Nearly { text: name.as_bytes(), distance_max, letters_read: Cell::new(0) };
         // What qualifies nothing may be misspelled too.
         let qualifiers = self.qualifiers(qualifiers).unwrap_or_default();
         let mut nearest: BTreeMap<Target, (Nearness, Meaning)> = BTreeMap::new();

@@ -9,6 +9,7 @@ use super::replay::RecordedEvent;
 use super::rows;
 use super::source::ScanSource;
 use crate::gazetteer::Gazetteer;
+use crate::long_work::giving_way;
 use crate::store::{StoreError, TimelineKey};
 
 /// Into how many parts the events of a block go. Looking them up takes longer than all else, so
@@ -98,7 +99,7 @@ async fn compare_part(
     let gazetteer = gazetteer.cloned();
     let comparing = tokio::task::spawn_blocking(move || {
         let mut compared = Compared::default();
-        for (event, kept) in events.into_iter().zip(kept) {
+        for (event, kept) in giving_way(events.into_iter().zip(kept)) {
             if rows::is_missing(&mut compared, gazetteer.as_deref(), &event, &kept) {
                 compared.missing.push(event);
             }

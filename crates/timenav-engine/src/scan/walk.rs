@@ -8,6 +8,7 @@ use super::replay::{Recorded, RecordedData, RecordedEvent, Replay};
 use super::report::{self, Checked, Scan};
 use super::source::{EntryRow, Orphan, Snapshot};
 use super::{Outcome, Progress, ScanRequest, ScanStage, events, rows, sample, tree};
+use crate::long_work::giving_way;
 use crate::state::Anchor;
 use crate::store::StoreError;
 
@@ -432,7 +433,7 @@ impl Carried {
     /// Takes the rows there are before position `end`.
     fn take(mut self, rows: &[EntryRow], end: u64) -> (Self, Block) {
         let mut block = Block::default();
-        for row in rows {
+        for row in giving_way(rows) {
             if row.position > self.ledger.position() {
                 let first = self.ledger.position();
                 self.ledger.gap(row.position);

@@ -4,6 +4,7 @@
 //! trigger runs, no view is read, no other file is attached, and definitions in the file may call
 //! nothing but harmless functions.
 
+use std::ffi::c_int;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,6 +23,9 @@ const READER_CACHE_KIB: i64 = 8_192;
 pub(super) const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// Statements kept prepared on a connection.
 const STATEMENTS_MAX: usize = 64;
+/// Steps of SQLite's virtual machine between two moments in which a read lets others have the processor, if they wait
+/// for it: a tenth of a millisecond's worth.
+const STEPS_BETWEEN_YIELDS: c_int = 500;
 /// Bytes of a page of a new file; rows of a few hundred bytes sit better in 8 KiB.
 const PAGE_BYTES: u32 = 8_192;
 
@@ -35,8 +39,13 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection, StoreError> {
 
 /// Opens a file to read it.
 pub(super) fn open_to_read(address: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(address, flags)?;
+    let mut connection = Connection::open_with_flags(address, flags)?;
     distrust(&connection)?;
+    let give_way = || {
+        std::thread::yield_now();
+        false
+    };
+    connection.progress_handler(STEPS_BETWEEN_YIELDS, Some(give_way))?;
     configure(&connection, READER_CACHE_KIB)?;
     Ok(connection)
 }
