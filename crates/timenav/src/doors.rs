@@ -2,37 +2,52 @@
 //!
 //! Nothing else in the project reads a clock or asks for randomness; `clippy.toml` sees to it.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
 use aws_lc_rs::hmac::{self, HMAC_SHA256};
 use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
+use rustix::time::{ClockId, clock_gettime};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{Entropy, Signer, WallClock};
 
-/// Host time: the system clock once, at the start, and the monotonic clock from there on.
+/// What counts on from the start of the service, also while the machine sleeps (`clock_gettime(2)`).
+#[cfg(target_os = "linux")]
+const COUNTER: ClockId = ClockId::Boottime;
+#[cfg(not(target_os = "linux"))]
+const COUNTER: ClockId = ClockId::Monotonic;
+
+/// Host time: the system clock once, at the start, and a counter from there on that nobody can set.
 ///
 /// So it never goes down and never jumps, whatever is done to the system clock; a correction of
-/// that clock counts from the next start. Where a machine sleeps, so does this clock.
+/// that clock counts from the next start. While a machine sleeps, it counts on.
 pub(crate) struct HostClock {
     started: Instant<Wall>,
-    since: std::time::Instant,
+    since: Duration,
 }
 
 impl HostClock {
     /// Reads the system clock.
     #[expect(clippy::disallowed_methods, reason = "the door by which host time enters")]
     pub(crate) fn start() -> Self {
-        let since = std::time::Instant::now();
+        let since = counted();
         Self { started: wall(SystemTime::now()), since }
     }
 }
 
+/// Returns what the counter shows.
+#[expect(clippy::disallowed_methods, reason = "the door by which host time enters")]
+fn counted() -> Duration {
+    let counted = clock_gettime(COUNTER);
+    // The counter begins at zero, and what it shows is never negative.
+    let (seconds, nanos) = (u64::try_from(counted.tv_sec), u32::try_from(counted.tv_nsec));
+    Duration::new(seconds.unwrap_or_default(), nanos.unwrap_or_default())
+}
+
 impl WallClock for HostClock {
-    #[expect(clippy::disallowed_methods, reason = "the door by which host time enters")]
     fn now(&self) -> Instant<Wall> {
-        let elapsed = i64::try_from(self.since.elapsed().as_micros()).unwrap_or(i64::MAX);
+        let elapsed = i64::try_from(counted().saturating_sub(self.since).as_micros()).unwrap_or(i64::MAX);
         let micros = self.started.micros().saturating_add(elapsed);
         Instant::from_micros(micros).unwrap_or(Instant::MAX)
     }
@@ -112,8 +127,6 @@ impl Signer for FileSigner {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use data_encoding::HEXLOWER;
 
     use super::*;
@@ -127,6 +140,16 @@ mod tests {
             assert!(now >= last);
             last = now;
         }
+    }
+
+    /// The kernel counts the time asleep into its uptime (`proc_uptime(5)`).
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn sleep_of_the_machine_counts() {
+        let text = std::fs::read_to_string("/proc/uptime").unwrap();
+        let uptime: f64 = text.split_whitespace().next().unwrap().parse().unwrap();
+        let late = counted().as_secs_f64() - uptime;
+        assert!((-0.01..60.0).contains(&late), "{late} s after the uptime");
     }
 
     #[test]
