@@ -27,7 +27,11 @@ if (!base || !key) {
 }
 
 async function call(method, path, body, type = 'application/json') {
-  const answer = await fetch(`${base}/${path}`, { method, body, headers: { Authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'Content-Type': type }) } });
+  const answer = await fetch(`${base}/${path}`, {
+    method,
+    body,
+    headers: { Authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'Content-Type': type }) },
+  });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
   return JSON.parse(text);
@@ -69,7 +73,12 @@ async function fill() {
   if (!made) await call('POST', 'timelines', JSON.stringify({ timeline_id: TIMELINE }));
   let lines = [];
   const send = async () => {
-    await call('POST', `v1/import-events?timeline_id=${TIMELINE}&format=ndjson`, lines.join('\n'), 'application/x-ndjson');
+    await call(
+      'POST',
+      `v1/import-events?timeline_id=${TIMELINE}&format=ndjson`,
+      lines.join('\n'),
+      'application/x-ndjson',
+    );
     lines = [];
   };
   for (const event of events()) {
@@ -91,10 +100,17 @@ async function makeUser() {
 
 /** Logs in as the console does, so that the page has the cookie. */
 async function logIn(page, password) {
-  const status = await page.evaluate(async (body) => {
-    const answer = await fetch('v1/log-in', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
-    return answer.status;
-  }, JSON.stringify({ user_id: USER, password }));
+  const status = await page.evaluate(
+    async (body) => {
+      const answer = await fetch('v1/log-in', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body,
+      });
+      return answer.status;
+    },
+    JSON.stringify({ user_id: USER, password }),
+  );
   if (status !== 200) throw new Error(`the log-in answers ${status}`);
   await page.reload();
 }
@@ -117,7 +133,10 @@ async function watch(page, act) {
     window.shownAt = null;
     return kept;
   });
-  return shown.slice(1).map((at, index) => at - shown[index]).sort((a, b) => a - b);
+  return shown
+    .slice(1)
+    .map((at, index) => at - shown[index])
+    .sort((a, b) => a - b);
 }
 
 async function middleOf(canvas) {
@@ -145,7 +164,9 @@ async function zoom(page, canvas) {
 /** Moves the pointer over a page with nothing on it. */
 async function idle(browser) {
   const page = await browser.newPage({ viewport: SIZE });
-  const gaps = await watch(page, (passed) => page.mouse.move(SIZE.width / 2 + Math.sin(passed / 700) * SIZE.width * 0.4, SIZE.height / 2));
+  const gaps = await watch(page, (passed) =>
+    page.mouse.move(SIZE.width / 2 + Math.sin(passed / 700) * SIZE.width * 0.4, SIZE.height / 2),
+  );
   await page.close();
   return gaps;
 }
@@ -160,7 +181,15 @@ await fill();
 const password = await makeUser();
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM_BIN ?? '/usr/bin/chromium',
-  args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  args: [
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ],
 });
 try {
   const empty = told(await idle(browser));
@@ -176,7 +205,18 @@ try {
   await page.getByRole('button', { name: 'All', exact: true }).click();
   for (let step = 0; step < 8; step += 1) await page.getByRole('button', { name: 'Zoom in', exact: true }).click();
   const near = told(await drag(page, canvas));
-  console.log(JSON.stringify({ bench: 'console drag', events: EVENTS, seconds: SECONDS, load_ms: loaded, empty, whole, near, zoomed }));
+  console.log(
+    JSON.stringify({
+      bench: 'console drag',
+      events: EVENTS,
+      seconds: SECONDS,
+      load_ms: loaded,
+      empty,
+      whole,
+      near,
+      zoomed,
+    }),
+  );
 } finally {
   await browser.close();
   if (password !== null) await call('DELETE', `v1/users/${USER}`);

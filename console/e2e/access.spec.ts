@@ -72,7 +72,10 @@ describe('permissions', () => {
     await page.getByLabel('Write', { exact: true }).fill('mine');
     await page.keyboard.press('Enter');
     const before = await permissions();
-    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'demo', permissions: { write: [...before.write, 'theirs'] } });
+    await on.service.call('POST', 'v1/set-access-control', {
+      timeline_id: 'demo',
+      permissions: { write: [...before.write, 'theirs'] },
+    });
     await page.getByRole('button', { name: 'Save the change' }).click();
     await page.getByText('Somebody else changed the permissions meanwhile').waitFor();
     await page.getByText('theirs gets write').waitFor();
@@ -279,7 +282,9 @@ describe('the access log', () => {
     const file = await coming;
     expect(file.suggestedFilename()).toBe('demo-access-log.csv');
     const text = readFileSync(await file.path(), 'utf8');
-    expect(text).toMatch(/^host_time,user_id,action,subject,clock_time,position\r\n\S+Z,admin,create_timeline,demo,\S+Z,0\r\n$/);
+    expect(text).toMatch(
+      /^host_time,user_id,action,subject,clock_time,position\r\n\S+Z,admin,create_timeline,demo,\S+Z,0\r\n$/,
+    );
   });
 });
 
@@ -298,7 +303,8 @@ describe('somebody without rights', () => {
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByText('You have no API key').waitFor();
     const log = await on.service.call<{ logs: unknown[] }>(
-      'GET', 'v1/access-logs?timeline_id=demo&time_range=../..&user_id=guest&action=unauthorized_access_attempt',
+      'GET',
+      'v1/access-logs?timeline_id=demo&time_range=../..&user_id=guest&action=unauthorized_access_attempt',
     );
     expect(log.logs).toEqual([]);
   });
@@ -306,7 +312,12 @@ describe('somebody without rights', () => {
 
 describe('every part', () => {
   const parts: [string, RegExp][] = [
-    ['permissions', /Nothing to save/], ['log', /entries/], ['users', /New user/], ['restrictions', /restricted/], ['keys', /New key/], ['sessions', /this one/],
+    ['permissions', /Nothing to save/],
+    ['log', /entries/],
+    ['users', /New user/],
+    ['restrictions', /restricted/],
+    ['keys', /New key/],
+    ['sessions', /this one/],
   ];
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`can be used by everybody and fits every width, ${colorScheme}`, async () => {

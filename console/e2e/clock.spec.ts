@@ -54,7 +54,11 @@ describe('the face', () => {
     await standing('shared');
     const page = await on.loggedIn('clock?timeline=shared');
     await face(page).getByText('Paused').waitFor();
-    await on.service.call('POST', 'v1/travel', { timeline_id: 'shared', destination_time: '-000043-03-15T10:00:00Z', location: 'Rome' });
+    await on.service.call('POST', 'v1/travel', {
+      timeline_id: 'shared',
+      destination_time: '-000043-03-15T10:00:00Z',
+      location: 'Rome',
+    });
     await page.getByRole('heading', { name: 'Friday, 15 March 44 BCE' }).waitFor();
   });
 });
@@ -155,7 +159,10 @@ describe('travel', () => {
     await standing('picked');
     const page = await on.loggedIn('clock?timeline=picked&do=travel');
     const dialog = page.getByRole('dialog', { name: 'Travel' });
-    await dialog.getByRole('gridcell', { name: '29' }).getByRole('button', { name: 'Tuesday, 29 February 2028' }).focus();
+    await dialog
+      .getByRole('gridcell', { name: '29' })
+      .getByRole('button', { name: 'Tuesday, 29 February 2028' })
+      .focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('PageDown');
     await page.keyboard.press('Enter');
@@ -201,10 +208,14 @@ describe('who may not move the clock', () => {
   it('is told so, beside controls that do nothing', async () => {
     await on.service.user('reader');
     await standing('readable');
-    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'readable', permissions: { read: ['reader'] } });
+    await on.service.call('POST', 'v1/set-access-control', {
+      timeline_id: 'readable',
+      permissions: { read: ['reader'] },
+    });
     const page = await on.loggedIn('clock?timeline=readable', { user: 'reader', expected: REFUSED });
     await page.getByText('You may look at readable, not change it.').first().waitFor();
-    for (const name of [/^Resume/, /^Rewind/, /^Fast-forward/, /^Travel/]) expect(await page.getByRole('button', { name }).isDisabled()).toBe(true);
+    for (const name of [/^Resume/, /^Rewind/, /^Fast-forward/, /^Travel/])
+      expect(await page.getByRole('button', { name }).isDisabled()).toBe(true);
     await page.keyboard.press('t');
     await page.keyboard.press(' ');
     expect(await page.getByRole('dialog').count()).toBe(0);
@@ -214,10 +225,18 @@ describe('who may not move the clock', () => {
   it('learns how far limited access goes', async () => {
     await on.service.user('limited');
     await standing('near', '2028-02-29T07:30:00Z');
-    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'near', permissions: { write: ['limited'] } });
-    await on.service.call('POST', 'v1/restrict-time-travel', { user_id: 'limited', restriction_level: 'limited_access' });
+    await on.service.call('POST', 'v1/set-access-control', {
+      timeline_id: 'near',
+      permissions: { write: ['limited'] },
+    });
+    await on.service.call('POST', 'v1/restrict-time-travel', {
+      user_id: 'limited',
+      restriction_level: 'limited_access',
+    });
     const page = await on.loggedIn('clock?timeline=near', { user: 'limited', expected: REFUSED });
-    await page.getByText(/Your access is limited: the clock may be moved to moments within \d+ days of host time/).waitFor();
+    await page
+      .getByText(/Your access is limited: the clock may be moved to moments within \d+ days of host time/)
+      .waitFor();
     await page.getByText('With limited access, the rate of a clock stays as it is.').waitFor();
     await page.getByRole('button', { name: 'Fast-forward' }).click();
     await page.getByRole('alert').waitFor();
@@ -226,7 +245,10 @@ describe('who may not move the clock', () => {
 
 it('fits every width and can be used by everybody', async () => {
   await standing('wide');
-  await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'wide', description: 'A description that goes on for longer than a table likes, as descriptions do' });
+  await on.service.call('POST', 'v1/set-anchor', {
+    timeline_id: 'wide',
+    description: 'A description that goes on for longer than a table likes, as descriptions do',
+  });
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await on.loggedIn('clock?timeline=wide', { colorScheme });
     await page.getByRole('row', { name: /A description/ }).waitFor();

@@ -12,9 +12,14 @@ interface Operation {
 }
 
 async function operations(): Promise<Operation[]> {
-  const document = await on.service.call<{ paths: Record<string, Record<string, { operationId?: string }>> }>('GET', 'openapi.json');
+  const document = await on.service.call<{ paths: Record<string, Record<string, { operationId?: string }>> }>(
+    'GET',
+    'openapi.json',
+  );
   return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, { operationId }]) => (operationId ? [{ id: operationId, path, method }] : [])),
+    Object.entries(methods).flatMap(([method, { operationId }]) =>
+      operationId ? [{ id: operationId, path, method }] : [],
+    ),
   );
 }
 
@@ -29,7 +34,8 @@ async function opened(address: string, options: Parameters<typeof on.loggedIn>[1
 }
 
 const answer = (page: Page) => page.getByRole('region', { name: 'Answer' });
-const code = (page: Page): Promise<string> => page.getByRole('region', { name: 'The request as code' }).locator('pre').innerText();
+const code = (page: Page): Promise<string> =>
+  page.getByRole('region', { name: 'The request as code' }).locator('pre').innerText();
 const form = (page: Page) => page.getByRole('form', { name: 'Request' });
 
 describe('every operation', () => {
@@ -41,7 +47,9 @@ describe('every operation', () => {
       await page.getByRole('heading', { level: 1 }).filter({ hasText: path }).waitFor();
       await page.getByRole('button', { name: 'Fill the example' }).click();
       const wrong = form(page).locator('[aria-invalid=true]');
-      expect(await wrong.evaluateAll((found) => found.map((field) => field.id)), `${id}: the example is wrong`).toEqual([]);
+      expect(await wrong.evaluateAll((found) => found.map((field) => field.id)), `${id}: the example is wrong`).toEqual(
+        [],
+      );
       const [fixed = ''] = path.slice(1).split('{');
       const text = await code(page);
       expect(text).toContain(fixed);
@@ -76,7 +84,9 @@ describe('a form', () => {
     await page.getByText('One field needs another look.').waitFor();
     await page.getByRole('button', { name: 'Send' }).click();
     await answer(page).getByText('400 Bad Request').waitFor();
-    await answer(page).getByText(/^A parameter has a value that it cannot have\. .*day/).waitFor();
+    await answer(page)
+      .getByText(/^A parameter has a value that it cannot have\. .*day/)
+      .waitFor();
     await expect.poll(() => time.getAttribute('aria-invalid')).toBe('true');
   });
 
@@ -84,7 +94,10 @@ describe('a form', () => {
     const page = await opened(at('travel', { timeline_id: 'demo', destination_time: '2028-02-29T08:30:00Z' }));
     await page.getByRole('button', { name: 'Edit as JSON' }).click();
     const json = page.getByLabel('The JSON that is sent');
-    expect(JSON.parse(await json.inputValue())).toEqual({ timeline_id: 'demo', destination_time: '2028-02-29T08:30:00Z' });
+    expect(JSON.parse(await json.inputValue())).toEqual({
+      timeline_id: 'demo',
+      destination_time: '2028-02-29T08:30:00Z',
+    });
     await json.fill('{"timeline_id":"demo","destination_time":"1969-07-20T20:17:40Z","location":"Florida"}');
     await page.getByRole('button', { name: 'Show the form' }).click();
     expect(await page.getByLabel('location', { exact: true }).inputValue()).toBe('Florida');
@@ -100,7 +113,9 @@ describe('a form', () => {
     await form(page).getByLabel('encryption_key', { exact: true }).fill('for-nobody-either-0123456789');
     await form(page).getByLabel('timeline_id', { exact: true }).fill('a-link');
     await expect.poll(() => page.url()).toContain('timeline_id=a-link');
-    const kept = await page.evaluate(() => JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }, history.state]));
+    const kept = await page.evaluate(() =>
+      JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }, history.state]),
+    );
     expect(kept).not.toMatch(/for.nobody/);
     const other = await opened(new URL(page.url()).hash.slice(2));
     await expect.poll(() => form(other).getByLabel('timeline_id', { exact: true }).inputValue()).toBe('a-link');
@@ -109,7 +124,9 @@ describe('a form', () => {
 
 describe('the request', () => {
   it('is curl, Python and Rust, without the key of anybody', async () => {
-    const page = await opened(at('travel', { timeline_id: 'demo', destination_time: '2028-02-29T08:30:00Z', location: "L'Aquila" }));
+    const page = await opened(
+      at('travel', { timeline_id: 'demo', destination_time: '2028-02-29T08:30:00Z', location: "L'Aquila" }),
+    );
     await page.getByLabel('location', { exact: true }).waitFor();
     const shown: string[] = [];
     for (const language of ['curl', 'Python', 'Rust']) {
@@ -126,7 +143,13 @@ describe('the request', () => {
   });
 
   it('of a look is a QUERY, or a GET on request', async () => {
-    const page = await opened(at('monitor_events', { timeline_id: 'demo', location: '*', time_range: '1960-01-01T00:00:00Z/1970-01-01T00:00:00Z' }));
+    const page = await opened(
+      at('monitor_events', {
+        timeline_id: 'demo',
+        location: '*',
+        time_range: '1960-01-01T00:00:00Z/1970-01-01T00:00:00Z',
+      }),
+    );
     const sent: string[] = [];
     page.on('request', (request) => {
       if (request.url().includes('monitor-events')) sent.push(request.method());
@@ -146,7 +169,9 @@ describe('an answer', () => {
     await page.getByRole('button', { name: 'Send' }).click();
     await answer(page).getByText('200 OK').waitFor();
     await answer(page).getByText('"root"').waitFor();
-    await answer(page).getByText(/^\d+ headers$/).click();
+    await answer(page)
+      .getByText(/^\d+ headers$/)
+      .click();
     await answer(page).getByText('x-request-id').waitFor();
     await answer(page).getByRole('button', { name: 'Fold all', exact: true }).click();
     await expect.poll(() => answer(page).getByText('"root"').count()).toBe(0);
@@ -173,11 +198,18 @@ describe('an answer', () => {
 
   it('of a file that was sent tells what became of it', async () => {
     const page = await opened(at('import_events', { timeline_id: 'demo', format: 'ndjson' }));
-    const buffer = Buffer.from('{"event_id":"sent-by-hand","time":"2001-02-03T04:05:06Z","description":"Sent as a file"}\n');
-    await page.locator('input[type=file]').setInputFiles({ name: 'events.ndjson', mimeType: 'application/x-ndjson', buffer });
+    const buffer = Buffer.from(
+      '{"event_id":"sent-by-hand","time":"2001-02-03T04:05:06Z","description":"Sent as a file"}\n',
+    );
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'events.ndjson', mimeType: 'application/x-ndjson', buffer });
     await form(page).getByText('events.ndjson').waitFor();
     await page.getByRole('button', { name: 'Send' }).click();
-    await answer(page).getByText(/1 event is new/).first().waitFor();
+    await answer(page)
+      .getByText(/1 event is new/)
+      .first()
+      .waitFor();
     await on.service.call('GET', 'v1/events/sent-by-hand?timeline_id=demo');
   });
 });
@@ -209,7 +241,9 @@ describe('somebody', () => {
 describe('the page', () => {
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`can be used by everybody and fits every width, ${colorScheme}`, async () => {
-      const page = await opened(at('monitor_events', { timeline_id: 'demo', location: '*', time_range: '../..' }), { colorScheme });
+      const page = await opened(at('monitor_events', { timeline_id: 'demo', location: '*', time_range: '../..' }), {
+        colorScheme,
+      });
       await page.getByRole('button', { name: 'Send' }).click();
       await answer(page).getByText('200 OK').waitFor();
       for (const width of [320, 390, 768, 1280, 2560]) {

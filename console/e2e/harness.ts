@@ -21,8 +21,14 @@ const SLOW_MS = Number(process.env['E2E_SLOW_MS'] ?? 0);
 
 const START_MAX_MS = 30_000;
 export const FLAGS = [
-  '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync',
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
 ];
 
 /** A password that every user of the tests has. */
@@ -98,10 +104,18 @@ export class Service {
   }
 
   /** Calls an operation as the operator, and returns the answer's body. */
-  async call<T = Record<string, unknown>>(method: string, path: string, body?: unknown, key = this.adminKey): Promise<T> {
+  async call<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    key = this.adminKey,
+  ): Promise<T> {
     const answer = await fetch(`${this.url}/${path}`, {
       method,
-      headers: { Authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+      headers: {
+        Authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
@@ -137,7 +151,10 @@ interface Stage {
    * Opens a page on which somebody is logged in, at a view such as `timeline?timeline=demo`: with the session that they
    * have since an earlier test of the file, as log-ins are limited, unless it is to be one of the page's own.
    */
-  loggedIn(view?: string, options?: BrowserContextOptions & { expected?: RegExp; user?: string; ownSession?: boolean }): Promise<Page>;
+  loggedIn(
+    view?: string,
+    options?: BrowserContextOptions & { expected?: RegExp; user?: string; ownSession?: boolean },
+  ): Promise<Page>;
 }
 
 /** Sets up a service and a browser for all tests of a file. */
@@ -202,7 +219,8 @@ function watch(page: Page, expected?: RegExp): void {
   page.on('pageerror', (error) => found.push(`thrown: ${error.message}`));
   page.on('request', (sent) => {
     const { hostname, protocol } = new URL(sent.url());
-    if (hostname !== '127.0.0.1' && protocol !== 'blob:' && protocol !== 'data:') found.push(`asked another host: ${sent.url()}`);
+    if (hostname !== '127.0.0.1' && protocol !== 'blob:' && protocol !== 'data:')
+      found.push(`asked another host: ${sent.url()}`);
   });
 }
 
@@ -249,11 +267,18 @@ async function proxy(address: string, prefix: string, slowMs: number): Promise<{
       return;
     }
     const passed = request(
-      { host: target.hostname, port: target.port, method: from.method, path: from.url.slice(prefix.length - 1), headers: from.headers },
-      (answer) => after(() => {
-        to.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(to);
-      }),
+      {
+        host: target.hostname,
+        port: target.port,
+        method: from.method,
+        path: from.url.slice(prefix.length - 1),
+        headers: from.headers,
+      },
+      (answer) =>
+        after(() => {
+          to.writeHead(answer.statusCode ?? 502, answer.headers);
+          answer.pipe(to);
+        }),
     );
     passed.on('error', () => to.destroy());
     to.on('close', () => passed.destroy());

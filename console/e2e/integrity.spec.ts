@@ -31,7 +31,10 @@ describe('the checkpoint', () => {
     await panel.getByText('The signed note').click();
     const note = (await panel.locator('pre').textContent()) ?? '';
     expect(note).toMatch(/^\S+\/demo\n\d+\n\S+\n\n— \S+\/demo \S+\n$/);
-    const [download] = await Promise.all([page.waitForEvent('download'), panel.getByRole('button', { name: 'Download it' }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      panel.getByRole('button', { name: 'Download it' }).click(),
+    ]);
     expect(download.suggestedFilename()).toMatch(/^demo-\d+\.checkpoint$/);
     expect(readFileSync(await download.path(), 'utf8')).toBe(note);
   });
@@ -59,7 +62,9 @@ describe('the checkpoint', () => {
     const other = await checkpointOf('main');
     const page = await on.loggedIn('integrity?timeline=demo');
     const panel = page.getByRole('region', { name: 'Compare with one you kept' });
-    await panel.getByLabel('The note that you kept').fill(kept.checkpoint.replace(`\n${kept.size}\n`, `\n${kept.size - 1}\n`));
+    await panel
+      .getByLabel('The note that you kept')
+      .fill(kept.checkpoint.replace(`\n${kept.size}\n`, `\n${kept.size - 1}\n`));
     await panel.getByText('the signature does not fit').waitFor();
     await panel.getByLabel('The note that you kept').fill(other.checkpoint);
     await panel.getByText('It is a checkpoint of another ledger').waitFor();
@@ -104,11 +109,17 @@ describe('an entry', () => {
   it('can be handed over with its proof', async () => {
     const page = await on.loggedIn('integrity?timeline=demo&position=3');
     await page.getByText('This browser verified it.').waitFor();
-    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Proof file' }).click()]);
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Proof file' }).click(),
+    ]);
     expect(file.suggestedFilename()).toBe('demo-3.tlog-proof');
     const text = readFileSync(await file.path(), 'utf8');
     expect(text).toMatch(/^c2sp\.org\/tlog-proof@v1\nextra \S+\nindex 3\n(\S{43}=\n)+\n\S+\/demo\n\d+\n/);
-    const [json] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'JSON' }).click()]);
+    const [json] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'JSON' }).click(),
+    ]);
     expect((JSON.parse(readFileSync(await json.path(), 'utf8')) as Proof).leaf).toContain('"seq":3');
   });
 
@@ -159,11 +170,25 @@ describe('a scan', () => {
   it('tells findings with their positions and evidence', async () => {
     const page = await on.loggedIn('integrity?timeline=demo');
     const result = {
-      status: 'Tampering was found on `demo`.', tampering_detected: true, details: 'Entry 3 is not what was signed.',
-      findings: [{ kind: 'leaf-mismatch', position: 3, evidence: 'The leaf hash is `aa`, and `bb` was signed.', last_good_checkpoint: 2 }],
-      findings_untold: 4, checked: [{ what: 'entries', count: 503 }], not_checked: [], checkpoint: null,
+      status: 'Tampering was found on `demo`.',
+      tampering_detected: true,
+      details: 'Entry 3 is not what was signed.',
+      findings: [
+        {
+          kind: 'leaf-mismatch',
+          position: 3,
+          evidence: 'The leaf hash is `aa`, and `bb` was signed.',
+          last_good_checkpoint: 2,
+        },
+      ],
+      findings_untold: 4,
+      checked: [{ what: 'entries', count: 503 }],
+      not_checked: [],
+      checkpoint: null,
     };
-    await page.route('**/v1/detect-tampering', (route) => route.fulfill({ contentType: 'text/event-stream', body: `event: result\ndata: ${JSON.stringify(result)}\n\n` }));
+    await page.route('**/v1/detect-tampering', (route) =>
+      route.fulfill({ contentType: 'text/event-stream', body: `event: result\ndata: ${JSON.stringify(result)}\n\n` }),
+    );
     const panel = page.getByRole('region', { name: 'Scan for tampering' });
     await panel.getByRole('button', { name: 'Scan demo' }).click();
     const row = panel.getByRole('row', { name: /leaf-mismatch/ });
@@ -178,7 +203,11 @@ it('fits every width and can be used by everybody', async () => {
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await on.loggedIn('integrity?timeline=demo&position=300', { colorScheme });
     await page.getByText('This browser verified it.').waitFor();
-    await page.getByRole('region', { name: /^Ledger/ }).getByRole('link').first().waitFor();
+    await page
+      .getByRole('region', { name: /^Ledger/ })
+      .getByRole('link')
+      .first()
+      .waitFor();
     for (const width of [320, 390, 768, 1280, 2560]) {
       await page.setViewportSize({ width, height: 800 });
       await expectNoSidewaysScroll(page);

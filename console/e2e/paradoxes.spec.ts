@@ -22,13 +22,21 @@ const EVENTS = [
 
 async function tell(timeline: string, events: unknown[]): Promise<void> {
   await on.service.call('POST', 'timelines', { timeline_id: timeline });
-  await on.service.call('POST', `v1/events?timeline_id=${timeline}`, events.map((event) => ({ description: 'told', ...(event as object) })));
+  await on.service.call(
+    'POST',
+    `v1/events?timeline_id=${timeline}`,
+    events.map((event) => ({ description: 'told', ...(event as object) })),
+  );
 }
 
 beforeAll(async () => {
   await tell('odd', EVENTS);
   await on.service.call('POST', 'v1/manipulate-event', {
-    timeline_id: 'odd', event_id: 'grandfather-born', action: 'prevent', time: '1909-01-01T00:00:00Z', causes: ['journey'],
+    timeline_id: 'odd',
+    event_id: 'grandfather-born',
+    action: 'prevent',
+    time: '1909-01-01T00:00:00Z',
+    causes: ['journey'],
   });
 });
 
@@ -38,8 +46,12 @@ describe('what was found', () => {
     const list = page.getByRole('region', { name: 'Paradoxes', exact: true });
     const detail = page.getByRole('article');
     for (const [title, drawn] of [
-      ['Grandfather', 'took away'], ['Orphaned effect', 'is required by'], ['Effect before cause', 'causes,'],
-      ['Two places at once', 'km/h'], ['Bootstrap', 'requires, '], ['Interval inverted', 'begins'],
+      ['Grandfather', 'took away'],
+      ['Orphaned effect', 'is required by'],
+      ['Effect before cause', 'causes,'],
+      ['Two places at once', 'km/h'],
+      ['Bootstrap', 'requires, '],
+      ['Interval inverted', 'begins'],
     ] as const) {
       await list.getByRole('link', { name: title }).first().click();
       await detail.getByRole('heading', { name: title }).waitFor();
@@ -91,21 +103,35 @@ describe('what was found', () => {
     await tell('live', [{ event_id: 'sent', time: '2028-02-03T08:30:00Z' }]);
     const page = await on.loggedIn('paradoxes?timeline=live');
     await page.getByRole('heading', { name: 'No paradoxes' }).waitFor();
-    await on.service.call('POST', 'v1/events?timeline_id=live', { event_id: 'paid', time: '2028-02-01T10:00:00Z', description: 'told', causes: ['sent'] });
+    await on.service.call('POST', 'v1/events?timeline_id=live', {
+      event_id: 'paid',
+      time: '2028-02-01T10:00:00Z',
+      description: 'told',
+      causes: ['sent'],
+    });
     await page.getByRole('article').getByRole('heading', { name: 'Effect before cause' }).waitFor();
     const looks: string[] = [];
-    page.on('request', (request) => { if (request.url().includes('monitor-paradox')) looks.push(request.url()); });
+    page.on('request', (request) => {
+      if (request.url().includes('monitor-paradox')) looks.push(request.url());
+    });
     const move = (action: string): Promise<unknown> =>
-      on.service.call('POST', 'v1/manipulate-event', { timeline_id: 'live', event_id: 'paid', time: '2028-02-01T10:00:00Z', action });
+      on.service.call('POST', 'v1/manipulate-event', {
+        timeline_id: 'live',
+        event_id: 'paid',
+        time: '2028-02-01T10:00:00Z',
+        action,
+      });
     // A stream that begins late is followed by one more look; then it tells all there is to know.
-    await expect.poll(async () => {
-      looks.length = 0;
-      await move('delay 10d');
-      await page.getByRole('heading', { name: 'No paradoxes' }).waitFor();
-      await move('move to 2028-02-01T10:00:00Z');
-      await page.getByRole('article').getByRole('heading', { name: 'Effect before cause' }).waitFor();
-      return looks;
-    }).toEqual([]);
+    await expect
+      .poll(async () => {
+        looks.length = 0;
+        await move('delay 10d');
+        await page.getByRole('heading', { name: 'No paradoxes' }).waitFor();
+        await move('move to 2028-02-01T10:00:00Z');
+        await page.getByRole('article').getByRole('heading', { name: 'Effect before cause' }).waitFor();
+        return looks;
+      })
+      .toEqual([]);
   });
 
   it('is nothing, said proudly', async () => {
@@ -132,19 +158,26 @@ describe('an intervention', () => {
     await result.getByText('Orphaned effect').waitFor();
     await page.getByLabel('What is done to it').fill('fly away');
     await result.getByText('A note, which changes nothing').waitFor();
-    const { event } = await on.service.call<{ event: { time: string } }>('GET', 'v1/check-timeline?timeline_id=trial&significant_event=invoice-sent');
+    const { event } = await on.service.call<{ event: { time: string } }>(
+      'GET',
+      'v1/check-timeline?timeline_id=trial&significant_event=invoice-sent',
+    );
     expect(event.time).toBe('2028-02-03T08:30:00Z');
   });
 
   it('is of an event whose time is told no more exactly than it is known', async () => {
-    await tell('old', [{ event_id: 'actium', time: '-000030-01-01T00:00:00Z', precision: 'year', name: 'Battle of Actium' }]);
+    await tell('old', [
+      { event_id: 'actium', time: '-000030-01-01T00:00:00Z', precision: 'year', name: 'Battle of Actium' },
+    ]);
     const page = await on.loggedIn('paradoxes?timeline=old&tab=lab&event=actium');
     await page.getByText('31 BCE, known to the year').waitFor();
   });
 
   it('is done here, or refused where it makes a paradox', async () => {
     await tell('deed', EVENTS.slice(4, 6));
-    const page = await on.loggedIn('paradoxes?timeline=deed&tab=lab&event=invoice-sent&action=cancel', { expected: REFUSED });
+    const page = await on.loggedIn('paradoxes?timeline=deed&tab=lab&event=invoice-sent&action=cancel', {
+      expected: REFUSED,
+    });
     const dialog = page.getByRole('dialog', { name: 'Intervene' });
     await page.getByRole('button', { name: 'Do it…' }).click();
     await dialog.getByRole('checkbox', { name: /Refuse it/ }).check();
@@ -166,14 +199,20 @@ describe('an intervention', () => {
     await page.getByRole('button', { name: 'Fork and do it there' }).click();
     await page.getByRole('button', { name: 'Timeline: trunk-without' }).waitFor();
     await page.getByText('taken away', { exact: true }).waitFor();
-    const { occurs } = await on.service.call<{ occurs: boolean }>('GET', 'v1/check-timeline?timeline_id=trunk&significant_event=invoice-sent');
+    const { occurs } = await on.service.call<{ occurs: boolean }>(
+      'GET',
+      'v1/check-timeline?timeline_id=trunk&significant_event=invoice-sent',
+    );
     expect(occurs).toBe(true);
   });
 
   it('is not offered to who may only look', async () => {
     await on.service.user('onlooker');
     await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'odd', permissions: { read: ['onlooker'] } });
-    const page = await on.loggedIn('paradoxes?timeline=odd&tab=lab&event=journey', { user: 'onlooker', expected: REFUSED });
+    const page = await on.loggedIn('paradoxes?timeline=odd&tab=lab&event=journey', {
+      user: 'onlooker',
+      expected: REFUSED,
+    });
     await page.getByText('You may look at odd, not change it.').waitFor();
     expect(await page.getByLabel('What is done to it').isDisabled()).toBe(true);
   });
@@ -194,7 +233,11 @@ it('fits every width and can be used by everybody', async () => {
       }
     }
     await page.goto(page.url().replace(/#.*/, '#/paradoxes?timeline=odd&tab=lab&event=invoice-sent&action=cancel'));
-    await page.getByText('It makes no paradox').or(page.getByText(/It makes .*paradox/)).first().waitFor();
+    await page
+      .getByText('It makes no paradox')
+      .or(page.getByText(/It makes .*paradox/))
+      .first()
+      .waitFor();
     await expectAccessible(page);
     for (const width of [320, 768]) {
       await page.setViewportSize({ width, height: 800 });

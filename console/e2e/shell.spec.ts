@@ -2,7 +2,17 @@
 import { chromium } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import {
-  CHROMIUM, FLAGS, PASSWORD, REFUSED, Service, UNREACHABLE, expectAccessible, expectNoSidewaysScroll, logIn, stage, underPrefix,
+  CHROMIUM,
+  FLAGS,
+  PASSWORD,
+  REFUSED,
+  Service,
+  UNREACHABLE,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  logIn,
+  stage,
+  underPrefix,
 } from './harness';
 
 const on = stage();
@@ -80,7 +90,8 @@ describe('logging in', () => {
     expect(await page.evaluate(() => document.cookie)).toBe('');
     expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
     const log = await on.service.call<{ logs: { user_id: string; action: string }[] }>(
-      'GET', 'v1/access-logs?timeline_id=system&time_range=../..&action=log_in',
+      'GET',
+      'v1/access-logs?timeline_id=system&time_range=../..&action=log_in',
     );
     expect(log.logs.some((entry) => entry.user_id === 'admin')).toBe(true);
   });
@@ -100,9 +111,15 @@ describe('logging in', () => {
 describe('a session that ends', () => {
   it('asks for the log-in and goes on where the user was', async () => {
     await on.service.user('traveler');
-    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'demo', permissions: { read: ['traveler'] } });
+    await on.service.call('POST', 'v1/set-access-control', {
+      timeline_id: 'demo',
+      permissions: { read: ['traveler'] },
+    });
     const page = await on.loggedIn('clock?timeline=demo', { user: 'traveler', expected: REFUSED, ownSession: true });
-    const { sessions } = await on.service.call<{ sessions: { session_id: string }[] }>('GET', 'v1/sessions?user_id=traveler');
+    const { sessions } = await on.service.call<{ sessions: { session_id: string }[] }>(
+      'GET',
+      'v1/sessions?user_id=traveler',
+    );
     for (const session of sessions) await on.service.call('DELETE', `v1/sessions/${session.session_id}`);
     // Nothing needs to be clicked: the stream of the clock ends with the session.
     await page.getByText('Your session has ended').waitFor();
@@ -153,7 +170,10 @@ describe('somebody who', () => {
     await page.getByText('The clock is running.').waitFor({ state: 'attached' });
     // One that is made elsewhere while this page is open is found by its link.
     await on.service.call('POST', 'timelines', { timeline_id: 'made-since' });
-    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'made-since', permissions: { read: ['newcomer'] } });
+    await on.service.call('POST', 'v1/set-access-control', {
+      timeline_id: 'made-since',
+      permissions: { read: ['newcomer'] },
+    });
     await page.goto(`${on.service.url}/#/clock?timeline=made-since`);
     await page.getByRole('button', { name: 'Timeline: made-since' }).waitFor();
     await page.getByText('The clock is running.').waitFor({ state: 'attached' });
@@ -204,7 +224,8 @@ describe('the page', () => {
     const page = await on.page();
     await page.goto(on.service.url);
     const button = page.getByRole('button', { name: /^Colors/ });
-    const ground = (): Promise<string> => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    const ground = (): Promise<string> =>
+      page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
     await button.click();
     const light = await ground();
     await button.click();

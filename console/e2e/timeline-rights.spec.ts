@@ -14,7 +14,8 @@ describe('who may only read', () => {
     await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'glass', permissions: { read: ['reader'] } });
     const page = await on.loggedIn('timeline?timeline=glass&event=launch', { user: 'reader' });
     await card(page).getByText('You may look at glass, not change it. Who administers it can let you write.').waitFor();
-    for (const name of ['Travel here', 'Correct', 'Record an event']) expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0);
+    for (const name of ['Travel here', 'Correct', 'Record an event'])
+      expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Intervene' }).count()).toBe(0);
   });
 });
@@ -23,7 +24,10 @@ describe('whose time travel is restricted', () => {
   const OFFERED = ['Travel here', 'Correct', 'Record an event', 'Intervene'];
   /** Returns which of what may be done with an event is offered. */
   async function offered(page: Page): Promise<string[]> {
-    const names = await page.getByRole('button').or(page.getByRole('link')).evaluateAll((found) => found.map((one) => one.textContent?.trim() ?? ''));
+    const names = await page
+      .getByRole('button')
+      .or(page.getByRole('link'))
+      .evaluateAll((found) => found.map((one) => one.textContent?.trim() ?? ''));
     return OFFERED.filter((name) => names.includes(name));
   }
 
@@ -34,7 +38,11 @@ describe('whose time travel is restricted', () => {
   async function restricted(level: string, view = '', options: Parameters<typeof on.loggedIn>[1] = {}): Promise<Page> {
     const [name, user] = [`for-${level}`, `user-${level}`];
     await on.service.timeline(name, launch);
-    await on.service.call('POST', 'v1/set-anchor', { timeline_id: name, description: 'Start', timestamp: '1969-07-15T00:00:00Z' });
+    await on.service.call('POST', 'v1/set-anchor', {
+      timeline_id: name,
+      description: 'Start',
+      timestamp: '1969-07-15T00:00:00Z',
+    });
     await on.service.user(user);
     await on.service.call('POST', 'v1/set-access-control', { timeline_id: name, permissions: { write: [user] } });
     await on.service.call('POST', 'v1/restrict-time-travel', { user_id: user, restriction_level: level });
@@ -65,7 +73,8 @@ describe('whose time travel is restricted', () => {
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Start' });
     await dialog.getByText('Your time travel is restricted to looking').waitFor();
-    for (const name of ['Return the clock', 'Fork from here']) expect(await dialog.getByRole('button', { name }).count()).toBe(0);
+    for (const name of ['Return the clock', 'Fork from here'])
+      expect(await dialog.getByRole('button', { name }).count()).toBe(0);
   });
 
   it('altogether is told so, and asks for no event', async () => {

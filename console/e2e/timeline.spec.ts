@@ -12,8 +12,10 @@ type Options = Parameters<typeof on.loggedIn>[1];
 const region = (page: Page, name: string): Locator => page.getByRole('region', { name });
 const axis = (page: Page): Locator => page.getByRole('application', { name: /^Time axis of/ });
 const card = (page: Page): Locator => page.getByRole('article', { name: 'Event' });
-const param = (page: Page, name: string): string | null => new URLSearchParams(new URL(page.url()).hash.split('?')[1]).get(name);
-const counted = (page: Page, text: string): Promise<void> => region(page, 'Axis').getByText(text, { exact: true }).first().waitFor();
+const param = (page: Page, name: string): string | null =>
+  new URLSearchParams(new URL(page.url()).hash.split('?')[1]).get(name);
+const counted = (page: Page, text: string): Promise<void> =>
+  region(page, 'Axis').getByText(text, { exact: true }).first().waitFor();
 const shownTime = (page: Page): Promise<string> => page.getByTitle('Type which time is shown').innerText();
 
 async function open(params = '', options?: Options): Promise<Page> {
@@ -23,7 +25,14 @@ async function open(params = '', options?: Options): Promise<Page> {
 }
 
 const timeline: typeof on.service.timeline = (name, ...events) => on.service.timeline(name, ...events);
-const launch = { event_id: 'launch', time: '1969-07-16T13:32:00Z', name: 'Launch', description: 'It lifts off.', location: 'Cape Canaveral', geo: { lat: 28.6, lon: -80.6 } };
+const launch = {
+  event_id: 'launch',
+  time: '1969-07-16T13:32:00Z',
+  name: 'Launch',
+  description: 'It lifts off.',
+  location: 'Cape Canaveral',
+  geo: { lat: 28.6, lon: -80.6 },
+};
 const landing = { event_id: 'landing', time: LANDING, name: 'Landing', description: 'They land.', causes: ['launch'] };
 
 /** Presses in the middle of something, moves by some pixels, and lets go. */
@@ -40,9 +49,11 @@ async function drag(page: Page, what: Locator, by: { x: number; y: number }, fro
 /** Puts fingers on the screen, takes them through some places each, and lifts them. A finger is a list of places. */
 async function touch(page: Page, ...fingers: { x: number; y: number }[][]): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
-  const at = (step: number): { x: number; y: number; id: number }[] => fingers.map((places, id) => ({ ...places[step]!, id }));
+  const at = (step: number): { x: number; y: number; id: number }[] =>
+    fingers.map((places, id) => ({ ...places[step]!, id }));
   await devtools.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: at(0) });
-  for (let step = 1; step < fingers[0]!.length; step += 1) await devtools.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: at(step) });
+  for (let step = 1; step < fingers[0]!.length; step += 1)
+    await devtools.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: at(step) });
   await devtools.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
 }
 
@@ -91,7 +102,8 @@ describe('the axis', () => {
     const places = (...xs: number[]): { x: number; y: number }[] => xs.map((x) => ({ x: left + x, y }));
     const pixel = (): number => Number(param(page, 'zoom'));
     /** What is drawn so many pixels right of the first quarter, in microseconds. */
-    const timeAt = (x: number): number => Number(parse(param(page, 'center')!)! - parse('1969-07-20T00:00:00Z')!) + (x - box.width / 4) * pixel();
+    const timeAt = (x: number): number =>
+      Number(parse(param(page, 'center')!)! - parse('1969-07-20T00:00:00Z')!) + (x - box.width / 4) * pixel();
     const between = timeAt(0);
     // The address tells the middle to the pixel.
     const expectBetween = (x: number): void => expect(Math.abs(timeAt(x) - between) / pixel()).toBeLessThan(1.1);
@@ -111,7 +123,8 @@ describe('the axis', () => {
     const page = await open(`&center=${LANDING}&zoom=100000000`);
     const box = (await axis(page).boundingBox())!;
     // The label is right of its moment, under the line; where the line is depends on the height.
-    for (let y = box.height * 0.3; y < box.height && (await card(page).count()) === 0; y += 10) await page.mouse.click(box.x + box.width / 2 + 30, box.y + y);
+    for (let y = box.height * 0.3; y < box.height && (await card(page).count()) === 0; y += 10)
+      await page.mouse.click(box.x + box.width / 2 + 30, box.y + y);
     await card(page).getByRole('heading', { name: 'First people land on the Moon' }).waitFor();
     expect(param(page, 'event')).not.toBeNull();
 
@@ -137,7 +150,11 @@ describe('the axis', () => {
     await page.keyboard.up('Shift');
     await page.getByRole('heading', { name: 'In the brushed time' }).waitFor();
     await expect.poll(() => param(page, 'range')).toMatch(/Z\/.*Z$/);
-    const placed = (): Promise<number> => page.getByRole('application', { name: /^World map/ }).getAttribute('aria-label').then((label) => Number(/([\d,]+) events?/.exec(label ?? '')![1]!.replace(',', '')));
+    const placed = (): Promise<number> =>
+      page
+        .getByRole('application', { name: /^World map/ })
+        .getAttribute('aria-label')
+        .then((label) => Number(/([\d,]+) events?/.exec(label ?? '')![1]!.replace(',', '')));
     await expect.poll(placed).toBeLessThan(60);
 
     await page.reload();
@@ -199,7 +216,12 @@ describe('reading', () => {
 
   it('counts where there is too much to read, until one is near enough', async () => {
     const list = await on.service.call<{ timelines: { events: number }[] }>('GET', 'timelines?limit=1000');
-    const scanned = await on.service.call<{ summary: { count: number } }>('POST', 'v1/scan-events', { timeline_id: 'demo', location: '*', time_range: '../..', limit: 1 });
+    const scanned = await on.service.call<{ summary: { count: number } }>('POST', 'v1/scan-events', {
+      timeline_id: 'demo',
+      location: '*',
+      time_range: '../..',
+      limit: 1,
+    });
     for (const one of list.timelines) one.events = 5_000_000;
     scanned.summary.count = 5_000_000;
     const page = await open();
@@ -207,11 +229,15 @@ describe('reading', () => {
     await page.route('**/timelines?*', (route) => route.fulfill({ json: list }));
     await page.route('**/v1/scan-events', (route) => route.fulfill({ json: scanned }));
     await page.reload();
-    await region(page, 'Axis').getByText(/^about [\d,]+ events? here: zoom in to see each$/).waitFor();
+    await region(page, 'Axis')
+      .getByText(/^about [\d,]+ events? here: zoom in to see each$/)
+      .waitFor();
     expect(await shownTime(page)).toMatch(/BCE – 2\d\d\d$/);
     await page.unroute('**/v1/scan-events');
     await page.getByRole('button', { name: 'Zoom in', exact: true }).click();
-    await region(page, 'Axis').getByText(/^[\d,]+ events$/).waitFor();
+    await region(page, 'Axis')
+      .getByText(/^[\d,]+ events$/)
+      .waitFor();
   });
 
   it('says what is missing, and offers nothing there', async () => {
@@ -222,7 +248,12 @@ describe('reading', () => {
 
   it('says what went wrong, and reads again when asked', async () => {
     const page = await on.loggedIn('clock?timeline=demo', { expected: REFUSED });
-    await page.route('**/v1/export-events*', (route) => route.fulfill({ status: 429, json: { status: 'Too many requests.', code: 'too_many_requests', detail: 'try again in a moment' } }));
+    await page.route('**/v1/export-events*', (route) =>
+      route.fulfill({
+        status: 429,
+        json: { status: 'Too many requests.', code: 'too_many_requests', detail: 'try again in a moment' },
+      }),
+    );
     await page.getByRole('link', { name: 'Timeline', exact: true }).click();
     await page.getByRole('alert').getByText('Too many requests. Try again in a moment.').waitFor();
     await page.unroute('**/v1/export-events*');
@@ -239,19 +270,31 @@ describe('the map', () => {
     await map.waitFor();
     await page.getByRole('button', { name: 'Box', exact: true }).click();
     await drag(page, map, { x: 110, y: 70 }, { x: -30, y: -90 });
-    await region(page, 'Axis').getByText(/^\d+ events in the box$/).waitFor();
+    await region(page, 'Axis')
+      .getByText(/^\d+ events in the box$/)
+      .waitFor();
     await expect.poll(() => param(page, 'box')).toMatch(/^-?\d.*,.*,.*,.*\d$/);
     await page.reload();
-    await region(page, 'Axis').getByText(/^\d+ events in the box$/).waitFor();
+    await region(page, 'Axis')
+      .getByText(/^\d+ events in the box$/)
+      .waitFor();
     await page.getByRole('button', { name: 'Take the box away' }).click();
     await counted(page, '491 events');
   });
 
   it('chooses the event that is clicked, and the axis follows', async () => {
-    await timeline('pole', launch, { ...landing, event_id: 'far', name: 'Far', time: '2020-01-01T00:00:00Z', geo: { lat: 0, lon: 0 } });
+    await timeline('pole', launch, {
+      ...landing,
+      event_id: 'far',
+      name: 'Far',
+      time: '2020-01-01T00:00:00Z',
+      geo: { lat: 0, lon: 0 },
+    });
     const page = await on.loggedIn('timeline?timeline=pole');
     await counted(page, '2 events');
-    const map = page.getByRole('application', { name: 'World map with 2 events; arrow keys move, plus and minus zoom' });
+    const map = page.getByRole('application', {
+      name: 'World map with 2 events; arrow keys move, plus and minus zoom',
+    });
     await map.waitFor();
     await map.click();
     await card(page).getByRole('heading', { name: 'Far' }).waitFor();
@@ -270,7 +313,8 @@ describe('the search', () => {
     const list = page.getByRole('listbox', { name: 'Events found' });
     await list.getByRole('option', { name: /First people land on the Moon/ }).waitFor();
     expect(param(page, 'q')).toBe('land moon');
-    while (!(await list.getByRole('option', { selected: true }).innerText()).startsWith('First people')) await page.keyboard.press('ArrowDown');
+    while (!(await list.getByRole('option', { selected: true }).innerText()).startsWith('First people'))
+      await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await card(page).getByRole('heading', { name: 'First people land on the Moon' }).waitFor();
     await page.getByRole('button', { name: 'Clear the search' }).click();
@@ -287,7 +331,10 @@ describe('the search', () => {
     // Nearly written right, and in no text.
     await field.fill('Istambul');
     await page.getByText('No event says so, but these happened there').waitFor();
-    await page.getByRole('option', { name: /Hagia Sophia/ }).first().waitFor();
+    await page
+      .getByRole('option', { name: /Hagia Sophia/ })
+      .first()
+      .waitFor();
     await field.fill('no such thing anywhere');
     await page.getByText('No event has all of these words').waitFor();
   });
@@ -298,10 +345,16 @@ describe('the card', () => {
     await timeline('why', launch, landing);
     const page = await on.loggedIn('timeline?timeline=why&event=landing');
     await card(page).getByText('20 July 1969, 20:17:40').first().waitFor();
-    await card(page).getByRole('list', { name: 'Causes' }).getByRole('button', { name: /^Launch.*4\.\d days before/ }).click();
+    await card(page)
+      .getByRole('list', { name: 'Causes' })
+      .getByRole('button', { name: /^Launch.*4\.\d days before/ })
+      .click();
     await card(page).getByRole('heading', { name: 'Launch' }).waitFor();
     await card(page).getByText('Cape Canaveral').waitFor();
-    await card(page).getByRole('list', { name: 'Effects' }).getByRole('button', { name: /^Landing/ }).click();
+    await card(page)
+      .getByRole('list', { name: 'Effects' })
+      .getByRole('button', { name: /^Landing/ })
+      .click();
     await card(page).getByRole('heading', { name: 'Landing' }).waitFor();
     await page.goBack();
     await card(page).getByRole('heading', { name: 'Launch' }).waitFor();
@@ -309,19 +362,37 @@ describe('the card', () => {
 
   it('shows versions and interventions with the entry of each, and its proof', async () => {
     await timeline('versions', launch, landing);
-    await on.service.call('POST', 'v1/correct-event', { timeline_id: 'versions', event: { ...landing, name: 'Touchdown' } });
-    await on.service.call('POST', 'v1/manipulate-event', { timeline_id: 'versions', event_id: 'launch', action: 'delay by 1 day', time: '1969-07-15T00:00:00Z' });
+    await on.service.call('POST', 'v1/correct-event', {
+      timeline_id: 'versions',
+      event: { ...landing, name: 'Touchdown' },
+    });
+    await on.service.call('POST', 'v1/manipulate-event', {
+      timeline_id: 'versions',
+      event_id: 'launch',
+      action: 'delay by 1 day',
+      time: '1969-07-15T00:00:00Z',
+    });
     const page = await on.loggedIn('timeline?timeline=versions&event=landing');
     await card(page).getByText('Name changed from “Landing” to “Touchdown”').waitFor();
-    await card(page).getByRole('button', { name: /^Entry \d+$/ }).first().click();
-    await card(page).getByText(/is one of the \d+ under the signed root/).waitFor();
+    await card(page)
+      .getByRole('button', { name: /^Entry \d+$/ })
+      .first()
+      .click();
+    await card(page)
+      .getByText(/is one of the \d+ under the signed root/)
+      .waitFor();
     const verify = card(page).getByRole('link', { name: 'Verify it in this browser' });
     expect(await verify.getAttribute('href')).toMatch(/^#\/integrity\?timeline=versions&position=\d+$/);
 
-    await card(page).getByRole('button', { name: /^Launch/ }).click();
+    await card(page)
+      .getByRole('button', { name: /^Launch/ })
+      .click();
     await card(page).getByText('“delay by 1 day”').waitFor();
     await page.getByRole('button', { name: 'List', exact: true }).click();
-    await page.getByRole('row', { name: /Launch/ }).getByText('intervention').waitFor();
+    await page
+      .getByRole('row', { name: /Launch/ })
+      .getByText('intervention')
+      .waitFor();
   });
 
   it('lets the clock travel to the event', async () => {
@@ -353,9 +424,17 @@ describe('recording', () => {
     await page.getByRole('button', { name: 'Close the card' }).click();
     await page.getByRole('button', { name: 'All', exact: true }).click();
     await page.getByRole('row', { name: /Landing/ }).waitFor();
-    await on.service.call('POST', 'v1/correct-event', { timeline_id: 'live', event: { ...landing, name: 'Touchdown' } });
+    await on.service.call('POST', 'v1/correct-event', {
+      timeline_id: 'live',
+      event: { ...landing, name: 'Touchdown' },
+    });
     await page.getByRole('row', { name: /Touchdown/ }).waitFor();
-    await on.service.call('POST', 'v1/manipulate-event', { timeline_id: 'live', event_id: 'landing', action: 'cancel', time: '1969-07-17T00:00:00Z' });
+    await on.service.call('POST', 'v1/manipulate-event', {
+      timeline_id: 'live',
+      event_id: 'landing',
+      action: 'cancel',
+      time: '1969-07-17T00:00:00Z',
+    });
     await page.getByRole('row', { name: /Touchdown/ }).waitFor({ state: 'detached' });
     await counted(page, '1 event');
   });
@@ -364,14 +443,18 @@ describe('recording', () => {
     await timeline('blank');
     const page = await on.loggedIn('timeline?timeline=blank');
     await page.getByRole('heading', { name: 'Nothing has happened on blank yet' }).waitFor();
-    expect(await page.getByRole('link', { name: 'Import a file' }).getAttribute('href')).toBe('#/explorer?timeline=blank&operation=import_events');
+    expect(await page.getByRole('link', { name: 'Import a file' }).getAttribute('href')).toBe(
+      '#/explorer?timeline=blank&operation=import_events',
+    );
     await page.getByRole('region', { name: 'Axis' }).getByRole('button', { name: 'Record an event' }).click();
     const dialog = page.getByRole('dialog', { name: 'Record an event' });
     await dialog.getByLabel('Latitude, longitude').fill('north');
     await dialog.getByRole('button', { name: 'Record it' }).click();
     await dialog.getByText('Say in a few words what happened').waitFor();
     await dialog.getByText('Write latitude and longitude in degrees').waitFor();
-    await expect.poll(() => dialog.getByLabel('What happened').evaluate((field) => field === document.activeElement)).toBe(true);
+    await expect
+      .poll(() => dialog.getByLabel('What happened').evaluate((field) => field === document.activeElement))
+      .toBe(true);
     await dialog.getByLabel('Name').fill('First light');
     await dialog.getByLabel('Latitude, longitude').fill('-24.63, -70.40');
     await dialog.getByLabel('When').fill('1998-05-25T23:00:00Z');
@@ -396,7 +479,11 @@ describe('recording', () => {
 describe('anchors', () => {
   it('are returned to, and forked from', async () => {
     await timeline('base', launch);
-    await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'base', description: 'Start', timestamp: '1969-07-15T00:00:00Z' });
+    await on.service.call('POST', 'v1/set-anchor', {
+      timeline_id: 'base',
+      description: 'Start',
+      timestamp: '1969-07-15T00:00:00Z',
+    });
     const page = await on.loggedIn('timeline?timeline=base&view=list');
     await page.getByRole('row', { name: /Launch/ }).waitFor();
     await page.getByTitle('Type which time is shown').click();

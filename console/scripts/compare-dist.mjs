@@ -25,7 +25,9 @@ const different = names.filter((name) => {
   return before === undefined || after === undefined || !before.equals(after);
 });
 if (different.length > 0) {
-  console.error(`console/dist is not what its sources make: ${different.join(', ')}. Run \`npm run build\` in console/ and commit it.`);
+  console.error(
+    `console/dist is not what its sources make: ${different.join(', ')}. Run \`npm run build\` in console/ and commit it.`,
+  );
   process.exit(1);
 }
 console.log(`console/dist is what its sources make: ${names.length} files`);

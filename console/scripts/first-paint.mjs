@@ -15,7 +15,8 @@ const assets = join(dist, 'assets');
 function needed(name, found = new Set()) {
   if (found.has(name)) return found;
   found.add(name);
-  for (const [, other] of readFileSync(join(assets, name), 'utf8').matchAll(STATIC_IMPORT)) needed(basename(other), found);
+  for (const [, other] of readFileSync(join(assets, name), 'utf8').matchAll(STATIC_IMPORT))
+    needed(basename(other), found);
   return found;
 }
 
@@ -25,7 +26,8 @@ const bytes = (names) => [...names].reduce((sum, name) => sum + statSync(join(as
 const weights = new Map([['log in', bytes(needed(entry))]]);
 for (const view of views) weights.set(basename(view, 'View.js').toLowerCase(), bytes(needed(view, needed(entry))));
 
-for (const [view, weight] of weights) console.log(`${view.padEnd(12)}${(weight / 1000).toFixed(1).padStart(7)} KB of script`);
+for (const [view, weight] of weights)
+  console.log(`${view.padEnd(12)}${(weight / 1000).toFixed(1).padStart(7)} KB of script`);
 const heavy = [...weights].filter(([, weight]) => weight > FIRST_PAINT_BYTES_MAX).map(([view]) => view);
 if (heavy.length > 0) {
   console.error(`more than ${FIRST_PAINT_BYTES_MAX / 1000} KB of script before the first paint: ${heavy.join(', ')}`);

@@ -23,10 +23,52 @@ interface View {
 }
 
 export const views: readonly View[] = [
-  { id: 'clock', title: 'Clock', icon: 'clock', isOpen: false, needs: 'clock', load: () => import('./views/clock/ClockView.svelte') },
-  { id: 'timeline', title: 'Timeline', icon: 'timeline', isOpen: false, needs: 'clock', load: () => import('./views/timeline/TimelineView.svelte') },
-  { id: 'paradoxes', title: 'Paradoxes', icon: 'paradox', isOpen: false, needs: 'clock', load: () => import('./views/paradoxes/ParadoxesView.svelte') },
-  { id: 'integrity', title: 'Integrity', icon: 'shield', isOpen: false, needs: 'timeline', load: () => import('./views/integrity/IntegrityView.svelte') },
-  { id: 'access', title: 'Access', icon: 'people', isOpen: false, needs: 'nothing', load: () => import('./views/access/AccessView.svelte') },
-  { id: 'explorer', title: 'Explorer', icon: 'explorer', isOpen: true, needs: 'nothing', load: () => import('./views/explorer/ExplorerView.svelte') },
+  {
+    id: 'clock',
+    title: 'Clock',
+    icon: 'clock',
+    isOpen: false,
+    needs: 'clock',
+    load: () => import('./views/clock/ClockView.svelte'),
+  },
+  {
+    id: 'timeline',
+    title: 'Timeline',
+    icon: 'timeline',
+    isOpen: false,
+    needs: 'clock',
+    load: () => import('./views/timeline/TimelineView.svelte'),
+  },
+  {
+    id: 'paradoxes',
+    title: 'Paradoxes',
+    icon: 'paradox',
+    isOpen: false,
+    needs: 'clock',
+    load: () => import('./views/paradoxes/ParadoxesView.svelte'),
+  },
+  {
+    id: 'integrity',
+    title: 'Integrity',
+    icon: 'shield',
+    isOpen: false,
+    needs: 'timeline',
+    load: () => import('./views/integrity/IntegrityView.svelte'),
+  },
+  {
+    id: 'access',
+    title: 'Access',
+    icon: 'people',
+    isOpen: false,
+    needs: 'nothing',
+    load: () => import('./views/access/AccessView.svelte'),
+  },
+  {
+    id: 'explorer',
+    title: 'Explorer',
+    icon: 'explorer',
+    isOpen: true,
+    needs: 'nothing',
+    load: () => import('./views/explorer/ExplorerView.svelte'),
+  },
 ];

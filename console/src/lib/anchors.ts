@@ -17,7 +17,10 @@ interface AnchorPage {
 }
 
 /** Reads anchors, as many as the service gives by itself where no limit is named. */
-export function readAnchors(timeline: string, { limit, signal }: { limit?: number; signal?: AbortSignal } = {}): Promise<AnchorPage> {
+export function readAnchors(
+  timeline: string,
+  { limit, signal }: { limit?: number; signal?: AbortSignal } = {},
+): Promise<AnchorPage> {
   const query = { timeline_id: timeline, ...(limit === undefined ? {} : { limit }) };
   return call<AnchorPage>('GET', 'v1/anchors', { query, ...(signal === undefined ? {} : { signal }) });
 }

@@ -71,14 +71,20 @@ export async function send(method: string, path: string, options: CallOptions = 
   if (options.signal) init.signal = options.signal;
   if (options.body !== undefined) {
     headers['Content-Type'] ??= 'application/json';
-    init.body = typeof options.body === 'string' || options.body instanceof Blob ? options.body : JSON.stringify(options.body);
+    init.body =
+      typeof options.body === 'string' || options.body instanceof Blob ? options.body : JSON.stringify(options.body);
   }
   let answer: Response;
   try {
     answer = await fetch(address(path, options.query), init);
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new Problem(0, 'unreachable', 'The service cannot be reached.', 'Is it running? The console tries again when you do.');
+    throw new Problem(
+      0,
+      'unreachable',
+      'The service cannot be reached.',
+      'Is it running? The console tries again when you do.',
+    );
   }
   if (answer.status === 401 && !path.endsWith('/log-in')) whenLoggedOut();
   return answer;

@@ -1,5 +1,16 @@
 /** What a calendar page shows, in the proleptic Gregorian calendar of the API. Weeks begin on Monday. */
-import { DAY, civilFromDays, dateForPeople, daysFromCivil, daysInMonth, floorDiv, isLeap, parse, toCivil, type Micros } from './instant';
+import {
+  DAY,
+  civilFromDays,
+  dateForPeople,
+  daysFromCivil,
+  daysInMonth,
+  floorDiv,
+  isLeap,
+  parse,
+  toCivil,
+  type Micros,
+} from './instant';
 import { readDuration, shift } from './duration';
 
 export const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;

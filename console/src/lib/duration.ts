@@ -14,7 +14,8 @@ export type Read = { ok: true; duration: Duration } | { ok: false; problem: stri
 
 const UNITS: Record<string, bigint> = { w: 7n * DAY, d: DAY, h: HOUR, m: MINUTE, s: SECOND };
 const ORDER = 'wdhms';
-const ISO = /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/i;
+const ISO =
+  /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/i;
 
 /** Reads a duration. */
 export function readDuration(text: string): Read {
@@ -37,7 +38,8 @@ function readShort(text: string): Duration | string {
   for (const [, number = '', unit = ''] of parts) {
     const length = UNITS[unit];
     if (unit === '') return `The unit of ${number} is missing: write one of w, d, h, m, s.`;
-    if (length === undefined) return `There is no unit ${unit}: use w, d, h, m (minutes) or s; months are P1M, years P1Y.`;
+    if (length === undefined)
+      return `There is no unit ${unit}: use w, d, h, m (minutes) or s; months are P1M, years P1Y.`;
     if (ORDER.indexOf(unit) <= last) return 'Write the largest unit first, each once.';
     last = ORDER.indexOf(unit);
     micros += times(number, length);
@@ -47,7 +49,10 @@ function readShort(text: string): Duration | string {
 
 function readIso(text: string): Duration | string {
   const parts = ISO.exec(text);
-  if (parts === null) return /\d\.\d+[YM](?!.*T)/i.test(text) ? 'Months and years have to be whole.' : 'Write it as P1Y2M10DT2H30M, with T before hours.';
+  if (parts === null)
+    return /\d\.\d+[YM](?!.*T)/i.test(text)
+      ? 'Months and years have to be whole.'
+      : 'Write it as P1Y2M10DT2H30M, with T before hours.';
   const units = [7n * DAY, DAY, HOUR, MINUTE, SECOND];
   const micros = units.reduce((sum, unit, index) => sum + times(parts[index + 3] ?? '0', unit), 0n);
   return { months: Number(parts[1] ?? 0) * 12 + Number(parts[2] ?? 0), micros };
@@ -74,12 +79,19 @@ export function shift(from: Micros, duration: Duration, sign: 1 | -1): Micros {
   return at + BigInt(sign) * duration.micros;
 }
 
-const NAMES: [string, bigint][] = [['week', 7n * DAY], ['day', DAY], ['hour', HOUR], ['minute', MINUTE], ['second', SECOND]];
+const NAMES: [string, bigint][] = [
+  ['week', 7n * DAY],
+  ['day', DAY],
+  ['hour', HOUR],
+  ['minute', MINUTE],
+  ['second', SECOND],
+];
 
 /** Returns a duration as people say it, such as "1 day 12 hours". */
 export function durationWords(duration: Duration): string {
   const words: string[] = [];
-  const say = (count: bigint | number, name: string): unknown => words.push(`${count.toLocaleString('en')} ${name}${Number(count) === 1 ? '' : 's'}`);
+  const say = (count: bigint | number, name: string): unknown =>
+    words.push(`${count.toLocaleString('en')} ${name}${Number(count) === 1 ? '' : 's'}`);
   const years = Math.floor(duration.months / 12);
   if (years > 0) say(years, 'year');
   if (duration.months % 12 > 0) say(duration.months % 12, 'month');

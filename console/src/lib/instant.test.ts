@@ -4,8 +4,13 @@ import { DAY, civilFromDays, daysFromCivil, distance, forPeople, format, parse }
 describe('instants', () => {
   it('are read and written as the API does', () => {
     const same = [
-      '1970-01-01T00:00:00Z', '-009999-01-01T00:00:00Z', '9999-12-31T23:59:59.999999Z', '0000-02-29T12:00:00Z',
-      '-000043-03-15T12:00:00Z', '0099-12-31T23:59:59Z', '2028-02-29T08:30:00.5Z',
+      '1970-01-01T00:00:00Z',
+      '-009999-01-01T00:00:00Z',
+      '9999-12-31T23:59:59.999999Z',
+      '0000-02-29T12:00:00Z',
+      '-000043-03-15T12:00:00Z',
+      '0099-12-31T23:59:59Z',
+      '2028-02-29T08:30:00.5Z',
     ];
     for (const text of same) expect(format(parse(text)!)).toBe(text);
   });
@@ -17,7 +22,13 @@ describe('instants', () => {
   });
 
   it('are refused where the calendar has no such day', () => {
-    for (const text of ['2027-02-29T00:00:00Z', '2028-13-01T00:00:00Z', '2028-01-01T24:00:00Z', 'tomorrow', '2028-01-01']) {
+    for (const text of [
+      '2027-02-29T00:00:00Z',
+      '2028-13-01T00:00:00Z',
+      '2028-01-01T24:00:00Z',
+      'tomorrow',
+      '2028-01-01',
+    ]) {
       expect(parse(text)).toBeNull();
     }
   });

@@ -129,8 +129,18 @@ export function format(instant: Micros): string {
 }
 
 export const MONTHS = [
-  'January', 'February', 'March', 'April', 'May', 'June',
-  'July', 'August', 'September', 'October', 'November', 'December',
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
 ] as const;
 
 /** Returns a year as people write it: 1 BCE is the astronomical year 0. */
@@ -162,8 +172,14 @@ export function forPeople(instant: Micros): string {
 export function distance(micros: bigint): string {
   const size = micros < 0n ? -micros : micros;
   const units: [string, bigint][] = [
-    ['year', 31_556_952n * SECOND], ['month', 2_629_746n * SECOND], ['day', DAY],
-    ['hour', HOUR], ['minute', MINUTE], ['second', SECOND], ['millisecond', 1_000n], ['microsecond', 1n],
+    ['year', 31_556_952n * SECOND],
+    ['month', 2_629_746n * SECOND],
+    ['day', DAY],
+    ['hour', HOUR],
+    ['minute', MINUTE],
+    ['second', SECOND],
+    ['millisecond', 1_000n],
+    ['microsecond', 1n],
   ];
   for (const [name, unit] of units) {
     if (size < unit && unit !== 1n) continue;

@@ -1,7 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { climb, emptyRoot, fromBase64, fromHex, isConsistent, leafHash, nodeHash, siblings, split, toHex, utf8, type Bytes } from './merkle';
+import {
+  climb,
+  emptyRoot,
+  fromBase64,
+  fromHex,
+  isConsistent,
+  leafHash,
+  nodeHash,
+  siblings,
+  split,
+  toHex,
+  utf8,
+  type Bytes,
+} from './merkle';
 import { bundlePath, proofFile, readBundle, readKey, readNote, timelineOf, verify, type Checkpoint } from './note';
 
 /** The frozen vectors of docs/ledger-format.md, made by a program that shares no code with the service or the console. */
@@ -14,7 +27,9 @@ interface Vectors {
   checkpoints: { size: number; root: string; note: string }[];
   tlog_proof: { index: number; text: string };
 }
-const vectors = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../test-data/ledger-format-v1.json'), 'utf8')) as Vectors;
+const vectors = JSON.parse(
+  readFileSync(resolve(import.meta.dirname, '../../../test-data/ledger-format-v1.json'), 'utf8'),
+) as Vectors;
 
 const hash = (hex: string): Bytes => {
   const bytes = fromHex(hex);
@@ -45,7 +60,9 @@ describe('the tree', () => {
 
   it('is split at the largest power of two', () => {
     expect([2, 3, 4, 5, 8, 9, 257].map(split)).toEqual([1, 2, 2, 4, 4, 8, 256]);
-    expect(siblings(4, 5)).toEqual([{ own: { first: 4, end: 5 }, sibling: { first: 0, end: 4 }, isLeft: true, parent: { first: 0, end: 5 } }]);
+    expect(siblings(4, 5)).toEqual([
+      { own: { first: 4, end: 5 }, sibling: { first: 0, end: 4 }, isLeft: true, parent: { first: 0, end: 5 } },
+    ]);
     expect(siblings(0, 1)).toEqual([]);
   });
 
@@ -136,11 +153,18 @@ describe('files of a ledger', () => {
   });
 
   it('have entries in bundles', () => {
-    expect(readBundle(Uint8Array.of(0, 2, 7, 8, 0, 0, 0, 1, 9))).toEqual([Uint8Array.of(7, 8), Uint8Array.of(), Uint8Array.of(9)]);
+    expect(readBundle(Uint8Array.of(0, 2, 7, 8, 0, 0, 0, 1, 9))).toEqual([
+      Uint8Array.of(7, 8),
+      Uint8Array.of(),
+      Uint8Array.of(9),
+    ]);
     expect(readBundle(Uint8Array.of(0, 2, 7))).toBeNull();
     expect(readBundle(Uint8Array.of(0))).toBeNull();
-    expect([bundlePath(0, 40), bundlePath(5, 256 * 6), bundlePath(1_234_067, 256 * 1_234_068), bundlePath(273, 70_000)]).toEqual([
-      'entries/000.p/40', 'entries/005', 'entries/x001/x234/067', 'entries/273.p/112',
-    ]);
+    expect([
+      bundlePath(0, 40),
+      bundlePath(5, 256 * 6),
+      bundlePath(1_234_067, 256 * 1_234_068),
+      bundlePath(273, 70_000),
+    ]).toEqual(['entries/000.p/40', 'entries/005', 'entries/x001/x234/067', 'entries/273.p/112']);
   });
 });

@@ -96,12 +96,18 @@ export function split(size: number): number {
 }
 
 /** Returns what stands beside the way from an entry to the root, from the leaf upward. */
-export function siblings(index: number, size: number): { own: Range; sibling: Range; isLeft: boolean; parent: Range }[] {
+export function siblings(
+  index: number,
+  size: number,
+): { own: Range; sibling: Range; isLeft: boolean; parent: Range }[] {
   const way: { own: Range; sibling: Range; isLeft: boolean; parent: Range }[] = [];
   let range: Range = { first: 0, end: size };
   while (range.end - range.first > 1) {
     const middle = range.first + split(range.end - range.first);
-    const [left, right] = [{ first: range.first, end: middle }, { first: middle, end: range.end }];
+    const [left, right] = [
+      { first: range.first, end: middle },
+      { first: middle, end: range.end },
+    ];
     const isLeft = index >= middle;
     way.unshift({ own: isLeft ? right : left, sibling: isLeft ? left : right, isLeft, parent: range });
     range = isLeft ? right : left;
@@ -129,7 +135,13 @@ export async function climb(leaf: Bytes, index: number, size: number, proof: rea
 }
 
 /** Tells whether the tree of the first `old` entries is a part of that of `size` entries, as a consistency proof shows. */
-export async function isConsistent(old: number, oldRoot: Bytes, size: number, root: Bytes, proof: readonly Bytes[]): Promise<boolean> {
+export async function isConsistent(
+  old: number,
+  oldRoot: Bytes,
+  size: number,
+  root: Bytes,
+  proof: readonly Bytes[],
+): Promise<boolean> {
   if (old > size || old < 0) return false;
   if (old === 0) return proof.length === 0 && equal(oldRoot, await emptyRoot());
   if (old === size) return proof.length === 0 && equal(oldRoot, root);

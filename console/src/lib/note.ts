@@ -33,7 +33,8 @@ export async function readKey(text: string): Promise<VerifierKey | null> {
 /** Reads a note that holds a checkpoint. Returns what is wrong where it is none. */
 export function readNote(note: string): Checkpoint | string {
   if (utf8(note).length > NOTE_BYTES_MAX) return 'It is longer than a note may be.';
-  if (/[\u0000-\u0009\u000b-\u001f]/.test(note)) return 'It has characters that no note has. Was it saved with other line ends?';
+  if (/[\u0000-\u0009\u000b-\u001f]/.test(note))
+    return 'It has characters that no note has. Was it saved with other line ends?';
   if (!note.endsWith('\n')) return 'Its last line is not ended: copy the whole note, with the line end.';
   const gap = note.lastIndexOf('\n\n');
   if (gap < 0) return 'The empty line before the signatures is missing.';
@@ -53,10 +54,13 @@ export function readNote(note: string): Checkpoint | string {
 function readText(text: string, signatures: Checkpoint['signatures']): Checkpoint | string {
   const [origin = '', sizeText = '', rootText = '', ...rest] = text.slice(0, -1).split('\n');
   const root = fromBase64(rootText);
-  if (origin === '' || !/^(0|[1-9]\d*)$/.test(sizeText) || root?.length !== 32) return 'Its three lines are not origin, size and root.';
+  if (origin === '' || !/^(0|[1-9]\d*)$/.test(sizeText) || root?.length !== 32)
+    return 'Its three lines are not origin, size and root.';
   if (rest.includes('')) return 'It has an empty line where none may be.';
   const size = Number(sizeText);
-  return Number.isSafeInteger(size) ? { origin, size, root, text, signatures } : 'Its size is larger than a ledger can be.';
+  return Number.isSafeInteger(size)
+    ? { origin, size, root, text, signatures }
+    : 'Its size is larger than a ledger can be.';
 }
 
 export type Verdict = 'signed' | 'wrong signature' | 'other key' | 'other origin' | 'unsupported';
@@ -73,7 +77,11 @@ export async function verify(checkpoint: Checkpoint, key: VerifierKey): Promise<
     return 'unsupported';
   }
   for (const { signature } of own) {
-    if (signature.length !== 64 || !(await crypto.subtle.verify({ name: 'Ed25519' }, known, signature, utf8(checkpoint.text)))) return 'wrong signature';
+    if (
+      signature.length !== 64 ||
+      !(await crypto.subtle.verify({ name: 'Ed25519' }, known, signature, utf8(checkpoint.text)))
+    )
+      return 'wrong signature';
   }
   return 'signed';
 }
@@ -82,10 +90,21 @@ export async function verify(checkpoint: Checkpoint, key: VerifierKey): Promise<
  * Verifies a checkpoint against the key that signs today and, after it, keys whose place it took. A wrong signature of any of
  * them counts, whatever else is there. Returns what it comes to, and the key that it is about.
  */
-export async function verifyByAny(checkpoint: Checkpoint, keys: readonly [VerifierKey, ...VerifierKey[]]): Promise<[Verdict, VerifierKey]> {
-  const verdicts = await Promise.all(keys.map(async (key): Promise<[Verdict, VerifierKey]> => [await verify(checkpoint, key), key]));
-  const first = (wanted: Verdict): [Verdict, VerifierKey] | undefined => verdicts.find(([verdict]) => verdict === wanted);
-  return first('wrong signature') ?? first('other origin') ?? first('signed') ?? first('unsupported') ?? ['other key', keys[0]];
+export async function verifyByAny(
+  checkpoint: Checkpoint,
+  keys: readonly [VerifierKey, ...VerifierKey[]],
+): Promise<[Verdict, VerifierKey]> {
+  const verdicts = await Promise.all(
+    keys.map(async (key): Promise<[Verdict, VerifierKey]> => [await verify(checkpoint, key), key]),
+  );
+  const first = (wanted: Verdict): [Verdict, VerifierKey] | undefined =>
+    verdicts.find(([verdict]) => verdict === wanted);
+  return (
+    first('wrong signature') ??
+    first('other origin') ??
+    first('signed') ??
+    first('unsupported') ?? ['other key', keys[0]]
+  );
 }
 
 /** Returns the id of the timeline that an origin names: what is after its last slash. */

@@ -37,7 +37,13 @@ let zones: Map<string, string> | null = null;
 export function zoneOf(text: string): string | null {
   zones ??= new Map([
     ...Intl.supportedValuesOf('timeZone').flatMap((zone): [string, string][] => [
-      [zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ').toLowerCase(), zone],
+      [
+        zone
+          .slice(zone.lastIndexOf('/') + 1)
+          .replaceAll('_', ' ')
+          .toLowerCase(),
+        zone,
+      ],
       [zone.toLowerCase(), zone],
     ]),
     ['utc', 'UTC'],
@@ -63,7 +69,9 @@ export function offsetAt(zone: string, instant: Micros): Micros {
     formats.set(zone, format);
   }
   // The browser's rules of zones are only to be had through milliseconds; nothing but the offset is taken from them.
-  const name = format.formatToParts(Number(floorDiv(instant, 1_000n))).find((part) => part.type === 'timeZoneName')?.value ?? 'GMT';
+  const name =
+    format.formatToParts(Number(floorDiv(instant, 1_000n))).find((part) => part.type === 'timeZoneName')?.value ??
+    'GMT';
   const parts = /([+-−])(\d{2}):(\d{2})(?::(\d{2}))?$/.exec(name);
   const seconds = parts ? Number(parts[2]) * 3_600 + Number(parts[3]) * 60 + Number(parts[4] ?? 0) : 0;
   const offset = BigInt(parts && parts[1] !== '+' ? -seconds : seconds) * 1_000_000n;
@@ -77,7 +85,12 @@ export function offsetText(offset: Micros): string {
   const seconds = Number((offset < 0n ? -offset : offset) / 1_000_000n);
   const minutes = Math.floor(seconds / 60) % 60;
   const rest = seconds % 60;
-  const tail = rest > 0 ? `:${String(minutes).padStart(2, '0')}:${String(rest).padStart(2, '0')}` : minutes > 0 ? `:${String(minutes).padStart(2, '0')}` : '';
+  const tail =
+    rest > 0
+      ? `:${String(minutes).padStart(2, '0')}:${String(rest).padStart(2, '0')}`
+      : minutes > 0
+        ? `:${String(minutes).padStart(2, '0')}`
+        : '';
   return offset === 0n ? 'UTC' : `UTC${offset < 0n ? '−' : '+'}${Math.floor(seconds / 3_600)}${tail}`;
 }
 
@@ -91,11 +104,17 @@ export async function resolvePlace(timeline: string, text: string, signal?: Abor
   const zone = zoneOf(text);
   const location = zone?.includes('/') ? zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ') : text.trim();
   const query = { timeline_id: timeline, location, time_range: '2000-01-01T00:00:00Z/PT1S', limit: 1 };
-  const body = await call<{ location_resolved: Resolved }>('GET', 'v1/monitor-events', signal ? { query, signal } : { query });
+  const body = await call<{ location_resolved: Resolved }>(
+    'GET',
+    'v1/monitor-events',
+    signal ? { query, signal } : { query },
+  );
   return body.location_resolved;
 }
 
 /** Returns the point of what was resolved, or null. */
 export function pointOf(resolved: Resolved | null): Point | null {
-  return typeof resolved?.lat === 'number' && typeof resolved.lon === 'number' ? { lat: resolved.lat, lon: resolved.lon } : null;
+  return typeof resolved?.lat === 'number' && typeof resolved.lon === 'number'
+    ? { lat: resolved.lat, lon: resolved.lon }
+    : null;
 }

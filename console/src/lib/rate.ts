@@ -5,7 +5,10 @@ const RATE_MAX = 1_000_000;
 
 /** Reads a rate; `x` or `×` may stand behind it. Returns what is wrong where it is none. */
 export function readRate(text: string): number | string {
-  const given = text.trim().replace(/[x×]$/i, '').replaceAll(/[\s,_]/g, '');
+  const given = text
+    .trim()
+    .replace(/[x×]$/i, '')
+    .replaceAll(/[\s,_]/g, '');
   if (!/^(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(given)) return 'Write a number, such as 60 or 0.5.';
   const rate = Number(given);
   if (rate === 0) return 'A clock of rate 0 is a paused one: press pause.';
@@ -19,7 +22,13 @@ export function rateText(rate: number): string {
 }
 
 const UNITS: [number, string][] = [
-  [31_556_952, 'year'], [2_629_746, 'month'], [604_800, 'week'], [86_400, 'day'], [3_600, 'hour'], [60, 'minute'], [1, 'second'],
+  [31_556_952, 'year'],
+  [2_629_746, 'month'],
+  [604_800, 'week'],
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
 ];
 
 /** Says what a rate means, such as "a day passes every second". */

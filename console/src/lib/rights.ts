@@ -13,7 +13,8 @@ export function mayRecord(timeline: string): Right {
   if (timeline === 'system') return no('The timeline system is kept by the service itself.');
   const level = session.body?.restriction_level;
   if (level === 'read_only') return no('Your time travel is restricted to looking. An operator can lift that.');
-  if (level === 'no_access') return no('You may not look at clocks and events, nor change them. An operator can lift that.');
+  if (level === 'no_access')
+    return no('You may not look at clocks and events, nor change them. An operator can lift that.');
   // Until the roles are known nothing is held back: the service refuses what must not be.
   if (session.isOperator || !timelines.isRead) return YES;
   const role = timelines.find(timeline)?.role;
@@ -28,13 +29,15 @@ export function mayMoveClock(timeline: string): Right {
 
 /** Whether the pace of the clock may be changed: not with limited access. */
 export function maySetRate(timeline: string): Right {
-  if (session.body?.restriction_level === 'limited_access') return no('With limited access, the rate of a clock stays as it is.');
+  if (session.body?.restriction_level === 'limited_access')
+    return no('With limited access, the rate of a clock stays as it is.');
   return mayMoveClock(timeline);
 }
 
 /** Whether interventions may be made, dry runs included, and events be taken back to an anchor. */
 export function mayIntervene(timeline: string): Right {
-  if (session.body?.restriction_level === 'limited_access') return no('With limited access, history stays as it is: no interventions.');
+  if (session.body?.restriction_level === 'limited_access')
+    return no('With limited access, history stays as it is: no interventions.');
   return mayRecord(timeline);
 }
 
@@ -42,5 +45,7 @@ export function mayIntervene(timeline: string): Right {
 export function mayMakeTimelines(): Right {
   const level = session.body?.restriction_level;
   const isHeld = level === 'read_only' || level === 'no_access';
-  return isHeld ? no('Your time travel is restricted to looking: you make no timelines. An operator can lift that.') : YES;
+  return isHeld
+    ? no('Your time travel is restricted to looking: you make no timelines. An operator can lift that.')
+    : YES;
 }

@@ -33,7 +33,8 @@ export function elevation(instant: Micros, lat: number, lon: number): number {
   const { declination, longitude } = subsolar(instant);
   const hour = (lon - longitude) * DEGREE;
   const sine =
-    Math.sin(lat * DEGREE) * Math.sin(declination * DEGREE) + Math.cos(lat * DEGREE) * Math.cos(declination * DEGREE) * Math.cos(hour);
+    Math.sin(lat * DEGREE) * Math.sin(declination * DEGREE) +
+    Math.cos(lat * DEGREE) * Math.cos(declination * DEGREE) * Math.cos(hour);
   return Math.asin(Math.max(-1, Math.min(1, sine))) / DEGREE;
 }
 
@@ -51,7 +52,9 @@ interface SunDay {
 
 /** Returns the course of the sun over a day that begins at `start`. */
 export function sunDay(start: Micros, lat: number, lon: number, steps = 96): SunDay {
-  const curve = Array.from({ length: steps + 1 }, (_, step) => elevation(start + (DAY * BigInt(step)) / BigInt(steps), lat, lon));
+  const curve = Array.from({ length: steps + 1 }, (_, step) =>
+    elevation(start + (DAY * BigInt(step)) / BigInt(steps), lat, lon),
+  );
   const crossing = (isRise: boolean): number | null => {
     for (let step = 0; step < steps; step++) {
       const a = curve[step]! - RISE_DEGREES;

@@ -7,7 +7,9 @@ describe('a sentence of the service', () => {
   });
 
   it('has the ids in short that the service made, and no other', () => {
-    expect(brief('`intervention_01m7was16se0q94xtzydv4e83y` took `event_of_mine` away.')).toBe('`intervention_…e83y` took `event_of_mine` away.');
+    expect(brief('`intervention_01m7was16se0q94xtzydv4e83y` took `event_of_mine` away.')).toBe(
+      '`intervention_…e83y` took `event_of_mine` away.',
+    );
     expect(plain('`sha256-1654f8f640437e3a309f06a6c1f8c262` stands.')).toBe('sha256-…c262 stands.');
   });
 });

@@ -42,6 +42,10 @@ export class World {
 
   /** The half of the earth around the point opposite to the sun. */
   night(sun: Point): string {
-    return this.#text(geoCircle().center([sun.lon + 180, -sun.lat]).radius(90)());
+    return this.#text(
+      geoCircle()
+        .center([sun.lon + 180, -sun.lat])
+        .radius(90)(),
+    );
   }
 }

@@ -45,8 +45,15 @@ async function readAll<Name extends string, Item>(
   const all: Item[] = [];
   let cursor: string | null = null;
   for (let number = 0; number < PAGES_MAX; number += 1) {
-    const asked: Record<string, string | number> = { ...query, limit: PAGE_ITEMS, ...(cursor === null ? {} : { cursor }) };
-    const page: Page<Name, Item> = await call<Page<Name, Item>>('GET', path, { query: asked, ...(signal ? { signal } : {}) });
+    const asked: Record<string, string | number> = {
+      ...query,
+      limit: PAGE_ITEMS,
+      ...(cursor === null ? {} : { cursor }),
+    };
+    const page: Page<Name, Item> = await call<Page<Name, Item>>('GET', path, {
+      query: asked,
+      ...(signal ? { signal } : {}),
+    });
     all.push(...page[name]);
     cursor = page.has_more ? (page.next_cursor ?? null) : null;
     if (cursor === null) break;
@@ -87,8 +94,16 @@ const DAYS = '{days}';
 
 /** The levels, the freest first. */
 export const LEVELS: readonly { id: RestrictionLevel; title: string; means: string }[] = [
-  { id: 'full_access', title: 'Full access', means: 'Travels to any moment and changes clocks and events wherever permissions allow it.' },
-  { id: 'limited_access', title: 'Limited access', means: `Travels only within ${DAYS} of host time, and cannot change the rate of a clock.` },
+  {
+    id: 'full_access',
+    title: 'Full access',
+    means: 'Travels to any moment and changes clocks and events wherever permissions allow it.',
+  },
+  {
+    id: 'limited_access',
+    title: 'Limited access',
+    means: `Travels only within ${DAYS} of host time, and cannot change the rate of a clock.`,
+  },
   { id: 'read_only', title: 'Read only', means: 'Looks at clocks and events, and changes none.' },
   { id: 'no_access', title: 'No access', means: 'May not even look at clocks and events.' },
 ];
@@ -119,6 +134,12 @@ export function ago(text: string, nowMs: number): string {
   if (Number.isNaN(size)) return '';
   if (size < 45) return seconds >= 0 ? 'just now' : 'in a moment';
   const told =
-    size < 3_570 ? unit(Math.round(size / 60), 'minute') : size < 84_600 ? unit(Math.round(size / 3_600), 'hour') : size < 31_500_000 ? unit(Math.round(size / 86_400), 'day') : unit(Math.round(size / 31_556_952), 'year');
+    size < 3_570
+      ? unit(Math.round(size / 60), 'minute')
+      : size < 84_600
+        ? unit(Math.round(size / 3_600), 'hour')
+        : size < 31_500_000
+          ? unit(Math.round(size / 86_400), 'day')
+          : unit(Math.round(size / 31_556_952), 'year');
   return seconds >= 0 ? `${told} ago` : `in ${told}`;
 }

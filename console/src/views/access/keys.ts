@@ -34,5 +34,9 @@ export function stateOf(key: ApiKey, nowMs: number): KeyState {
 /** Says what a key may be used for. */
 export function scopeText(scopes: readonly string[] | null | undefined): string {
   if (!scopes) return 'Everything';
-  return SCOPES.filter(({ id }) => scopes.includes(id)).map(({ title }) => title).at(-1) ?? 'Nothing';
+  return (
+    SCOPES.filter(({ id }) => scopes.includes(id))
+      .map(({ title }) => title)
+      .at(-1) ?? 'Nothing'
+  );
 }

@@ -44,7 +44,12 @@ export class AccessLog {
   ) {
     // Not of paradoxes: for these the service would look through the whole timeline.
     const topics = ['clock', 'events', 'interventions'];
-    this.#stream = new Stream('v1/stream', { timeline_id: timeline, topics: topics.join(',') }, [...topics, 'reset'], () => this.#changed());
+    this.#stream = new Stream(
+      'v1/stream',
+      { timeline_id: timeline, topics: topics.join(',') },
+      [...topics, 'reset'],
+      () => this.#changed(),
+    );
     document.addEventListener('visibilitychange', this.#seen);
     void this.#begin();
   }

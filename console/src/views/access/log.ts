@@ -36,11 +36,28 @@ export function kindOf(entry: { action: string }): Kind {
 /** Actions that a ledger knows, in groups, for choosing one. */
 export const ACTIONS: readonly [string, readonly string[]][] = [
   ['Watch', ['unauthorized_access_attempt', 'unauthorized_access_attempts', 'read']],
-  ['Clock', ['travel', 'pause_time', 'resume_time', 'fast_forward', 'rewind', 'set_rate', 'set_anchor', 'return_to_anchor']],
+  [
+    'Clock',
+    ['travel', 'pause_time', 'resume_time', 'fast_forward', 'rewind', 'set_rate', 'set_anchor', 'return_to_anchor'],
+  ],
   ['Events', ['record_event', 'correct_event', 'manipulate_event']],
   ['Data', ['encrypt_data', 'decrypt_data', 'erase_data', 'detect_tampering']],
   ['Timeline', ['create_timeline', 'set_access_control', 'accept_rollback']],
-  ['Users, in system', ['create_user', 'delete_user', 'restrict_time_travel', 'create_api_key', 'revoke_api_key', 'log_in', 'log_out', 'set_password', 'end_session', 'renew_session']],
+  [
+    'Users, in system',
+    [
+      'create_user',
+      'delete_user',
+      'restrict_time_travel',
+      'create_api_key',
+      'revoke_api_key',
+      'log_in',
+      'log_out',
+      'set_password',
+      'end_session',
+      'renew_session',
+    ],
+  ],
 ];
 
 const SAID: Record<string, string> = {
@@ -78,6 +95,13 @@ function cell(text: string): string {
 /** Returns entries as CSV of RFC 4180 that no spreadsheet runs. */
 export function csv(entries: readonly LogEntry[]): string {
   const head = ['host_time', 'user_id', 'action', 'subject', 'clock_time', 'position'];
-  const rows = entries.map((entry) => [entry.timestamp, entry.user_id, entry.action, entry.subject, entry.clock_time ?? '', String(entry.position)]);
+  const rows = entries.map((entry) => [
+    entry.timestamp,
+    entry.user_id,
+    entry.action,
+    entry.subject,
+    entry.clock_time ?? '',
+    String(entry.position),
+  ]);
   return [head, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }

@@ -15,12 +15,17 @@ describe('permissions', () => {
   });
 
   it('tell a change by what it does to somebody', () => {
-    const told = (after: Permissions): string[] => changes(base, after).map((change) => `${change.user} ${effect(change)}`);
+    const told = (after: Permissions): string[] =>
+      changes(base, after).map((change) => `${change.user} ${effect(change)}`);
     expect(told(base)).toEqual([]);
     expect(told({ ...base, read: ['bob'] })).toEqual(['alice still write, which includes read']);
-    expect(told({ ...base, write: [], admin: ['root', 'bob'] })).toEqual(['alice write becomes read', 'bob read becomes admin']);
+    expect(told({ ...base, write: [], admin: ['root', 'bob'] })).toEqual([
+      'alice write becomes read',
+      'bob read becomes admin',
+    ]);
     expect(told({ read: ['alice', 'carol'], write: ['alice'], admin: ['root'] })).toEqual([
-      'bob loses read, and may no longer see the timeline', 'carol gets read',
+      'bob loses read, and may no longer see the timeline',
+      'carol gets read',
     ]);
     expect(told({ ...base, write: ['alice', 'root'] })).toEqual(['root still admin']);
     const [root] = changes(base, { ...base, admin: [] });

@@ -29,7 +29,9 @@ export interface Change {
 
 /** Returns what differs, user by user. */
 export function changes(before: Permissions, after: Permissions): Change[] {
-  const users = [...new Set([...LISTS.flatMap((list) => before[list]), ...LISTS.flatMap((list) => after[list])])].sort();
+  const users = [
+    ...new Set([...LISTS.flatMap((list) => before[list]), ...LISTS.flatMap((list) => after[list])]),
+  ].sort();
   return users
     .map((user) => ({
       user,
@@ -44,9 +46,11 @@ export function changes(before: Permissions, after: Permissions): Change[] {
 /** Says a change in words. An operator keeps every right, whatever the lists say. */
 export function effect(change: Change, isOperator = false): string {
   const { before, after } = change;
-  if (before === after) return `still ${after}${change.removed.length > 0 ? `, which includes ${change.removed.join(' and ')}` : ''}`;
+  if (before === after)
+    return `still ${after}${change.removed.length > 0 ? `, which includes ${change.removed.join(' and ')}` : ''}`;
   if (before === null) return `gets ${after}`;
-  if (isOperator) return `${after === null ? `loses ${before}` : `${before} becomes ${after}`}, and as an operator may still do everything`;
+  if (isOperator)
+    return `${after === null ? `loses ${before}` : `${before} becomes ${after}`}, and as an operator may still do everything`;
   if (after === null) return `loses ${before}, and may no longer see the timeline`;
   return `${before} becomes ${after}`;
 }
@@ -62,6 +66,7 @@ export function merge(base: Permissions, mine: Permissions, theirs: Permissions)
 
 /** Returns only the lists that differ: a list that is left out stays as it is. */
 export function changedLists(before: Permissions, after: Permissions): Partial<Permissions> {
-  const differs = (list: List): boolean => before[list].length !== after[list].length || before[list].some((user) => !after[list].includes(user));
+  const differs = (list: List): boolean =>
+    before[list].length !== after[list].length || before[list].some((user) => !after[list].includes(user));
   return Object.fromEntries(LISTS.filter(differs).map((list) => [list, after[list]]));
 }

@@ -21,7 +21,13 @@ export function axisPlace(away: bigint, reach: number): number {
 /** Returns the distances that are labelled on an axis of that reach. */
 export function axisTicks(reach: number): { micros: bigint; name: string }[] {
   const all: [number, string][] = [
-    [60, '1 min'], [3_600, '1 h'], [86_400, '1 day'], [2_629_746, '1 month'], [31_556_952, '1 year'], [3_155_695_200, '100 years'], [31_556_952_000, '1,000 years'],
+    [60, '1 min'],
+    [3_600, '1 h'],
+    [86_400, '1 day'],
+    [2_629_746, '1 month'],
+    [31_556_952, '1 year'],
+    [3_155_695_200, '100 years'],
+    [31_556_952_000, '1,000 years'],
   ];
   const fit = all.filter(([seconds]) => seconds * 1_000_000 <= reach * 0.8);
   const ticks: { micros: bigint; name: string }[] = [];

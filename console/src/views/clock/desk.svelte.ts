@@ -88,7 +88,9 @@ export class Desk {
     this.busy = deed;
     this.error = null;
     try {
-      const body = await call<ClockBody & { status: string }>('POST', `v1/${deed}`, { body: { timeline_id: this.timeline, ...parameters } });
+      const body = await call<ClockBody & { status: string }>('POST', `v1/${deed}`, {
+        body: { timeline_id: this.timeline, ...parameters },
+      });
       clock.take(body);
       if (MOVES.includes(deed)) {
         this.before = was && { ...was, generation: body.generation, told: body.status };

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { fileName, hexLines, size, took } from './answer';
 import { foldedBelow, linesOf, shownLines } from './json-lines';
 
-const textOf = (value: unknown): string => linesOf(value).map((line) => '  '.repeat(line.depth) + line.pieces.map((piece) => piece.text).join('')).join('\n');
+const textOf = (value: unknown): string =>
+  linesOf(value)
+    .map((line) => '  '.repeat(line.depth) + line.pieces.map((piece) => piece.text).join(''))
+    .join('\n');
 
 describe('JSON as lines', () => {
   it('is what JSON.stringify writes', () => {
@@ -14,7 +17,9 @@ describe('JSON as lines', () => {
 
   it('folds to the line that closes', () => {
     const lines = linesOf({ a: [1, 2], b: { c: 3 } });
-    expect(shownLines(lines, new Set([1])).map((index) => lines[index]!.pieces.map((piece) => piece.text).join(''))).toEqual(['{', '"a": [', '"b": {', '"c": 3', '}', '}']);
+    expect(
+      shownLines(lines, new Set([1])).map((index) => lines[index]!.pieces.map((piece) => piece.text).join('')),
+    ).toEqual(['{', '"a": [', '"b": {', '"c": 3', '}', '}']);
     expect(shownLines(lines, new Set([0]))).toEqual([0]);
     expect([...foldedBelow(lines, 1)]).toEqual([1, 5]);
     expect(lines[1]?.inside).toBe('2 items');

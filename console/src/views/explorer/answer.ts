@@ -21,9 +21,23 @@ export function took(ms: number): string {
 
 /** HTTP/2 has no reason phrases, so they are told here. */
 const REASONS: Record<number, string> = {
-  200: 'OK', 201: 'Created', 304: 'Not Modified', 400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found', 405: 'Method Not Allowed',
-  409: 'Conflict', 412: 'Precondition Failed', 413: 'Content Too Large', 415: 'Unsupported Media Type', 422: 'Unprocessable Content', 429: 'Too Many Requests',
-  500: 'Internal Server Error', 502: 'Bad Gateway', 503: 'Service Unavailable',
+  200: 'OK',
+  201: 'Created',
+  304: 'Not Modified',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  409: 'Conflict',
+  412: 'Precondition Failed',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
 };
 
 export function reason(status: number, told: string): string {
@@ -50,7 +64,18 @@ export function hexLines(bytes: Uint8Array, most = 2_048): string {
 
 /** Returns a name under which an answer is saved. */
 export function fileName(operation: string, type: string): string {
-  const ends: [RegExp, string][] = [[/json$/, 'json'], [/ndjson/, 'ndjson'], [/csv/, 'csv'], [/calendar/, 'ics'], [/event-stream|plain/, 'txt'], [/octet/, 'bin']];
-  const end = /ndjson/.test(type) ? 'ndjson' : /geo\+json/.test(type) ? 'geojson' : (ends.find(([shape]) => shape.test(type.split(';')[0] ?? ''))?.[1] ?? 'txt');
+  const ends: [RegExp, string][] = [
+    [/json$/, 'json'],
+    [/ndjson/, 'ndjson'],
+    [/csv/, 'csv'],
+    [/calendar/, 'ics'],
+    [/event-stream|plain/, 'txt'],
+    [/octet/, 'bin'],
+  ];
+  const end = /ndjson/.test(type)
+    ? 'ndjson'
+    : /geo\+json/.test(type)
+      ? 'geojson'
+      : (ends.find(([shape]) => shape.test(type.split(';')[0] ?? ''))?.[1] ?? 'txt');
   return `${operation.replace(/[^\w-]+/g, '-')}.${end}`;
 }

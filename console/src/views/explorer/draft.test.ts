@@ -1,6 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { addressOf, draftOf, emptyDraft, exampleDraft, issuesOf, rawOf, readJson, valuesOf, withoutSecrets, type Draft } from './draft';
+import {
+  addressOf,
+  draftOf,
+  emptyDraft,
+  exampleDraft,
+  issuesOf,
+  rawOf,
+  readJson,
+  valuesOf,
+  withoutSecrets,
+  type Draft,
+} from './draft';
 import { controlOf, operationsOf, variantsOf, type Document, type Operation } from './openapi';
 import { addressPart, requestOf } from './request';
 
@@ -42,7 +53,9 @@ describe('the document', () => {
   it('has examples that its own schemas allow', () => {
     const wrong = operations.flatMap((operation) => {
       const filled = exampleDraft(operation, emptyDraft(operation), schemas);
-      return issuesOf(operation, filled, schemas).filter((issue) => issue.message !== 'This is needed.' && issue.pointer !== 'file').map((issue) => `${operation.id} ${issue.pointer} ${issue.message}`);
+      return issuesOf(operation, filled, schemas)
+        .filter((issue) => issue.message !== 'This is needed.' && issue.pointer !== 'file')
+        .map((issue) => `${operation.id} ${issue.pointer} ${issue.message}`);
     });
     // What to erase was made before, so it cannot have an example.
     expect(wrong.filter((text) => !text.startsWith('erase_data'))).toEqual([]);
@@ -58,10 +71,15 @@ describe('a draft', () => {
       const kept = operation.id === 'encrypt_data' || data === undefined ? rest : { ...rest, data };
       // Where all that was filled in is secret, nothing is left.
       const input = Array.isArray(draft.input) ? draft.input : Object.keys(kept).length > 0 ? kept : undefined;
-      expect({ id: operation.id, input: back.input, extras: text(back.extras) }).toEqual({ id: operation.id, input, extras: text(draft.extras) });
+      expect({ id: operation.id, input: back.input, extras: text(back.extras) }).toEqual({
+        id: operation.id,
+        input,
+        extras: text(draft.extras),
+      });
     }
   });
-  const text = (extras: Record<string, unknown>): Record<string, string> => Object.fromEntries(Object.entries(extras).map(([name, value]) => [name, String(value)]));
+  const text = (extras: Record<string, unknown>): Record<string, string> =>
+    Object.fromEntries(Object.entries(extras).map(([name, value]) => [name, String(value)]));
 
   it('keeps texts that look like other things, and names that the address has for itself', () => {
     const operation = find('set_anchor');
@@ -72,7 +90,12 @@ describe('a draft', () => {
   it('never has a secret in its address or in what is kept', () => {
     for (const id of ['encrypt_data', 'decrypt_data']) {
       const operation = find(id);
-      const draft: Draft = { ...example(id), input: { timeline_id: 'main', encryption_key: 'hush-hush', data: { a: 'hush too' } }, raw: '{"encryption_key": "hush-hush"}', extras: { 'header/Idempotency-Key': 'once' } };
+      const draft: Draft = {
+        ...example(id),
+        input: { timeline_id: 'main', encryption_key: 'hush-hush', data: { a: 'hush too' } },
+        raw: '{"encryption_key": "hush-hush"}',
+        extras: { 'header/Idempotency-Key': 'once' },
+      };
       expect(JSON.stringify(addressOf(operation, draft, schemas))).not.toMatch(/hush|once/);
       expect(JSON.stringify(withoutSecrets(operation, draft, schemas))).not.toContain('hush-hush');
       expect(valuesOf(withoutSecrets(operation, draft, schemas))['timeline_id']).toBe('main');
@@ -81,9 +104,15 @@ describe('a draft', () => {
   });
 
   it('shows JSON that is not finished in its place, and says where it stops', () => {
-    const draft: Draft = { ...emptyDraft(find('encrypt_data')), input: { timeline_id: 'main' }, broken: { data: '{"a": ' } };
+    const draft: Draft = {
+      ...emptyDraft(find('encrypt_data')),
+      input: { timeline_id: 'main' },
+      broken: { data: '{"a": ' },
+    };
     expect(rawOf(draft)).toBe('{\n  "timeline_id": "main",\n  "data": {"a": \n}');
-    expect(issuesOf(find('encrypt_data'), draft, schemas).find((issue) => issue.pointer === '#/data')?.message).toMatch(/JSON/);
+    expect(issuesOf(find('encrypt_data'), draft, schemas).find((issue) => issue.pointer === '#/data')?.message).toMatch(
+      /JSON/,
+    );
     expect(readJson('{"a": 1,}')).toHaveProperty('wrong');
     expect(readJson('')).toEqual({ value: undefined });
   });
@@ -91,8 +120,15 @@ describe('a draft', () => {
 
 describe('a request', () => {
   it('of a look is a QUERY with a body, or a GET with a query string', () => {
-    const draft: Draft = { ...emptyDraft(find('monitor_events')), input: { location: 'a b', time_range: '../..', limit: 5 } };
-    expect(requestOf(find('monitor_events'), draft)).toMatchObject({ method: 'QUERY', json: { limit: 5 }, headers: { 'Content-Type': 'application/json' } });
+    const draft: Draft = {
+      ...emptyDraft(find('monitor_events')),
+      input: { location: 'a b', time_range: '../..', limit: 5 },
+    };
+    expect(requestOf(find('monitor_events'), draft)).toMatchObject({
+      method: 'QUERY',
+      json: { limit: 5 },
+      headers: { 'Content-Type': 'application/json' },
+    });
     const get = requestOf(find('monitor_events'), { ...draft, isInQueryString: true });
     expect(get.method).toBe('GET');
     expect(get.json).toBeUndefined();
@@ -101,9 +137,15 @@ describe('a request', () => {
 
   it('puts paths and headers together so that nothing gets out of its place', () => {
     const extras = { 'path/timeline_id': '../x?y#z', 'path/tile': 'entries/000.p/1' };
-    expect(requestOf(find('tile'), { ...emptyDraft(find('tile')), extras }).path).toBe('timeline/..%2Fx%3Fy%23z/tile/entries/000.p/1');
+    expect(requestOf(find('tile'), { ...emptyDraft(find('tile')), extras }).path).toBe(
+      'timeline/..%2Fx%3Fy%23z/tile/entries/000.p/1',
+    );
     const header = { 'header/If-Match': '"a"\r\nX-Other: b' };
-    expect(requestOf(find('set_access_control'), { ...emptyDraft(find('set_access_control')), extras: header }).headers['If-Match']).toBe('"a" X-Other: b');
+    expect(
+      requestOf(find('set_access_control'), { ...emptyDraft(find('set_access_control')), extras: header }).headers[
+        'If-Match'
+      ],
+    ).toBe('"a" X-Other: b');
   });
 
   it('sends JSON that is none as it stands, so that the service can judge', () => {

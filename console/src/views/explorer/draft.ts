@@ -29,14 +29,23 @@ export const keyOf = (field: Field): string => `${field.where}/${field.name}`;
 export function emptyDraft(operation: Operation): Draft {
   const isStream = operation.answers[0] === 'text/event-stream';
   return {
-    input: undefined, extras: {}, broken: {}, raw: null, variant: 0, isInQueryString: isStream,
-    accept: '', fileType: operation.fileTypes[0] ?? '', file: null,
+    input: undefined,
+    extras: {},
+    broken: {},
+    raw: null,
+    variant: 0,
+    isInQueryString: isStream,
+    accept: '',
+    fileType: operation.fileTypes[0] ?? '',
+    file: null,
   };
 }
 
 /** Returns the fields' values of a draft's JSON. */
 export function valuesOf(draft: Draft): Values {
-  return typeof draft.input === 'object' && draft.input !== null && !Array.isArray(draft.input) ? (draft.input as Values) : {};
+  return typeof draft.input === 'object' && draft.input !== null && !Array.isArray(draft.input)
+    ? (draft.input as Values)
+    : {};
 }
 
 /** Returns the JSON with one field changed; undefined takes it away, and the last one takes all away. */
@@ -67,7 +76,12 @@ export function readJson(text: string): { value: unknown } | { wrong: string } {
   } catch (error) {
     const told = error instanceof Error ? error.message : '';
     const at = /position (\d+)/.exec(told)?.[1];
-    if (at === undefined) return { wrong: /end of/i.test(told) ? 'The JSON ends too early: a bracket or a quotation mark is missing.' : 'This is no JSON.' };
+    if (at === undefined)
+      return {
+        wrong: /end of/i.test(told)
+          ? 'The JSON ends too early: a bracket or a quotation mark is missing.'
+          : 'This is no JSON.',
+      };
     const before = text.slice(0, Number(at)).split('\n');
     return { wrong: `This is no JSON: look at line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}.` };
   }
@@ -84,7 +98,8 @@ export function issuesOf(operation: Operation, draft: Draft, schemas: Schemas): 
       issues.push(...validate(field.schema, value, schemas, keyOf(field)));
     }
   }
-  if (operation.fileTypes.length > 0 && draft.file === null) issues.push({ pointer: 'file', message: 'Choose a file.' });
+  if (operation.fileTypes.length > 0 && draft.file === null)
+    issues.push({ pointer: 'file', message: 'Choose a file.' });
   if (operation.input === null) return issues;
   if (draft.raw !== null) {
     const read = readJson(draft.raw);
@@ -96,7 +111,10 @@ export function issuesOf(operation: Operation, draft: Draft, schemas: Schemas): 
     if ('wrong' in read) issues.push({ pointer: name === '' ? '#' : `#/${name}`, message: read.wrong });
   }
   const broken = issues.map((issue) => issue.pointer);
-  return [...issues, ...inputIssues(operation, draft.input, schemas).filter((issue) => !broken.includes(issue.pointer))];
+  return [
+    ...issues,
+    ...inputIssues(operation, draft.input, schemas).filter((issue) => !broken.includes(issue.pointer)),
+  ];
 }
 
 function inputIssues(operation: Operation, value: unknown, schemas: Schemas): Issue[] {
@@ -115,7 +133,8 @@ export function addressOf(operation: Operation, draft: Draft, schemas: Schemas):
   const found: Record<string, string> = {};
   for (const field of operation.extras) {
     const value = draft.extras[keyOf(field)];
-    if (field.name === 'Idempotency-Key' || isSecret(field.name, field.schema) || value === undefined || value === '') continue;
+    if (field.name === 'Idempotency-Key' || isSecret(field.name, field.schema) || value === undefined || value === '')
+      continue;
     found[addressName(field, operation, schemas)] = String(value);
   }
   const variant = variantsOf(operation, schemas)[draft.variant];
@@ -127,10 +146,12 @@ export function addressOf(operation: Operation, draft: Draft, schemas: Schemas):
     for (const [name, value] of Object.entries(valuesOf(draft))) {
       const field = variant?.fields?.find((candidate) => candidate.name === name);
       if (isSecret(name, field?.schema) || (seals && name === 'data')) continue;
-      found[TAKEN.includes(name) ? `input.${name}` : name] = typeof value === 'string' && isText(field) ? value : JSON.stringify(value);
+      found[TAKEN.includes(name) ? `input.${name}` : name] =
+        typeof value === 'string' && isText(field) ? value : JSON.stringify(value);
     }
   }
-  if (draft.isInQueryString !== emptyDraft(operation).isInQueryString) found['as'] = draft.isInQueryString ? 'query-string' : 'query';
+  if (draft.isInQueryString !== emptyDraft(operation).isInQueryString)
+    found['as'] = draft.isInQueryString ? 'query-string' : 'query';
   if (draft.accept) found['accept'] = draft.accept;
   if (draft.raw !== null) found['form'] = 'json';
   return new URLSearchParams(found).toString().length > ADDRESS_MAX ? {} : found;
@@ -165,7 +186,10 @@ export function draftOf(operation: Operation, params: Record<string, string>, sc
   const whole = params['input'];
   if (whole !== undefined) {
     draft.input = parsed(whole);
-    draft.variant = Math.max(0, variants.findIndex((variant) => variant.fields === null));
+    draft.variant = Math.max(
+      0,
+      variants.findIndex((variant) => variant.fields === null),
+    );
   }
   if (params['as']) draft.isInQueryString = params['as'] === 'query-string';
   if (operation.answers.includes(params['accept'] ?? '')) draft.accept = params['accept'] ?? '';
@@ -189,7 +213,8 @@ export function exampleDraft(operation: Operation, draft: Draft, schemas: Schema
   const filled: Draft = { ...draft, broken: {}, extras: { ...draft.extras } };
   for (const field of operation.extras) {
     const example = exampleOf(field.schema, schemas);
-    if (example !== undefined && field.where !== 'header' && !filled.extras[keyOf(field)]) filled.extras[keyOf(field)] = example;
+    if (example !== undefined && field.where !== 'header' && !filled.extras[keyOf(field)])
+      filled.extras[keyOf(field)] = example;
   }
   const variant = variantsOf(operation, schemas)[draft.variant];
   if (variant) filled.input = filledInput(variant.fields, exampleOf(variant.schema, schemas), valuesOf(draft));
@@ -216,7 +241,12 @@ export function withoutSecrets(operation: Operation, draft: Draft, schemas: Sche
   const secret = (name: string): boolean => isSecret(name, fields.find((field) => field.name === name)?.schema);
   const values = Object.fromEntries(Object.entries(valuesOf(draft)).filter(([name]) => !secret(name)));
   const hasSecret = Object.keys(values).length < Object.keys(valuesOf(draft)).length;
-  const kept: Draft = { ...draft, broken: { ...draft.broken }, extras: { ...draft.extras }, ...(hasSecret ? { input: values } : {}) };
+  const kept: Draft = {
+    ...draft,
+    broken: { ...draft.broken },
+    extras: { ...draft.extras },
+    ...(hasSecret ? { input: values } : {}),
+  };
   const mayHide = fields.some((field) => isSecret(field.name, field.schema));
   if (kept.raw !== null && mayHide) kept.raw = rawOf(kept);
   return kept;

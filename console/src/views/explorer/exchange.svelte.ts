@@ -97,7 +97,9 @@ class Exchanges {
       this.#learn(exchange);
     } catch (error) {
       exchange.state = isAborted(error) ? 'stopped' : 'failed';
-      if (!isAborted(error)) exchange.error = error instanceof Problem ? error : new Problem(0, 'unreachable', 'The connection broke off.', '');
+      if (!isAborted(error))
+        exchange.error =
+          error instanceof Problem ? error : new Problem(0, 'unreachable', 'The connection broke off.', '');
     }
     exchange.tookMs = performance.now() - since;
     this.#forget();
@@ -141,7 +143,10 @@ export const exchanges = new Exchanges();
 async function transmit(request: WireRequest, exchange: Exchange, signal: AbortSignal, since: number): Promise<void> {
   const body = request.file ?? request.text ?? request.json;
   const answer = await send(request.method, request.path, {
-    query: request.query, headers: request.headers, signal, ...(body === undefined ? {} : { body }),
+    query: request.query,
+    headers: request.headers,
+    signal,
+    ...(body === undefined ? {} : { body }),
   });
   exchange.tookMs = performance.now() - since;
   exchange.status = answer.status;
@@ -196,7 +201,8 @@ function collect(value: unknown, found: Record<string, string[]>): void {
   if (Array.isArray(value)) return value.slice(0, SEEN_MAX).forEach((item) => collect(item, found));
   if (typeof value !== 'object' || value === null) return;
   for (const [name, item] of Object.entries(value)) {
-    if (name.endsWith('_id') && typeof item === 'string') found[name] = [item, ...(found[name] ?? []).filter((known) => known !== item)].slice(0, SEEN_MAX);
+    if (name.endsWith('_id') && typeof item === 'string')
+      found[name] = [item, ...(found[name] ?? []).filter((known) => known !== item)].slice(0, SEEN_MAX);
     else collect(item, found);
   }
 }

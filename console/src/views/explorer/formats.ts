@@ -36,10 +36,15 @@ const isLikeDuration = (text: string): boolean => /^[+-]?(P|\d.*[wdhms]$)/.test(
 /** Returns what is wrong with a range, or null. */
 export function rangeIssue(text: string): string | null {
   const parts = splitRange(text);
-  if (parts === null) return 'Write two ends with a slash between, such as 2028-02-01T00:00:00Z/2028-03-01T00:00:00Z; .. is an open end.';
+  if (parts === null)
+    return 'Write two ends with a slash between, such as 2028-02-01T00:00:00Z/2028-03-01T00:00:00Z; .. is an open end.';
   const [start, end] = parts;
-  if (isLikeDuration(start) && isLikeDuration(end)) return 'One end must be a moment; only the other may be a duration.';
-  for (const [name, other, part] of [['start', end, start], ['end', start, end]] as const) {
+  if (isLikeDuration(start) && isLikeDuration(end))
+    return 'One end must be a moment; only the other may be a duration.';
+  for (const [name, other, part] of [
+    ['start', end, start],
+    ['end', start, end],
+  ] as const) {
     if (part === '') return `The ${name} is missing; .. leaves it open.`;
     if (part === '..') continue;
     if (isLikeDuration(part) && other === '..') return `The ${name} is a duration, so the other end must be a moment.`;

@@ -33,7 +33,9 @@ function add(lines: Line[], value: unknown, depth: number, before: Piece[], afte
     return;
   }
   const isList = Array.isArray(value);
-  const items: [string | null, unknown][] = isList ? value.map((item) => [null, item]) : Object.entries(value as object);
+  const items: [string | null, unknown][] = isList
+    ? value.map((item) => [null, item])
+    : Object.entries(value as object);
   const [open, close] = isList ? ['[', ']'] : ['{', '}'];
   if (items.length === 0) {
     lines.push({ depth, pieces: [...before, mark(open + close + after)], end: 0, inside: '' });
@@ -53,7 +55,13 @@ function add(lines: Line[], value: unknown, depth: number, before: Piece[], afte
 function scalar(value: unknown): Piece {
   if (typeof value === 'string') {
     const text = JSON.stringify(value);
-    return { kind: 'text', text: text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}… ${(text.length - TEXT_MAX).toLocaleString('en')} more characters` : text };
+    return {
+      kind: 'text',
+      text:
+        text.length > TEXT_MAX
+          ? `${text.slice(0, TEXT_MAX)}… ${(text.length - TEXT_MAX).toLocaleString('en')} more characters`
+          : text,
+    };
   }
   return { kind: typeof value === 'number' ? 'number' : 'word', text: String(value) };
 }

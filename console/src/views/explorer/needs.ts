@@ -5,16 +5,36 @@ import type { Operation } from './openapi';
 type Need = 'read' | 'write' | 'admin' | 'operator' | 'known' | 'nobody';
 
 const WRITE = [
-  'travel', 'pause-time', 'resume-time', 'fast-forward', 'rewind', 'set-rate', 'set-anchor', 'return-to-anchor', 'import-events',
-  'correct-event', 'manipulate-event', 'encrypt-data', 'POST /v1/events',
+  'travel',
+  'pause-time',
+  'resume-time',
+  'fast-forward',
+  'rewind',
+  'set-rate',
+  'set-anchor',
+  'return-to-anchor',
+  'import-events',
+  'correct-event',
+  'manipulate-event',
+  'encrypt-data',
+  'POST /v1/events',
 ];
 const ADMIN = ['set-access-control', 'access-control', 'access-logs', 'erase-data'];
 const OPERATOR = ['restrict-time-travel', 'restrictions', 'users', 'users/{user_id}'];
-const KNOWN = ['api-keys', 'api-keys/{key_id}', 'timelines', 'sessions', 'sessions/{session_id}', 'log-out', 'set-password'];
+const KNOWN = [
+  'api-keys',
+  'api-keys/{key_id}',
+  'timelines',
+  'sessions',
+  'sessions/{session_id}',
+  'log-out',
+  'set-password',
+];
 
 /** Returns the role that an operation needs on the timeline it is about. */
 export function needOf(operation: Operation): Need {
-  const is = (names: string[]): boolean => names.includes(operation.name) || names.includes(`${operation.method} ${operation.path}`);
+  const is = (names: string[]): boolean =>
+    names.includes(operation.name) || names.includes(`${operation.method} ${operation.path}`);
   if (operation.isOpen || operation.name === 'limits') return 'nobody';
   if (is(OPERATOR)) return 'operator';
   if (is(ADMIN)) return 'admin';
@@ -24,7 +44,16 @@ export function needOf(operation: Operation): Need {
 
 const ROLES = ['read', 'write', 'admin', 'operator'];
 
-const MOVES_CLOCK = ['travel', 'pause-time', 'resume-time', 'fast-forward', 'rewind', 'set-rate', 'set-anchor', 'return-to-anchor'];
+const MOVES_CLOCK = [
+  'travel',
+  'pause-time',
+  'resume-time',
+  'fast-forward',
+  'rewind',
+  'set-rate',
+  'set-anchor',
+  'return-to-anchor',
+];
 
 /** Returns why the service will refuse, in a sentence, or null where nothing is known to speak against it. */
 export function refusalOf(
@@ -32,9 +61,12 @@ export function refusalOf(
   who: { role: string | undefined; timeline: string; isOperator: boolean; level: RestrictionLevel | null },
 ): string | null {
   const touches = MOVES_CLOCK.includes(operation.name) || operation.name === 'manipulate-event';
-  if (touches && (who.level === 'read_only' || who.level === 'no_access')) return 'Your time travel is restricted: you may look at clocks and events, not change them.';
-  if (who.level === 'no_access' && ['clock', 'events', 'anchors', 'paradoxes'].includes(operation.tag)) return 'Your time travel is restricted: you may not look at clocks and events.';
-  if (who.level === 'limited_access' && ['set-rate', 'manipulate-event'].includes(operation.name)) return 'Your time travel is restricted to moments near host time; this is not among what you may do.';
+  if (touches && (who.level === 'read_only' || who.level === 'no_access'))
+    return 'Your time travel is restricted: you may look at clocks and events, not change them.';
+  if (who.level === 'no_access' && ['clock', 'events', 'anchors', 'paradoxes'].includes(operation.tag))
+    return 'Your time travel is restricted: you may not look at clocks and events.';
+  if (who.level === 'limited_access' && ['set-rate', 'manipulate-event'].includes(operation.name))
+    return 'Your time travel is restricted to moments near host time; this is not among what you may do.';
   const need = needOf(operation);
   if (who.isOperator || need === 'known' || need === 'nobody') return null;
   if (need === 'operator') return 'This is for operators of the service, and you are none.';

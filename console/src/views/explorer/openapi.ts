@@ -63,15 +63,44 @@ export interface Operation {
 
 /** Operations of the specification, by the end of their paths, in its order. */
 const SPEC = [
-  'travel', 'set-anchor', 'pause-time', 'resume-time', 'fast-forward', 'rewind', 'monitor-events', 'scan-events',
-  'encrypt-data', 'decrypt-data', 'set-access-control', 'access-logs', 'detect-tampering', 'restrict-time-travel',
-  'manipulate-event', 'monitor-paradox', 'check-timeline', 'GET /timelines', 'GET /timeline/{timeline_id}',
+  'travel',
+  'set-anchor',
+  'pause-time',
+  'resume-time',
+  'fast-forward',
+  'rewind',
+  'monitor-events',
+  'scan-events',
+  'encrypt-data',
+  'decrypt-data',
+  'set-access-control',
+  'access-logs',
+  'detect-tampering',
+  'restrict-time-travel',
+  'manipulate-event',
+  'monitor-paradox',
+  'check-timeline',
+  'GET /timelines',
+  'GET /timeline/{timeline_id}',
 ];
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** Groups in the order in which one meets them; groups that are not named here come after. */
-const TAGS = ['clock', 'anchors', 'events', 'timelines', 'paradoxes', 'proofs', 'data', 'access', 'users', 'api keys', 'sessions', 'service'];
+const TAGS = [
+  'clock',
+  'anchors',
+  'events',
+  'timelines',
+  'paradoxes',
+  'proofs',
+  'data',
+  'access',
+  'users',
+  'api keys',
+  'sessions',
+  'service',
+];
 
 /** Returns the operations of a document: by group, those of the specification first. */
 export function operationsOf(document: Document): Operation[] {
@@ -86,9 +115,12 @@ export function operationsOf(document: Document): Operation[] {
     const index = SPEC.findIndex((name) => name === operation.name || name === `${operation.method} ${operation.path}`);
     return index < 0 ? SPEC.length : index;
   };
-  const group = (operation: Operation): number => (TAGS.includes(operation.tag) ? TAGS.indexOf(operation.tag) : TAGS.length);
+  const group = (operation: Operation): number =>
+    TAGS.includes(operation.tag) ? TAGS.indexOf(operation.tag) : TAGS.length;
   for (const operation of found) operation.isSpec = rank(operation) < SPEC.length;
-  return found.sort((a, b) => group(a) - group(b) || a.tag.localeCompare(b.tag) || rank(a) - rank(b) || a.path.localeCompare(b.path));
+  return found.sort(
+    (a, b) => group(a) - group(b) || a.tag.localeCompare(b.tag) || rank(a) - rank(b) || a.path.localeCompare(b.path),
+  );
 }
 
 function read(path: string, method: string, raw: RawOperation, schemas: Schemas, security: unknown[]): Operation {
@@ -110,22 +142,29 @@ function read(path: string, method: string, raw: RawOperation, schemas: Schemas,
     tag: raw.tags?.[0] ?? 'other',
     isSpec: false,
     isOpen: (raw.security ?? security).length === 0,
-    extras: beside.map((parameter) => ({
-      where: parameter.in as Field['where'],
-      name: parameter.name,
-      schema: resolve(parameter.schema ?? {}, schemas),
-      isRequired: parameter.required === true || parameter.in === 'path',
-      hint: parameter.description ?? '',
-    })).sort((a, b) => Number(a.where === 'header') - Number(b.where === 'header')),
+    extras: beside
+      .map((parameter) => ({
+        where: parameter.in as Field['where'],
+        name: parameter.name,
+        schema: resolve(parameter.schema ?? {}, schemas),
+        isRequired: parameter.required === true || parameter.in === 'path',
+        hint: parameter.description ?? '',
+      }))
+      .sort((a, b) => Number(a.where === 'header') - Number(b.where === 'header')),
     input,
     isInputRequired: raw.requestBody?.required === true,
     fileTypes: isFile ? Object.keys(content) : [],
-    answers: Object.keys(Object.entries(raw.responses ?? {}).find(([status]) => status.startsWith('2'))?.[1].content ?? {}),
+    answers: Object.keys(
+      Object.entries(raw.responses ?? {}).find(([status]) => status.startsWith('2'))?.[1].content ?? {},
+    ),
   };
 }
 
 function nameOf(path: string): string {
-  const words = path.replace(/^\/v\d+/, '').split('/').filter((word) => word !== '');
+  const words = path
+    .replace(/^\/v\d+/, '')
+    .split('/')
+    .filter((word) => word !== '');
   return words.length === 1 ? words[0]! : words.join('/');
 }
 
@@ -134,7 +173,9 @@ function asObject(parameters: RawParameter[]): Schema {
     type: 'object',
     additionalProperties: false,
     required: parameters.filter((parameter) => parameter.required).map((parameter) => parameter.name),
-    properties: Object.fromEntries(parameters.map(({ name, schema, description }) => [name, { ...schema, ...(description ? { description } : {}) }])),
+    properties: Object.fromEntries(
+      parameters.map(({ name, schema, description }) => [name, { ...schema, ...(description ? { description } : {}) }]),
+    ),
   };
 }
 
@@ -167,7 +208,9 @@ function fieldsOf(schema: Schema, schemas: Schemas): Field[] {
   // What the document gives an example of is what is filled in most.
   const isUsual = (field: Field): boolean => field.schema.example !== undefined || field.name === 'dry_run';
   const rank = (field: Field): number =>
-    field.isRequired ? required.indexOf(field.name) : required.length + (LAST.includes(field.name) ? 2 : isUsual(field) ? 0 : 1);
+    field.isRequired
+      ? required.indexOf(field.name)
+      : required.length + (LAST.includes(field.name) ? 2 : isUsual(field) ? 0 : 1);
   return fields.sort((a, b) => rank(a) - rank(b));
 }
 
@@ -181,7 +224,19 @@ export function isInInput(name: string, variant: Variant | undefined): boolean {
 
 /** How a field is asked for. */
 export type Control =
-  | 'timestamp' | 'duration' | 'range' | 'timeline' | 'select' | 'boolean' | 'number' | 'words' | 'choices' | 'json' | 'secret' | 'long' | 'text';
+  | 'timestamp'
+  | 'duration'
+  | 'range'
+  | 'timeline'
+  | 'select'
+  | 'boolean'
+  | 'number'
+  | 'words'
+  | 'choices'
+  | 'json'
+  | 'secret'
+  | 'long'
+  | 'text';
 
 const TIMELINE_NAMES = ['timeline_id', 'fork_of', 'a', 'b'];
 const EXAMPLE_OF_TIMESTAMP = /^[+-]?\d{4,6}-\d{2}-\d{2}T[\d:.]+Z$/;
@@ -196,15 +251,21 @@ export function controlOf(field: Field): Control {
     if (items?.enum) return 'choices';
     return items && typesOf(items).includes('string') && typesOf(items).length === 1 ? 'words' : 'json';
   }
-  if (types.length === 0 && (schema.anyOf ?? schema.oneOf ?? []).every((variant) => variant.pattern ?? variant.const) && (schema.anyOf ?? schema.oneOf)) return 'text';
+  if (
+    types.length === 0 &&
+    (schema.anyOf ?? schema.oneOf ?? []).every((variant) => variant.pattern ?? variant.const) &&
+    (schema.anyOf ?? schema.oneOf)
+  )
+    return 'text';
   if (types.length === 0 || types.includes('object') || schema.oneOf) return 'json';
   if (types.includes('boolean')) return 'boolean';
   if (types.length === 1 && (types[0] === 'integer' || types[0] === 'number')) return 'number';
   const example = typeof schema.example === 'string' ? schema.example : '';
-  if (schema.format === 'timestamp' || schema.format === 'expiry' || EXAMPLE_OF_TIMESTAMP.test(example)) return 'timestamp';
+  if (schema.format === 'timestamp' || schema.format === 'expiry' || EXAMPLE_OF_TIMESTAMP.test(example))
+    return 'timestamp';
   if (schema.format === 'length-of-time') return 'duration';
   if (schema.format === 'time-range' || name === 'time_range') return 'range';
-  if (TIMELINE_NAMES.includes(name) && example !== '' || name === 'timeline_id') return 'timeline';
+  if ((TIMELINE_NAMES.includes(name) && example !== '') || name === 'timeline_id') return 'timeline';
   return (schema.maxLength ?? 0) > 2_000 && schema.format !== 'mapping' ? 'long' : 'text';
 }
 
@@ -224,6 +285,15 @@ export function kindOf(field: Field): string {
   if (schema.format === 'expiry') return 'timestamp';
   if (schema.format && ['timestamp', 'cursor', 'mapping'].includes(schema.format)) return schema.format;
   if (schema.enum) return 'choice';
-  const names: Record<string, string> = { string: 'text', integer: 'whole number', array: 'list', boolean: 'true or false' };
-  return typesOf(schema).map((type) => names[type] ?? type).join(' or ') || 'JSON';
+  const names: Record<string, string> = {
+    string: 'text',
+    integer: 'whole number',
+    array: 'list',
+    boolean: 'true or false',
+  };
+  return (
+    typesOf(schema)
+      .map((type) => names[type] ?? type)
+      .join(' or ') || 'JSON'
+  );
 }

@@ -19,7 +19,15 @@ export interface WireRequest {
 
 /** Returns the request of a draft. */
 export function requestOf(operation: Operation, draft: Draft): WireRequest {
-  const request: WireRequest = { method: operation.method, path: '', query: {}, headers: {}, json: undefined, text: null, file: null };
+  const request: WireRequest = {
+    method: operation.method,
+    path: '',
+    query: {},
+    headers: {},
+    json: undefined,
+    text: null,
+    file: null,
+  };
   const inPath: Record<string, string> = {};
   for (const field of operation.extras) {
     const value = draft.extras[keyOf(field)];
@@ -30,7 +38,8 @@ export function requestOf(operation: Operation, draft: Draft): WireRequest {
   }
   request.path = pathOf(operation, inPath);
   if (draft.accept) request.headers['Accept'] = draft.accept;
-  else if (operation.answers[0] && operation.answers[0] !== 'application/json') request.headers['Accept'] = operation.answers[0];
+  else if (operation.answers[0] && operation.answers[0] !== 'application/json')
+    request.headers['Accept'] = operation.answers[0];
   if (operation.fileTypes.length > 0) {
     request.file = draft.file;
     request.headers['Content-Type'] = draft.fileType || 'application/octet-stream';
@@ -57,7 +66,11 @@ function addInput(operation: Operation, draft: Draft, request: WireRequest): voi
   if (isLook && (draft.isInQueryString || isEmpty)) {
     const values = 'value' in read && typeof read.value === 'object' && read.value !== null ? read.value : {};
     for (const [name, value] of Object.entries(values)) {
-      request.query[name] = Array.isArray(value) ? value.join(',') : typeof value === 'object' ? JSON.stringify(value) : String(value);
+      request.query[name] = Array.isArray(value)
+        ? value.join(',')
+        : typeof value === 'object'
+          ? JSON.stringify(value)
+          : String(value);
     }
     return;
   }

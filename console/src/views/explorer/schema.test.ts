@@ -9,7 +9,11 @@ const schemas: Schemas = {
   Effect: {
     oneOf: [
       { type: 'object', required: ['kind'], properties: { kind: { type: 'string', enum: ['cancel'] } } },
-      { type: 'object', required: ['kind', 'duration'], properties: { kind: { type: 'string', enum: ['delay'] }, duration: { type: 'string', example: '2h' } } },
+      {
+        type: 'object',
+        required: ['kind', 'duration'],
+        properties: { kind: { type: 'string', enum: ['delay'] }, duration: { type: 'string', example: '2h' } },
+      },
     ],
   },
 };
@@ -25,18 +29,29 @@ const body: Schema = {
     scopes: { type: ['array', 'null'], items: { type: 'string', enum: ['a', 'b'] }, maxItems: 2, uniqueItems: true },
   },
 };
-const told = (value: unknown): string[] => validate(body, value, schemas).map((issue) => `${issue.pointer} ${issue.message}`);
+const told = (value: unknown): string[] =>
+  validate(body, value, schemas).map((issue) => `${issue.pointer} ${issue.message}`);
 
 describe('validation', () => {
   it('says nothing of what is right, and takes null as left out', () => {
-    expect(told({ timeline_id: 'main', limit: null, on_paradox: 'tell', effect: { kind: 'delay', duration: '2h' }, scopes: ['a'] })).toEqual([]);
+    expect(
+      told({
+        timeline_id: 'main',
+        limit: null,
+        on_paradox: 'tell',
+        effect: { kind: 'delay', duration: '2h' },
+        scopes: ['a'],
+      }),
+    ).toEqual([]);
     expect(told({ timeline_id: 'main', on_paradox: null, effect: null })).toEqual([]);
   });
 
   it('says what would be right, where', () => {
     expect(told({})).toEqual(['#/timeline_id This is needed.']);
     expect(told({ timeline_id: null })).toEqual(['#/timeline_id This is needed.']);
-    expect(told({ timeline_id: '-a' })).toEqual(['#/timeline_id Use 1 to 128 letters, digits or . _ - : @, and begin with a letter or digit.']);
+    expect(told({ timeline_id: '-a' })).toEqual([
+      '#/timeline_id Use 1 to 128 letters, digits or . _ - : @, and begin with a letter or digit.',
+    ]);
     expect(told({ timeline_id: 'system' })[0]).toMatch(/service's own/);
     expect(told({ timeline_id: 'main', limit: 5000 })).toEqual(['#/limit Use 1 to 1,000.']);
     expect(told({ timeline_id: 'main', limit: '5' })).toEqual(['#/limit This must be a whole number.']);
@@ -62,12 +77,17 @@ describe('validation', () => {
     };
     expect(validate(erase, { data_id: 'd' }, {})).toEqual([]);
     for (const value of [{}, { data_id: 'd', event_id: 'e' }]) {
-      expect(validate(erase, value, {})).toEqual([{ pointer: '#', message: 'Give one of data_id or event_id, and only one.' }]);
+      expect(validate(erase, value, {})).toEqual([
+        { pointer: '#', message: 'Give one of data_id or event_id, and only one.' },
+      ]);
     }
   });
 
   it('keeps what is said beside a reference', () => {
-    expect(resolve(body.properties!['on_paradox']!, schemas)).toMatchObject({ enum: ['tell', 'refuse'], description: 'What then.' });
+    expect(resolve(body.properties!['on_paradox']!, schemas)).toMatchObject({
+      enum: ['tell', 'refuse'],
+      description: 'What then.',
+    });
   });
 
   it('makes examples that are valid', () => {
@@ -79,7 +99,13 @@ describe('validation', () => {
 
 describe('formats', () => {
   it('of timestamps ask for what is missing', () => {
-    for (const right of ['2028-02-29T08:30:00Z', '-000043-03-15T00:00:00Z', '2028-02-29T08:30:00.5+02:00', '2028-02-29T08:30:00+01:00[Europe/Paris]']) expect(timestampIssue(right)).toBeNull();
+    for (const right of [
+      '2028-02-29T08:30:00Z',
+      '-000043-03-15T00:00:00Z',
+      '2028-02-29T08:30:00.5+02:00',
+      '2028-02-29T08:30:00+01:00[Europe/Paris]',
+    ])
+      expect(timestampIssue(right)).toBeNull();
     expect(timestampIssue('2028-02-29')).toBe('Add a time and a zone: 2028-02-29T00:00:00Z');
     expect(timestampIssue('2028-02-29T08:30:00')).toBe('Add a zone: 2028-02-29T08:30:00Z is UTC.');
     expect(timestampIssue('-0043-03-15T00:00:00Z')).toBe('Years before 0 have six digits: -000043-03-15T00:00:00Z');
@@ -88,17 +114,23 @@ describe('formats', () => {
   });
 
   it('of durations are those of the service', () => {
-    for (const right of ['90m', '1.5h', '1d12h', '2w', 'PT2H', 'P1M', 'P1Y2M10DT2H30M', 'P2W', 'PT0.5S']) expect(durationIssue(right)).toBeNull();
-    for (const wrong of ['', 'P', 'PT', '1h1d', '0s', '-1h', '90', 'm', '1 h', 'P1.5Y']) expect(durationIssue(wrong)).not.toBeNull();
+    for (const right of ['90m', '1.5h', '1d12h', '2w', 'PT2H', 'P1M', 'P1Y2M10DT2H30M', 'P2W', 'PT0.5S'])
+      expect(durationIssue(right)).toBeNull();
+    for (const wrong of ['', 'P', 'PT', '1h1d', '0s', '-1h', '90', 'm', '1 h', 'P1.5Y'])
+      expect(durationIssue(wrong)).not.toBeNull();
   });
 
   it('of ranges name the end that is wrong', () => {
-    for (const right of ['../..', '2028-01-01T00:00:00Z/..', '1d/2028-01-01T00:00:00Z', '2028-01-01T00:00:00Z/P1M']) expect(rangeIssue(right)).toBeNull();
+    for (const right of ['../..', '2028-01-01T00:00:00Z/..', '1d/2028-01-01T00:00:00Z', '2028-01-01T00:00:00Z/P1M'])
+      expect(rangeIssue(right)).toBeNull();
     expect(rangeIssue('2028-01-01T00:00:00Z')).toMatch(/slash/);
     expect(rangeIssue('../2028-01-01')).toMatch(/^The end: Add a time/);
     expect(rangeIssue('1d/..')).toMatch(/must be a moment/);
     expect(rangeIssue('2028-01-02T00:00:00Z/2028-01-01T00:00:00Z')).toBe('The end is before the start.');
-    expect(splitRange('2028-01-01T00:00:00+01:00[Europe/Paris]/..')).toEqual(['2028-01-01T00:00:00+01:00[Europe/Paris]', '..']);
+    expect(splitRange('2028-01-01T00:00:00+01:00[Europe/Paris]/..')).toEqual([
+      '2028-01-01T00:00:00+01:00[Europe/Paris]',
+      '..',
+    ]);
   });
 });
 

@@ -71,7 +71,12 @@ function typeOf(value: unknown): string {
 }
 
 const NAMES: Record<string, string> = {
-  string: 'a text', integer: 'a whole number', number: 'a number', boolean: 'true or false', array: 'a list', object: 'an object',
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
 };
 
 const count = (value: number): string => value.toLocaleString('en');
@@ -80,13 +85,16 @@ const list = (words: string[], last = 'or'): string =>
 
 /** Patterns of the document, in words. */
 const IN_WORDS: Record<string, string> = {
-  '^[0-9A-Za-z][0-9A-Za-z._:@-]{0,127}$': 'Use 1 to 128 letters, digits or . _ - : @, and begin with a letter or digit.',
+  '^[0-9A-Za-z][0-9A-Za-z._:@-]{0,127}$':
+    'Use 1 to 128 letters, digits or . _ - : @, and begin with a letter or digit.',
   '^[a-z_]{1,64}$': 'Use small letters and underscores, as in unauthorized_access_attempt.',
   '^[!-~]+$': 'Use visible ASCII characters, without blanks.',
   '^[0-9]{1,19}$': 'Use digits only.',
   '[^\\s]': 'Blanks alone are no place.',
-  '^(full|quick|tail:[1-9][0-9]{0,17}|sample:([1-9][0-9]{0,4}|100000))$': 'Use full, quick, tail:100 for the last hundred, or sample:100 for a hundred at random.',
-  '^(clock|events|interventions|paradoxes)(,(clock|events|interventions|paradoxes)){0,3}$': 'Use clock, events, interventions or paradoxes, with commas between.',
+  '^(full|quick|tail:[1-9][0-9]{0,17}|sample:([1-9][0-9]{0,4}|100000))$':
+    'Use full, quick, tail:100 for the last hundred, or sample:100 for a hundred at random.',
+  '^(clock|events|interventions|paradoxes)(,(clock|events|interventions|paradoxes)){0,3}$':
+    'Use clock, events, interventions or paradoxes, with commas between.',
   '^(observations)$': 'Use observations.',
   '^ *(observations) *(, *(observations) *)*$': 'Use observations.',
   '^[!-~]{1,128}$': 'Use 1 to 128 visible ASCII characters, without blanks.',
@@ -97,7 +105,10 @@ const IN_WORDS: Record<string, string> = {
 /** Says what a pattern asks for, where people would not see it from the pattern. */
 export function inWords(pattern: string): string | undefined {
   // The kinds of paradoxes, each by its name or its number.
-  if (pattern.includes('causal_cycle')) return pattern.includes(',') ? 'Use kinds such as P02 or causal_cycle, with commas between.' : 'Use a kind such as P02 or causal_cycle.';
+  if (pattern.includes('causal_cycle'))
+    return pattern.includes(',')
+      ? 'Use kinds such as P02 or causal_cycle, with commas between.'
+      : 'Use a kind such as P02 or causal_cycle.';
   // Tiles, whose paths the C2SP specification makes.
   if (pattern.includes('entries')) return 'Use a level and a tile, as in 0/000 or entries/x001/067.';
   return IN_WORDS[pattern];
@@ -114,12 +125,14 @@ export function validate(schema: Schema, value: unknown, schemas: Schemas, point
     return own(`Use ${list(resolved.enum.filter((item) => item !== null).map(String))}.`);
   }
   if (resolved.const !== undefined && resolved.const !== value) return own(`Use ${String(resolved.const)}.`);
-  if (resolved.not && validate(resolved.not, value, schemas).length === 0) return own(`${String(value)} is the service's own and cannot be used here.`);
+  if (resolved.not && validate(resolved.not, value, schemas).length === 0)
+    return own(`${String(value)} is the service's own and cannot be used here.`);
   const issues: Issue[] = [];
   if (typeof value === 'string') issues.push(...textIssues(resolved, value).map((message) => ({ pointer, message })));
   if (typeof value === 'number') issues.push(...numberIssues(resolved, value).map((message) => ({ pointer, message })));
   if (Array.isArray(value)) issues.push(...listIssues(resolved, value, schemas, pointer));
-  else if (typeof value === 'object' && value !== null) issues.push(...objectIssues(resolved, value as Record<string, unknown>, schemas, pointer));
+  else if (typeof value === 'object' && value !== null)
+    issues.push(...objectIssues(resolved, value as Record<string, unknown>, schemas, pointer));
   if (issues.length === 0) issues.push(...choiceIssues(resolved, value, schemas, pointer));
   return issues;
 }
@@ -146,7 +159,10 @@ function textIssues(schema: Schema, value: string): string[] {
     return [`Use at most ${count(schema.maxLength)} characters; there are ${count(length)}.`];
   }
   if (schema.pattern !== undefined && !matches(schema.pattern, value)) {
-    return [inWords(schema.pattern) ?? `This does not look right${typeof schema.example === 'string' ? `: write it as in ${schema.example}` : ''}.`];
+    return [
+      inWords(schema.pattern) ??
+        `This does not look right${typeof schema.example === 'string' ? `: write it as in ${schema.example}` : ''}.`,
+    ];
   }
   const wrong = schema.format === undefined ? null : formatIssue(schema.format, value);
   return wrong === null ? [] : [wrong];
@@ -173,9 +189,12 @@ function numberIssues(schema: Schema, value: number): string[] {
 
 function listIssues(schema: Schema, value: unknown[], schemas: Schemas, pointer: string): Issue[] {
   const issues: Issue[] = [];
-  if (schema.minItems !== undefined && value.length < schema.minItems) issues.push({ pointer, message: `At least ${count(schema.minItems)} is needed.` });
-  if (schema.maxItems !== undefined && value.length > schema.maxItems) issues.push({ pointer, message: `At most ${count(schema.maxItems)}; there are ${count(value.length)}.` });
-  if (schema.uniqueItems && new Set(value.map((item) => JSON.stringify(item))).size < value.length) issues.push({ pointer, message: 'Each may be named once only.' });
+  if (schema.minItems !== undefined && value.length < schema.minItems)
+    issues.push({ pointer, message: `At least ${count(schema.minItems)} is needed.` });
+  if (schema.maxItems !== undefined && value.length > schema.maxItems)
+    issues.push({ pointer, message: `At most ${count(schema.maxItems)}; there are ${count(value.length)}.` });
+  if (schema.uniqueItems && new Set(value.map((item) => JSON.stringify(item))).size < value.length)
+    issues.push({ pointer, message: 'Each may be named once only.' });
   const items = schema.items;
   if (items) value.forEach((item, index) => issues.push(...validate(items, item, schemas, `${pointer}/${index}`)));
   return issues;
@@ -185,15 +204,18 @@ function objectIssues(schema: Schema, value: Record<string, unknown>, schemas: S
   const issues: Issue[] = [];
   const known = schema.properties ?? {};
   for (const name of schema.required ?? []) {
-    if (value[name] === undefined || value[name] === null) issues.push({ pointer: `${pointer}/${escape(name)}`, message: 'This is needed.' });
+    if (value[name] === undefined || value[name] === null)
+      issues.push({ pointer: `${pointer}/${escape(name)}`, message: 'This is needed.' });
   }
   for (const [name, item] of Object.entries(value)) {
     const at = `${pointer}/${escape(name)}`;
     const property = known[name];
     if (item === undefined || (item === null && schema.required?.includes(name))) continue;
     if (property) issues.push(...validate(property, item, schemas, at));
-    else if (schema.additionalProperties === false) issues.push({ pointer: at, message: unknownName(name, Object.keys(known)) });
-    else if (typeof schema.additionalProperties === 'object') issues.push(...validate(schema.additionalProperties, item, schemas, at));
+    else if (schema.additionalProperties === false)
+      issues.push({ pointer: at, message: unknownName(name, Object.keys(known)) });
+    else if (typeof schema.additionalProperties === 'object')
+      issues.push(...validate(schema.additionalProperties, item, schemas, at));
   }
   for (const part of schema.allOf ?? []) issues.push(...validate(part, value, schemas, pointer));
   return issues;
@@ -212,16 +234,30 @@ function choiceIssues(schema: Schema, value: unknown, schemas: Schemas, pointer:
   const meant = variants.findIndex((variant) => isMeant(resolve(variant, schemas), value));
   const kinds = variants.flatMap((variant) => resolve(variant, schemas).properties?.['kind']?.enum ?? []);
   if (meant >= 0) return told[meant]!;
-  if (kinds.length > 0 && typeOf(value) === 'object') return [{ pointer: `${pointer}/kind`, message: `Use ${list(kinds.map(String))}.` }];
+  if (kinds.length > 0 && typeOf(value) === 'object')
+    return [{ pointer: `${pointer}/kind`, message: `Use ${list(kinds.map(String))}.` }];
   const types = variants.flatMap((variant) => typesOf(resolve(variant, schemas)));
   const right = variants.find((variant) => typesOf(resolve(variant, schemas)).includes(typeOf(value)));
   if (right) return validate(right, value, schemas, pointer);
-  return [{ pointer, message: types.length > 0 ? `This must be ${list([...new Set(types)].map((name) => NAMES[name] ?? name))}.` : 'This fits none of the forms that are allowed.' }];
+  return [
+    {
+      pointer,
+      message:
+        types.length > 0
+          ? `This must be ${list([...new Set(types)].map((name) => NAMES[name] ?? name))}.`
+          : 'This fits none of the forms that are allowed.',
+    },
+  ];
 }
 
 function isMeant(variant: Schema, value: unknown): boolean {
   const kinds = variant.properties?.['kind']?.enum;
-  return kinds !== undefined && typeof value === 'object' && value !== null && kinds.includes((value as Record<string, unknown>)['kind']);
+  return (
+    kinds !== undefined &&
+    typeof value === 'object' &&
+    value !== null &&
+    kinds.includes((value as Record<string, unknown>)['kind'])
+  );
 }
 
 function unknownName(name: string, known: string[]): string {

@@ -17,7 +17,9 @@ export function snippet(language: Language, request: WireRequest, base: string, 
 /** Returns a value with words in the places of its secrets. */
 function hidden(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, isSecret(name) ? `YOUR_${name.toUpperCase()}` : item]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, isSecret(name) ? `YOUR_${name.toUpperCase()}` : item]),
+  );
 }
 
 /** Returns a text as one word of a shell. No word of a shell can hold a NUL. */
@@ -26,7 +28,8 @@ const quoteShell = (text: string): string => `'${text.replaceAll('\0', '').repla
 function curl(request: WireRequest, url: string, isOpen: boolean): string {
   const lines = [`curl${request.method === 'GET' ? '' : ` --request ${request.method}`} ${quoteShell(url)}`];
   if (!isOpen) lines.push('--header "Authorization: Bearer $TIMENAV_KEY"');
-  for (const [name, value] of Object.entries(request.headers)) lines.push(`--header ${quoteShell(`${name}: ${value}`)}`);
+  for (const [name, value] of Object.entries(request.headers))
+    lines.push(`--header ${quoteShell(`${name}: ${value}`)}`);
   if (request.headers['Accept'] === 'text/event-stream') lines.push('--no-buffer');
   if (request.file) lines.push(`--data-binary ${quoteShell(`@${request.file.name}`)}`);
   // `--data-raw`, because `--data` reads a file where the text begins with an @.
@@ -36,13 +39,18 @@ function curl(request: WireRequest, url: string, isOpen: boolean): string {
 }
 
 /** Returns a text as a literal of Python. Every escape of JSON is one of Python's too. */
-const quotePython = (text: string): string => JSON.stringify(text).replace(/[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, unicode);
+const quotePython = (text: string): string =>
+  JSON.stringify(text).replace(/[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, unicode);
 const unicode = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 function python(request: WireRequest, url: string, isOpen: boolean): string {
   const isStream = request.headers['Accept'] === 'text/event-stream';
   const isJson = request.json !== undefined;
-  const body = request.file ? `open(${quotePython(request.file.name)}, "rb").read()` : request.text !== null ? `${quotePython(request.text)}.encode()` : 'json.dumps(body).encode()';
+  const body = request.file
+    ? `open(${quotePython(request.file.name)}, "rb").read()`
+    : request.text !== null
+      ? `${quotePython(request.text)}.encode()`
+      : 'json.dumps(body).encode()';
   const headers = [
     ...(isOpen ? [] : ['    "Authorization": "Bearer " + os.environ["TIMENAV_KEY"],']),
     ...Object.entries(request.headers).map(([name, value]) => `    ${quotePython(name)}: ${quotePython(value)},`),
@@ -61,11 +69,14 @@ function python(request: WireRequest, url: string, isOpen: boolean): string {
     `    method=${quotePython(request.method)},`,
     ')',
     'with urlopen(request) as answer:',
-    ...(isStream ? ['    for line in answer:', '        print(line.decode(), end="")'] : [answersJson(request) ? '    print(json.load(answer))' : '    print(answer.read())']),
+    ...(isStream
+      ? ['    for line in answer:', '        print(line.decode(), end="")']
+      : [answersJson(request) ? '    print(json.load(answer))' : '    print(answer.read())']),
   ].join('\n');
 }
 
-const answersJson = (request: WireRequest): boolean => (request.headers['Accept'] ?? 'application/json') === 'application/json';
+const answersJson = (request: WireRequest): boolean =>
+  (request.headers['Accept'] ?? 'application/json') === 'application/json';
 
 function pythonValue(value: unknown, indent = ''): string {
   const inner = `${indent}    `;
@@ -79,7 +90,9 @@ function pythonValue(value: unknown, indent = ''): string {
     ? value.map((item) => pythonValue(item, inner))
     : Object.entries(value as object).map(([name, item]) => `${quotePython(name)}: ${pythonValue(item, inner)}`);
   const [open, close] = isList ? ['[', ']'] : ['{', '}'];
-  return items.length === 0 ? open + close : `${open}\n${items.map((item) => `${inner}${item},`).join('\n')}\n${indent}${close}`;
+  return items.length === 0
+    ? open + close
+    : `${open}\n${items.map((item) => `${inner}${item},`).join('\n')}\n${indent}${close}`;
 }
 
 /** Returns a text as a literal of Rust. A lone surrogate is no character there and travels as U+FFFD, as from a browser. */
@@ -90,7 +103,13 @@ function quoteRust(text: string): string {
     if (char === '"' || char === '\\') quoted += `\\${char}`;
     else if (char === '\n') quoted += '\\n';
     else if (code >= 0xd800 && code <= 0xdfff) quoted += '\\u{fffd}';
-    else if (code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)) quoted += `\\u{${code.toString(16)}}`;
+    else if (
+      code < 0x20 ||
+      (code >= 0x7f && code < 0xa0) ||
+      (code >= 0x2028 && code <= 0x202e) ||
+      (code >= 0x2066 && code <= 0x2069)
+    )
+      quoted += `\\u{${code.toString(16)}}`;
     else quoted += char;
   }
   return `"${quoted}"`;
@@ -101,14 +120,17 @@ const I32_MAX = 2_147_483_647;
 function rustValue(value: unknown, indent: string): string {
   const inner = `${indent}    `;
   if (typeof value === 'string') return quoteRust(value);
-  if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) > I32_MAX) return Math.abs(value) < 2 ** 63 ? `${BigInt(value)}_i64` : `${value.toExponential()}`;
+  if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) > I32_MAX)
+    return Math.abs(value) < 2 ** 63 ? `${BigInt(value)}_i64` : `${value.toExponential()}`;
   if (typeof value !== 'object' || value === null) return String(value);
   const isList = Array.isArray(value);
   const items = isList
     ? value.map((item) => rustValue(item, inner))
     : Object.entries(value as object).map(([name, item]) => `${quoteRust(name)}: ${rustValue(item, inner)}`);
   const [open, close] = isList ? ['[', ']'] : ['{', '}'];
-  return items.length === 0 ? open + close : `${open}\n${items.map((item) => inner + item).join(',\n')}\n${indent}${close}`;
+  return items.length === 0
+    ? open + close
+    : `${open}\n${items.map((item) => inner + item).join(',\n')}\n${indent}${close}`;
 }
 
 const RUST_METHODS: Record<string, string> = { GET: 'Method::GET', POST: 'Method::POST', DELETE: 'Method::DELETE' };
@@ -119,7 +141,9 @@ function rust(request: WireRequest, url: string, isOpen: boolean): string {
   const skipped = request.json === undefined ? '' : 'Content-Type';
   const calls = [
     ...(isOpen ? [] : ['.bearer_auth(std::env::var("TIMENAV_KEY")?)']),
-    ...Object.entries(request.headers).filter(([name]) => name !== skipped).map(([name, value]) => `.header(${quoteRust(name)}, ${quoteRust(value)})`),
+    ...Object.entries(request.headers)
+      .filter(([name]) => name !== skipped)
+      .map(([name, value]) => `.header(${quoteRust(name)}, ${quoteRust(value)})`),
     ...(request.file ? [`.body(std::fs::File::open(${quoteRust(request.file.name)})?)`] : []),
     ...(request.text !== null ? [`.body(${quoteRust(request.text)})`] : []),
     ...(request.json !== undefined ? [`.json(&serde_json::json!(${rustValue(request.json, '        ')}))`] : []),
@@ -133,8 +157,12 @@ function rust(request: WireRequest, url: string, isOpen: boolean): string {
     `    let ${isStream ? 'mut ' : ''}answer = Client::${isStream ? 'builder().timeout(None).build()?' : 'new()'}`,
     `        .request(${method}, ${quoteRust(url)})`,
     ...calls.map((call) => `        ${call}`),
-    ...(isStream ? ['    ;', '    std::io::copy(&mut answer, &mut std::io::stdout())?;'] : ['    ;', '    println!("{}\\n{}", answer.status(), answer.text()?);']),
+    ...(isStream
+      ? ['    ;', '    std::io::copy(&mut answer, &mut std::io::stdout())?;']
+      : ['    ;', '    println!("{}\\n{}", answer.status(), answer.text()?);']),
     '    Ok(())',
     '}',
-  ].join('\n').replace(/\n {4};/, ';');
+  ]
+    .join('\n')
+    .replace(/\n {4};/, ';');
 }

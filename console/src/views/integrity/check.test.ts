@@ -13,13 +13,25 @@ interface Vectors {
   key: { verifier_key: string };
   checkpoints: { size: number; root: string; note: string }[];
 }
-const vectors = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../../test-data/ledger-format-v1.json'), 'utf8')) as Vectors;
+const vectors = JSON.parse(
+  readFileSync(resolve(import.meta.dirname, '../../../../test-data/ledger-format-v1.json'), 'utf8'),
+) as Vectors;
 const noteAt = (size: number): string => vectors.checkpoints.find((each) => each.size === size)!.note;
 const at = (size: number): Checkpoint => readNote(noteAt(size)) as Checkpoint;
 
 function proofOf(index: number): ProofBody {
   const { proof } = vectors.inclusion.find((each) => each.index === index && each.size === 5)!;
-  return { status: '', kind: 'inclusion', position: index, leaf: vectors.leaves[index]!.entry, hashes: proof, size: 5, root: '', checkpoint: noteAt(5), verifier_key: vectors.key.verifier_key };
+  return {
+    status: '',
+    kind: 'inclusion',
+    position: index,
+    leaf: vectors.leaves[index]!.entry,
+    hashes: proof,
+    size: 5,
+    root: '',
+    checkpoint: noteAt(5),
+    verifier_key: vectors.key.verifier_key,
+  };
 }
 const states = (checks: { state: string }[]): string[] => checks.map((check) => check.state);
 
@@ -33,7 +45,11 @@ describe('an entry', () => {
 
   it('is not, where one letter of it is another', async () => {
     const body = proofOf(2);
-    const { checks } = await checkInclusion({ ...body, leaf: body.leaf!.replace('user:ada', 'user:bob') }, 'apollo-11', 2);
+    const { checks } = await checkInclusion(
+      { ...body, leaf: body.leaf!.replace('user:ada', 'user:bob') },
+      'apollo-11',
+      2,
+    );
     expect(checks[1]).toMatchObject({ state: 'bad', told: expect.stringContaining('another root') as string });
     expect(verdictOf(checks)).toBe('bad');
   });
@@ -50,7 +66,11 @@ describe('a checkpoint', () => {
   it('says what it is of, and that it is signed', async () => {
     const { checks } = await checkCheckpoint(noteAt(5), vectors.key.verifier_key, 'apollo-11');
     expect(checks[0]!.told).toBe('It is of the timeline apollo-11, at 5 entries.');
-    expect(states((await checkCheckpoint(noteAt(5).replace('\n5\n', '\n4\n'), vectors.key.verifier_key, 'apollo-11')).checks)).toEqual(['good', 'bad']);
+    expect(
+      states(
+        (await checkCheckpoint(noteAt(5).replace('\n5\n', '\n4\n'), vectors.key.verifier_key, 'apollo-11')).checks,
+      ),
+    ).toEqual(['good', 'bad']);
     expect(states((await checkCheckpoint('nothing', vectors.key.verifier_key, 'apollo-11')).checks)).toEqual(['bad']);
     expect(states((await checkCheckpoint(noteAt(5), 'nothing', 'apollo-11')).checks)).toEqual(['bad']);
   });
@@ -61,11 +81,24 @@ describe('a checkpoint', () => {
     const name = at(5).origin;
     const id = (await sha256(utf8(name), Uint8Array.of(0x0a), typed)).slice(0, 4);
     const newer = `${name}+${toHex(id)}+${toBase64(typed)}`;
-    const told = async (note: string, key: string, retired = ''): Promise<unknown> => (await checkCheckpoint(note, key, 'apollo-11', retired)).checks.at(-1);
-    expect(await told(noteAt(5), newer)).toMatchObject({ state: 'bad', told: expect.stringContaining('the retired one is needed too') as string });
-    expect(await told(noteAt(5), newer, vectors.key.verifier_key)).toMatchObject({ state: 'good', told: `The signature is that of ${name}, by the retired key.` });
-    expect(await told(noteAt(5), vectors.key.verifier_key, newer)).toMatchObject({ state: 'good', told: `The signature is that of ${name}.` });
-    expect(await told(noteAt(5), newer, 'nothing')).toMatchObject({ state: 'bad', told: 'The retired key is none: its parts do not fit each other.' });
+    const told = async (note: string, key: string, retired = ''): Promise<unknown> =>
+      (await checkCheckpoint(note, key, 'apollo-11', retired)).checks.at(-1);
+    expect(await told(noteAt(5), newer)).toMatchObject({
+      state: 'bad',
+      told: expect.stringContaining('the retired one is needed too') as string,
+    });
+    expect(await told(noteAt(5), newer, vectors.key.verifier_key)).toMatchObject({
+      state: 'good',
+      told: `The signature is that of ${name}, by the retired key.`,
+    });
+    expect(await told(noteAt(5), vectors.key.verifier_key, newer)).toMatchObject({
+      state: 'good',
+      told: `The signature is that of ${name}.`,
+    });
+    expect(await told(noteAt(5), newer, 'nothing')).toMatchObject({
+      state: 'bad',
+      told: 'The retired key is none: its parts do not fit each other.',
+    });
     const signature = new Uint8Array(await crypto.subtle.sign({ name: 'Ed25519' }, keys.privateKey, utf8(at(5).text)));
     const both = `${noteAt(5)}— ${name} ${toBase64(concat(id, signature))}\n`;
     expect(await told(both, newer)).toMatchObject({ state: 'good' });
@@ -73,16 +106,31 @@ describe('a checkpoint', () => {
     signature[0]! ^= 1;
     const wrong = `${noteAt(5)}— ${name} ${toBase64(concat(id, signature))}\n`;
     expect(await told(wrong, vectors.key.verifier_key)).toMatchObject({ state: 'good' });
-    expect(await told(wrong, vectors.key.verifier_key, newer)).toMatchObject({ state: 'bad', told: expect.stringContaining('does not fit') as string });
+    expect(await told(wrong, vectors.key.verifier_key, newer)).toMatchObject({
+      state: 'bad',
+      told: expect.stringContaining('does not fit') as string,
+    });
   });
 
   it('that was kept is continued, or is evidence', async () => {
     const { proof } = vectors.consistency.find((each) => each.old === 3 && each.new === 5)!;
-    expect(await checkContinuation(at(3), at(5), proof)).toMatchObject({ state: 'good', told: 'All 3 entries are as they were; 2 entries came after them.' });
+    expect(await checkContinuation(at(3), at(5), proof)).toMatchObject({
+      state: 'good',
+      told: 'All 3 entries are as they were; 2 entries came after them.',
+    });
     expect(await checkContinuation(at(5), at(5), [])).toMatchObject({ state: 'good' });
-    expect(await checkContinuation(at(5), at(3), [])).toMatchObject({ state: 'bad', told: expect.stringContaining('rolled back') as string });
-    expect(await checkContinuation({ ...at(3), root: at(5).root }, at(5), proof)).toMatchObject({ state: 'bad', told: expect.stringContaining('not the beginning') as string });
-    expect(await checkContinuation({ ...at(5), root: at(3).root }, at(5), [])).toMatchObject({ state: 'bad', told: expect.stringContaining('two roots') as string });
+    expect(await checkContinuation(at(5), at(3), [])).toMatchObject({
+      state: 'bad',
+      told: expect.stringContaining('rolled back') as string,
+    });
+    expect(await checkContinuation({ ...at(3), root: at(5).root }, at(5), proof)).toMatchObject({
+      state: 'bad',
+      told: expect.stringContaining('not the beginning') as string,
+    });
+    expect(await checkContinuation({ ...at(5), root: at(3).root }, at(5), [])).toMatchObject({
+      state: 'bad',
+      told: expect.stringContaining('two roots') as string,
+    });
   });
 });
 
@@ -96,6 +144,11 @@ describe('the pages of a ledger', () => {
   });
 
   it('are told in short', () => {
-    expect([bytesText(0), bytesText(812), bytesText(382_461), bytesText(12_345_678)]).toEqual(['0 bytes', '812 bytes', '382 kB', '12.3 MB']);
+    expect([bytesText(0), bytesText(812), bytesText(382_461), bytesText(12_345_678)]).toEqual([
+      '0 bytes',
+      '812 bytes',
+      '382 kB',
+      '12.3 MB',
+    ]);
   });
 });

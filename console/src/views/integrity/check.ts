@@ -1,6 +1,14 @@
 /** What is verified in the browser, check by check, so that the page can show each. Nothing here asks the service. */
 import { climb, equal, fromHex, isConsistent, leafHash, utf8, type Bytes, type Step } from '../../lib/merkle';
-import { readKey, readNote, timelineOf, verifyByAny, type Checkpoint, type Verdict, type VerifierKey } from '../../lib/note';
+import {
+  readKey,
+  readNote,
+  timelineOf,
+  verifyByAny,
+  type Checkpoint,
+  type Verdict,
+  type VerifierKey,
+} from '../../lib/note';
 
 /** What the service answers when it is asked for a checkpoint. */
 export interface CheckpointBody {
@@ -33,34 +41,70 @@ export interface Check {
 
 const SIGNATURES: Record<Verdict, [Check['state'], (name: string, isRetired: boolean) => string]> = {
   signed: ['good', (name, isRetired) => `The signature is that of ${name}${isRetired ? ', by the retired key' : ''}.`],
-  'wrong signature': ['bad', (name) => `It claims to be signed by ${name}, and the signature does not fit: it was changed, or signed by somebody else.`],
-  'other key': ['bad', (name) => `No signature on it is of the key ${name} that it is compared with. If the key was changed since, the retired one is needed too.`],
+  'wrong signature': [
+    'bad',
+    (name) =>
+      `It claims to be signed by ${name}, and the signature does not fit: it was changed, or signed by somebody else.`,
+  ],
+  'other key': [
+    'bad',
+    (name) =>
+      `No signature on it is of the key ${name} that it is compared with. If the key was changed since, the retired one is needed too.`,
+  ],
   'other origin': ['bad', (name) => `It is a checkpoint of another ledger than the key ${name} signs for.`],
-  unsupported: ['unknown', () => 'This browser has no Ed25519, so the signature was not verified. Newer browsers have it, and so has timenav verify.'],
+  unsupported: [
+    'unknown',
+    () =>
+      'This browser has no Ed25519, so the signature was not verified. Newer browsers have it, and so has timenav verify.',
+  ],
 };
 
 /** Reads a signed checkpoint and checks who signed it, and for which timeline. One that was kept may be signed by a retired key. */
-export async function checkCheckpoint(note: string, keyText: string, timeline: string, retiredText = ''): Promise<{ checkpoint: Checkpoint | null; checks: Check[] }> {
+export async function checkCheckpoint(
+  note: string,
+  keyText: string,
+  timeline: string,
+  retiredText = '',
+): Promise<{ checkpoint: Checkpoint | null; checks: Check[] }> {
   const checkpoint = readNote(note);
-  if (typeof checkpoint === 'string') return { checkpoint: null, checks: [{ what: 'The note', told: checkpoint, state: 'bad' }] };
+  if (typeof checkpoint === 'string')
+    return { checkpoint: null, checks: [{ what: 'The note', told: checkpoint, state: 'bad' }] };
   const key = await readKey(keyText);
-  if (key === null) return { checkpoint, checks: [{ what: 'The key', told: 'The verifier key is none: its parts do not fit each other.', state: 'bad' }] };
+  if (key === null)
+    return {
+      checkpoint,
+      checks: [{ what: 'The key', told: 'The verifier key is none: its parts do not fit each other.', state: 'bad' }],
+    };
   const retired = retiredText === '' ? [] : [await readKey(retiredText)];
-  if (retired.includes(null)) return { checkpoint, checks: [{ what: 'The key', told: 'The retired key is none: its parts do not fit each other.', state: 'bad' }] };
+  if (retired.includes(null))
+    return {
+      checkpoint,
+      checks: [{ what: 'The key', told: 'The retired key is none: its parts do not fit each other.', state: 'bad' }],
+    };
   const [verdict, signer] = await verifyByAny(checkpoint, [key, ...(retired as VerifierKey[])]);
   const [state, words] = SIGNATURES[verdict];
   const own = timelineOf(checkpoint.origin) === timeline;
   return {
     checkpoint,
     checks: [
-      { what: 'Whose it is', told: own ? `It is of the timeline ${timeline}, at ${entries(checkpoint.size)}.` : `It is of ${checkpoint.origin}, not of ${timeline}.`, state: own ? 'good' : 'bad' },
+      {
+        what: 'Whose it is',
+        told: own
+          ? `It is of the timeline ${timeline}, at ${entries(checkpoint.size)}.`
+          : `It is of ${checkpoint.origin}, not of ${timeline}.`,
+        state: own ? 'good' : 'bad',
+      },
       { what: 'Signature', told: words(signer.name, signer !== key), state },
     ],
   };
 }
 
 /** Checks that an entry is in a ledger: the hash of what was sent, the way up, the root that was signed. */
-export async function checkInclusion(body: ProofBody, timeline: string, position: number): Promise<{ leaf: Bytes; steps: Step[] | null; checks: Check[] }> {
+export async function checkInclusion(
+  body: ProofBody,
+  timeline: string,
+  position: number,
+): Promise<{ leaf: Bytes; steps: Step[] | null; checks: Check[] }> {
   const text = body.leaf ?? '';
   const leaf = await leafHash(utf8(text));
   const { checkpoint, checks: signed } = await checkCheckpoint(body.checkpoint, body.verifier_key, timeline);
@@ -76,9 +120,15 @@ function placed(text: string, timeline: string, position: number): Check {
   const what = 'The entry';
   try {
     const entry = JSON.parse(text) as { seq?: unknown; timeline_id?: unknown };
-    if (entry.seq !== position) return { what, told: `It says that its position is ${String(entry.seq)}, not ${position}.`, state: 'bad' };
-    if (entry.timeline_id !== timeline) return { what, told: `It says that it is of ${String(entry.timeline_id)}, not of ${timeline}.`, state: 'bad' };
-    return { what, told: `Its own text says that it is entry ${position.toLocaleString('en')} of ${timeline}.`, state: 'good' };
+    if (entry.seq !== position)
+      return { what, told: `It says that its position is ${String(entry.seq)}, not ${position}.`, state: 'bad' };
+    if (entry.timeline_id !== timeline)
+      return { what, told: `It says that it is of ${String(entry.timeline_id)}, not of ${timeline}.`, state: 'bad' };
+    return {
+      what,
+      told: `Its own text says that it is entry ${position.toLocaleString('en')} of ${timeline}.`,
+      state: 'good',
+    };
   } catch {
     return { what, told: 'What was sent as the entry is none.', state: 'bad' };
   }
@@ -86,26 +136,59 @@ function placed(text: string, timeline: string, position: number): Check {
 
 function climbed(steps: Step[] | null, checkpoint: Checkpoint | null, isRoot: boolean): Check {
   const what = 'The way to the root';
-  if (steps === null || checkpoint === null) return { what, told: 'The proof has not the hashes that a ledger of this size needs.', state: 'bad' };
-  if (!isRoot) return { what, told: 'The way ends at another root than the one that was signed: the entry is not what was signed.', state: 'bad' };
+  if (steps === null || checkpoint === null)
+    return { what, told: 'The proof has not the hashes that a ledger of this size needs.', state: 'bad' };
+  if (!isRoot)
+    return {
+      what,
+      told: 'The way ends at another root than the one that was signed: the entry is not what was signed.',
+      state: 'bad',
+    };
   const count = steps.length + 1;
-  return { what, told: `${count === 1 ? '1 hash' : `${count} hashes`} computed here end at the root that was signed.`, state: 'good' };
+  return {
+    what,
+    told: `${count === 1 ? '1 hash' : `${count} hashes`} computed here end at the root that was signed.`,
+    state: 'good',
+  };
 }
 
 /** What comes out of a comparison with a checkpoint that somebody kept. */
-export async function checkContinuation(kept: Checkpoint, newest: Checkpoint, proof: readonly string[]): Promise<Check> {
+export async function checkContinuation(
+  kept: Checkpoint,
+  newest: Checkpoint,
+  proof: readonly string[],
+): Promise<Check> {
   const what = 'History';
   if (kept.size > newest.size) {
-    return { what, told: `The ledger had ${entries(kept.size)} when you kept this, and has ${entries(newest.size)} now: it was rolled back. Keep both notes, they are the evidence.`, state: 'bad' };
+    return {
+      what,
+      told: `The ledger had ${entries(kept.size)} when you kept this, and has ${entries(newest.size)} now: it was rolled back. Keep both notes, they are the evidence.`,
+      state: 'bad',
+    };
   }
   const hashes = proof.map(fromHex);
-  const isSame = !hashes.includes(null) && (await isConsistent(kept.size, kept.root, newest.size, newest.root, hashes as Bytes[]));
+  const isSame =
+    !hashes.includes(null) && (await isConsistent(kept.size, kept.root, newest.size, newest.root, hashes as Bytes[]));
   if (!isSame) {
-    const how = kept.size === newest.size ? 'They have one size and two roots' : 'What you kept is not the beginning of what is there now';
-    return { what, told: `${how}: history was changed or forked. Keep both notes, they are the evidence.`, state: 'bad' };
+    const how =
+      kept.size === newest.size
+        ? 'They have one size and two roots'
+        : 'What you kept is not the beginning of what is there now';
+    return {
+      what,
+      told: `${how}: history was changed or forked. Keep both notes, they are the evidence.`,
+      state: 'bad',
+    };
   }
   const grown = newest.size - kept.size;
-  return { what, told: grown === 0 ? 'Nothing was changed, and nothing was added.' : `All ${entries(kept.size)} are as they were; ${entries(grown)} came after them.`, state: 'good' };
+  return {
+    what,
+    told:
+      grown === 0
+        ? 'Nothing was changed, and nothing was added.'
+        : `All ${entries(kept.size)} are as they were; ${entries(grown)} came after them.`,
+    state: 'good',
+  };
 }
 
 function entries(count: number): string {

@@ -25,7 +25,12 @@ export function pageOf(size: number, before: number | null): { first: number; en
 }
 
 /** Reads the entries from `first` to before `end`, in a ledger of `size` entries; the newest first. */
-export async function readEntries(timeline: string, size: number, before: number | null, signal: AbortSignal): Promise<Entry[]> {
+export async function readEntries(
+  timeline: string,
+  size: number,
+  before: number | null,
+  signal: AbortSignal,
+): Promise<Entry[]> {
   const { first, end, bundles } = pageOf(size, before);
   const entries: Entry[] = [];
   for (const bundle of bundles) {

@@ -58,7 +58,11 @@ export class Scan {
 
   async #read(depth: string, signal: AbortSignal): Promise<void> {
     const body = { timeline_id: this.timeline, scan_depth: depth };
-    const answer = await send('POST', 'v1/detect-tampering', { body, signal, headers: { Accept: 'text/event-stream' } });
+    const answer = await send('POST', 'v1/detect-tampering', {
+      body,
+      signal,
+      headers: { Accept: 'text/event-stream' },
+    });
     if (!answer.ok) throw problem(answer, await answer.json().catch(() => null));
     for await (const { event, data } of readEvents(answer)) {
       const told = JSON.parse(data) as unknown;
@@ -66,7 +70,13 @@ export class Scan {
       if (event === 'result') this.result = told as ScanResult;
       if (event === 'error') throw problem(answer, told);
     }
-    if (this.result === null) throw new Problem(0, 'unreachable', 'The scan ended without a result.', 'The service may have been stopped. Run it again.');
+    if (this.result === null)
+      throw new Problem(
+        0,
+        'unreachable',
+        'The scan ended without a result.',
+        'The service may have been stopped. Run it again.',
+      );
   }
 
   cancel(): void {
@@ -74,15 +84,28 @@ export class Scan {
   }
 }
 
-const STAGES: Record<string, string> = { checkpoints: 'Verifying checkpoints', entries: 'Reading entries', tables: 'Comparing tables with the ledger', tree: 'Making the tree anew' };
+const STAGES: Record<string, string> = {
+  checkpoints: 'Verifying checkpoints',
+  entries: 'Reading entries',
+  tables: 'Comparing tables with the ledger',
+  tree: 'Making the tree anew',
+};
 
 export function stageWords(stage: string): string {
   return STAGES[stage] ?? stage;
 }
 
 const CHECKED: Record<string, string> = {
-  checkpoints: 'checkpoints', roots: 'roots', entries: 'entries', payloads: 'payloads', erased: 'erased payloads', tiles: 'tiles of the tree',
-  changes: 'changes replayed', events: 'events compared', data_records: 'sealed records', rows: 'rows of tables',
+  checkpoints: 'checkpoints',
+  roots: 'roots',
+  entries: 'entries',
+  payloads: 'payloads',
+  erased: 'erased payloads',
+  tiles: 'tiles of the tree',
+  changes: 'changes replayed',
+  events: 'events compared',
+  data_records: 'sealed records',
+  rows: 'rows of tables',
 };
 
 export function checkedWords(what: string): string {

@@ -32,7 +32,12 @@ function recount(counts: Record<string, Count>, { code, kind, grade }: Paradox, 
 }
 
 /** Returns list and counts after something was told. What the list knows already changes nothing. */
-export function follow(body: ParadoxesBody, list: readonly Paradox[], told: Told, choice: Choice): { body: ParadoxesBody; list: Paradox[] } {
+export function follow(
+  body: ParadoxesBody,
+  list: readonly Paradox[],
+  told: Told,
+  choice: Choice,
+): { body: ParadoxesBody; list: Paradox[] } {
   const { paradox } = told;
   if (told.position <= (body.as_of ?? -1)) return { body, list: [...list] };
   const which = paradox.is_observation ? 'observations' : 'counts';

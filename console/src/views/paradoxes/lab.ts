@@ -78,7 +78,12 @@ export function differences(before: EventBody | null, after: EventBody | null): 
   });
   const told = (event: EventBody | null): string => (event ? 'stands' : 'does not stand');
   return [
-    { name: 'The event', before: told(before), after: told(after), isDifferent: (before === null) !== (after === null) },
+    {
+      name: 'The event',
+      before: told(before),
+      after: told(after),
+      isDifferent: (before === null) !== (after === null),
+    },
     ...rows.filter((row) => row.before !== null || row.after !== null),
   ];
 }
@@ -99,15 +104,25 @@ export function statusWords(status: string): string {
 export function effectWords(effect: Effect): string {
   const length = effect.duration ? ` by ${effect.duration}` : '';
   switch (effect.kind) {
-    case 'cancel': return 'Cancel it';
-    case 'restore': return 'Put it back as it was last recorded';
-    case 'delay': return `Delay it${length}`;
-    case 'advance': return `Bring it forward${length}`;
-    case 'move': return `Move it to ${effect.time ? momentText(effect.time) : 'another moment'}`;
-    case 'relocate': return `Relocate it to ${effect.location ?? 'another place'}`;
-    case 'rename': return `Call it “${effect.name ?? ''}”`;
-    case 'describe': return 'Describe it otherwise';
-    case 'note': return 'A note, which changes nothing';
-    default: return effect.kind;
+    case 'cancel':
+      return 'Cancel it';
+    case 'restore':
+      return 'Put it back as it was last recorded';
+    case 'delay':
+      return `Delay it${length}`;
+    case 'advance':
+      return `Bring it forward${length}`;
+    case 'move':
+      return `Move it to ${effect.time ? momentText(effect.time) : 'another moment'}`;
+    case 'relocate':
+      return `Relocate it to ${effect.location ?? 'another place'}`;
+    case 'rename':
+      return `Call it “${effect.name ?? ''}”`;
+    case 'describe':
+      return 'Describe it otherwise';
+    case 'note':
+      return 'A note, which changes nothing';
+    default:
+      return effect.kind;
   }
 }

@@ -18,7 +18,10 @@ export function ringSpots(count: number, width: number, height: number, inset: S
   const center = { x: width / 2, y: height / 2 };
   return Array.from({ length: count }, (_, index) => {
     const angle = -Math.PI / 2 + (2 * Math.PI * index) / count;
-    return { x: center.x + (center.x - inset.x) * Math.cos(angle), y: center.y + (center.y - inset.y) * Math.sin(angle) };
+    return {
+      x: center.x + (center.x - inset.x) * Math.cos(angle),
+      y: center.y + (center.y - inset.y) * Math.sin(angle),
+    };
   });
 }
 
@@ -57,7 +60,11 @@ export interface Chain {
 }
 
 /** Returns spots in rows that turn at the end, as an ox plows, so that each thing is beside the one before. */
-export function chainSpots(count: number, width: number, box: { width: number; height: number; gapX: number; gapY: number }): Chain {
+export function chainSpots(
+  count: number,
+  width: number,
+  box: { width: number; height: number; gapX: number; gapY: number },
+): Chain {
   const columns = Math.max(1, Math.min(count, Math.floor((width + box.gapX) / (box.width + box.gapX))));
   const rows = Math.ceil(count / columns);
   const used = columns * box.width + (columns - 1) * box.gapX;
@@ -66,7 +73,10 @@ export function chainSpots(count: number, width: number, box: { width: number; h
     const row = Math.floor(index / columns);
     const place = index % columns;
     const column = row % 2 === 0 ? place : columns - 1 - place;
-    return { x: left + column * (box.width + box.gapX) + box.width / 2, y: row * (box.height + box.gapY) + box.height / 2 };
+    return {
+      x: left + column * (box.width + box.gapX) + box.width / 2,
+      y: row * (box.height + box.gapY) + box.height / 2,
+    };
   });
   return { spots, height: rows * box.height + (rows - 1) * box.gapY, columns };
 }
@@ -75,22 +85,42 @@ export function chainSpots(count: number, width: number, box: { width: number; h
 export const BACK_ROOM = 26;
 
 /** Returns the way from one box to another: straight where they are neighbors, around the outside where they are not. */
-export function chainWay(from: Spot, to: Spot, box: { width: number; height: number; gapX: number }, bottom: number): Way {
+export function chainWay(
+  from: Spot,
+  to: Spot,
+  box: { width: number; height: number; gapX: number },
+  bottom: number,
+): Way {
   const half = { x: box.width / 2, y: box.height / 2 };
   if (Math.abs(from.y - to.y) < 1 && Math.abs(from.x - to.x) <= box.width + box.gapX + 1) {
     const sign = Math.sign(to.x - from.x);
     const [a, b] = [from.x + sign * half.x, to.x - sign * half.x];
-    return { d: line([{ x: a, y: from.y }, { x: b - sign * 3, y: to.y }]), at: { x: (a + b) / 2, y: from.y - 9 } };
+    return {
+      d: line([
+        { x: a, y: from.y },
+        { x: b - sign * 3, y: to.y },
+      ]),
+      at: { x: (a + b) / 2, y: from.y - 9 },
+    };
   }
   if (Math.abs(from.x - to.x) < 1 && to.y > from.y) {
-    return { d: line([{ x: from.x, y: from.y + half.y }, { x: to.x, y: to.y - half.y - 3 }]), at: { x: from.x, y: (from.y + to.y) / 2 } };
+    return {
+      d: line([
+        { x: from.x, y: from.y + half.y },
+        { x: to.x, y: to.y - half.y - 3 },
+      ]),
+      at: { x: from.x, y: (from.y + to.y) / 2 },
+    };
   }
   const start = { x: from.x, y: from.y + half.y };
   const low = bottom + 26;
   const reach = (x: number, y: number): string => `${x.toFixed(1)},${y.toFixed(1)}`;
   if (Math.abs(from.y - to.y) < 1) {
     const end = { x: to.x, y: to.y + half.y + 3 };
-    return { d: `M${reach(start.x, start.y)}C${reach(start.x, low + 12)} ${reach(end.x, low + 12)} ${reach(end.x, end.y)}`, at: { x: (start.x + end.x) / 2, y: low + 4 } };
+    return {
+      d: `M${reach(start.x, start.y)}C${reach(start.x, low + 12)} ${reach(end.x, low + 12)} ${reach(end.x, end.y)}`,
+      at: { x: (start.x + end.x) / 2, y: low + 4 },
+    };
   }
   // Below the last row and up beside the first column, so that it crosses no box.
   const side = to.x - half.x - BACK_ROOM + 4;

@@ -125,8 +125,14 @@ export class Monitor {
   #ask(cursor: string, signal: AbortSignal): Promise<ParadoxesBody> {
     const { kinds, observations, speed, tolerance } = this.#question;
     const query: Query = {
-      timeline_id: this.timeline, time_range: '../..', limit: PAGE_ITEMS, cursor,
-      kinds: kinds.join(','), include: observations ? 'observations' : '', speed_kmh: speed, tolerance,
+      timeline_id: this.timeline,
+      time_range: '../..',
+      limit: PAGE_ITEMS,
+      cursor,
+      kinds: kinds.join(','),
+      include: observations ? 'observations' : '',
+      speed_kmh: speed,
+      tolerance,
     };
     return call<ParadoxesBody>('GET', 'v1/monitor-paradox', { query, signal });
   }
@@ -139,9 +145,14 @@ export class Monitor {
     this.#isCovered = true;
     const { speed, tolerance } = this.#question;
     const [query, events]: [Query, string[]] = isExact
-      ? [{ topics: 'paradoxes', include: 'observations', speed_kmh: speed, tolerance }, ['paradox-made', 'paradox-healed']]
+      ? [
+          { topics: 'paradoxes', include: 'observations', speed_kmh: speed, tolerance },
+          ['paradox-made', 'paradox-healed'],
+        ]
       : [{ topics: 'events,interventions' }, ['events', 'interventions']];
-    this.#stream = new Stream('v1/stream', { timeline_id: this.timeline, ...query }, [...events, 'reset'], (message) => this.#hear(message));
+    this.#stream = new Stream('v1/stream', { timeline_id: this.timeline, ...query }, [...events, 'reset'], (message) =>
+      this.#hear(message),
+    );
   }
 
   #opened(): void {

@@ -45,7 +45,13 @@ export interface Kind {
   isObservation: boolean;
 }
 
-const kind = (code: string, name: string, title: string, meaning: string, isObservation = false): Kind => ({ code, kind: name, title, meaning, isObservation });
+const kind = (code: string, name: string, title: string, meaning: string, isObservation = false): Kind => ({
+  code,
+  kind: name,
+  title,
+  meaning,
+  isObservation,
+});
 
 export const KINDS: readonly Kind[] = [
   kind('P01', 'effect_before_cause', 'Effect before cause', 'An effect begins before its cause does.'),
@@ -54,13 +60,34 @@ export const KINDS: readonly Kind[] = [
   kind('P04', 'grandfather', 'Grandfather', 'An intervention took away an event that led to it.'),
   kind('P05', 'orphaned_effect', 'Orphaned effect', 'An event stands and requires one that was taken away.'),
   kind('P06', 'dangling_cause', 'Dangling cause', 'An event names a cause that was never recorded.', true),
-  kind('P07', 'two_places_at_once', 'Two places at once', 'An actor is at two places that are too far apart for the time between them.'),
-  kind('P08', 'contradictory_state', 'Contradictory state', 'Two events say different things of one subject at a common moment.'),
+  kind(
+    'P07',
+    'two_places_at_once',
+    'Two places at once',
+    'An actor is at two places that are too far apart for the time between them.',
+  ),
+  kind(
+    'P08',
+    'contradictory_state',
+    'Contradictory state',
+    'Two events say different things of one subject at a common moment.',
+  ),
   kind('P09', 'duplicate', 'Duplicate', 'Two events tell the same.', true),
-  kind('P10', 'future_dated', 'Dated in the future', 'An event is told as observed before the clock showed its time.', true),
+  kind(
+    'P10',
+    'future_dated',
+    'Dated in the future',
+    'An event is told as observed before the clock showed its time.',
+    true,
+  ),
   kind('P11', 'out_of_order_recording', 'Recorded out of order', 'A source recorded an event after a later one.', true),
   kind('P12', 'clock_discontinuity', 'Clock discontinuity', 'The clock is not where it runs to.', true),
-  kind('P13', 'anchor_broken', 'Anchor broken', 'An event stood when a fixed anchor was set, and does not stand as it did.'),
+  kind(
+    'P13',
+    'anchor_broken',
+    'Anchor broken',
+    'An event stood when a fixed anchor was set, and does not stand as it did.',
+  ),
   kind('P14', 'sequence_gap', 'Sequence gap', 'A number of a source is missing, or comes twice.', true),
   kind('P15', 'interval_inverted', 'Interval inverted', 'An event ends before it begins.'),
 ];

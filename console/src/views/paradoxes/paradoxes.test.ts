@@ -7,7 +7,17 @@ import { countOf, kindOf, type Paradox, type ParadoxesBody } from './paradox';
 import { gapWords, pictureOf } from './picture';
 
 const told = (code: string, witness: Record<string, unknown>): Paradox => ({
-  code, kind: 'x', grade: 'definite', severity: 'high', is_observation: false, events: [], explanation: '', first: 0, since: 0, key: code, witness,
+  code,
+  kind: 'x',
+  grade: 'definite',
+  severity: 'high',
+  is_observation: false,
+  events: [],
+  explanation: '',
+  first: 0,
+  since: 0,
+  key: code,
+  witness,
 });
 
 describe('the words of paradoxes', () => {
@@ -27,11 +37,19 @@ describe('the words of paradoxes', () => {
 
 describe('the picture of a witness', () => {
   it('of a cycle is a ring whose backward edge is marked', () => {
-    const cycle = [['a', 'b', 5], ['b', 'c', 5], ['c', 'a', -10]].map(([cause, effect, gap_us]) => ({ cause, effect, gap_us, kind: 'requires' }));
+    const cycle = [
+      ['a', 'b', 5],
+      ['b', 'c', 5],
+      ['c', 'a', -10],
+    ].map(([cause, effect, gap_us]) => ({ cause, effect, gap_us, kind: 'requires' }));
     const picture = pictureOf(told('P02', { cycle, length: 3 }));
     expect(picture).toMatchObject({ shape: 'ring', more: 0 });
     if (picture?.shape !== 'ring') throw new Error('no ring');
-    expect(picture.edges.map((edge) => [edge.from, edge.to, edge.isBad])).toEqual([[0, 1, false], [1, 2, false], [2, 0, true]]);
+    expect(picture.edges.map((edge) => [edge.from, edge.to, edge.isBad])).toEqual([
+      [0, 1, false],
+      [1, 2, false],
+      [2, 0, true],
+    ]);
   });
 
   it('of a grandfather leads from what was taken away to who took it, and back', () => {
@@ -43,16 +61,37 @@ describe('the picture of a witness', () => {
   });
 
   it('of an early effect has both on an axis', () => {
-    const picture = pictureOf(told('P01', { cause: 'sent', effect: 'paid', cause_time: '2028-02-03T08:30:00Z', effect_time: ['2028-02-01T00:00:00Z', '2028-02-01T23:59:59Z'], gap_us: -5 }));
+    const picture = pictureOf(
+      told('P01', {
+        cause: 'sent',
+        effect: 'paid',
+        cause_time: '2028-02-03T08:30:00Z',
+        effect_time: ['2028-02-01T00:00:00Z', '2028-02-01T23:59:59Z'],
+        gap_us: -5,
+      }),
+    );
     if (picture?.shape !== 'axis') throw new Error('no axis');
     expect(picture.bars[0]).toMatchObject({ label: 'sent', from: parse('2028-02-03T08:30:00Z') });
     expect(picture.bars[1]!.to > picture.bars[1]!.from).toBe(true);
   });
 
   it('of other kinds has a shape too, and none of an unknown one', () => {
-    expect(pictureOf(told('P07', { actor: 'ada', pair: ['a', 'b'], km: 5_852.8, gap_us: 7_200_000_000, needed_kmh: 2_926, places: null }))).toMatchObject({ shape: 'speed', gap: '2 hours' });
+    expect(
+      pictureOf(
+        told('P07', {
+          actor: 'ada',
+          pair: ['a', 'b'],
+          km: 5_852.8,
+          gap_us: 7_200_000_000,
+          needed_kmh: 2_926,
+          places: null,
+        }),
+      ),
+    ).toMatchObject({ shape: 'speed', gap: '2 hours' });
     expect(pictureOf(told('P14', { source: 'gate', first: 2, last: 4 }))).toMatchObject({ shape: 'numbers' });
-    expect(pictureOf(told('P15', { event: 'm', time: '2028-10-01T12:00:00Z', end_time: '2028-10-01T10:00:00Z' }))).toMatchObject({ shape: 'axis' });
+    expect(
+      pictureOf(told('P15', { event: 'm', time: '2028-10-01T12:00:00Z', end_time: '2028-10-01T10:00:00Z' })),
+    ).toMatchObject({ shape: 'axis' });
     expect(pictureOf(told('P15', { event: 'm' }))).toBeNull();
     expect(pictureOf(told('P99', {}))).toBeNull();
   });
@@ -65,7 +104,8 @@ describe('the layout', () => {
     expect(spots[0]!.y).toBeCloseTo(20);
     expect(spots[1]!.x).toBeCloseTo(350);
     expect(spots[1]!.y).toBeCloseTo(100);
-    for (const way of [0, 1, 2, 3].map((index) => ringWay(index, 4, 400, 200, { x: 50, y: 20 }, 20))) expect(way.d).not.toMatch(/NaN/);
+    for (const way of [0, 1, 2, 3].map((index) => ringWay(index, 4, 400, 200, { x: 50, y: 20 }, 20)))
+      expect(way.d).not.toMatch(/NaN/);
   });
 
   it('turns a chain at the end of a row', () => {
@@ -114,9 +154,17 @@ describe('an intervention', () => {
   it('is told by what differs', () => {
     const rows = differences(event, { ...event, time: '2028-02-29T10:30:00Z', location: null });
     expect(rows.map((row) => [row.name, row.after, row.isDifferent])).toEqual([
-      ['The event', 'stands', false], ['Time', '29 February 2028, 10:30 UTC', true], ['Place', null, true], ['Description', 'A', false],
+      ['The event', 'stands', false],
+      ['Time', '29 February 2028, 10:30 UTC', true],
+      ['Place', null, true],
+      ['Description', 'A', false],
     ]);
-    expect(differences(event, null)[0]).toEqual({ name: 'The event', before: 'stands', after: 'does not stand', isDifferent: true });
+    expect(differences(event, null)[0]).toEqual({
+      name: 'The event',
+      before: 'stands',
+      after: 'does not stand',
+      isDifferent: true,
+    });
     expect(differences(null, null)).toHaveLength(1);
   });
 
@@ -124,14 +172,27 @@ describe('an intervention', () => {
     expect(effectWords({ kind: 'delay', duration: 'PT2H' })).toBe('Delay it by PT2H');
     expect(effectWords({ kind: 'move', time: '1969-07-20T20:17:40Z' })).toBe('Move it to 20 July 1969, 20:17:40 UTC');
     expect(effectWords({ kind: 'something_new' })).toBe('something_new');
-    expect(statusWords('A dry run; nothing was changed. The intervention cancels the event.')).toBe('The intervention cancels the event.');
+    expect(statusWords('A dry run; nothing was changed. The intervention cancels the event.')).toBe(
+      'The intervention cancels the event.',
+    );
   });
 });
 
 describe('a list that follows the stream', () => {
-  const one = (code: string, first: number, isObservation = false): Paradox => ({ ...told(code, {}), first, key: `${code}/${first}`, is_observation: isObservation });
+  const one = (code: string, first: number, isObservation = false): Paradox => ({
+    ...told(code, {}),
+    first,
+    key: `${code}/${first}`,
+    is_observation: isObservation,
+  });
   const body = (hasMore = false): ParadoxesBody => ({
-    status: '', paradoxes: [], total: 2, counts: { P01: { kind: 'x', grades: { definite: 2 } } }, observations: {}, as_of: 10, has_more: hasMore,
+    status: '',
+    paradoxes: [],
+    total: 2,
+    counts: { P01: { kind: 'x', grades: { definite: 2 } } },
+    observations: {},
+    as_of: 10,
+    has_more: hasMore,
   });
   const list = [one('P01', 3), one('P01', 7)];
   const all = { kinds: [], observations: false };
@@ -141,7 +202,11 @@ describe('a list that follows the stream', () => {
     const made = follow(body(), list, { position: 11, change: 'made', paradox: one('P04', 5) }, all);
     expect(keys(made.list)).toEqual(['P01/3', 'P04/5', 'P01/7']);
     expect(countOf(made.body.counts['P04'])).toBe(1);
-    expect(keys(follow(body(), list, { position: 11, change: 'made', paradox: one('P04', 9) }, all).list)).toEqual(['P01/3', 'P01/7', 'P04/9']);
+    expect(keys(follow(body(), list, { position: 11, change: 'made', paradox: one('P04', 9) }, all).list)).toEqual([
+      'P01/3',
+      'P01/7',
+      'P04/9',
+    ]);
   });
 
   it('lets go what is healed', () => {
@@ -161,7 +226,9 @@ describe('a list that follows the stream', () => {
 
   it('knows what it has heard already, and what comes with the next page', () => {
     expect(follow(body(), list, { position: 10, change: 'healed', paradox: list[0]! }, all).list).toHaveLength(2);
-    expect(follow(body(true), list, { position: 11, change: 'made', paradox: one('P04', 9) }, all).list).toHaveLength(2);
+    expect(follow(body(true), list, { position: 11, change: 'made', paradox: one('P04', 9) }, all).list).toHaveLength(
+      2,
+    );
     expect(keys(append(list, [list[1]!, one('P04', 9)]))).toEqual(['P01/3', 'P01/7', 'P04/9']);
   });
 });

@@ -31,11 +31,29 @@ interface Bar {
 export type Picture =
   | { shape: 'ring'; nodes: Node[]; edges: Edge[]; more: number }
   | { shape: 'chain'; nodes: Node[]; edges: Edge[]; more: number }
-  | { shape: 'axis'; bars: Bar[]; arrow: { from: number; to: number; label: string } | null; clash: { from: Micros; to: Micros; label: string } | null }
-  | { shape: 'speed'; actor: string; nodes: Node[]; km: number | null; gap: string; neededKmh: number | null; places: [string, string] | null }
+  | {
+      shape: 'axis';
+      bars: Bar[];
+      arrow: { from: number; to: number; label: string } | null;
+      clash: { from: Micros; to: Micros; label: string } | null;
+    }
+  | {
+      shape: 'speed';
+      actor: string;
+      nodes: Node[];
+      km: number | null;
+      gap: string;
+      neededKmh: number | null;
+      places: [string, string] | null;
+    }
   | { shape: 'numbers'; source: string; cells: { number: string; nodes: Node[]; look: 'plain' | 'gap' | 'twice' }[] };
 
-const node = (id: string, look: Node['look'] = 'plain', event: string | null = id): Node => ({ id, label: id, event, look });
+const node = (id: string, look: Node['look'] = 'plain', event: string | null = id): Node => ({
+  id,
+  label: id,
+  event,
+  look,
+});
 
 /** Interventions are named by the service; they have no page of their own. */
 function nodeOf(id: string, look: Node['look'] = 'plain'): Node {
@@ -65,25 +83,111 @@ export function pictureOf(paradox: Paradox): Picture | null {
     case 'P05':
       return orphan(text('cause'), text('effect'), text('intervention'), number('impact') ?? 0);
     case 'P06':
-      return { shape: 'chain', nodes: [node(text('cause'), 'ghost', null), node(text('effect'))], edges: [{ from: 0, to: 1, label: 'is named as the cause of', isBad: true }], more: 0 };
+      return {
+        shape: 'chain',
+        nodes: [node(text('cause'), 'ghost', null), node(text('effect'))],
+        edges: [{ from: 0, to: 1, label: 'is named as the cause of', isBad: true }],
+        more: 0,
+      };
     case 'P07':
-      return pair && { shape: 'speed', actor: text('actor'), nodes: pair.map((id) => node(id)), km: number('km'), gap: distance(BigInt(Math.round(number('gap_us') ?? 0))), neededKmh: number('needed_kmh'), places: (witness['places'] as [string, string] | null) ?? null };
+      return (
+        pair && {
+          shape: 'speed',
+          actor: text('actor'),
+          nodes: pair.map((id) => node(id)),
+          km: number('km'),
+          gap: distance(BigInt(Math.round(number('gap_us') ?? 0))),
+          neededKmh: number('needed_kmh'),
+          places: (witness['places'] as [string, string] | null) ?? null,
+        }
+      );
     case 'P08':
-      return pair && contradiction(pair, text('subject'), text('predicate'), (witness['values'] as unknown[] | undefined) ?? [], text('from'), text('until'));
+      return (
+        pair &&
+        contradiction(
+          pair,
+          text('subject'),
+          text('predicate'),
+          (witness['values'] as unknown[] | undefined) ?? [],
+          text('from'),
+          text('until'),
+        )
+      );
     case 'P09':
-      return pair && { shape: 'chain', nodes: pair.map((id) => node(id)), edges: [{ from: 0, to: 1, label: 'tells the same as', isBad: true }], more: 0 };
+      return (
+        pair && {
+          shape: 'chain',
+          nodes: pair.map((id) => node(id)),
+          edges: [{ from: 0, to: 1, label: 'tells the same as', isBad: true }],
+          more: 0,
+        }
+      );
     case 'P10':
-      return axis([[`recorded, as the clock showed`, null, text('clock_at'), false], [text('event'), text('event'), text('time'), true]], [1, 0], 'told as observed before it happened');
+      return axis(
+        [
+          [`recorded, as the clock showed`, null, text('clock_at'), false],
+          [text('event'), text('event'), text('time'), true],
+        ],
+        [1, 0],
+        'told as observed before it happened',
+      );
     case 'P11':
-      return { shape: 'chain', nodes: [node(text('previous')), node(text('event'), 'bad')], edges: [{ from: 0, to: 1, label: `recorded next, and happened ${distance(BigInt(Math.round(number('lateness_us') ?? 0)))} earlier`, isBad: true }], more: 0 };
+      return {
+        shape: 'chain',
+        nodes: [node(text('previous')), node(text('event'), 'bad')],
+        edges: [
+          {
+            from: 0,
+            to: 1,
+            label: `recorded next, and happened ${distance(BigInt(Math.round(number('lateness_us') ?? 0)))} earlier`,
+            isBad: true,
+          },
+        ],
+        more: 0,
+      };
     case 'P12':
-      return axis([['before', null, text('from'), false], ['after', null, text('to'), true]], [0, 1], `${text('clock') === 'host' ? 'host time' : 'the clock'} went from here to there`);
+      return axis(
+        [
+          ['before', null, text('from'), false],
+          ['after', null, text('to'), true],
+        ],
+        [0, 1],
+        `${text('clock') === 'host' ? 'host time' : 'the clock'} went from here to there`,
+      );
     case 'P13':
-      return { shape: 'chain', nodes: [node(text('event'), 'bad'), { id: text('anchor_id'), label: `anchor at ${forPeople(parse(text('timestamp')) ?? 0n)}`, event: null, look: 'plain' }], edges: [{ from: 0, to: 1, label: `changed since, at position ${number('changed_at') ?? '?'}`, isBad: true }], more: 0 };
+      return {
+        shape: 'chain',
+        nodes: [
+          node(text('event'), 'bad'),
+          {
+            id: text('anchor_id'),
+            label: `anchor at ${forPeople(parse(text('timestamp')) ?? 0n)}`,
+            event: null,
+            look: 'plain',
+          },
+        ],
+        edges: [{ from: 0, to: 1, label: `changed since, at position ${number('changed_at') ?? '?'}`, isBad: true }],
+        more: 0,
+      };
     case 'P14':
-      return numbers(text('source') || 'records without a source', number('first'), number('last'), number('sequence'), pair);
+      return numbers(
+        text('source') || 'records without a source',
+        number('first'),
+        number('last'),
+        number('sequence'),
+        pair,
+      );
     case 'P15':
-      return text('time') === '' ? null : axis([['ends', text('event'), text('end_time'), true], ['begins', text('event'), text('time'), false]], [1, 0], 'from its beginning to its end');
+      return text('time') === ''
+        ? null
+        : axis(
+            [
+              ['ends', text('event'), text('end_time'), true],
+              ['begins', text('event'), text('time'), false],
+            ],
+            [1, 0],
+            'from its beginning to its end',
+          );
     default:
       return null;
   }
@@ -93,14 +197,21 @@ function ring(steps: Step[], length: number): Picture {
   return {
     shape: 'ring',
     nodes: steps.map((step) => nodeOf(step.cause)),
-    edges: steps.map((step, index) => ({ from: index, to: (index + 1) % steps.length, label: `${step.kind}, ${gapWords(step.gap_us)}`, isBad: step.gap_us <= 0 })),
+    edges: steps.map((step, index) => ({
+      from: index,
+      to: (index + 1) % steps.length,
+      label: `${step.kind}, ${gapWords(step.gap_us)}`,
+      isBad: step.gap_us <= 0,
+    })),
     more: Math.max(0, length - steps.length),
   };
 }
 
 function path(ids: string[], length: number): Picture {
   const nodes = ids.map((id, index) => nodeOf(id, index === 0 ? 'gone' : 'plain'));
-  const edges: Edge[] = nodes.slice(1).map((_, index) => ({ from: index, to: index + 1, label: 'led to', isBad: false }));
+  const edges: Edge[] = nodes
+    .slice(1)
+    .map((_, index) => ({ from: index, to: index + 1, label: 'led to', isBad: false }));
   const more = Math.max(0, length - ids.length);
   if (nodes.length > 1 && more === 0) edges.push({ from: nodes.length - 1, to: 0, label: 'took away', isBad: true });
   return { shape: 'chain', nodes, edges, more };
@@ -112,7 +223,12 @@ function orphan(cause: string, effect: string, intervention: string, impact: num
   const edges: Edge[] = [{ from: nodes.length - 2, to: nodes.length - 1, label: 'is required by', isBad: true }];
   if (intervention) edges.unshift({ from: 0, to: 1, label: 'took away', isBad: false });
   if (impact > 0) {
-    nodes.push({ id: 'impact', label: `${impact.toLocaleString('en')} more event${impact === 1 ? '' : 's'}`, event: null, look: 'ghost' });
+    nodes.push({
+      id: 'impact',
+      label: `${impact.toLocaleString('en')} more event${impact === 1 ? '' : 's'}`,
+      event: null,
+      look: 'ghost',
+    });
     edges.push({ from: nodes.length - 2, to: nodes.length - 1, label: 'is required by', isBad: false });
   }
   return { shape: 'chain', nodes, edges, more: 0 };
@@ -129,7 +245,14 @@ function early(cause: string, effect: string, causeTime: unknown, effectTime: un
   const bar = (id: string, time: unknown, isBad: boolean): Bar => {
     const [from, to] = stretch(time);
     const { label, event } = nodeOf(id);
-    return { label, event, from, to, note: from === to ? forPeople(from) : `${forPeople(from)} to ${forPeople(to)}`, isBad };
+    return {
+      label,
+      event,
+      from,
+      to,
+      note: from === to ? forPeople(from) : `${forPeople(from)} to ${forPeople(to)}`,
+      isBad,
+    };
   };
   return {
     shape: 'axis',
@@ -139,7 +262,11 @@ function early(cause: string, effect: string, causeTime: unknown, effectTime: un
   };
 }
 
-function axis(parts: [string, string | null, string, boolean][], [from, to]: [number, number], label: string): Picture | null {
+function axis(
+  parts: [string, string | null, string, boolean][],
+  [from, to]: [number, number],
+  label: string,
+): Picture | null {
   const bars = parts.map(([name, event, time, isBad]): Bar | null => {
     const at = parse(time);
     return at === null ? null : { label: name, event, from: at, to: at, note: forPeople(at), isBad };
@@ -147,19 +274,60 @@ function axis(parts: [string, string | null, string, boolean][], [from, to]: [nu
   return bars.includes(null) ? null : { shape: 'axis', bars: bars as Bar[], arrow: { from, to, label }, clash: null };
 }
 
-function contradiction(pair: [string, string], subject: string, predicate: string, values: unknown[], from: string, until: string): Picture | null {
+function contradiction(
+  pair: [string, string],
+  subject: string,
+  predicate: string,
+  values: unknown[],
+  from: string,
+  until: string,
+): Picture | null {
   const [start, end] = [parse(from), parse(until)];
   if (start === null || end === null) return null;
   // The witness tells the common stretch alone: each bar goes on where nothing is known of it.
-  const bars = pair.map((id, index): Bar => ({ label: id, event: id, from: start, to: end, note: `${predicate} of ${subject} is ${JSON.stringify(values[index])}`, isBad: true }));
-  return { shape: 'axis', bars, arrow: null, clash: { from: start, to: end, label: `${forPeople(start)} until ${forPeople(end)}` } };
+  const bars = pair.map((id, index): Bar => ({
+    label: id,
+    event: id,
+    from: start,
+    to: end,
+    note: `${predicate} of ${subject} is ${JSON.stringify(values[index])}`,
+    isBad: true,
+  }));
+  return {
+    shape: 'axis',
+    bars,
+    arrow: null,
+    clash: { from: start, to: end, label: `${forPeople(start)} until ${forPeople(end)}` },
+  };
 }
 
-function numbers(source: string, first: number | null, last: number | null, sequence: number | null, pair: [string, string] | null): Picture | null {
+function numbers(
+  source: string,
+  first: number | null,
+  last: number | null,
+  sequence: number | null,
+  pair: [string, string] | null,
+): Picture | null {
   if (sequence !== null && pair) {
-    return { shape: 'numbers', source, cells: [{ number: String(sequence - 1), nodes: [], look: 'plain' }, { number: String(sequence), nodes: pair.map((id) => node(id)), look: 'twice' }, { number: String(sequence + 1), nodes: [], look: 'plain' }] };
+    return {
+      shape: 'numbers',
+      source,
+      cells: [
+        { number: String(sequence - 1), nodes: [], look: 'plain' },
+        { number: String(sequence), nodes: pair.map((id) => node(id)), look: 'twice' },
+        { number: String(sequence + 1), nodes: [], look: 'plain' },
+      ],
+    };
   }
   if (first === null || last === null) return null;
   const missing = first === last ? String(first) : `${first} to ${last}`;
-  return { shape: 'numbers', source, cells: [{ number: String(first - 1), nodes: [], look: 'plain' }, { number: missing, nodes: [], look: 'gap' }, { number: String(last + 1), nodes: [], look: 'plain' }] };
+  return {
+    shape: 'numbers',
+    source,
+    cells: [
+      { number: String(first - 1), nodes: [], look: 'plain' },
+      { number: missing, nodes: [], look: 'gap' },
+      { number: String(last + 1), nodes: [], look: 'plain' },
+    ],
+  };
 }

@@ -22,13 +22,25 @@ export function boxParam(box: Box): string {
 }
 
 export function parseBox(text: string | null): Box | null {
-  const [west, south, east, north, ...rest] = (text ?? '').split(',').map((part) => (part.trim() === '' ? NaN : Number(part)));
-  const isDegrees = (value: number | undefined, most: number): value is number => value !== undefined && Math.abs(value) <= most;
-  if (rest.length > 0 || !isDegrees(west, 180) || !isDegrees(east, 180) || !isDegrees(south, 90) || !isDegrees(north, 90) || south > north) return null;
+  const [west, south, east, north, ...rest] = (text ?? '')
+    .split(',')
+    .map((part) => (part.trim() === '' ? NaN : Number(part)));
+  const isDegrees = (value: number | undefined, most: number): value is number =>
+    value !== undefined && Math.abs(value) <= most;
+  if (
+    rest.length > 0 ||
+    !isDegrees(west, 180) ||
+    !isDegrees(east, 180) ||
+    !isDegrees(south, 90) ||
+    !isDegrees(north, 90) ||
+    south > north
+  )
+    return null;
   return { west, south, east, north };
 }
 
 export function boxText(box: Box): string {
-  const side = (value: number, plus: string, minus: string): string => `${Math.abs(value).toFixed(0)}° ${value < 0 ? minus : plus}`;
+  const side = (value: number, plus: string, minus: string): string =>
+    `${Math.abs(value).toFixed(0)}° ${value < 0 ? minus : plus}`;
   return `${side(box.south, 'N', 'S')} to ${side(box.north, 'N', 'S')}, ${side(box.west, 'E', 'W')} to ${side(box.east, 'E', 'W')}`;
 }

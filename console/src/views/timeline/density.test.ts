@@ -2,8 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { countWithin, spread, type Density } from './density';
 
 const density: Density = {
-  buckets: [{ from: 0n, to: 100n, count: 10 }, { from: 100n, to: 300n, count: 40 }, { from: 1_000n, to: 1_001n, count: 7 }],
-  count: 57, first: 0n, last: 1_001n, isCut: false,
+  buckets: [
+    { from: 0n, to: 100n, count: 10 },
+    { from: 100n, to: 300n, count: 40 },
+    { from: 1_000n, to: 1_001n, count: 7 },
+  ],
+  count: 57,
+  first: 0n,
+  last: 1_001n,
+  isCut: false,
 };
 
 describe('density', () => {

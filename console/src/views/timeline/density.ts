@@ -28,13 +28,20 @@ export interface Density {
   isCut: boolean;
 }
 
-export async function readDensity(timeline: string, from: Micros | null, to: Micros | null, signal: AbortSignal, onProgress: (density: Density) => void): Promise<Density> {
+export async function readDensity(
+  timeline: string,
+  from: Micros | null,
+  to: Micros | null,
+  signal: AbortSignal,
+  onProgress: (density: Density) => void,
+): Promise<Density> {
   const density: Density = { buckets: [], count: 0, first: null, last: null, isCut: false };
   let start = from;
   for (let stretch = 0; stretch < STRETCHES_MAX; stretch += 1) {
     const range = `${start === null ? '..' : format(start)}/${to === null ? '..' : format(to)}`;
     const { summary } = await call<{ summary?: Summary | null }>('POST', 'v1/scan-events', {
-      body: { timeline_id: timeline, location: '*', time_range: range, limit: 1 }, signal,
+      body: { timeline_id: timeline, location: '*', time_range: range, limit: 1 },
+      signal,
     });
     if (!summary || summary.count === 0) break;
     const last = parse(summary.last ?? '');
@@ -56,7 +63,9 @@ function buckets(summary: Summary, last: Micros | null): Bucket[] {
     const from = parse(bucket.from);
     const next = summary.histogram[index + 1];
     const to = next ? parse(next.from) : last;
-    return from === null || to === null || bucket.count === 0 ? [] : [{ from, to: to > from ? to : from + 1n, count: bucket.count }];
+    return from === null || to === null || bucket.count === 0
+      ? []
+      : [{ from, to: to > from ? to : from + 1n, count: bucket.count }];
   });
 }
 

@@ -31,11 +31,15 @@ export function draftOf(event: EventBody | null, time: string): Draft {
 }
 
 /** Returns what is sent, and what is wrong with each field. What the form does not show is kept as it was. */
-export function bodyOf(draft: Draft, before: EventBody | null): { body: Record<string, unknown>; wrong: Record<string, string> } {
+export function bodyOf(
+  draft: Draft,
+  before: EventBody | null,
+): { body: Record<string, unknown>; wrong: Record<string, string> } {
   const wrong: Record<string, string> = {};
   const body: Record<string, unknown> = {};
   if (before !== null) {
-    for (const name of ['event_id', 'asserts', 'kind', 'sequence', 'source'] as const) if (before[name] != null) body[name] = before[name];
+    for (const name of ['event_id', 'asserts', 'kind', 'sequence', 'source'] as const)
+      if (before[name] != null) body[name] = before[name];
   }
   const instant = (name: string, text: string): void => {
     const time = parse(text);
@@ -44,13 +48,19 @@ export function bodyOf(draft: Draft, before: EventBody | null): { body: Record<s
   };
   instant('time', draft.time);
   if (draft.end.trim() !== '') instant('end_time', draft.end);
-  for (const name of ['name', 'description', 'precision', 'location'] as const) if (draft[name].trim() !== '') body[name] = draft[name].trim();
-  if (draft.name.trim() === '' && draft.description.trim() === '') wrong['description'] = 'Say in a few words what happened';
-  const actors = draft.actors.split(',').map((actor) => actor.trim()).filter((actor) => actor !== '');
+  for (const name of ['name', 'description', 'precision', 'location'] as const)
+    if (draft[name].trim() !== '') body[name] = draft[name].trim();
+  if (draft.name.trim() === '' && draft.description.trim() === '')
+    wrong['description'] = 'Say in a few words what happened';
+  const actors = draft.actors
+    .split(',')
+    .map((actor) => actor.trim())
+    .filter((actor) => actor !== '');
   if (actors.length > 0) body['actors'] = actors;
   geo(draft, before, body, wrong);
   const causes = draft.causes.split(/[\s,]+/).filter((cause) => cause !== '');
-  if (causes.length > 0) body['causes'] = causes.map((id): Cause | string => before?.causes?.find((cause) => cause.event_id === id) ?? id);
+  if (causes.length > 0)
+    body['causes'] = causes.map((id): Cause | string => before?.causes?.find((cause) => cause.event_id === id) ?? id);
   if (draft.attributes.trim() !== '') {
     const value = json(draft.attributes);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) body['attributes'] = value;
@@ -59,9 +69,17 @@ export function bodyOf(draft: Draft, before: EventBody | null): { body: Record<s
   return { body, wrong };
 }
 
-function geo(draft: Draft, before: EventBody | null, body: Record<string, unknown>, wrong: Record<string, string>): void {
+function geo(
+  draft: Draft,
+  before: EventBody | null,
+  body: Record<string, unknown>,
+  wrong: Record<string, string>,
+): void {
   if (draft.geo.trim() === '') return;
-  const [lat, lon, ...rest] = draft.geo.split(/[\s,;]+/).filter((part) => part !== '').map(Number);
+  const [lat, lon, ...rest] = draft.geo
+    .split(/[\s,;]+/)
+    .filter((part) => part !== '')
+    .map(Number);
   if (lat === undefined || lon === undefined || rest.length > 0 || !(Math.abs(lat) <= 90) || !(Math.abs(lon) <= 180)) {
     wrong['geo'] = 'Write latitude and longitude in degrees, such as 28.57, -80.65';
     return;

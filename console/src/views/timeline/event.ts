@@ -36,11 +36,19 @@ export interface Hanging {
 /** Returns what is another in a later version, in sentences. */
 export function changes(before: EventBody, after: EventBody): string[] {
   const found: string[] = [];
-  if (whenText(before) !== whenText(after) || before.time !== after.time) found.push(`From ${whenText(before)} to ${whenText(after)}`);
+  if (whenText(before) !== whenText(after) || before.time !== after.time)
+    found.push(`From ${whenText(before)} to ${whenText(after)}`);
   const word = (name: 'name' | 'description' | 'location' | 'source' | 'precision' | 'kind', label: string): void => {
     const a = before[name] ?? '';
     const b = after[name] ?? '';
-    if (a !== b) found.push(b === '' ? `${label} taken away` : a === '' ? `${label} “${b}” added` : `${label} changed from “${a}” to “${b}”`);
+    if (a !== b)
+      found.push(
+        b === ''
+          ? `${label} taken away`
+          : a === ''
+            ? `${label} “${b}” added`
+            : `${label} changed from “${a}” to “${b}”`,
+      );
   };
   word('name', 'Name');
   word('description', 'Description');
@@ -49,17 +57,27 @@ export function changes(before: EventBody, after: EventBody): string[] {
   word('kind', 'Kind');
   word('source', 'Source');
   const parts = ['geo', 'causes', 'actors', 'attributes', 'asserts'] as const;
-  const labels = { geo: 'Coordinates', causes: 'Causes', actors: 'Actors', attributes: 'Attributes', asserts: 'States' };
+  const labels = {
+    geo: 'Coordinates',
+    causes: 'Causes',
+    actors: 'Actors',
+    attributes: 'Attributes',
+    asserts: 'States',
+  };
   for (const part of parts) {
-    if (JSON.stringify(before[part] ?? null) !== JSON.stringify(after[part] ?? null)) found.push(`${labels[part]} changed`);
+    if (JSON.stringify(before[part] ?? null) !== JSON.stringify(after[part] ?? null))
+      found.push(`${labels[part]} changed`);
   }
   return found.length === 0 ? ['Nothing that is shown here changed'] : found;
 }
 
 /** Returns coordinates as people write them: "37.98° N, 23.72° E". */
 export function geoText(geo: { lat: number; lon: number; radius_m?: number | null }): string {
-  const degrees = (value: number, plus: string, minus: string): string => `${Math.abs(value).toFixed(2)}° ${value < 0 ? minus : plus}`;
-  const radius = geo.radius_m ? `, within ${geo.radius_m >= 1_000 ? `${(geo.radius_m / 1_000).toLocaleString('en', { maximumFractionDigits: 1 })} km` : `${Math.round(geo.radius_m)} m`}` : '';
+  const degrees = (value: number, plus: string, minus: string): string =>
+    `${Math.abs(value).toFixed(2)}° ${value < 0 ? minus : plus}`;
+  const radius = geo.radius_m
+    ? `, within ${geo.radius_m >= 1_000 ? `${(geo.radius_m / 1_000).toLocaleString('en', { maximumFractionDigits: 1 })} km` : `${Math.round(geo.radius_m)} m`}`
+    : '';
   return `${degrees(geo.lat, 'N', 'S')}, ${degrees(geo.lon, 'E', 'W')}${radius}`;
 }
 

@@ -82,10 +82,18 @@ export function gestures(target: GestureTarget): (element: HTMLElement) => () =>
       const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
       if (isSideways) target.look(panned(target.view(), (event.deltaX || event.deltaY) * unit));
       // The browser tells a pinch on a touchpad as a wheel with the control key, in small numbers.
-      else target.look(zoomed(target.view(), Math.exp(Math.max(-400, Math.min(400, event.deltaY * unit)) * (event.ctrlKey ? 0.011 : 0.0017)), point(event).x));
+      else
+        target.look(
+          zoomed(
+            target.view(),
+            Math.exp(Math.max(-400, Math.min(400, event.deltaY * unit)) * (event.ctrlKey ? 0.011 : 0.0017)),
+            point(event).x,
+          ),
+        );
     }
 
-    const double = (event: MouseEvent): void => target.look(zoomed(target.view(), event.shiftKey ? 2.5 : 0.4, point(event).x));
+    const double = (event: MouseEvent): void =>
+      target.look(zoomed(target.view(), event.shiftKey ? 2.5 : 0.4, point(event).x));
     const leave = (): void => target.hover(null);
 
     const ended = new AbortController();

@@ -13,11 +13,19 @@ export interface Lane {
 const FORKS_MAX = 4;
 
 /** Returns the lanes and how many forks have none for lack of room. */
-export async function readLanes(timeline: string, all: readonly TimelineBody[], signal: AbortSignal): Promise<{ lanes: Lane[]; more: number }> {
+export async function readLanes(
+  timeline: string,
+  all: readonly TimelineBody[],
+  signal: AbortSignal,
+): Promise<{ lanes: Lane[]; more: number }> {
   const own = all.find((candidate) => candidate.timeline_id === timeline);
   const forks = all.filter((candidate) => candidate.fork?.of === timeline);
   const shown = forks.slice(0, FORKS_MAX);
-  const lanes = shown.map(async (fork): Promise<Lane> => ({ timeline: fork.timeline_id, isParent: false, at: await moment(fork, signal) }));
+  const lanes = shown.map(async (fork): Promise<Lane> => ({
+    timeline: fork.timeline_id,
+    isParent: false,
+    at: await moment(fork, signal),
+  }));
   if (own?.fork) {
     const parent = own.fork.of;
     lanes.unshift(moment(own, signal).then((at) => ({ timeline: parent, isParent: true, at })));
@@ -31,7 +39,10 @@ async function moment(fork: TimelineBody, signal: AbortSignal): Promise<Micros |
   const { of, size } = fork.fork!;
   if (size === 0) return null;
   try {
-    const proof = await call<{ leaf?: string | null }>('GET', `timeline/${encodeURIComponent(of)}/proof`, { query: { position: size - 1 }, signal });
+    const proof = await call<{ leaf?: string | null }>('GET', `timeline/${encodeURIComponent(of)}/proof`, {
+      query: { position: size - 1 },
+      signal,
+    });
     const leaf = JSON.parse(proof.leaf ?? '{}') as { clock_time?: string };
     return parse(leaf.clock_time ?? '');
   } catch {

@@ -9,7 +9,14 @@ const DAY = 86_400_000_000n;
 function days(times: number[], more: Record<number, { end: number }> = {}): EventStore {
   const made = new EventStore();
   const text = (day: number): string => new Date(day * 86_400_000).toISOString();
-  times.forEach((day, index) => made.push({ event_id: `e${index}`, time: text(day), description: `Event ${index}`, ...(more[index] ? { end_time: text(more[index].end) } : {}) }));
+  times.forEach((day, index) =>
+    made.push({
+      event_id: `e${index}`,
+      time: text(day),
+      description: `Event ${index}`,
+      ...(more[index] ? { end_time: text(more[index].end) } : {}),
+    }),
+  );
   return made;
 }
 
@@ -40,9 +47,18 @@ describe('the layout', () => {
   });
 
   it('never lets two labels overlap', () => {
-    const layout = lay(days(Array.from({ length: 300 }, (_, index) => index / 3 + (index % 7) / 20)), fitted(0n, 100n * DAY, WIDTH, 0));
-    const boxes = layout.labels.map((label) => ({ line: label.line, from: label.isLeft ? label.x - label.width : label.x, to: label.isLeft ? label.x : label.x + label.width }));
-    const overlaps = boxes.filter((a, index) => boxes.some((b, other) => other > index && a.line === b.line && a.from < b.to && b.from < a.to));
+    const layout = lay(
+      days(Array.from({ length: 300 }, (_, index) => index / 3 + (index % 7) / 20)),
+      fitted(0n, 100n * DAY, WIDTH, 0),
+    );
+    const boxes = layout.labels.map((label) => ({
+      line: label.line,
+      from: label.isLeft ? label.x - label.width : label.x,
+      to: label.isLeft ? label.x : label.x + label.width,
+    }));
+    const overlaps = boxes.filter((a, index) =>
+      boxes.some((b, other) => other > index && a.line === b.line && a.from < b.to && b.from < a.to),
+    );
     expect(layout.labels.length).toBeGreaterThan(20);
     expect(overlaps).toEqual([]);
   });

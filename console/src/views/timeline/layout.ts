@@ -68,8 +68,15 @@ interface LayoutInput {
   selected: number;
 }
 
-export function offset(store: EventStore, row: number, center: { seconds: number; micros: number }, scale: Scale): number {
-  return ((store.seconds[row]! - center.seconds) * 1e6 + (store.micros[row]! - center.micros) - scale.fraction) / scale.pixel;
+export function offset(
+  store: EventStore,
+  row: number,
+  center: { seconds: number; micros: number },
+  scale: Scale,
+): number {
+  return (
+    ((store.seconds[row]! - center.seconds) * 1e6 + (store.micros[row]! - center.micros) - scale.fraction) / scale.pixel
+  );
 }
 
 export function layOut(input: LayoutInput): Layout {
@@ -148,7 +155,8 @@ function place(input: LayoutInput, xs: (row: number) => number, first: number, l
     const bar = store.lengths[row]! / scale.pixel;
     const text = shorten(store.titles[row]!);
     const width = Math.max(Math.min(input.measure(text), LABEL_MAX) + 16, bar);
-    const isLeft = bar < BAR_MIN && start <= scale.width / 2 && start + width > scale.width / 2 && start - width > -scale.width / 2;
+    const isLeft =
+      bar < BAR_MIN && start <= scale.width / 2 && start + width > scale.width / 2 && start - width > -scale.width / 2;
     const begin = isLeft ? start - width : start;
     const left = Math.max(0, Math.floor((begin - 4 - from) / cell));
     const right = Math.min(cells - 1, Math.ceil((begin + width + 6 - from) / cell));
@@ -168,7 +176,13 @@ function isFree(used: Uint8Array, left: number, right: number): boolean {
   return true;
 }
 
-function candidates(input: LayoutInput, xs: (row: number) => number, first: number, last: number, from: number): number[] {
+function candidates(
+  input: LayoutInput,
+  xs: (row: number) => number,
+  first: number,
+  last: number,
+  from: number,
+): number[] {
   const { store, scale } = input;
   const found: number[] = [];
   const gap = (row: number): number => {

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { loadEvents } from './load';
 
-const line = (id: number): string => JSON.stringify({ event_id: `e${id}`, time: `2000-01-01T00:00:0${id}Z`, description: 'Grüße' });
+const line = (id: number): string =>
+  JSON.stringify({ event_id: `e${id}`, time: `2000-01-01T00:00:0${id}Z`, description: 'Grüße' });
 
 /** Answers with bytes in pieces that know nothing of lines or letters. */
 function answer(text: string, size: number): { canceled: boolean } {
@@ -43,7 +44,9 @@ describe('reading events', () => {
 
   it('throws what the service says', async () => {
     vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
-    vi.stubGlobal('fetch', () => Promise.resolve(new Response('{"status":"No.","code":"not_found","detail":"gone"}', { status: 404 })));
+    vi.stubGlobal('fetch', () =>
+      Promise.resolve(new Response('{"status":"No.","code":"not_found","detail":"gone"}', { status: 404 })),
+    );
     await expect(loadEvents(options)).rejects.toMatchObject({ code: 'not_found', httpStatus: 404 });
   });
 });

@@ -112,11 +112,23 @@ export interface MapScene {
   linked: number[];
 }
 
-export function paintWorld(context: CanvasRenderingContext2D, ratio: number, palette: Palette, { view, size }: Pick<MapScene, 'view' | 'size'>): void {
+export function paintWorld(
+  context: CanvasRenderingContext2D,
+  ratio: number,
+  palette: Palette,
+  { view, size }: Pick<MapScene, 'view' | 'size'>,
+): void {
   const scale = unit(size, view.zoom);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, size.width, size.height);
-  context.setTransform(ratio * scale, 0, 0, ratio * scale, ratio * (size.width / 2 - view.x * scale), ratio * (size.height / 2 - view.y * scale));
+  context.setTransform(
+    ratio * scale,
+    0,
+    0,
+    ratio * scale,
+    ratio * (size.width / 2 - view.x * scale),
+    ratio * (size.height / 2 - view.y * scale),
+  );
   context.fillStyle = palette.sunken;
   context.fill(SPHERE);
   context.lineWidth = 0.5 / scale;
@@ -142,7 +154,11 @@ interface Cells {
   xs: Float64Array;
   ys: Float64Array;
 }
-const cells = (many: number): Cells => ({ counts: new Uint32Array(many), xs: new Float64Array(many), ys: new Float64Array(many) });
+const cells = (many: number): Cells => ({
+  counts: new Uint32Array(many),
+  xs: new Float64Array(many),
+  ys: new Float64Array(many),
+});
 
 export function paintPlaces(context: CanvasRenderingContext2D, palette: Palette, scene: MapScene): number {
   const { size, places, view, box } = scene;
@@ -217,7 +233,14 @@ function paintBox(context: CanvasRenderingContext2D, palette: Palette, scene: Ma
   context.globalAlpha = 1;
 }
 
-function paintSelected(context: CanvasRenderingContext2D, palette: Palette, { places, selected, linked }: MapScene, scale: number, left: number, top: number): void {
+function paintSelected(
+  context: CanvasRenderingContext2D,
+  palette: Palette,
+  { places, selected, linked }: MapScene,
+  scale: number,
+  left: number,
+  top: number,
+): void {
   if (selected < 0 || Number.isNaN(places.xs[selected]!)) return;
   const x = places.xs[selected]! * scale + left;
   const y = places.ys[selected]! * scale + top;

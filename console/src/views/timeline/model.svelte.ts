@@ -74,10 +74,15 @@ export class TimelineModel {
 
   constructor(readonly timeline: string) {
     void this.load();
-    this.#stream = new Stream('v1/stream', { timeline_id: timeline, topics: 'events,interventions' }, ['events', 'interventions', 'reset'], (message) => {
-      if (message.event === 'reset') void this.load();
-      else this.#take(message.data as StreamBody);
-    });
+    this.#stream = new Stream(
+      'v1/stream',
+      { timeline_id: timeline, topics: 'events,interventions' },
+      ['events', 'interventions', 'reset'],
+      (message) => {
+        if (message.event === 'reset') void this.load();
+        else this.#take(message.data as StreamBody);
+      },
+    );
   }
 
   get connection() {
@@ -223,8 +228,17 @@ export class TimelineModel {
     if (this.#isWindowed) await this.#askWindow(from, to, signal);
     const visible = this.shown.lowerBound(to) - this.shown.lowerBound(from);
     if (visible === 0 || visible > MARKS_MAX || this.shown.count === 0) return;
-    const body = { timeline_id: this.timeline, location: '*', time_range: `${format(from)}/${format(to)}`, limit: MARKS_MAX };
-    const page = await call<{ events: { event_id: string; interventions?: unknown[]; paradoxes?: unknown[] }[] }>('POST', 'v1/scan-events', { body, signal });
+    const body = {
+      timeline_id: this.timeline,
+      location: '*',
+      time_range: `${format(from)}/${format(to)}`,
+      limit: MARKS_MAX,
+    };
+    const page = await call<{ events: { event_id: string; interventions?: unknown[]; paradoxes?: unknown[] }[] }>(
+      'POST',
+      'v1/scan-events',
+      { body, signal },
+    );
     const marks = new Map(this.marks);
     for (const event of page.events) {
       const isTouched = (event.interventions?.length ?? 0) > 0;

@@ -20,7 +20,14 @@ export interface Frame {
 }
 
 /** Draws dots, bars and labels of a layout; the sheet is as wide as the layout and its base line is at `base`. */
-export function paintSheet(sheet: CanvasRenderingContext2D, layout: Layout, store: EventStore, palette: Palette, base: number, marks: Marks): void {
+export function paintSheet(
+  sheet: CanvasRenderingContext2D,
+  layout: Layout,
+  store: EventStore,
+  palette: Palette,
+  base: number,
+  marks: Marks,
+): void {
   const left = -layout.from;
   paintSoft(sheet, layout, store, palette, base, left);
   paintBins(sheet, layout, store, palette, base, left, marks);
@@ -40,13 +47,21 @@ export function paintSheet(sheet: CanvasRenderingContext2D, layout: Layout, stor
 }
 
 /** Stems first, then what is written: the stem of a label further down must not run through the text of another. */
-function paintLabels(sheet: CanvasRenderingContext2D, layout: Layout, palette: Palette, base: number, left: number): void {
+function paintLabels(
+  sheet: CanvasRenderingContext2D,
+  layout: Layout,
+  palette: Palette,
+  base: number,
+  left: number,
+): void {
   const top = (label: Label): number => base + 12 + label.line * ROW;
   sheet.fillStyle = palette['line-strong'];
-  for (const label of layout.labels) if (label.bar < BAR_MIN) sheet.fillRect(Math.round(left + label.x), base + 1, 1, top(label) + 16 - base);
+  for (const label of layout.labels)
+    if (label.bar < BAR_MIN) sheet.fillRect(Math.round(left + label.x), base + 1, 1, top(label) + 16 - base);
   sheet.globalCompositeOperation = 'destination-out';
   for (const label of layout.labels) {
-    if (label.bar < BAR_MIN) sheet.fillRect(left + label.x + (label.isLeft ? 4 - label.width : 3), top(label) + 1, label.width - 8, ROW - 6);
+    if (label.bar < BAR_MIN)
+      sheet.fillRect(left + label.x + (label.isLeft ? 4 - label.width : 3), top(label) + 1, label.width - 8, ROW - 6);
   }
   sheet.globalCompositeOperation = 'source-over';
   sheet.font = `500 12.5px ${palette.sans}`;
@@ -66,7 +81,12 @@ function paintLabels(sheet: CanvasRenderingContext2D, layout: Layout, palette: P
     sheet.fillStyle = palette.ink;
     sheet.textAlign = label.isLeft ? 'right' : 'left';
     // What began left of the sheet keeps its label in sight.
-    sheet.fillText(label.text, label.isLeft ? x - 7 : Math.max(x + 7, hasBar ? 7 : -Infinity), y + (ROW - 5) / 2 + 0.5, 230);
+    sheet.fillText(
+      label.text,
+      label.isLeft ? x - 7 : Math.max(x + 7, hasBar ? 7 : -Infinity),
+      y + (ROW - 5) / 2 + 0.5,
+      230,
+    );
   }
   sheet.textAlign = 'left';
 }
@@ -84,7 +104,14 @@ function paintMark(sheet: CanvasRenderingContext2D, palette: Palette, mark: Mark
   sheet.fill();
 }
 
-function paintSoft(sheet: CanvasRenderingContext2D, layout: Layout, store: EventStore, palette: Palette, base: number, left: number): void {
+function paintSoft(
+  sheet: CanvasRenderingContext2D,
+  layout: Layout,
+  store: EventStore,
+  palette: Palette,
+  base: number,
+  left: number,
+): void {
   if (layout.last - layout.first > 4_000) return;
   const center = split(layout.scale.center);
   sheet.fillStyle = palette.accent;
@@ -98,7 +125,15 @@ function paintSoft(sheet: CanvasRenderingContext2D, layout: Layout, store: Event
   sheet.globalAlpha = 1;
 }
 
-function paintBins(sheet: CanvasRenderingContext2D, layout: Layout, store: EventStore, palette: Palette, base: number, left: number, marks: Marks): void {
+function paintBins(
+  sheet: CanvasRenderingContext2D,
+  layout: Layout,
+  store: EventStore,
+  palette: Palette,
+  base: number,
+  left: number,
+  marks: Marks,
+): void {
   const dot = sprite(palette.accent, palette.surface);
   const room = layout.above - 10;
   // A bar of one event would be as high as a dot, and the highest fills the room.
@@ -146,7 +181,14 @@ function sprite(color: string, ring: string): HTMLCanvasElement {
   return made;
 }
 
-export function box(context: CanvasRenderingContext2D, x: number, y: number, width: number, height: number, radius: number): void {
+export function box(
+  context: CanvasRenderingContext2D,
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+  radius: number,
+): void {
   context.beginPath();
   context.roundRect(x, y, Math.max(width, 1), height, Math.min(radius, width / 2));
 }
@@ -232,7 +274,12 @@ export function paintRange({ context, palette, scale, height }: Frame, from: big
 }
 
 /** Draws a ring around an event, and arcs to those it hangs on and those that hang on it. */
-export function paintSelection({ context, palette, scale, base }: Frame, { x, y }: { x: number; y: number }, causes: bigint[], effects: bigint[]): void {
+export function paintSelection(
+  { context, palette, scale, base }: Frame,
+  { x, y }: { x: number; y: number },
+  causes: bigint[],
+  effects: bigint[],
+): void {
   context.lineWidth = 1.5;
   const arc = (other: bigint, color: string): void => {
     const to = Math.max(-4_000, Math.min(scale.width + 4_000, xOf(scale, other)));

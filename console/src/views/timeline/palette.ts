@@ -1,7 +1,21 @@
 /** The colors of the theme as a canvas needs them: a custom property with `light-dark()` has to be resolved first. */
 const TOKENS = [
-  'ground', 'surface', 'raised', 'sunken', 'ink', 'muted', 'faint', 'line', 'line-strong', 'accent', 'accent-wash', 'now', 'now-wash',
-  'warn', 'bad', 'good',
+  'ground',
+  'surface',
+  'raised',
+  'sunken',
+  'ink',
+  'muted',
+  'faint',
+  'line',
+  'line-strong',
+  'accent',
+  'accent-wash',
+  'now',
+  'now-wash',
+  'warn',
+  'bad',
+  'good',
 ] as const;
 export type Palette = Record<(typeof TOKENS)[number], string> & { sans: string };
 

@@ -11,7 +11,10 @@ export interface Found {
 
 /** Returns the events that have all words; those with the first word in their name come first. */
 export function find(store: EventStore, wanted: string): Found {
-  const words = wanted.toLowerCase().split(/\s+/).filter((word) => word !== '');
+  const words = wanted
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
   if (words.length === 0) return { rows: [], total: 0 };
   const named: number[] = [];
   const others: number[] = [];

@@ -39,7 +39,12 @@ export interface EventBody {
 
 /** How long the time is that each precision leaves open, in microseconds. */
 const PRECISION_MICROS: Record<string, number> = {
-  year: 31_556_952e6, month: 2_629_746e6, day: 86_400e6, hour: 3_600e6, minute: 60e6, second: 1e6,
+  year: 31_556_952e6,
+  month: 2_629_746e6,
+  day: 86_400e6,
+  hour: 3_600e6,
+  minute: 60e6,
+  second: 1e6,
 };
 
 const PRECISIONS = new Map(Object.entries(PRECISION_MICROS).map(([precision, micros]) => [micros, precision]));
@@ -92,7 +97,8 @@ export class EventStore {
   #grow(): void {
     for (const name of ['seconds', 'micros', 'lengths', 'softness', 'lats', 'lons'] as const) {
       const old = this[name];
-      const larger = name === 'lats' || name === 'lons' ? new Float32Array(old.length * 2) : new Float64Array(old.length * 2);
+      const larger =
+        name === 'lats' || name === 'lons' ? new Float32Array(old.length * 2) : new Float64Array(old.length * 2);
       larger.set(old);
       (this as unknown as Record<string, Float32Array | Float64Array>)[name] = larger;
     }
@@ -111,7 +117,8 @@ export class EventStore {
   end(): Micros {
     let latest = 0;
     for (let row = 0; row < this.count; row += 1) {
-      const after = (this.seconds[row]! - this.seconds[0]!) * 1e6 + (this.micros[row]! - this.micros[0]!) + this.lengths[row]!;
+      const after =
+        (this.seconds[row]! - this.seconds[0]!) * 1e6 + (this.micros[row]! - this.micros[0]!) + this.lengths[row]!;
       if (after > latest) latest = after;
     }
     return this.time(0) + BigInt(Math.round(latest));
@@ -175,7 +182,8 @@ export class EventStore {
   #copy(from: EventStore, row: number): void {
     if (this.count === this.seconds.length) this.#grow();
     const to = this.count;
-    for (const name of ['seconds', 'micros', 'lengths', 'softness', 'lats', 'lons'] as const) this[name][to] = from[name][row]!;
+    for (const name of ['seconds', 'micros', 'lengths', 'softness', 'lats', 'lons'] as const)
+      this[name][to] = from[name][row]!;
     for (const name of ['ids', 'titles', 'texts'] as const) this[name].push(from[name][row]!);
     this.causes.push(from.causes[row]!);
     this.longestMicros = Math.max(this.longestMicros, from.lengths[row]!);

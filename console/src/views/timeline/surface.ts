@@ -5,7 +5,19 @@ import type { Density } from './density';
 import type { Lane } from './lanes';
 import { dotAt, layOut, pick, type Layout } from './layout';
 import type { Range } from './model.svelte';
-import { FLAGS, RULER, box, paintFuture, paintNow, paintRange, paintRuler, paintSelection, paintSheet, type Frame, type Marks } from './paint';
+import {
+  FLAGS,
+  RULER,
+  box,
+  paintFuture,
+  paintNow,
+  paintRange,
+  paintRuler,
+  paintSelection,
+  paintSheet,
+  type Frame,
+  type Marks,
+} from './paint';
 import type { Palette } from './palette';
 import { xOf, type Scale } from './scale';
 import type { EventStore } from './store';
@@ -41,7 +53,15 @@ export class Surface {
   #context: CanvasRenderingContext2D;
   #sheet = document.createElement('canvas');
   #paper: CanvasRenderingContext2D;
-  #made: { store: EventStore; marks: Marks; selected: string | null; palette: Palette; height: number; lanes: number; ratio: number } | null = null;
+  #made: {
+    store: EventStore;
+    marks: Marks;
+    selected: string | null;
+    palette: Palette;
+    height: number;
+    lanes: number;
+    ratio: number;
+  } | null = null;
   #widths = new Map<string, number>();
 
   constructor(private readonly canvas: HTMLCanvasElement) {
@@ -129,7 +149,12 @@ export class Surface {
     if (scene.brush !== null) {
       context.fillStyle = palette.accent;
       context.globalAlpha = 0.16;
-      context.fillRect(Math.min(scene.brush.from, scene.brush.to), RULER, Math.abs(scene.brush.to - scene.brush.from), this.height);
+      context.fillRect(
+        Math.min(scene.brush.from, scene.brush.to),
+        RULER,
+        Math.abs(scene.brush.to - scene.brush.from),
+        this.height,
+      );
       context.globalAlpha = 1;
     }
     return fades;
@@ -139,9 +164,17 @@ export class Surface {
   #renew(scene: Scene, base: number, palette: Palette): void {
     const { scale, store, marks, selected } = scene;
     const made = this.#made;
-    const isSame = made !== null && this.layout !== null && made.store === store && made.marks === marks && made.selected === selected
-      && made.palette === palette && made.height === this.height && made.lanes === scene.lanes.length && made.ratio === this.ratio
-      && this.layout.scale.width === scale.width;
+    const isSame =
+      made !== null &&
+      this.layout !== null &&
+      made.store === store &&
+      made.marks === marks &&
+      made.selected === selected &&
+      made.palette === palette &&
+      made.height === this.height &&
+      made.lanes === scene.lanes.length &&
+      made.ratio === this.ratio &&
+      this.layout.scale.width === scale.width;
     const isScale = this.layout?.scale.pixel === scale.pixel;
     if (isSame && isScale) {
       const shift = xOf(scale, this.layout!.scale.center) - scale.width / 2;
@@ -150,7 +183,10 @@ export class Surface {
     // A zoom is followed by another; a drag goes on: it gets room on both sides.
     const margin = isScale ? Math.round(scale.width * 0.6) : 80;
     this.layout = layOut({
-      store, scale, margin, selected: selected === null ? -1 : store.row(selected),
+      store,
+      scale,
+      margin,
+      selected: selected === null ? -1 : store.row(selected),
       above: base - RULER - FLAGS - scene.lanes.filter((lane) => lane.isParent).length * LANE,
       below: this.height - base - scene.lanes.filter((lane) => !lane.isParent).length * LANE - 6,
       measure: (text) => this.#measure(text, palette),
@@ -214,7 +250,11 @@ export class Surface {
     }
     const row = scene.selected === null ? -1 : store.row(scene.selected);
     if (scene.selected === null || row < 0) return;
-    const times = (rows: number[]): Micros[] => rows.filter((found) => found >= 0).slice(0, 60).map((found) => store.time(found));
+    const times = (rows: number[]): Micros[] =>
+      rows
+        .filter((found) => found >= 0)
+        .slice(0, 60)
+        .map((found) => store.time(found));
     const causes = (store.causes[row] ?? []).map((cause) => store.row(cause.event_id));
     paintSelection(frame, this.#dot(frame, store, row), times(causes), times(effects(store, scene.selected)));
   }
@@ -254,7 +294,14 @@ function line(context: CanvasRenderingContext2D, from: number, to: number, y: nu
   context.setLineDash([]);
 }
 
-function ring(context: CanvasRenderingContext2D, x: number, y: number, radius: number, width: number, color: string): void {
+function ring(
+  context: CanvasRenderingContext2D,
+  x: number,
+  y: number,
+  radius: number,
+  width: number,
+  color: string,
+): void {
   context.strokeStyle = color;
   context.lineWidth = width;
   context.beginPath();

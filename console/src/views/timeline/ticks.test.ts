@@ -12,7 +12,21 @@ const shown = (from: string, to: string, width = 1_000) => {
 describe('ticks', () => {
   it('count centuries as people do, without a year 0', () => {
     const { labels, periods } = shown('-0600-01-01T00:00:00Z', '0600-01-01T00:00:00Z');
-    expect(labels).toEqual(['600 BCE', '500 BCE', '400 BCE', '300 BCE', '200 BCE', '100 BCE', '1 CE', '100', '200', '300', '400', '500', '600']);
+    expect(labels).toEqual([
+      '600 BCE',
+      '500 BCE',
+      '400 BCE',
+      '300 BCE',
+      '200 BCE',
+      '100 BCE',
+      '1 CE',
+      '100',
+      '200',
+      '300',
+      '400',
+      '500',
+      '600',
+    ]);
     expect(periods).toEqual([]);
   });
 

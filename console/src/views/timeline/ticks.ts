@@ -2,7 +2,17 @@
  * Where the axis has ticks and what they say, from thousands of years to single microseconds.
  */
 import {
-  DAY, HOUR, MINUTE, MONTHS, SECOND, daysFromCivil, daysInMonth, floorDiv, toCivil, yearForPeople, type Micros,
+  DAY,
+  HOUR,
+  MINUTE,
+  MONTHS,
+  SECOND,
+  daysFromCivil,
+  daysInMonth,
+  floorDiv,
+  toCivil,
+  yearForPeople,
+  type Micros,
 } from '../../lib/instant';
 import { FIRST, LAST, timeAt, xOf, type Scale } from './scale';
 
@@ -42,17 +52,25 @@ const STEPS: readonly Step[] = [
   { unit: 'month', months: 1, room: 50 },
   { unit: 'month', months: 3, room: 50 },
   { unit: 'month', months: 6, room: 50 },
-  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000].map((years): Step => ({ unit: 'year', years, room: 76 })),
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000].map((years): Step => ({
+    unit: 'year',
+    years,
+    room: 76,
+  })),
 ];
 
 const YEAR = 31_556_952n * SECOND;
 
 function lengthOf(step: Step): number {
   switch (step.unit) {
-    case 'fixed': return Number(step.size);
-    case 'day': return Number(DAY) * (step.days.length === 0 ? 1 : Math.floor(30 / step.days.length));
-    case 'month': return (Number(YEAR) / 12) * step.months;
-    case 'year': return Number(YEAR) * step.years;
+    case 'fixed':
+      return Number(step.size);
+    case 'day':
+      return Number(DAY) * (step.days.length === 0 ? 1 : Math.floor(30 / step.days.length));
+    case 'month':
+      return (Number(YEAR) / 12) * step.months;
+    case 'year':
+      return Number(YEAR) * step.years;
   }
 }
 
@@ -64,7 +82,8 @@ const startOfMonth = (year: number, month: number): Micros => BigInt(daysFromCiv
 
 /** Returns the ticks of what is shown. */
 export function ticks(view: Scale): Ticks {
-  const step = STEPS.find((candidate) => lengthOf(candidate) / view.pixel >= candidate.room) ?? STEPS[STEPS.length - 1]!;
+  const step =
+    STEPS.find((candidate) => lengthOf(candidate) / view.pixel >= candidate.room) ?? STEPS[STEPS.length - 1]!;
   const from = timeAt(view, -80);
   const to = timeAt(view, view.width + 80);
   const tick = (time: Micros): Tick => ({ time, x: xOf(view, time), ...label(step, time) });
@@ -83,7 +102,8 @@ function instants(step: Step, from: Micros, to: Micros): Micros[] {
   const first = toCivil(from);
   const last = toCivil(to);
   if (step.unit === 'year') {
-    for (let year = floorYear(first.year, step.years); year <= last.year; year = nextYear(year, step.years)) take(startOfYear(year));
+    for (let year = floorYear(first.year, step.years); year <= last.year; year = nextYear(year, step.years))
+      take(startOfYear(year));
     return found;
   }
   const months = step.unit === 'month' ? step.months : 1;
@@ -93,7 +113,8 @@ function instants(step: Step, from: Micros, to: Micros): Micros[] {
     if (step.unit === 'month') {
       take(startOfMonth(year, month));
     } else {
-      const days = step.days.length > 0 ? step.days : Array.from({ length: daysInMonth(year, month) }, (_, index) => index + 1);
+      const days =
+        step.days.length > 0 ? step.days : Array.from({ length: daysInMonth(year, month) }, (_, index) => index + 1);
       const start = startOfMonth(year, month);
       for (const day of days) if (day <= daysInMonth(year, month)) take(start + BigInt(day - 1) * DAY);
     }
@@ -127,12 +148,14 @@ const two = (value: number): string => String(value).padStart(2, '0');
 function label(step: Step, time: Micros): { label: string; isMajor: boolean } {
   const at = toCivil(time);
   const year = yearForPeople(at.year);
-  if (step.unit === 'year') return { label: at.year === 1 && step.years > 1 ? '1 CE' : year, isMajor: at.year === 1 && step.years > 1 };
+  if (step.unit === 'year')
+    return { label: at.year === 1 && step.years > 1 ? '1 CE' : year, isMajor: at.year === 1 && step.years > 1 };
   const month = MONTHS[at.month - 1]!.slice(0, 3);
   if (step.unit === 'month') return { label: month, isMajor: at.month === 1 };
   if (step.unit === 'day') return { label: String(at.day), isMajor: at.day === 1 };
   if (step.size >= MINUTE) return { label: `${two(at.hour)}:${two(at.minute)}`, isMajor: at.hour + at.minute === 0 };
-  if (at.micros === 0) return { label: `${two(at.hour)}:${two(at.minute)}:${two(at.second)}`, isMajor: step.size < SECOND };
+  if (at.micros === 0)
+    return { label: `${two(at.hour)}:${two(at.minute)}:${two(at.second)}`, isMajor: step.size < SECOND };
   const digits = step.size >= 1_000n ? 0 : 3;
   return { label: `${(at.micros / 1_000).toFixed(digits)} ms`, isMajor: false };
 }
@@ -146,7 +169,8 @@ function periods(view: Scale, step: Step): Tick[] {
     found.push({ time, x: xOf(view, time), label: text, isMajor: true });
   };
   if (step.unit === 'month') {
-    for (let year = toCivil(from).year; year <= toCivil(to).year; year += 1) add(startOfYear(year), yearForPeople(year));
+    for (let year = toCivil(from).year; year <= toCivil(to).year; year += 1)
+      add(startOfYear(year), yearForPeople(year));
     return found;
   }
   if (step.unit === 'day') {

@@ -1,5 +1,17 @@
 /** Ranges of time and counts in the words of people. */
-import { DAY, HOUR, MINUTE, MONTHS, SECOND, dateForPeople, format, parse, toCivil, yearForPeople, type Micros } from '../../lib/instant';
+import {
+  DAY,
+  HOUR,
+  MINUTE,
+  MONTHS,
+  SECOND,
+  dateForPeople,
+  format,
+  parse,
+  toCivil,
+  yearForPeople,
+  type Micros,
+} from '../../lib/instant';
 
 /** Returns a range, as exactly as its length calls for: "1914 – 1945", "20 July 1969, 20:17 – 20:40". */
 export function rangeText(from: Micros, to: Micros): string {
@@ -7,7 +19,8 @@ export function rangeText(from: Micros, to: Micros): string {
   const a = toCivil(from);
   const b = toCivil(to);
   if (span > 1_500n * DAY) return `${yearForPeople(a.year)} – ${yearForPeople(b.year)}`;
-  if (span > 90n * DAY) return `${MONTHS[a.month - 1]} ${yearForPeople(a.year)} – ${MONTHS[b.month - 1]} ${yearForPeople(b.year)}`;
+  if (span > 90n * DAY)
+    return `${MONTHS[a.month - 1]} ${yearForPeople(a.year)} – ${MONTHS[b.month - 1]} ${yearForPeople(b.year)}`;
   if (span > 3n * DAY) return `${dateForPeople(from)} – ${dateForPeople(to)}`;
   const first = `${dateForPeople(from)}, ${clockText(from, span)}`;
   const isSameDay = dateForPeople(from) === dateForPeople(to);
@@ -17,7 +30,7 @@ export function rangeText(from: Micros, to: Micros): string {
 function clockText(time: Micros, span: Micros): string {
   const { hour, minute, second, micros } = toCivil(time);
   const two = (value: number): string => String(value).padStart(2, '0');
-  if (span > 6n * HOUR / 2n) return `${two(hour)}:${two(minute)}`;
+  if (span > (6n * HOUR) / 2n) return `${two(hour)}:${two(minute)}`;
   const seconds = `${two(hour)}:${two(minute)}:${two(second)}`;
   if (span > 2n * MINUTE) return seconds;
   const digits = span > 2n * SECOND ? 3 : 6;
