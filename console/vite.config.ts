@@ -28,7 +28,7 @@ function brotli(): Plugin {
 }
 
 // `npm run dev` shows the console beside a service that runs at TIMENAV_URL.
-const service = process.env['TIMENAV_URL'] ?? 'http://127.0.0.1:8080';
+const service = process.env.TIMENAV_URL ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
   // Relative addresses: the console works behind any path prefix.

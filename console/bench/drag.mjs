@@ -61,7 +61,10 @@ function* events() {
       time: `${String(year).padStart(4, '0')}${at}`,
       name: `Event ${index} of the bench`,
       description: 'Stands for something that happened.',
-      geo: { lat: Math.round((number() * 150 - 70) * 100) / 100, lon: Math.round((number() * 360 - 180) * 100) / 100 },
+      geo: {
+        lat: Math.round((number() * 150 - 70) * 100) / 100,
+        lon: Math.round((number() * 360 - 180) * 100) / 100,
+      },
     };
   }
 }

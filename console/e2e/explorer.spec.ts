@@ -114,7 +114,7 @@ describe('a form', () => {
     await form(page).getByLabel('timeline_id', { exact: true }).fill('a-link');
     await expect.poll(() => page.url()).toContain('timeline_id=a-link');
     const kept = await page.evaluate(() =>
-      JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }, history.state]),
+      JSON.stringify([location.href, Object.entries(localStorage), Object.entries(sessionStorage), history.state]),
     );
     expect(kept).not.toMatch(/for.nobody/);
     const other = await opened(new URL(page.url()).hash.slice(2));

@@ -13,11 +13,11 @@ import axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 
-export const BINARY = process.env['TIMENAV_BIN'] ?? resolve(import.meta.dirname, '../../target/debug/timenav');
-export const CHROMIUM = process.env['CHROMIUM_BIN'] ?? '/usr/bin/chromium';
+export const BINARY = process.env.TIMENAV_BIN ?? resolve(import.meta.dirname, '../../target/debug/timenav');
+export const CHROMIUM = process.env.CHROMIUM_BIN ?? '/usr/bin/chromium';
 
 /** Up to so many milliseconds are added to each request and to each answer, to find what works on a quick machine only. */
-const SLOW_MS = Number(process.env['E2E_SLOW_MS'] ?? 0);
+const SLOW_MS = Number(process.env.E2E_SLOW_MS ?? 0);
 
 const START_MAX_MS = 30_000;
 export const FLAGS = [
@@ -84,7 +84,7 @@ export class Service {
   /** Ends the service as an operator would, and waits for its end. */
   async end(): Promise<void> {
     const child = this.#process;
-    if (child === null || child.exitCode !== null) return;
+    if (child?.exitCode !== null) return;
     child.removeAllListeners('exit');
     const gone = new Promise((done) => child.once('close', done));
     child.kill('SIGTERM');
@@ -241,7 +241,9 @@ export async function expectAccessible(page: Page): Promise<void> {
     const result = await here.run();
     return result.violations
       .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html}: ${node.failureSummary}`).join(' | ')}`);
+      .map(
+        ({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html}: ${node.failureSummary ?? ''}`).join(' | ')}`,
+      );
   });
   expect(violations).toEqual([]);
 }

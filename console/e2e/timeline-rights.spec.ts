@@ -27,7 +27,7 @@ describe('whose time travel is restricted', () => {
     const names = await page
       .getByRole('button')
       .or(page.getByRole('link'))
-      .evaluateAll((found) => found.map((one) => one.textContent?.trim() ?? ''));
+      .evaluateAll((found) => found.map((one) => one.textContent.trim()));
     return OFFERED.filter((name) => names.includes(name));
   }
 

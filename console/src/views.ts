@@ -22,7 +22,7 @@ interface View {
   load: () => Promise<{ default: Component<ViewProps> }>;
 }
 
-export const views: readonly View[] = [
+export const views: readonly [View, ...View[]] = [
   {
     id: 'clock',
     title: 'Clock',

@@ -1,4 +1,4 @@
-//! The step `console`: the browser console is checked, built, compared with what is committed, and driven in a browser.
+//! The step `console`: the browser console is formatted, linted, checked, built, compared with what is committed, and driven in a browser.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,9 @@ const INSTALLED: &str = "node_modules/.timenav-lock.json";
 pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     let console = root.join(CONSOLE);
     install(&console)?;
-    process::run(npm(&console).args(["run", "--silent", "check"]))?;
-    process::run(npm(&console).args(["run", "--silent", "test"]))?;
+    for script in ["format:check", "lint", "check", "test"] {
+        process::run(npm(&console).args(["run", "--silent", script]))?;
+    }
     compare(root, &console)?;
     let chromium = tools::chromium()?;
     process::run(&mut process::cargo(root, &["build", "--package", "timenav"]))?;

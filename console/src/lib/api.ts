@@ -113,7 +113,7 @@ export function problem(answer: Response, body: unknown): Problem {
     text('code', `http_${answer.status}`),
     text('status', `The service answered ${answer.status}.`),
     text('detail', ''),
-    Array.isArray(told['errors']) ? (told['errors'] as FieldError[]) : [],
+    Array.isArray(told.errors) ? (told.errors as FieldError[]) : [],
     text('request_id', '') || answer.headers.get('X-Request-Id'),
     Number.isFinite(after) ? after : null,
   );

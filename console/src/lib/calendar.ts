@@ -30,7 +30,7 @@ export function weekdayIndex(day: number): number {
 
 /** Returns the name of the weekday of a moment. */
 function weekday(instant: Micros): string {
-  return WEEKDAYS[weekdayIndex(dayOf(instant))]!;
+  return WEEKDAYS[weekdayIndex(dayOf(instant))] ?? '';
 }
 
 /** Returns weekday and date, such as "Tuesday, 29 February 2028". */
@@ -84,9 +84,10 @@ export function understand(text: string, now: Micros): Understood {
   if (exact !== null) return { instant: exact, isRelative: false };
   const relative = /^([+-])\s*(\S.*)$/.exec(given);
   if (relative === null) return null;
-  const read = readDuration(relative[2]!);
+  const [, sign, length = ''] = relative;
+  const read = readDuration(length);
   if (!read.ok) return null;
-  const instant = shift(now, read.duration, relative[1] === '-' ? -1 : 1);
+  const instant = shift(now, read.duration, sign === '-' ? -1 : 1);
   const { year } = toCivil(instant);
   return year < YEAR_FIRST || year > YEAR_LAST ? null : { instant, isRelative: true };
 }

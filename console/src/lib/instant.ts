@@ -143,6 +143,11 @@ export const MONTHS = [
   'December',
 ] as const;
 
+/** Returns the name of a month, from 1 to 12. */
+export function monthName(month: number): string {
+  return MONTHS[month - 1] ?? '';
+}
+
 /** Returns a year as people write it: 1 BCE is the astronomical year 0. */
 export function yearForPeople(year: number): string {
   return year > 0 ? String(year) : `${1 - year} BCE`;
@@ -151,7 +156,7 @@ export function yearForPeople(year: number): string {
 /** Returns the date as people write it, such as "29 February 2028" or "15 March 44 BCE". */
 export function dateForPeople(instant: Micros): string {
   const { year, month, day } = toCivil(instant);
-  return `${day} ${MONTHS[month - 1]} ${yearForPeople(year)}`;
+  return `${day} ${monthName(month)} ${yearForPeople(year)}`;
 }
 
 /** Returns the time of day, such as "08:30:00". */

@@ -8,7 +8,7 @@ const HASH_BYTES = 32;
 
 /** Whether this page may use WebCrypto: browsers keep it to HTTPS and to this computer. */
 export function hasCrypto(): boolean {
-  return globalThis.crypto?.subtle !== undefined;
+  return 'subtle' in crypto;
 }
 
 export async function sha256(...parts: Bytes[]): Promise<Bytes> {
@@ -125,8 +125,9 @@ export async function climb(leaf: Bytes, index: number, size: number, proof: rea
   if (way.length !== proof.length || proof.some((hash) => hash.length !== HASH_BYTES)) return null;
   const steps: Step[] = [];
   let ownHash = leaf;
-  for (const [level, place] of way.entries()) {
-    const siblingHash = proof[level]!;
+  for (const [level, siblingHash] of proof.entries()) {
+    const place = way[level];
+    if (place === undefined) return null;
     const parentHash = await (place.isLeft ? nodeHash(siblingHash, ownHash) : nodeHash(ownHash, siblingHash));
     steps.push({ ...place, ownHash, siblingHash, parentHash });
     ownHash = parentHash;
@@ -147,13 +148,14 @@ export async function isConsistent(
   if (old === size) return proof.length === 0 && equal(oldRoot, root);
   if (proof.length === 0) return false;
   // Where the old tree is a whole subtree of the new one, its root is where the way begins.
-  const hashes = 2 ** Math.floor(Math.log2(old)) === old ? [oldRoot, ...proof] : [...proof];
+  const [first, ...others] = 2 ** Math.floor(Math.log2(old)) === old ? [oldRoot, ...proof] : proof;
+  if (first === undefined) return false;
   let from = old - 1;
   let last = size - 1;
   while (from % 2 === 1) [from, last] = [half(from), half(last)];
-  let oldHash = hashes[0]!;
-  let newHash = hashes[0]!;
-  for (const hash of hashes.slice(1)) {
+  let oldHash = first;
+  let newHash = first;
+  for (const hash of others) {
     if (last === 0) return false;
     if (from % 2 === 1 || from === last) {
       oldHash = await nodeHash(hash, oldHash);

@@ -25,7 +25,7 @@ export async function readKey(text: string): Promise<VerifierKey | null> {
   const [, name = '', idHex = '', base64 = ''] = /^([^+\s]+)\+([0-9a-f]{8})\+(.+)$/.exec(text.trim()) ?? [];
   const id = fromHex(idHex);
   const typed = fromBase64(base64);
-  if (name === '' || id === null || typed === null || typed.length !== 33 || typed[0] !== ED25519) return null;
+  if (name === '' || id === null || typed?.length !== 33 || typed[0] !== ED25519) return null;
   const own = (await sha256(utf8(name), Uint8Array.of(0x0a), typed)).slice(0, 4);
   return equal(own, id) ? { name, id, publicKey: typed.slice(1) } : null;
 }
@@ -33,6 +33,7 @@ export async function readKey(text: string): Promise<VerifierKey | null> {
 /** Reads a note that holds a checkpoint. Returns what is wrong where it is none. */
 export function readNote(note: string): Checkpoint | string {
   if (utf8(note).length > NOTE_BYTES_MAX) return 'It is longer than a note may be.';
+  // eslint-disable-next-line no-control-regex -- they are what is looked for
   if (/[\u0000-\u0009\u000b-\u001f]/.test(note))
     return 'It has characters that no note has. Was it saved with other line ends?';
   if (!note.endsWith('\n')) return 'Its last line is not ended: copy the whole note, with the line end.';
@@ -117,8 +118,9 @@ export function readBundle(bundle: Bytes): Bytes[] | null {
   const entries: Bytes[] = [];
   let at = 0;
   while (at < bundle.length) {
-    if (at + 2 > bundle.length) return null;
-    const size = bundle[at]! * 256 + bundle[at + 1]!;
+    const [high, low] = bundle.subarray(at, at + 2);
+    if (high === undefined || low === undefined) return null;
+    const size = high * 256 + low;
     if (at + 2 + size > bundle.length) return null;
     entries.push(bundle.slice(at + 2, at + 2 + size));
     at += 2 + size;
@@ -129,7 +131,7 @@ export function readBundle(bundle: Bytes): Bytes[] | null {
 /** Returns the address of the bundle number `index` in a ledger of `size` entries, from `entries/` on. */
 export function bundlePath(index: number, size: number): string {
   const digits = String(index);
-  const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/\d{3}/g)!;
+  const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/\d{3}/g) ?? [];
   const path = groups.map((group, place) => (place < groups.length - 1 ? `x${group}` : group)).join('/');
   const width = Math.min(256, size - index * 256);
   return `entries/${path}${width < 256 ? `.p/${width}` : ''}`;

@@ -24,12 +24,12 @@ class Route {
 
   /** The timeline that is looked at. It stays when the view changes. */
   get timeline(): string {
-    return this.params['timeline'] ?? 'main';
+    return this.params.timeline ?? 'main';
   }
 
   /** Returns the link to a view. The timeline comes along unless another is named. */
   href(view: string, params: Record<string, string> = {}): string {
-    const kept: Record<string, string> = this.params['timeline'] ? { timeline: this.params['timeline'] } : {};
+    const kept: Record<string, string> = this.params.timeline ? { timeline: this.params.timeline } : {};
     return link(view, { ...kept, ...params });
   }
 
@@ -43,11 +43,9 @@ class Route {
    * step of the browser's history, others add one.
    */
   set(changes: Record<string, string | null>, step: 'replace' | 'push' = 'replace'): void {
-    const params = { ...this.params };
-    for (const [name, value] of Object.entries(changes)) {
-      if (value === null || value === '') delete params[name];
-      else params[name] = value;
-    }
+    const all = Object.entries({ ...this.params, ...changes });
+    const kept = all.filter((param): param is [string, string] => param[1] !== null && param[1] !== '');
+    const params = Object.fromEntries(kept);
     const hash = link(this.view, params);
     if (hash === location.hash) return;
     if (step === 'push') {

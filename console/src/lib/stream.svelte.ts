@@ -57,7 +57,7 @@ export class Stream {
       this.state = 'lost';
       if (source.readyState !== EventSource.CLOSED || this.#isClosed) return;
       clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.#again(), this.#waitMs);
+      this.#timer = setTimeout(() => void this.#again(), this.#waitMs);
       this.#waitMs = Math.min(this.#waitMs * 2, RETRY_MAX_MS);
     };
   }

@@ -56,9 +56,9 @@ export function sunDay(start: Micros, lat: number, lon: number, steps = 96): Sun
     elevation(start + (DAY * BigInt(step)) / BigInt(steps), lat, lon),
   );
   const crossing = (isRise: boolean): number | null => {
-    for (let step = 0; step < steps; step++) {
-      const a = curve[step]! - RISE_DEGREES;
-      const b = curve[step + 1]! - RISE_DEGREES;
+    for (const [step, height] of curve.slice(0, steps).entries()) {
+      const a = height - RISE_DEGREES;
+      const b = (curve[step + 1] ?? height) - RISE_DEGREES;
       if (isRise ? a < 0 && b >= 0 : a >= 0 && b < 0) return (step + a / (a - b)) / steps;
     }
     return null;

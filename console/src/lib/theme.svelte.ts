@@ -13,7 +13,7 @@ class ThemeChoice {
 
   set(choice: Theme): void {
     this.choice = choice;
-    document.documentElement.dataset['theme'] = choice;
+    document.documentElement.dataset.theme = choice;
     if (choice === 'system') localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, choice);
   }

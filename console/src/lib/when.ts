@@ -1,5 +1,5 @@
 /** When something happened, in the words of people: no more exactly than is known. */
-import { MONTHS, dateForPeople, distance, forPeople, parse, toCivil, yearForPeople, type Micros } from './instant';
+import { dateForPeople, distance, forPeople, monthName, parse, toCivil, yearForPeople, type Micros } from './instant';
 
 /** The time of an event, as the service tells it. */
 interface EventTime {
@@ -29,7 +29,7 @@ function clockWords(time: Micros): string {
 export function preciseText(time: Micros, precision: string): string {
   const at = toCivil(time);
   if (precision === 'year') return yearForPeople(at.year);
-  if (precision === 'month') return `${MONTHS[at.month - 1]} ${yearForPeople(at.year)}`;
+  if (precision === 'month') return `${monthName(at.month)} ${yearForPeople(at.year)}`;
   if (precision === 'day') return dateForPeople(time);
   const text = forPeople(time);
   return at.micros === 0 ? text : `${text}.${String(at.micros).padStart(6, '0').replace(/0+$/, '')}`;

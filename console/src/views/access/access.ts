@@ -33,12 +33,17 @@ const PAGE_ITEMS = 1_000;
 /** Pages that are read of a list. More than anybody looks through. */
 const PAGES_MAX = 20;
 
-type Page<Name extends string, Item> = Record<Name, Item[]> & { next_cursor?: string | null; has_more: boolean };
+/** A page of a list. The items stand under a name of their own. */
+interface Page {
+  next_cursor?: string | null;
+  has_more: boolean;
+  [items: string]: unknown;
+}
 
 /** Reads a list page after page. */
-async function readAll<Name extends string, Item>(
+async function readAll<Item>(
   path: string,
-  name: Name,
+  name: string,
   query: Record<string, string>,
   signal?: AbortSignal,
 ): Promise<Item[]> {
@@ -50,11 +55,11 @@ async function readAll<Name extends string, Item>(
       limit: PAGE_ITEMS,
       ...(cursor === null ? {} : { cursor }),
     };
-    const page: Page<Name, Item> = await call<Page<Name, Item>>('GET', path, {
+    const page: Page = await call<Page>('GET', path, {
       query: asked,
       ...(signal ? { signal } : {}),
     });
-    all.push(...page[name]);
+    all.push(...(page[name] as Item[]));
     cursor = page.has_more ? (page.next_cursor ?? null) : null;
     if (cursor === null) break;
   }
@@ -62,12 +67,12 @@ async function readAll<Name extends string, Item>(
 }
 
 export function readUsers(signal?: AbortSignal): Promise<User[]> {
-  return readAll<'users', User>('v1/users', 'users', {}, signal);
+  return readAll<User>('v1/users', 'users', {}, signal);
 }
 
 /** Returns keys of a user, newest first, those that work no more among them. */
 export function readKeys(query: { user_id?: string }, signal: AbortSignal): Promise<ApiKey[]> {
-  return readAll<'api_keys', ApiKey>('v1/api-keys', 'api_keys', query, signal);
+  return readAll<ApiKey>('v1/api-keys', 'api_keys', query, signal);
 }
 
 /** Permissions with the tag that a change of them is bound to. */
@@ -86,7 +91,7 @@ export async function readPermissions(timeline: string, signal: AbortSignal): Pr
 /** Returns how far from host time `limited_access` reaches, in days, as the service is set up. */
 export async function readWindowDays(): Promise<number | null> {
   const { limits } = await call<{ limits: Record<string, number> }>('GET', 'v1/limits');
-  return limits['limited_access_window_days'] ?? null;
+  return limits.limited_access_window_days ?? null;
 }
 
 /** Stands for how far `limited_access` reaches, until the service has told. */

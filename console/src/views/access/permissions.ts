@@ -12,9 +12,10 @@ export function roleOf(permissions: Permissions, user: string): List | null {
 export function people(permissions: Permissions): { user: string; role: List; also: List[] }[] {
   const users = [...new Set(LISTS.flatMap((list) => permissions[list]))].sort();
   return users
-    .map((user) => {
-      const role = roleOf(permissions, user)!;
-      return { user, role, also: LISTS.filter((list) => list !== role && permissions[list].includes(user)) };
+    .flatMap((user) => {
+      const role = roleOf(permissions, user);
+      if (role === null) return [];
+      return [{ user, role, also: LISTS.filter((list) => list !== role && permissions[list].includes(user)) }];
     })
     .sort((a, b) => LISTS.indexOf(b.role) - LISTS.indexOf(a.role));
 }
@@ -47,8 +48,8 @@ export function changes(before: Permissions, after: Permissions): Change[] {
 export function effect(change: Change, isOperator = false): string {
   const { before, after } = change;
   if (before === after)
-    return `still ${after}${change.removed.length > 0 ? `, which includes ${change.removed.join(' and ')}` : ''}`;
-  if (before === null) return `gets ${after}`;
+    return `still ${after ?? 'nothing'}${change.removed.length > 0 ? `, which includes ${change.removed.join(' and ')}` : ''}`;
+  if (before === null) return `gets ${after ?? 'nothing'}`;
   if (isOperator)
     return `${after === null ? `loses ${before}` : `${before} becomes ${after}`}, and as an operator may still do everything`;
   if (after === null) return `loses ${before}, and may no longer see the timeline`;

@@ -10,7 +10,7 @@ export function size(bytes: number): string {
     value /= 1_000;
     unit++;
   }
-  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[unit] ?? ''}`;
 }
 
 /** Returns a stretch of host time for people. */
@@ -72,9 +72,9 @@ export function fileName(operation: string, type: string): string {
     [/event-stream|plain/, 'txt'],
     [/octet/, 'bin'],
   ];
-  const end = /ndjson/.test(type)
+  const end = type.includes('ndjson')
     ? 'ndjson'
-    : /geo\+json/.test(type)
+    : type.includes('geo+json')
       ? 'geojson'
       : (ends.find(([shape]) => shape.test(type.split(';')[0] ?? ''))?.[1] ?? 'txt');
   return `${operation.replace(/[^\w-]+/g, '-')}.${end}`;

@@ -98,7 +98,7 @@ describe('a draft', () => {
       };
       expect(JSON.stringify(addressOf(operation, draft, schemas))).not.toMatch(/hush|once/);
       expect(JSON.stringify(withoutSecrets(operation, draft, schemas))).not.toContain('hush-hush');
-      expect(valuesOf(withoutSecrets(operation, draft, schemas))['timeline_id']).toBe('main');
+      expect(valuesOf(withoutSecrets(operation, draft, schemas)).timeline_id).toBe('main');
     }
     expect(draftOf(find('encrypt_data'), { encryption_key: 'from-a-link' }, schemas).input).toBeUndefined();
   });

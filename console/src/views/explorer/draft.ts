@@ -1,4 +1,5 @@
 /** What is filled in, as it goes into the address, into a request and back. */
+import { jsonText } from './json-text';
 import type { Schemas } from './schema';
 import { exampleOf, resolve, validate, type Issue } from './schema';
 import { isSecret, variantsOf, type Field, type Operation } from './openapi';
@@ -50,9 +51,9 @@ export function valuesOf(draft: Draft): Values {
 
 /** Returns the JSON with one field changed; undefined takes it away, and the last one takes all away. */
 export function withValue(draft: Draft, name: string, value: unknown): unknown {
-  const values: Values = { ...valuesOf(draft) };
-  if (value === undefined) delete values[name];
-  else values[name] = value;
+  const { [name]: _old, ...others } = valuesOf(draft);
+  // A field that is there keeps its place.
+  const values: Values = value === undefined ? others : { ...valuesOf(draft), [name]: value };
   return Object.keys(values).length === 0 ? undefined : values;
 }
 
@@ -135,11 +136,11 @@ export function addressOf(operation: Operation, draft: Draft, schemas: Schemas):
     const value = draft.extras[keyOf(field)];
     if (field.name === 'Idempotency-Key' || isSecret(field.name, field.schema) || value === undefined || value === '')
       continue;
-    found[addressName(field, operation, schemas)] = String(value);
+    found[addressName(field, operation, schemas)] = jsonText(value);
   }
   const variant = variantsOf(operation, schemas)[draft.variant];
   if (variant && !variant.fields && draft.input !== undefined) {
-    found['input'] = JSON.stringify(draft.input);
+    found.input = JSON.stringify(draft.input);
   } else {
     // What is about to be sealed is as secret as the key that seals it.
     const seals = variant?.fields?.some((field) => field.name === 'encryption_key') === true;
@@ -151,9 +152,9 @@ export function addressOf(operation: Operation, draft: Draft, schemas: Schemas):
     }
   }
   if (draft.isInQueryString !== emptyDraft(operation).isInQueryString)
-    found['as'] = draft.isInQueryString ? 'query-string' : 'query';
-  if (draft.accept) found['accept'] = draft.accept;
-  if (draft.raw !== null) found['form'] = 'json';
+    found.as = draft.isInQueryString ? 'query-string' : 'query';
+  if (draft.accept) found.accept = draft.accept;
+  if (draft.raw !== null) found.form = 'json';
   return new URLSearchParams(found).toString().length > ADDRESS_MAX ? {} : found;
 }
 
@@ -183,7 +184,7 @@ export function draftOf(operation: Operation, params: Record<string, string>, sc
     values[field.name] = isText(field) ? text : parsed(text);
   }
   if (Object.keys(values).length > 0) draft.input = values;
-  const whole = params['input'];
+  const whole = params.input;
   if (whole !== undefined) {
     draft.input = parsed(whole);
     draft.variant = Math.max(
@@ -191,9 +192,9 @@ export function draftOf(operation: Operation, params: Record<string, string>, sc
       variants.findIndex((variant) => variant.fields === null),
     );
   }
-  if (params['as']) draft.isInQueryString = params['as'] === 'query-string';
-  if (operation.answers.includes(params['accept'] ?? '')) draft.accept = params['accept'] ?? '';
-  if (params['form'] === 'json') draft.raw = rawOf(draft);
+  if (params.as) draft.isInQueryString = params.as === 'query-string';
+  if (operation.answers.includes(params.accept ?? '')) draft.accept = params.accept ?? '';
+  if (params.form === 'json') draft.raw = rawOf(draft);
   return draft;
 }
 
@@ -227,9 +228,9 @@ function filledInput(fields: Field[] | null, example: unknown, before: Values): 
   const values: Values = {};
   for (const field of fields) {
     const value = (example as Values)[field.name];
-    const isKept = field.name === 'timeline_id' && before['timeline_id'] !== undefined;
+    const isKept = field.name === 'timeline_id' && before.timeline_id !== undefined;
     const isLeftOut = !field.isRequired && (UNFILLED.includes(field.name) || field.name === 'user_id');
-    const shown = isKept ? before['timeline_id'] : isLeftOut ? before[field.name] : value;
+    const shown = isKept ? before.timeline_id : isLeftOut ? before[field.name] : value;
     if (shown !== undefined) values[field.name] = shown;
   }
   return Object.keys(values).length === 0 ? undefined : values;

@@ -198,7 +198,10 @@ const SEEN_MAX = 100;
 
 /** Collects ids out of an answer: what one operation answers, the next one asks for. */
 function collect(value: unknown, found: Record<string, string[]>): void {
-  if (Array.isArray(value)) return value.slice(0, SEEN_MAX).forEach((item) => collect(item, found));
+  if (Array.isArray(value)) {
+    value.slice(0, SEEN_MAX).forEach((item) => collect(item, found));
+    return;
+  }
   if (typeof value !== 'object' || value === null) return;
   for (const [name, item] of Object.entries(value)) {
     if (name.endsWith('_id') && typeof item === 'string')

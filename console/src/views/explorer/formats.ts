@@ -60,7 +60,8 @@ export function rangeIssue(text: string): string | null {
 export function splitRange(text: string): [string, string] | null {
   const hidden = text.replace(/\[[^\]]*\]/g, (zone) => zone.replaceAll('/', '\u0000'));
   const parts = hidden.split('/').map((part) => part.replaceAll('\u0000', '/').trim());
-  return parts.length === 2 ? [parts[0]!, parts[1]!] : null;
+  const [from, to] = parts;
+  return parts.length === 2 && from !== undefined && to !== undefined ? [from, to] : null;
 }
 
 /** Returns what is wrong with a text of a format, or null. Formats that nobody here knows forbid nothing. */

@@ -33,9 +33,7 @@ function add(lines: Line[], value: unknown, depth: number, before: Piece[], afte
     return;
   }
   const isList = Array.isArray(value);
-  const items: [string | null, unknown][] = isList
-    ? value.map((item) => [null, item])
-    : Object.entries(value as object);
+  const items: [string | null, unknown][] = isList ? value.map((item) => [null, item]) : Object.entries(value);
   const [open, close] = isList ? ['[', ']'] : ['{', '}'];
   if (items.length === 0) {
     lines.push({ depth, pieces: [...before, mark(open + close + after)], end: 0, inside: '' });
@@ -72,7 +70,7 @@ export function shownLines(lines: Line[], folded: ReadonlySet<number>): number[]
   for (let index = 0; index < lines.length; index++) {
     shown.push(index);
     // What is folded shows its first line alone, which then stands for the last one too.
-    if (folded.has(index)) index = lines[index]!.end;
+    if (folded.has(index)) index = lines[index]?.end ?? index;
   }
   return shown;
 }

@@ -165,7 +165,7 @@ function nameOf(path: string): string {
     .replace(/^\/v\d+/, '')
     .split('/')
     .filter((word) => word !== '');
-  return words.length === 1 ? words[0]! : words.join('/');
+  return words.join('/');
 }
 
 function asObject(parameters: RawParameter[]): Schema {

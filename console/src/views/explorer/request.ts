@@ -1,6 +1,7 @@
 /** The request that a draft makes: the same one that is sent and that is shown as code. */
 import type { Query } from '../../lib/base';
 import { keyOf, readJson, type Draft } from './draft';
+import { jsonText } from './json-text';
 import type { Operation } from './openapi';
 
 export interface WireRequest {
@@ -32,14 +33,14 @@ export function requestOf(operation: Operation, draft: Draft): WireRequest {
   for (const field of operation.extras) {
     const value = draft.extras[keyOf(field)];
     if (value === undefined || value === '') continue;
-    if (field.where === 'path') inPath[field.name] = String(value);
-    else if (field.where === 'query') request.query[field.name] = String(value);
-    else request.headers[field.name] = oneLine(String(value));
+    if (field.where === 'path') inPath[field.name] = jsonText(value);
+    else if (field.where === 'query') request.query[field.name] = jsonText(value);
+    else request.headers[field.name] = oneLine(jsonText(value));
   }
   request.path = pathOf(operation, inPath);
-  if (draft.accept) request.headers['Accept'] = draft.accept;
+  if (draft.accept) request.headers.Accept = draft.accept;
   else if (operation.answers[0] && operation.answers[0] !== 'application/json')
-    request.headers['Accept'] = operation.answers[0];
+    request.headers.Accept = operation.answers[0];
   if (operation.fileTypes.length > 0) {
     request.file = draft.file;
     request.headers['Content-Type'] = draft.fileType || 'application/octet-stream';
@@ -70,7 +71,7 @@ function addInput(operation: Operation, draft: Draft, request: WireRequest): voi
         ? value.join(',')
         : typeof value === 'object'
           ? JSON.stringify(value)
-          : String(value);
+          : jsonText(value);
     }
     return;
   }
@@ -86,7 +87,7 @@ const oneLine = (text: string): string => text.replace(/[\r\n]+/g, ' ');
 export function addressPart(request: WireRequest): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(request.query)) {
-    if (value !== undefined && value !== null && value !== '') query.set(name, String(value));
+    if (value !== undefined && value !== null && value !== '') query.set(name, jsonText(value));
   }
   const text = query.toString();
   return request.path + (text ? `?${text}` : '');

@@ -84,7 +84,7 @@ describe('validation', () => {
   });
 
   it('keeps what is said beside a reference', () => {
-    expect(resolve(body.properties!['on_paradox']!, schemas)).toMatchObject({
+    expect(resolve(body.properties!.on_paradox!, schemas)).toMatchObject({
       enum: ['tell', 'refuse'],
       description: 'What then.',
     });

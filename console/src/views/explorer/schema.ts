@@ -3,6 +3,7 @@
  * what is wrong with a value, in sentences that say what would be right.
  */
 import { formatIssue } from './formats';
+import { jsonText } from './json-text';
 
 export interface Schema {
   $ref?: string;
@@ -52,7 +53,8 @@ export function resolve(schema: Schema, schemas: Schemas): Schema {
   if (variants?.some((variant) => variant.type === 'null')) {
     const rest = variants.filter((variant) => variant.type !== 'null');
     const { oneOf: _one, anyOf: _any, ...beside } = found;
-    found = rest.length === 1 ? { ...resolve(rest[0]!, schemas), ...beside } : { ...beside, oneOf: rest };
+    const [only] = rest;
+    found = only && rest.length === 1 ? { ...resolve(only, schemas), ...beside } : { ...beside, oneOf: rest };
   }
   return found;
 }
@@ -81,7 +83,7 @@ const NAMES: Record<string, string> = {
 
 const count = (value: number): string => value.toLocaleString('en');
 const list = (words: string[], last = 'or'): string =>
-  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)}`;
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1) ?? ''}`;
 
 /** Patterns of the document, in words. */
 const IN_WORDS: Record<string, string> = {
@@ -124,7 +126,7 @@ export function validate(schema: Schema, value: unknown, schemas: Schemas, point
   if (resolved.enum && !resolved.enum.includes(value)) {
     return own(`Use ${list(resolved.enum.filter((item) => item !== null).map(String))}.`);
   }
-  if (resolved.const !== undefined && resolved.const !== value) return own(`Use ${String(resolved.const)}.`);
+  if (resolved.const !== undefined && resolved.const !== value) return own(`Use ${jsonText(resolved.const)}.`);
   if (resolved.not && validate(resolved.not, value, schemas).length === 0)
     return own(`${String(value)} is the service's own and cannot be used here.`);
   const issues: Issue[] = [];
@@ -151,7 +153,7 @@ function typeIssue(schema: Schema, value: unknown): string | null {
 }
 
 function textIssues(schema: Schema, value: string): string[] {
-  const length = [...value].length;
+  const length = Array.from(value).length;
   if (schema.minLength !== undefined && length < schema.minLength) {
     return [length === 0 ? 'This cannot be empty.' : `Use at least ${count(schema.minLength)} characters.`];
   }
@@ -231,9 +233,9 @@ function choiceIssues(schema: Schema, value: unknown, schemas: Schemas, pointer:
     return [{ pointer, message: `Give one of ${list(named.flat())}, and only one.` }];
   }
   // The variant that is meant: the one whose `kind` is named, else the one of the value's type.
-  const meant = variants.findIndex((variant) => isMeant(resolve(variant, schemas), value));
-  const kinds = variants.flatMap((variant) => resolve(variant, schemas).properties?.['kind']?.enum ?? []);
-  if (meant >= 0) return told[meant]!;
+  const meant = told[variants.findIndex((variant) => isMeant(resolve(variant, schemas), value))];
+  const kinds = variants.flatMap((variant) => resolve(variant, schemas).properties?.kind?.enum ?? []);
+  if (meant) return meant;
   if (kinds.length > 0 && typeOf(value) === 'object')
     return [{ pointer: `${pointer}/kind`, message: `Use ${list(kinds.map(String))}.` }];
   const types = variants.flatMap((variant) => typesOf(resolve(variant, schemas)));
@@ -251,12 +253,12 @@ function choiceIssues(schema: Schema, value: unknown, schemas: Schemas, pointer:
 }
 
 function isMeant(variant: Schema, value: unknown): boolean {
-  const kinds = variant.properties?.['kind']?.enum;
+  const kinds = variant.properties?.kind?.enum;
   return (
     kinds !== undefined &&
     typeof value === 'object' &&
     value !== null &&
-    kinds.includes((value as Record<string, unknown>)['kind'])
+    kinds.includes((value as Record<string, unknown>).kind)
   );
 }
 
@@ -269,13 +271,16 @@ function unknownName(name: string, known: string[]): string {
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    let [corner = 0, left] = [row[0], i];
+    const next = [left];
+    for (const [j, above] of row.slice(1).entries()) {
+      left = Math.min(above + 1, left + 1, corner + (a[i - 1] === b[j] ? 0 : 1));
+      corner = above;
+      next.push(left);
     }
     row = next;
   }
-  return row[b.length]!;
+  return row.at(-1) ?? 0;
 }
 
 const escape = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -33,7 +33,7 @@ const request = (json: unknown): WireRequest => ({
 function run(command: string): string[] {
   const curl = 'curl() { for word in "$@"; do printf "%s\\0" "$word"; done; }';
   return execFileSync('sh', ['-c', `${curl}\n${command}`], {
-    env: { TIMENAV_KEY: 'tnk_key', PATH: process.env['PATH'] },
+    env: { TIMENAV_KEY: 'tnk_key', PATH: process.env.PATH },
     encoding: 'utf8',
   })
     .split('\0')

@@ -2,6 +2,7 @@
  * A request as a program would make it. The key comes from the environment, secrets are left as words to replace, and
  * every text is written so that it arrives as it was typed, whatever is in it.
  */
+import { jsonText } from './json-text';
 import { isSecret } from './openapi';
 import { addressPart, type WireRequest } from './request';
 
@@ -30,7 +31,7 @@ function curl(request: WireRequest, url: string, isOpen: boolean): string {
   if (!isOpen) lines.push('--header "Authorization: Bearer $TIMENAV_KEY"');
   for (const [name, value] of Object.entries(request.headers))
     lines.push(`--header ${quoteShell(`${name}: ${value}`)}`);
-  if (request.headers['Accept'] === 'text/event-stream') lines.push('--no-buffer');
+  if (request.headers.Accept === 'text/event-stream') lines.push('--no-buffer');
   if (request.file) lines.push(`--data-binary ${quoteShell(`@${request.file.name}`)}`);
   // `--data-raw`, because `--data` reads a file where the text begins with an @.
   else if (request.text !== null) lines.push(`--data-raw ${quoteShell(request.text)}`);
@@ -44,7 +45,7 @@ const quotePython = (text: string): string =>
 const unicode = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 function python(request: WireRequest, url: string, isOpen: boolean): string {
-  const isStream = request.headers['Accept'] === 'text/event-stream';
+  const isStream = request.headers.Accept === 'text/event-stream';
   const isJson = request.json !== undefined;
   const body = request.file
     ? `open(${quotePython(request.file.name)}, "rb").read()`
@@ -76,7 +77,7 @@ function python(request: WireRequest, url: string, isOpen: boolean): string {
 }
 
 const answersJson = (request: WireRequest): boolean =>
-  (request.headers['Accept'] ?? 'application/json') === 'application/json';
+  (request.headers.Accept ?? 'application/json') === 'application/json';
 
 function pythonValue(value: unknown, indent = ''): string {
   const inner = `${indent}    `;
@@ -84,11 +85,11 @@ function pythonValue(value: unknown, indent = ''): string {
   if (value === true) return 'True';
   if (value === false) return 'False';
   if (typeof value === 'string') return quotePython(value);
-  if (typeof value !== 'object') return String(value);
+  if (typeof value !== 'object') return jsonText(value);
   const isList = Array.isArray(value);
   const items = isList
     ? value.map((item) => pythonValue(item, inner))
-    : Object.entries(value as object).map(([name, item]) => `${quotePython(name)}: ${pythonValue(item, inner)}`);
+    : Object.entries(value).map(([name, item]) => `${quotePython(name)}: ${pythonValue(item, inner)}`);
   const [open, close] = isList ? ['[', ']'] : ['{', '}'];
   return items.length === 0
     ? open + close
@@ -121,12 +122,12 @@ function rustValue(value: unknown, indent: string): string {
   const inner = `${indent}    `;
   if (typeof value === 'string') return quoteRust(value);
   if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) > I32_MAX)
-    return Math.abs(value) < 2 ** 63 ? `${BigInt(value)}_i64` : `${value.toExponential()}`;
+    return Math.abs(value) < 2 ** 63 ? `${BigInt(value)}_i64` : value.toExponential();
   if (typeof value !== 'object' || value === null) return String(value);
   const isList = Array.isArray(value);
   const items = isList
     ? value.map((item) => rustValue(item, inner))
-    : Object.entries(value as object).map(([name, item]) => `${quoteRust(name)}: ${rustValue(item, inner)}`);
+    : Object.entries(value).map(([name, item]) => `${quoteRust(name)}: ${rustValue(item, inner)}`);
   const [open, close] = isList ? ['[', ']'] : ['{', '}'];
   return items.length === 0
     ? open + close
@@ -136,7 +137,7 @@ function rustValue(value: unknown, indent: string): string {
 const RUST_METHODS: Record<string, string> = { GET: 'Method::GET', POST: 'Method::POST', DELETE: 'Method::DELETE' };
 
 function rust(request: WireRequest, url: string, isOpen: boolean): string {
-  const isStream = request.headers['Accept'] === 'text/event-stream';
+  const isStream = request.headers.Accept === 'text/event-stream';
   const method = RUST_METHODS[request.method] ?? `Method::from_bytes(b"${request.method}")?`;
   const skipped = request.json === undefined ? '' : 'Content-Type';
   const calls = [

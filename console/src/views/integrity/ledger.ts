@@ -1,6 +1,5 @@
 /** Entries of a ledger, read in the bundles that the service serves them in (docs/ledger-format.md §8). */
 import { Problem, problem, send } from '../../lib/api';
-import type { Bytes } from '../../lib/merkle';
 import { bundlePath, readBundle } from '../../lib/note';
 
 export interface Entry {
@@ -37,7 +36,7 @@ export async function readEntries(
     const path = `timeline/${encodeURIComponent(timeline)}/tile/${bundlePath(bundle, size)}`;
     const answer = await send('GET', path, { signal, headers: { Accept: 'application/octet-stream' } });
     if (!answer.ok) throw problem(answer, await answer.json().catch(() => null));
-    const parts = readBundle(new Uint8Array(await answer.arrayBuffer()) as Bytes);
+    const parts = readBundle(new Uint8Array(await answer.arrayBuffer()));
     if (parts === null) throw new Problem(answer.status, 'unreadable', 'The entries that were sent are cut off.', '');
     entries.push(...parts.map((part) => JSON.parse(new TextDecoder().decode(part)) as Entry));
   }

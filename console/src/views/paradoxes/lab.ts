@@ -67,7 +67,7 @@ export function differences(before: EventBody | null, after: EventBody | null): 
     ['Time', (event) => momentText(event.time)],
     ['Until', (event) => (event.end_time ? momentText(event.end_time) : null)],
     ['Place', (event) => event.location],
-    ['Coordinates', (event) => (event.geo ? `${String(event.geo['lat'])}, ${String(event.geo['lon'])}` : null)],
+    ['Coordinates', (event) => (event.geo ? `${String(event.geo.lat)}, ${String(event.geo.lon)}` : null)],
     ['Name', (event) => event.name],
     ['Description', (event) => event.description],
   ];

@@ -91,6 +91,7 @@ export class Monitor {
     this.#tookMs = performance.now() - began;
     this.isBusy = false;
     // What the service made for the stream is there now, so this look is a short one.
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been set while this waited
     if (this.#isStale && this.error === null) await this.look();
   }
 

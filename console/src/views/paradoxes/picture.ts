@@ -71,15 +71,15 @@ export function pictureOf(paradox: Paradox): Picture | null {
   const witness = paradox.witness;
   const text = (name: string): string => (typeof witness[name] === 'string' ? witness[name] : '');
   const number = (name: string): number | null => (typeof witness[name] === 'number' ? witness[name] : null);
-  const pair = Array.isArray(witness['pair']) ? (witness['pair'] as [string, string]) : null;
+  const pair = Array.isArray(witness.pair) ? (witness.pair as [string, string]) : null;
   switch (paradox.code) {
     case 'P01':
-      return early(text('cause'), text('effect'), witness['cause_time'], witness['effect_time'], number('gap_us') ?? 0);
+      return early(text('cause'), text('effect'), witness.cause_time, witness.effect_time, number('gap_us') ?? 0);
     case 'P02':
     case 'P03':
-      return ring((witness['cycle'] as Step[] | undefined) ?? [], number('length') ?? 0);
+      return ring((witness.cycle as Step[] | undefined) ?? [], number('length') ?? 0);
     case 'P04':
-      return path((witness['path'] as string[] | undefined) ?? [], number('length') ?? 0);
+      return path((witness.path as string[] | undefined) ?? [], number('length') ?? 0);
     case 'P05':
       return orphan(text('cause'), text('effect'), text('intervention'), number('impact') ?? 0);
     case 'P06':
@@ -98,7 +98,7 @@ export function pictureOf(paradox: Paradox): Picture | null {
           km: number('km'),
           gap: distance(BigInt(Math.round(number('gap_us') ?? 0))),
           neededKmh: number('needed_kmh'),
-          places: (witness['places'] as [string, string] | null) ?? null,
+          places: (witness.places as [string, string] | null) ?? null,
         }
       );
     case 'P08':
@@ -108,7 +108,7 @@ export function pictureOf(paradox: Paradox): Picture | null {
           pair,
           text('subject'),
           text('predicate'),
-          (witness['values'] as unknown[] | undefined) ?? [],
+          (witness.values as unknown[] | undefined) ?? [],
           text('from'),
           text('until'),
         )

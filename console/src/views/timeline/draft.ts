@@ -51,20 +51,20 @@ export function bodyOf(
   for (const name of ['name', 'description', 'precision', 'location'] as const)
     if (draft[name].trim() !== '') body[name] = draft[name].trim();
   if (draft.name.trim() === '' && draft.description.trim() === '')
-    wrong['description'] = 'Say in a few words what happened';
+    wrong.description = 'Say in a few words what happened';
   const actors = draft.actors
     .split(',')
     .map((actor) => actor.trim())
     .filter((actor) => actor !== '');
-  if (actors.length > 0) body['actors'] = actors;
+  if (actors.length > 0) body.actors = actors;
   geo(draft, before, body, wrong);
   const causes = draft.causes.split(/[\s,]+/).filter((cause) => cause !== '');
   if (causes.length > 0)
-    body['causes'] = causes.map((id): Cause | string => before?.causes?.find((cause) => cause.event_id === id) ?? id);
+    body.causes = causes.map((id): Cause | string => before?.causes?.find((cause) => cause.event_id === id) ?? id);
   if (draft.attributes.trim() !== '') {
     const value = json(draft.attributes);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) body['attributes'] = value;
-    else wrong['attributes'] = 'Write a JSON object, such as {"topic": "science"}';
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) body.attributes = value;
+    else wrong.attributes = 'Write a JSON object, such as {"topic": "science"}';
   }
   return { body, wrong };
 }
@@ -81,11 +81,11 @@ function geo(
     .filter((part) => part !== '')
     .map(Number);
   if (lat === undefined || lon === undefined || rest.length > 0 || !(Math.abs(lat) <= 90) || !(Math.abs(lon) <= 180)) {
-    wrong['geo'] = 'Write latitude and longitude in degrees, such as 28.57, -80.65';
+    wrong.geo = 'Write latitude and longitude in degrees, such as 28.57, -80.65';
     return;
   }
   const radius = before?.geo?.lat === lat && before.geo.lon === lon ? before.geo.radius_m : null;
-  body['geo'] = radius == null ? { lat, lon } : { lat, lon, radius_m: radius };
+  body.geo = radius == null ? { lat, lon } : { lat, lon, radius_m: radius };
 }
 
 function json(text: string): unknown {

@@ -180,7 +180,7 @@ export class TimelineModel {
   fit(): void {
     const { all, overall } = this;
     const width = this.view.width;
-    if (overall !== null && overall.first !== null && overall.last !== null) {
+    if (overall?.first != null && overall.last !== null) {
       this.view = fitted(overall.first, overall.last, width);
     } else if (all.count > 0) {
       const end = all.end();
@@ -331,7 +331,7 @@ function isSame(a: Marks, b: Marks): boolean {
   if (a.size !== b.size) return false;
   for (const [id, mark] of a) {
     const other = b.get(id);
-    if (!other || other.isParadox !== mark.isParadox || other.isTouched !== mark.isTouched) return false;
+    if (other?.isParadox !== mark.isParadox || other.isTouched !== mark.isTouched) return false;
   }
   return true;
 }

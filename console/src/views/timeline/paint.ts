@@ -91,7 +91,10 @@ function paintLabels(
   sheet.textAlign = 'left';
 }
 
-type Mark = { isTouched: boolean; isParadox: boolean };
+interface Mark {
+  isTouched: boolean;
+  isParadox: boolean;
+}
 export type Marks = ReadonlyMap<string, Mark>;
 
 function paintMark(sheet: CanvasRenderingContext2D, palette: Palette, mark: Mark, x: number, y: number): void {

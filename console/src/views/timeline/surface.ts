@@ -354,7 +354,7 @@ let known: { store: EventStore; id: string; rows: number[] } | null = null;
 
 /** Looking through all events for effects is done once for each selection, not for each frame. */
 function effects(store: EventStore, id: string): number[] {
-  if (known === null || known.store !== store || known.id !== id) known = { store, id, rows: store.effectsOf(id) };
+  if (known?.store !== store || known.id !== id) known = { store, id, rows: store.effectsOf(id) };
   return known.rows;
 }
 

@@ -5,11 +5,11 @@ import {
   DAY,
   HOUR,
   MINUTE,
-  MONTHS,
   SECOND,
   daysFromCivil,
   daysInMonth,
   floorDiv,
+  monthName,
   toCivil,
   yearForPeople,
   type Micros,
@@ -150,7 +150,7 @@ function label(step: Step, time: Micros): { label: string; isMajor: boolean } {
   const year = yearForPeople(at.year);
   if (step.unit === 'year')
     return { label: at.year === 1 && step.years > 1 ? '1 CE' : year, isMajor: at.year === 1 && step.years > 1 };
-  const month = MONTHS[at.month - 1]!.slice(0, 3);
+  const month = monthName(at.month).slice(0, 3);
   if (step.unit === 'month') return { label: month, isMajor: at.month === 1 };
   if (step.unit === 'day') return { label: String(at.day), isMajor: at.day === 1 };
   if (step.size >= MINUTE) return { label: `${two(at.hour)}:${two(at.minute)}`, isMajor: at.hour + at.minute === 0 };
@@ -176,7 +176,7 @@ function periods(view: Scale, step: Step): Tick[] {
   if (step.unit === 'day') {
     const last = toCivil(to);
     for (let { year, month } = toCivil(from); year < last.year || (year === last.year && month <= last.month);) {
-      add(startOfMonth(year, month), `${MONTHS[month - 1]} ${yearForPeople(year)}`);
+      add(startOfMonth(year, month), `${monthName(month)} ${yearForPeople(year)}`);
       month += 1;
       if (month > 12) {
         month = 1;
@@ -188,7 +188,7 @@ function periods(view: Scale, step: Step): Tick[] {
   const size = step.size < SECOND ? SECOND : DAY;
   for (let time = floorDiv(from, size) * size; time <= to; time += size) {
     const at = toCivil(time);
-    const date = `${at.day} ${MONTHS[at.month - 1]} ${yearForPeople(at.year)}`;
+    const date = `${at.day} ${monthName(at.month)} ${yearForPeople(at.year)}`;
     add(time, size === DAY ? date : `${date}, ${two(at.hour)}:${two(at.minute)}:${two(at.second)}`);
   }
   return found;

@@ -3,7 +3,6 @@ import {
   DAY,
   HOUR,
   MINUTE,
-  MONTHS,
   SECOND,
   dateForPeople,
   format,
@@ -11,6 +10,7 @@ import {
   toCivil,
   yearForPeople,
   type Micros,
+  monthName,
 } from '../../lib/instant';
 
 /** Returns a range, as exactly as its length calls for: "1914 – 1945", "20 July 1969, 20:17 – 20:40". */
@@ -20,7 +20,7 @@ export function rangeText(from: Micros, to: Micros): string {
   const b = toCivil(to);
   if (span > 1_500n * DAY) return `${yearForPeople(a.year)} – ${yearForPeople(b.year)}`;
   if (span > 90n * DAY)
-    return `${MONTHS[a.month - 1]} ${yearForPeople(a.year)} – ${MONTHS[b.month - 1]} ${yearForPeople(b.year)}`;
+    return `${monthName(a.month)} ${yearForPeople(a.year)} – ${monthName(b.month)} ${yearForPeople(b.year)}`;
   if (span > 3n * DAY) return `${dateForPeople(from)} – ${dateForPeople(to)}`;
   const first = `${dateForPeople(from)}, ${clockText(from, span)}`;
   const isSameDay = dateForPeople(from) === dateForPeople(to);

@@ -1,0 +1,76 @@
+import js from '@eslint/js';
+import prettier from 'eslint-config-prettier';
+import svelte from 'eslint-plugin-svelte';
+import { defineConfig, globalIgnores } from 'eslint/config';
+import globals from 'globals';
+import ts from 'typescript-eslint';
+import svelteConfig from './svelte.config.js';
+
+// The strictest sets there are. Whatever is less strict than they are has its reason beside it.
+export default defineConfig(
+  globalIgnores(['dist']),
+  js.configs.recommended,
+  ts.configs.strictTypeChecked,
+  ts.configs.stylisticTypeChecked,
+  svelte.configs.recommended,
+  // What prettier decides is not decided twice.
+  prettier,
+  svelte.configs.prettier,
+  {
+    linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' },
+    languageOptions: { globals: globals.browser, parserOptions: { projectService: true } },
+    rules: {
+      // `() => (isOpen = true)` and `() => close()` are read at a glance. Elsewhere nothing is returned that is nothing.
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      // An arrow that does nothing says so itself: `() => {}`. An empty method has to say why it is empty.
+      '@typescript-eslint/no-empty-function': ['error', { allow: ['arrowFunctions'] }],
+      // `void timeline;` in an effect names what the effect depends on.
+      '@typescript-eslint/no-meaningless-void-operator': 'off',
+      // An empty text counts as none: `event.name || event.description`.
+      '@typescript-eslint/prefer-nullish-coalescing': ['error', { ignorePrimitives: { string: true } }],
+      // A name that begins with `_` is there for its position, or to leave a key out of a copy.
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      // Numbers read the same in every text. Null, undefined and objects do not belong in one.
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        {
+          allowNumber: true,
+          allowAny: false,
+          allowBoolean: false,
+          allowNever: false,
+          allowNullish: false,
+          allowRegExp: false,
+        },
+      ],
+      // Built anew and assigned whole, or a cache that nothing is drawn from: no map or set is watched for its entries.
+      'svelte/prefer-svelte-reactivity': 'off',
+    },
+  },
+  {
+    files: ['**/*.svelte', '**/*.svelte.ts'],
+    languageOptions: { parserOptions: { parser: ts.parser, extraFileExtensions: ['.svelte'], svelteConfig } },
+  },
+  {
+    // What comes from another component is `any` to typescript-eslint. svelte-check knows its type and checks it.
+    files: ['**/*.svelte'],
+    rules: {
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+    },
+  },
+  {
+    // Columns, pixels and boxes are walked by index, where `noUncheckedIndexedAccess` calls each element optional.
+    // In a test, what is missing fails it there and then.
+    files: ['src/views/timeline/**', 'src/views/paradoxes/**', '**/*.test.ts', 'e2e/**'],
+    rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
+  },
+  {
+    // Plain scripts have no types that could be checked.
+    files: ['**/*.js', '**/*.mjs'],
+    extends: [ts.configs.disableTypeChecked],
+    languageOptions: { globals: globals.node },
+  },
+);
