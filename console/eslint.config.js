@@ -20,7 +20,8 @@ export default defineConfig(
     linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' },
     languageOptions: { globals: globals.browser, parserOptions: { projectService: true } },
     rules: {
-      // `() => (isOpen = true)` and `() => close()` are read at a glance. Elsewhere nothing is returned that is nothing.
+      // `() => (isOpen = true)` and `() => close()` are read at a glance. Elsewhere nothing is returned that is
+      // nothing.
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       // An arrow that does nothing says so itself: `() => {}`. An empty method has to say why it is empty.
       '@typescript-eslint/no-empty-function': ['error', { allow: ['arrowFunctions'] }],

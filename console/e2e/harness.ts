@@ -16,7 +16,9 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 export const BINARY = process.env.TIMENAV_BIN ?? resolve(import.meta.dirname, '../../target/debug/timenav');
 export const CHROMIUM = process.env.CHROMIUM_BIN ?? '/usr/bin/chromium';
 
-/** Up to so many milliseconds are added to each request and to each answer, to find what works on a quick machine only. */
+/**
+ * Up to so many milliseconds are added to each request and to each answer, to find what works on a quick machine only.
+ */
 const SLOW_MS = Number(process.env.E2E_SLOW_MS ?? 0);
 
 const START_MAX_MS = 30_000;
@@ -259,7 +261,10 @@ export function underPrefix(service: Service, prefix: string): Promise<{ url: st
   return proxy(service.url, prefix, 0);
 }
 
-/** Passes on what comes to a path prefix, and the answers, each after a while of its own, so that they overtake one another. */
+/**
+ * Passes on what comes to a path prefix, and the answers, each after a while of its own, so that they overtake one
+ * another.
+ */
 async function proxy(address: string, prefix: string, slowMs: number): Promise<{ url: string; server: Server }> {
   const target = new URL(address);
   const after = (then: () => void): unknown => (slowMs === 0 ? then() : setTimeout(then, Math.random() * slowMs));

@@ -1,4 +1,6 @@
-/** Integrity: checkpoints kept and compared, proofs verified in the browser, scans; and that what does not fit is told. */
+/**
+ * Integrity: checkpoints kept and compared, proofs verified in the browser, scans; and that what does not fit is told.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { UNREACHABLE, expectAccessible, expectNoSidewaysScroll, stage } from './harness';

@@ -26,7 +26,8 @@ const different = names.filter((name) => {
 });
 if (different.length > 0) {
   console.error(
-    `console/dist is not what its sources make: ${different.join(', ')}. Run \`npm run build\` in console/ and commit it.`,
+    `console/dist is not what its sources make: ${different.join(', ')}. ` +
+      'Run `npm run build` in console/ and commit it.',
   );
   process.exit(1);
 }

@@ -1,4 +1,5 @@
-//! The step `console`: the browser console is formatted, linted, checked, built, compared with what is committed, and driven in a browser.
+//! The step `console`: the browser console is formatted, linted, checked, built, compared with what is committed, and
+//! driven in a browser.
 
 use std::fs;
 use std::path::{Path, PathBuf};

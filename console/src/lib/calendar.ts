@@ -75,8 +75,9 @@ export function addMonths(day: number, months: number): number {
 type Understood = { instant: Micros; isRelative: boolean } | null;
 
 /**
- * Reads what people type for a moment: a timestamp, a date alone (its beginning in UTC), or `+2d` and `-P1M` counted from what the
- * clock shows. Whether it means anything is shown while it is typed, so more may be read here than the API takes.
+ * Reads what people type for a moment: a timestamp, a date alone (its beginning in UTC), or `+2d` and `-P1M` counted
+ * from what the clock shows. Whether it means anything is shown while it is typed, so more may be read here than the
+ * API takes.
  */
 export function understand(text: string, now: Micros): Understood {
   const given = text.trim();

@@ -1,6 +1,6 @@
 /**
- * Lengths of time as the API takes them: `90m`, `1.5h`, `1d12h`, `P1M`, `PT2H`. What is wrong is told while it is typed;
- * the service has the last word, above all on months, which it counts on the calendar of the clock's place.
+ * Lengths of time as the API takes them: `90m`, `1.5h`, `1d12h`, `P1M`, `PT2H`. What is wrong is told while it is
+ * typed; the service has the last word, above all on months, which it counts on the calendar of the clock's place.
  */
 import { DAY, HOUR, MINUTE, SECOND, daysInMonth, fromCivil, toCivil, type Micros } from './instant';
 
@@ -14,8 +14,13 @@ export type Read = { ok: true; duration: Duration } | { ok: false; problem: stri
 
 const UNITS: Record<string, bigint> = { w: 7n * DAY, d: DAY, h: HOUR, m: MINUTE, s: SECOND };
 const ORDER = 'wdhms';
-const ISO =
-  /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/i;
+const WHOLE = String.raw`(\d+)`;
+const BROKEN = String.raw`(\d+(?:\.\d+)?)`;
+const ISO = new RegExp(
+  `^P(?:${WHOLE}Y)?(?:${WHOLE}M)?(?:${BROKEN}W)?(?:${BROKEN}D)?` +
+    `(?:T(?:${BROKEN}H)?(?:${BROKEN}M)?(?:${BROKEN}S)?)?$`,
+  'i',
+);
 
 /** Reads a duration. */
 export function readDuration(text: string): Read {

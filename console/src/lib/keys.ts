@@ -1,7 +1,8 @@
 /** Keys that work anywhere on a page, except where they mean something else. */
 
 const OWN_KEYS =
-  'input, textarea, select, [contenteditable], [role="grid"], [role="listbox"], [role="slider"], [role="application"], [role="tablist"]';
+  'input, textarea, select, [contenteditable], ' +
+  '[role="grid"], [role="listbox"], [role="slider"], [role="application"], [role="tablist"]';
 
 /** Tells whether a key press is free to be taken: nobody types, no dialog is open, no other key is held. */
 export function isFreeKey(event: KeyboardEvent): boolean {

@@ -1,6 +1,6 @@
 /**
- * The Merkle tree of a ledger, computed in the browser: docs/ledger-format.md §3 (RFC 6962 §2.1) with the SHA-256 of WebCrypto.
- * What the service says is input here, never a reason to believe it.
+ * The Merkle tree of a ledger, computed in the browser: docs/ledger-format.md §3 (RFC 6962 §2.1) with the SHA-256 of
+ * WebCrypto. What the service says is input here, never a reason to believe it.
  */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -116,8 +116,9 @@ export function siblings(
 }
 
 /**
- * Climbs from a leaf to the root, as an inclusion proof leads. Returns the steps, or null where the proof has not exactly the hashes
- * that a tree of that size needs. Whether the last parent is the root that was signed is for the caller to compare.
+ * Climbs from a leaf to the root, as an inclusion proof leads. Returns the steps, or null where the proof has not
+ * exactly the hashes that a tree of that size needs. Whether the last parent is the root that was signed is for the
+ * caller to compare.
  */
 export async function climb(leaf: Bytes, index: number, size: number, proof: readonly Bytes[]): Promise<Step[] | null> {
   if (!Number.isSafeInteger(index) || !Number.isSafeInteger(size) || index < 0 || index >= size) return null;
@@ -135,7 +136,9 @@ export async function climb(leaf: Bytes, index: number, size: number, proof: rea
   return steps;
 }
 
-/** Tells whether the tree of the first `old` entries is a part of that of `size` entries, as a consistency proof shows. */
+/**
+ * Tells whether the tree of the first `old` entries is a part of that of `size` entries, as a consistency proof shows.
+ */
 export async function isConsistent(
   old: number,
   oldRoot: Bytes,

@@ -1,4 +1,7 @@
-/** Signed checkpoints: docs/ledger-format.md §5 and §6 (C2SP tlog-checkpoint, signed-note), with the Ed25519 of WebCrypto. */
+/**
+ * Signed checkpoints: docs/ledger-format.md §5 and §6 (C2SP tlog-checkpoint, signed-note), with the Ed25519 of
+ * WebCrypto.
+ */
 import { concat, equal, fromBase64, fromHex, sha256, toBase64, utf8, type Bytes } from './merkle';
 
 export interface VerifierKey {
@@ -20,7 +23,9 @@ const NOTE_BYTES_MAX = 1_048_576;
 const SIGNATURES_MAX = 64;
 const ED25519 = 1;
 
-/** Reads `<name>+<id>+<key>`, as a public key is handed around. Returns null where it is none, or its id is not its own. */
+/**
+ * Reads `<name>+<id>+<key>`, as a public key is handed around. Returns null where it is none, or its id is not its own.
+ */
 export async function readKey(text: string): Promise<VerifierKey | null> {
   const [, name = '', idHex = '', base64 = ''] = /^([^+\s]+)\+([0-9a-f]{8})\+(.+)$/.exec(text.trim()) ?? [];
   const id = fromHex(idHex);
@@ -88,8 +93,8 @@ export async function verify(checkpoint: Checkpoint, key: VerifierKey): Promise<
 }
 
 /**
- * Verifies a checkpoint against the key that signs today and, after it, keys whose place it took. A wrong signature of any of
- * them counts, whatever else is there. Returns what it comes to, and the key that it is about.
+ * Verifies a checkpoint against the key that signs today and, after it, keys whose place it took. A wrong signature of
+ * any of them counts, whatever else is there. Returns what it comes to, and the key that it is about.
  */
 export async function verifyByAny(
   checkpoint: Checkpoint,
@@ -113,7 +118,10 @@ export function timelineOf(origin: string): string {
   return origin.slice(origin.lastIndexOf('/') + 1);
 }
 
-/** Returns the bytes of entries that a bundle holds: each has its length in front, two bytes with the higher first. Null where it is cut. */
+/**
+ * Returns the bytes of entries that a bundle holds: each has its length in front, two bytes with the higher first. Null
+ * where it is cut.
+ */
 export function readBundle(bundle: Bytes): Bytes[] | null {
   const entries: Bytes[] = [];
   let at = 0;

@@ -33,7 +33,10 @@ export function pointText({ lat, lon }: Point): string {
 
 let zones: Map<string, string> | null = null;
 
-/** Returns the IANA zone that a text names: in full, or by its city ("Paris"). Other places have zones that the service knows. */
+/**
+ * Returns the IANA zone that a text names: in full, or by its city ("Paris"). Other places have zones that the service
+ * knows.
+ */
 export function zoneOf(text: string): string | null {
   zones ??= new Map([
     ...Intl.supportedValuesOf('timeZone').flatMap((zone): [string, string][] => [
@@ -95,8 +98,8 @@ export function offsetText(offset: Micros): string {
 }
 
 /**
- * Asks the service where a place is. Looking for events is what resolves places, so it is asked for those of one second.
- * A zone is looked up by its city.
+ * Asks the service where a place is. Looking for events is what resolves places, so it is asked for those of one
+ * second. A zone is looked up by its city.
  */
 export async function resolvePlace(timeline: string, text: string, signal?: AbortSignal): Promise<Resolved> {
   const point = coordinates(text);

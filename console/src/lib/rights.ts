@@ -1,4 +1,7 @@
-/** What the user may do on a timeline, and why not. The service decides; this only keeps from offering what it would refuse. */
+/**
+ * What the user may do on a timeline, and why not. The service decides; this only keeps from offering what it would
+ * refuse.
+ */
 import { session } from './session.svelte';
 import { timelines } from './timelines.svelte';
 
@@ -22,7 +25,9 @@ export function mayRecord(timeline: string): Right {
   return no(`You may look at ${timeline}, not change it. Who administers it can let you write.`);
 }
 
-/** Whether the clock may be moved and anchors be set. With limited access that depends on where to; the service decides. */
+/**
+ * Whether the clock may be moved and anchors be set. With limited access that depends on where to; the service decides.
+ */
 export function mayMoveClock(timeline: string): Right {
   return mayRecord(timeline);
 }

@@ -1,6 +1,6 @@
 /**
- * Where the user is: `#/<view>?<parameters>`. Everything that can be pointed at is in the address, so each view and each
- * selection has a link. A hash needs nothing of the server, whatever prefix the console is served under.
+ * Where the user is: `#/<view>?<parameters>`. Everything that can be pointed at is in the address, so each view and
+ * each selection has a link. A hash needs nothing of the server, whatever prefix the console is served under.
  */
 class Route {
   view = $state('');

@@ -4,7 +4,8 @@ import { EventReader } from './sse';
 describe('events that are sent', () => {
   it('are read from pieces of any size', () => {
     const text =
-      'id: 1\n\nevent: progress\ndata: {"a":1}\n\n: still here\n\nid: 7\nevent: result\r\ndata: one\r\ndata: two\r\n\r\ndata:last\n\ndata: not yet whole\n';
+      'id: 1\n\nevent: progress\ndata: {"a":1}\n\n: still here\n\nid: 7\nevent: result\r\n' +
+      'data: one\r\ndata: two\r\n\r\ndata:last\n\ndata: not yet whole\n';
     for (const size of [1, 3, 7, 1_000]) {
       const reader = new EventReader();
       const events = [];

@@ -1,4 +1,7 @@
-/** Server-sent events in the body of an answer, where the browser's EventSource cannot ask: it sends GET alone, and shows no headers. */
+/**
+ * Server-sent events in the body of an answer, where the browser's EventSource cannot ask: it sends GET alone, and
+ * shows no headers.
+ */
 export interface SentEvent {
   event: string;
   /** Empty where the event names none. */

@@ -1,6 +1,7 @@
 /**
- * Where the sun stands, to about a tenth of a degree in our centuries, a degree or two at the ends of the calendar: enough to draw a day.
- * Source: The Astronomical Almanac, section C, low precision formulas for the sun; mean sidereal time of the USNO.
+ * Where the sun stands, to about a tenth of a degree in our centuries, a degree or two at the ends of the calendar:
+ * enough to draw a day. Source: The Astronomical Almanac, section C, low precision formulas for the sun; mean sidereal
+ * time of the USNO.
  */
 import { DAY, type Micros } from './instant';
 

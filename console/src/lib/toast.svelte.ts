@@ -1,6 +1,8 @@
 import { plain } from './words';
 
-/** Short sentences about what was done; they go away by themselves. Errors do not belong here but beside their cause. */
+/**
+ * Short sentences about what was done; they go away by themselves. Errors do not belong here but beside their cause.
+ */
 interface Toast {
   id: number;
   text: string;

@@ -47,13 +47,14 @@ export function changes(before: Permissions, after: Permissions): Change[] {
 /** Says a change in words. An operator keeps every right, whatever the lists say. */
 export function effect(change: Change, isOperator = false): string {
   const { before, after } = change;
-  if (before === after)
-    return `still ${after ?? 'nothing'}${change.removed.length > 0 ? `, which includes ${change.removed.join(' and ')}` : ''}`;
+  if (before === after) {
+    const included = change.removed.length > 0 ? `, which includes ${change.removed.join(' and ')}` : '';
+    return `still ${after ?? 'nothing'}${included}`;
+  }
   if (before === null) return `gets ${after ?? 'nothing'}`;
-  if (isOperator)
-    return `${after === null ? `loses ${before}` : `${before} becomes ${after}`}, and as an operator may still do everything`;
-  if (after === null) return `loses ${before}, and may no longer see the timeline`;
-  return `${before} becomes ${after}`;
+  const words = after === null ? `loses ${before}` : `${before} becomes ${after}`;
+  if (isOperator) return `${words}, and as an operator may still do everything`;
+  return after === null ? `${words}, and may no longer see the timeline` : words;
 }
 
 /** Puts what one changed from `base` upon what others made of it meanwhile. */

@@ -7,7 +7,10 @@ const EVEN_MICROS = 60_000_000;
 /** How much of the axis a name takes. */
 const NAME_ROOM = 0.13;
 
-/** Returns the greatest distance of the axis for these distances from now: at least two days, so that marks do not jump about at once. */
+/**
+ * Returns the greatest distance of the axis for these distances from now: at least two days, so that marks do not jump
+ * about at once.
+ */
 export function axisReach(distances: readonly bigint[]): number {
   return distances.reduce((reach, each) => Math.max(reach, Math.abs(Number(each))), 172_800_000_000);
 }

@@ -17,7 +17,9 @@ type Deed = 'pause-time' | 'resume-time' | 'fast-forward' | 'rewind' | 'travel' 
 
 const MOVES: readonly Deed[] = ['fast-forward', 'rewind', 'travel', 'return-to-anchor'];
 
-/** How many deeds are kept while one is under way: what a quick hand presses, and no more of a key that is held down. */
+/**
+ * How many deeds are kept while one is under way: what a quick hand presses, and no more of a key that is held down.
+ */
 const WAITING_MAX = 8;
 
 export class Desk {

@@ -1,6 +1,6 @@
 /**
- * Host time, without asking for it. While a clock runs at a known rate, what it shows tells host time; the difference to this
- * browser's clock is kept for when it stands.
+ * Host time, without asking for it. While a clock runs at a known rate, what it shows tells host time; the difference
+ * to this browser's clock is kept for when it stands.
  */
 import type { LiveClock } from '../../lib/clock.svelte';
 import { parse, type Micros } from '../../lib/instant';

@@ -1,4 +1,6 @@
-/** What an operation needs of who asks for it: the table of the API's design, for a warning before the service refuses. */
+/**
+ * What an operation needs of who asks for it: the table of the API's design, for a warning before the service refuses.
+ */
 import type { RestrictionLevel } from '../../lib/session.svelte';
 import type { Operation } from './openapi';
 

@@ -96,7 +96,9 @@ function pythonValue(value: unknown, indent = ''): string {
     : `${open}\n${items.map((item) => `${inner}${item},`).join('\n')}\n${indent}${close}`;
 }
 
-/** Returns a text as a literal of Rust. A lone surrogate is no character there and travels as U+FFFD, as from a browser. */
+/**
+ * Returns a text as a literal of Rust. A lone surrogate is no character there and travels as U+FFFD, as from a browser.
+ */
 function quoteRust(text: string): string {
   let quoted = '';
   for (const char of text) {

@@ -49,17 +49,22 @@ const SIGNATURES: Record<Verdict, [Check['state'], (name: string, isRetired: boo
   'other key': [
     'bad',
     (name) =>
-      `No signature on it is of the key ${name} that it is compared with. If the key was changed since, the retired one is needed too.`,
+      `No signature on it is of the key ${name} that it is compared with. ` +
+      'If the key was changed since, the retired one is needed too.',
   ],
   'other origin': ['bad', (name) => `It is a checkpoint of another ledger than the key ${name} signs for.`],
   unsupported: [
     'unknown',
     () =>
-      'This browser has no Ed25519, so the signature was not verified. Newer browsers have it, and so has timenav verify.',
+      'This browser has no Ed25519, so the signature was not verified. ' +
+      'Newer browsers have it, and so has timenav verify.',
   ],
 };
 
-/** Reads a signed checkpoint and checks who signed it, and for which timeline. One that was kept may be signed by a retired key. */
+/**
+ * Reads a signed checkpoint and checks who signed it, and for which timeline. One that was kept may be signed by a
+ * retired key.
+ */
 export async function checkCheckpoint(
   note: string,
   keyText: string,
@@ -162,7 +167,9 @@ export async function checkContinuation(
   if (kept.size > newest.size) {
     return {
       what,
-      told: `The ledger had ${entries(kept.size)} when you kept this, and has ${entries(newest.size)} now: it was rolled back. Keep both notes, they are the evidence.`,
+      told:
+        `The ledger had ${entries(kept.size)} when you kept this, and has ${entries(newest.size)} now: ` +
+        'it was rolled back. Keep both notes, they are the evidence.',
       state: 'bad',
     };
   }

@@ -95,7 +95,9 @@ function momentText(text: string): string {
 
 const DRY = 'A dry run; nothing was changed. ';
 
-/** Returns what the service says an intervention does, without the part about the dry run, which the page shows anyway. */
+/**
+ * Returns what the service says an intervention does, without the part about the dry run, which the page shows anyway.
+ */
 export function statusWords(status: string): string {
   return status.startsWith(DRY) ? status.slice(DRY.length) : status;
 }

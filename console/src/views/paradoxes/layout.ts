@@ -84,7 +84,9 @@ export function chainSpots(
 /** How much room a way back takes beside the first column. */
 export const BACK_ROOM = 26;
 
-/** Returns the way from one box to another: straight where they are neighbors, around the outside where they are not. */
+/**
+ * Returns the way from one box to another: straight where they are neighbors, around the outside where they are not.
+ */
 export function chainWay(
   from: Spot,
   to: Spot,

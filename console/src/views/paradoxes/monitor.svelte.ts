@@ -1,4 +1,6 @@
-/** The paradoxes of a timeline as they are looked at: pages, and what becomes of them when history changes meanwhile. */
+/**
+ * The paradoxes of a timeline as they are looked at: pages, and what becomes of them when history changes meanwhile.
+ */
 import { untrack } from 'svelte';
 import { call, isAborted } from '../../lib/api';
 import type { Query } from '../../lib/base';

@@ -42,5 +42,7 @@ export function parseBox(text: string | null): Box | null {
 export function boxText(box: Box): string {
   const side = (value: number, plus: string, minus: string): string =>
     `${Math.abs(value).toFixed(0)}° ${value < 0 ? minus : plus}`;
-  return `${side(box.south, 'N', 'S')} to ${side(box.north, 'N', 'S')}, ${side(box.west, 'E', 'W')} to ${side(box.east, 'E', 'W')}`;
+  const lat = `${side(box.south, 'N', 'S')} to ${side(box.north, 'N', 'S')}`;
+  const lon = `${side(box.west, 'E', 'W')} to ${side(box.east, 'E', 'W')}`;
+  return `${lat}, ${lon}`;
 }

@@ -71,13 +71,16 @@ export function changes(before: EventBody, after: EventBody): string[] {
   return found.length === 0 ? ['Nothing that is shown here changed'] : found;
 }
 
+function lengthText(meters: number): string {
+  if (meters < 1_000) return `${Math.round(meters)} m`;
+  return `${(meters / 1_000).toLocaleString('en', { maximumFractionDigits: 1 })} km`;
+}
+
 /** Returns coordinates as people write them: "37.98° N, 23.72° E". */
 export function geoText(geo: { lat: number; lon: number; radius_m?: number | null }): string {
   const degrees = (value: number, plus: string, minus: string): string =>
     `${Math.abs(value).toFixed(2)}° ${value < 0 ? minus : plus}`;
-  const radius = geo.radius_m
-    ? `, within ${geo.radius_m >= 1_000 ? `${(geo.radius_m / 1_000).toLocaleString('en', { maximumFractionDigits: 1 })} km` : `${Math.round(geo.radius_m)} m`}`
-    : '';
+  const radius = geo.radius_m ? `, within ${lengthText(geo.radius_m)}` : '';
   return `${degrees(geo.lat, 'N', 'S')}, ${degrees(geo.lon, 'E', 'W')}${radius}`;
 }
 

@@ -237,7 +237,9 @@ export function pick(layout: Layout, store: EventStore, x: number, y: number): n
   return best;
 }
 
-/** Returns where the dot of an event is: from the middle, and from the base line; in a bar, where it would stand alone. */
+/**
+ * Returns where the dot of an event is: from the middle, and from the base line; in a bar, where it would stand alone.
+ */
 export function dotAt(layout: Layout, store: EventStore, row: number): { x: number; y: number } {
   const x = offset(store, row, split(layout.scale.center), layout.scale);
   const bin = Math.floor((x - layout.binX) / layout.binWidth);
