@@ -12,6 +12,7 @@ mod papers;
 mod links;
 mod places;
 mod whitespace;
+mod width;
 
 use std::fmt;
 use std::path::Path;
@@ -60,7 +61,8 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
 
 /// Runs every check that needs nothing but the tree.
 fn check(tree: &Tree) -> Vec<Problem> {
-    let checks = [leftovers::check, modules::check, layers::check, papers::check, links::check, whitespace::check];
+    let checks =
+        [leftovers::check, modules::check, layers::check, papers::check, links::check, whitespace::check, width::check];
     checks.iter().flat_map(|check| check(tree)).collect()
 }
 

@@ -83,7 +83,7 @@ fn is_code(line: &str, at: usize) -> bool {
 }
 
 /// Returns the lines outside fenced code, each with its number from 1.
-fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fence: Option<&str> = None;
     text.lines().enumerate().filter_map(move |(index, line)| {
         let start = line.trim_start();

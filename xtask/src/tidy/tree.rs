@@ -83,7 +83,8 @@ pub(super) fn is_written_by_hand(path: &str) -> bool {
 pub(super) fn is_test(path: &str) -> bool {
     let mut parts = path.split('/').rev();
     let file = parts.next().unwrap_or_default();
-    let is_test_file = matches!(file.split('.').next(), Some("test" | "tests")) || file.contains(".test.");
+    let is_test_file =
+        matches!(file.split('.').next(), Some("test" | "tests")) || file.contains(".test.") || file.contains(".spec.");
     is_test_file || parts.any(|folder| matches!(folder, "test" | "tests" | "benches"))
 }
 
@@ -125,6 +126,7 @@ mod tests {
             ("crates/a/src/clock/tests/properties.rs", true),
             ("crates/a/tests/it/main.rs", true),
             ("console/src/time.test.ts", true),
+            ("console/e2e/time.spec.ts", true),
             ("crates/a/src/clock.rs", false),
             ("crates/a/src/contests.rs", false),
             ("crates/a/src/attest/mod.rs", false),
