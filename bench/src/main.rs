@@ -13,6 +13,7 @@ mod attacks;
 mod setting;
 mod rounds;
 mod report;
+mod results;
 
 mod service;
 mod history;
@@ -35,6 +36,7 @@ use clap::{Parser, Subcommand};
 /// Measures timenav against floors in the same run.
 #[derive(Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", args_conflicts_with_subcommands = true)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 struct Cli {
     /// Which benchmarks to run; all of them where none is named.
     names: Vec<String>,
@@ -47,6 +49,9 @@ struct Cli {
     /// Writes every figure to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Keeps the run in `bench/results/`, with its date, commit and machine.
+    #[arg(long)]
+    save: bool,
     /// Lists the benchmarks and runs none.
     #[arg(long)]
     list: bool,
@@ -98,7 +103,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         None => setting::Setting::new(cli.quick, cli.large)
-            .and_then(|setting| registry::run(&setting, &cli.names, cli.json.as_deref())),
+            .and_then(|setting| registry::run(&setting, &cli.names, cli.json.as_deref(), cli.save)),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

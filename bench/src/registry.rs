@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::benches::{
     clock, console, forks, growth, import, many_forks, memory, monitor, online, paradox, passphrases, places, reads,
@@ -11,6 +11,7 @@ use crate::benches::{
 };
 use crate::interrupt;
 use crate::report::Finding;
+use crate::results::Circumstances;
 use crate::setting::Setting;
 
 /// A benchmark.
@@ -72,12 +73,13 @@ pub(crate) fn list() {
 }
 
 /// Runs the benchmarks of these names, or all, and prints each finding as it is found.
-pub(crate) fn run(setting: &Setting, names: &[String], json: Option<&Path>) -> anyhow::Result<()> {
+pub(crate) fn run(setting: &Setting, names: &[String], json: Option<&Path>, is_saved: bool) -> anyhow::Result<()> {
     if let Some(unknown) = names.iter().find(|name| BENCHES.iter().all(|bench| bench.name != **name)) {
         let known: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
         bail!("there is no benchmark `{unknown}`; there are {}", known.join(", "));
     }
     interrupt::listen()?;
+    let circumstances = is_saved.then(|| Circumstances::now(setting)).transpose()?;
     println!("{}", Finding::heads());
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     for bench in BENCHES.iter().filter(|bench| names.is_empty() || names.iter().any(|name| name == bench.name)) {
@@ -85,8 +87,8 @@ pub(crate) fn run(setting: &Setting, names: &[String], json: Option<&Path>) -> a
             Ok(findings) => {
                 for finding in &findings {
                     println!("{finding}");
-                    found.push(finding.to_json());
                 }
+                found.extend(findings);
             }
             Err(error) => {
                 interrupt::check()?;
@@ -96,9 +98,13 @@ pub(crate) fn run(setting: &Setting, names: &[String], json: Option<&Path>) -> a
         }
     }
     if let Some(path) = json {
-        let whole = json!({ "quick": setting.quick, "rounds": setting.rounds_count, "findings": found });
+        let findings: Vec<Value> = found.iter().map(Finding::to_json).collect();
+        let whole = json!({ "quick": setting.quick, "rounds": setting.rounds_count, "findings": findings });
         let text = serde_json::to_string_pretty(&whole)? + "\n";
         std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    if let Some(circumstances) = circumstances {
+        println!("kept in {}", circumstances.save(&found, &failed)?.display());
     }
     if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
 }

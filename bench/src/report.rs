@@ -129,6 +129,26 @@ impl Finding {
         })
     }
 
+    /// Returns the heads of a table for [`Self::to_markdown`].
+    pub(crate) fn markdown_heads() -> &'static str {
+        "| name | subject | floor | ratio | goal | |\n| --- | --- | --- | --- | --- | --- |"
+    }
+
+    /// Returns the finding as a row of a table.
+    pub(crate) fn to_markdown(&self) -> String {
+        let [name, subject, floor, ratio, goal, verdict] = self.cells();
+        format!("| {name} | {subject} | {}: {floor} | {ratio} | {goal} | {verdict} |", self.floor)
+    }
+
+    fn cells(&self) -> [String; 6] {
+        let figure = |figures: &[f64]| format!("{} {}", grouped(Spread::of(figures).median), self.unit);
+        let ratio = self.rounds.ratio();
+        let ratio = format!("{:.2} ({:.2}–{:.2})", ratio.median, ratio.min, ratio.max);
+        let (subject, floor) = (figure(&self.rounds.subject), figure(&self.rounds.floor));
+        let verdict = if self.holds() { "holds" } else { "short" };
+        [self.name.clone(), subject, floor, ratio, self.goal(), verdict.to_owned()]
+    }
+
     /// Returns the heads of the columns.
     pub(crate) fn heads() -> String {
         row(["name", "subject", "floor", "ratio", "goal", ""])
@@ -137,12 +157,7 @@ impl Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let figure = |figures: &[f64]| format!("{} {}", grouped(Spread::of(figures).median), self.unit);
-        let ratio = self.rounds.ratio();
-        let ratio = format!("{:.2} ({:.2}–{:.2})", ratio.median, ratio.min, ratio.max);
-        let (subject, floor) = (figure(&self.rounds.subject), figure(&self.rounds.floor));
-        let verdict = if self.holds() { "holds" } else { "short" };
-        f.write_str(&row([&self.name, &subject, &floor, &ratio, &self.goal(), verdict]))
+        f.write_str(&row(self.cells().each_ref().map(String::as_str)))
     }
 }
 
