@@ -8,11 +8,11 @@ use timenav_core::ledger::sha256;
 
 use crate::caller::Caller;
 use crate::command::{Change, Command, LedgerPosition};
+use crate::directory::User;
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
 use crate::payload::{PermissionsRecord, json};
 use crate::refusal::Refusal;
-use crate::state::User;
 
 /// New lists of a timeline. A list that is left out stays as it is.
 #[derive(Clone, Debug, Default)]

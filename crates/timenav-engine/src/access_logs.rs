@@ -9,8 +9,8 @@ use timenav_core::time::{Instant, TimeRange, Virtual, Wall, parse_timestamp};
 
 use crate::caller::Caller;
 use crate::engine::Engine;
+use crate::head::TimelineKey;
 use crate::refusal::Refusal;
-use crate::store::TimelineKey;
 
 /// Entries that one page may look at. A filter that few entries pass makes short pages, not long
 /// waits.

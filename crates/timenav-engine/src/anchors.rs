@@ -4,6 +4,7 @@ use timenav_core::access::Demand;
 use timenav_core::ids::{AnchorId, TimelineId, type_id};
 use timenav_core::time::{Instant, Virtual};
 
+use crate::anchor::Anchor;
 use crate::caller::Caller;
 use crate::clocks::ClockStep;
 use crate::command::{Change, Command, LedgerPosition};
@@ -11,7 +12,6 @@ use crate::cursor;
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
 use crate::refusal::Refusal;
-use crate::state::Anchor;
 
 /// What an anchor is to mark.
 #[derive(Clone, Debug)]

@@ -11,11 +11,11 @@ use crate::command::{Answer, Change, Command, LedgerPosition};
 use crate::doors::Doors;
 use crate::engine::Engine;
 use crate::gazetteer::Gazetteer;
+use crate::head::TimelineState;
 use crate::idempotency::Idempotency;
 use crate::live::{CLOCK_ENTRIES_READ_MAX, ClockStream, KEPT_CHANGES_MAX};
 use crate::payload::clock_in;
 use crate::refusal::Refusal;
-use crate::state::TimelineState;
 
 /// A clock at one reading.
 #[derive(Clone, Debug)]

@@ -14,12 +14,13 @@ use timenav_core::time::{Instant, Virtual, Wall};
 use tokio::sync::oneshot;
 
 use crate::access_control::PermissionsChange;
+use crate::anchor::Anchor;
 use crate::caller::Caller;
+use crate::directory::ApiKey;
+use crate::head::{Fork, Layer};
 use crate::idempotency::Idempotency;
 use crate::refusal::Refusal;
 use crate::sessions::SessionCommand;
-use crate::state::{Anchor, ApiKey};
-use crate::store::{Fork, Layer};
 
 /// One thing to be decided, on one timeline, by one actor.
 pub(crate) struct Submission {

@@ -21,8 +21,9 @@ use crate::group::{Group, Known, SaltPool, Sealed, Undo};
 use crate::outside::{KeptOutside, system_last};
 use crate::refusal::Refusal;
 use crate::seldom::Seldom;
-use crate::state::World;
-use crate::store::{Store, StoreError};
+use crate::store::Store;
+use crate::store_error::StoreError;
+use crate::world::World;
 
 /// Submissions that may wait before senders have to.
 pub const QUEUE_SUBMISSIONS_MAX: usize = 4_096;

@@ -10,7 +10,7 @@ use crate::command::{Answer, Change, Command, LedgerPosition};
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
 use crate::refusal::Refusal;
-use crate::store::DataRecord;
+use crate::rows::DataRecord;
 use crate::vault::{RecordPlace, Vault, VaultError};
 
 /// After how many seconds it is worth trying again where too many wait.

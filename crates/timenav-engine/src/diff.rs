@@ -11,9 +11,9 @@ use timenav_core::limits::DIFF_ENTRIES_MAX;
 use crate::caller::Caller;
 use crate::cursor::Cursor;
 use crate::engine::Engine;
+use crate::head::{Layer, TimelineKey, TimelineState};
 use crate::refusal::Refusal;
-use crate::state::TimelineState;
-use crate::store::{EventVersion, KnownEvent, Layer, TimelineKey};
+use crate::rows::{EventVersion, KnownEvent};
 
 /// Entries looked through before ids that are not for this page are forgotten.
 const BLOCK_ENTRIES: u64 = 4_096;

@@ -1,15 +1,141 @@
 //! Users, and what shows who they are.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use timenav_core::access::Standing;
-use timenav_core::ids::{KeyId, SessionId, UserId};
-use timenav_core::time::{Instant, Wall};
+use timenav_core::access::{RestrictionLevel, Scope, Standing};
+use timenav_core::ids::{KeyId, SessionId, TimelineId, UserId};
+use timenav_core::ledger::sha256;
+use timenav_core::time::{Instant, Span, Wall};
 
 use crate::caller::{AuthFailure, Caller, Credential};
-use crate::state::{ApiKey, KeptPassword, Session, SessionSpans, TimelineState, User};
+use crate::head::TimelineState;
+
+/// One user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    /// The name.
+    pub user_id: UserId,
+    /// Whether the user administers the service.
+    pub operator: bool,
+    /// How far the user's time travel is restricted.
+    pub restriction: RestrictionLevel,
+    /// Since when the user is known, by the host.
+    pub created_at: Instant<Wall>,
+}
+
+/// One API key, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiKey {
+    /// Names the key without giving it away.
+    pub key_id: KeyId,
+    /// SHA-256 of the whole key.
+    pub hash: [u8; 32],
+    /// Whose it is.
+    pub user_id: UserId,
+    /// The timeline meant where a request names none.
+    pub timeline_id: TimelineId,
+    /// What it is for, in the owner's words.
+    pub label: String,
+    /// What it may be used for; `None` for all that the user may do.
+    pub scopes: Option<Arc<[Scope]>>,
+    /// When it was made, by the host.
+    pub created_at: Instant<Wall>,
+    /// When it stops working, by the host.
+    pub expires_at: Option<Instant<Wall>>,
+    /// Since when it does not work any more, by the host.
+    pub revoked_at: Option<Instant<Wall>>,
+}
+
+impl ApiKey {
+    /// Returns whether the key works at a host instant. One that expires at that instant does not.
+    #[must_use]
+    pub fn is_live(&self, host: Instant<Wall>) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| host < end)
+    }
+}
+
+/// What is kept of a user's password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeptPassword {
+    /// Whose it is.
+    pub user_id: UserId,
+    /// The password, hashed with its own salt, as a PHC string. It stands in no ledger and no log.
+    pub phc: Arc<str>,
+    /// When it was set, by the host.
+    pub set_at: Instant<Wall>,
+    /// Made by the service over the rest with a key that is not in the store: a row that somebody else wrote
+    /// opens nothing.
+    pub seal: [u8; 32],
+}
+
+impl KeptPassword {
+    /// Returns the digest by which the ledger tells of it. Salted as it is, it gives nothing away.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        *sha256(&[self.phc.as_bytes()]).as_bytes()
+    }
+}
+
+impl fmt::Debug for KeptPassword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digest = data_encoding::HEXLOWER.encode(&self.digest());
+        f.debug_struct("KeptPassword").field("sha256", &digest).field("set_at", &self.set_at).finish_non_exhaustive()
+    }
+}
+
+/// A user's session, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// Names the session without giving it away.
+    pub session_id: SessionId,
+    /// SHA-256 of the whole secret.
+    pub hash: [u8; 32],
+    /// Whose it is.
+    pub user_id: UserId,
+    /// When the user logged in, by the host.
+    pub created_at: Instant<Wall>,
+    /// When it was last noted that the user does something in it, by the host.
+    pub renewed_at: Instant<Wall>,
+    /// When it ends at the latest, by the host.
+    pub expires_at: Instant<Wall>,
+    /// As that of a password.
+    pub seal: [u8; 32],
+}
+
+impl Session {
+    /// Returns when the session ends if nobody uses it, by the host.
+    #[must_use]
+    pub fn idle_expires_at(&self, spans: SessionSpans) -> Instant<Wall> {
+        self.renewed_at.checked_add(spans.idle).unwrap_or(Instant::MAX).min(self.expires_at)
+    }
+
+    /// Returns whether the session lasts at a host instant. One that ends at that instant does not.
+    ///
+    /// Nor does one that would last longer from here than any session may: it began while the host's clock was wrong.
+    #[must_use]
+    pub fn is_live(&self, host: Instant<Wall>, spans: SessionSpans) -> bool {
+        let latest = host.checked_add(spans.most).unwrap_or(Instant::MAX);
+        let latest = latest.checked_add(HOST_CLOCK_TOLERANCE).unwrap_or(Instant::MAX);
+        host < self.idle_expires_at(spans) && self.expires_at <= latest
+    }
+}
+
+/// How long sessions last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionSpans {
+    /// At most, where nobody uses them.
+    pub idle: Span,
+    /// At most.
+    pub most: Span,
+}
+
+/// How far the host's clock may be behind what the ledgers tell before that is called wrong: clocks that are kept right
+/// over a network step by less.
+pub(crate) const HOST_CLOCK_TOLERANCE: Span =
+    Span::from_micros(timenav_core::limits::HOST_CLOCK_BEHIND_SECONDS_MAX * 1_000_000);
 
 /// Users, and what shows who they are. Each part is shared until it changes: a clone costs next to nothing, and a
 /// change copies the part that it is in.

@@ -19,11 +19,12 @@ use crate::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
 use crate::directory::Directory;
 use crate::doors::Doors;
 use crate::group::denial_code;
+use crate::head::{TimelineKey, TimelineState};
 use crate::idempotency::Idempotency;
 use crate::identity;
 use crate::live::Live;
 use crate::long_work::LongWork;
-use crate::opening::{self, OpenError};
+use crate::opening::{self, OpenError, states_of};
 use crate::options::{Options, ReadLog};
 use crate::published::Published;
 use crate::read_parameters;
@@ -32,9 +33,10 @@ use crate::refused::CountedRefusals;
 use crate::scan::ScanPlaces;
 use crate::seldom::Seldom;
 use crate::sessions;
-use crate::state::{TimelineState, World, states_of};
-use crate::store::{Store, StoreError, TimelineKey};
+use crate::store::Store;
+use crate::store_error::StoreError;
 use crate::views::Views;
+use crate::world::World;
 
 /// What the engine has done since it opened.
 #[derive(Clone, Copy, Debug, Default)]

@@ -19,7 +19,8 @@ use crate::event_content::event_content;
 use crate::idempotency::Idempotency;
 use crate::places::{Understood, point_of};
 use crate::refusal::Refusal;
-use crate::store::{EventQuery, StoredEvent};
+use crate::rows::StoredEvent;
+use crate::store::EventQuery;
 
 /// Events that were recorded together.
 #[derive(Clone, Debug)]

@@ -9,7 +9,8 @@ use timenav_core::time::{TimeRange, Virtual, Wall};
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::refusal::Refusal;
-use crate::store::{EventQuery, StoredEvent};
+use crate::rows::StoredEvent;
+use crate::store::EventQuery;
 
 /// Events that are taken from the store at a time: few enough that the largest ones fit into memory.
 const PART_ITEMS_MAX: usize = 200;

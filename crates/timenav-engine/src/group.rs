@@ -11,21 +11,24 @@ use timenav_core::ledger::{Checkpoint, Hash, Leaf, Salt, leaf_hash, origin, payl
 use timenav_core::time::Instant;
 use tokio::sync::oneshot;
 
+use crate::anchor::Anchor;
 use crate::command::{Actor, Answer, Change, Host, LedgerPosition, Submission};
 use crate::directory::Directory;
 use crate::doors::Doors;
+use crate::head::{TimelineKey, TimelineState};
 use crate::idempotency::Idempotency;
 use crate::live::ClockChange;
 use crate::options::Options;
 use crate::outcome::OutcomeRecord;
 use crate::payload::{AttemptRecord, action, json};
 use crate::refusal::Refusal;
-use crate::signer::Signer;
-use crate::state::{Anchor, TimelineState, World};
-use crate::store::{
-    Commit, DataRecord, DirectoryChange, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent,
-    StoredEntry, TimelineCommit, TimelineKey,
+use crate::rows::{
+    DataRecord, DirectoryChange, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent,
+    StoredEntry,
 };
+use crate::signer::Signer;
+use crate::store::{Commit, TimelineCommit};
+use crate::world::World;
 
 mod access;
 mod data;

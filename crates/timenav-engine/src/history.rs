@@ -12,15 +12,16 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::limits::{ACTION_BYTES_MAX, EVENT_CAUSES_MAX, RETURN_EVENTS_MAX};
 use timenav_core::time::{Instant, Span, Virtual, Wall};
 
+use crate::anchor::Anchor;
 use crate::caller::Caller;
 use crate::command::{Answer, Change, Command, Compensation, HistoryRestored, Intervention, LedgerPosition};
 use crate::engine::Engine;
 use crate::group::preview;
+use crate::head::{Layer, TimelineState};
 use crate::idempotency::Idempotency;
 use crate::payload::action;
 use crate::refusal::Refusal;
-use crate::state::{Anchor, TimelineState};
-use crate::store::{KnownEvent, Layer};
+use crate::rows::KnownEvent;
 
 /// Leaves read at a time.
 const BLOCK_LEAVES: usize = 4_096;
@@ -309,7 +310,7 @@ impl Engine {
     /// Adds the ids of all events that entries of a ledger from `first` up to `end` changed.
     pub(crate) async fn changed_events(
         &self,
-        timeline: crate::store::TimelineKey,
+        timeline: crate::head::TimelineKey,
         first: u64,
         end: u64,
         changed: &mut BTreeSet<EventId>,

@@ -11,12 +11,11 @@ use timenav_core::time::{Instant, Wall};
 
 use crate::caller::{AuthFailure, Caller, Credential};
 use crate::command::{Answer, Change, Command, LedgerPosition};
-use crate::directory::Directory;
+use crate::directory::{ApiKey, Directory, User};
 use crate::engine::Engine;
 use crate::entropy::Entropy;
 use crate::idempotency::Idempotency;
 use crate::refusal::Refusal;
-use crate::state::{ApiKey, User};
 
 /// What a new key is to be.
 #[derive(Clone, Debug)]

@@ -11,10 +11,10 @@ use timenav_core::paradox::Paradox;
 
 use crate::caller::Caller;
 use crate::engine::Engine;
+use crate::head::TimelineKey;
 use crate::live::Growth;
 use crate::payload::{action, clock_in};
 use crate::refusal::Refusal;
-use crate::store::TimelineKey;
 
 mod paradoxes;
 

@@ -43,7 +43,10 @@ mod command;
 mod outcome;
 mod payload;
 mod event_content;
-mod state;
+mod world;
+mod head;
+mod anchor;
+mod rows;
 mod directory;
 mod published;
 mod live;
@@ -56,26 +59,31 @@ mod gazetteer;
 mod outside;
 mod passwords;
 mod signer;
+mod archive;
 mod store;
+mod store_error;
 mod vault;
 mod wall_clock;
 
 pub use access_control::{PermissionsChange, permissions_tag};
 pub use access_logs::{AccessLogs, LOG_ENTRIES_READ_MAX, LogEntry, LogOrder, LogPage};
+pub use anchor::Anchor;
 pub use anchors::{AnchorPage, AnchorRequest, ReturnScope};
+pub use archive::{EntryMarks, EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, Snapshot};
 pub use caller::{AuthFailure, Caller, Credential};
 pub use clocks::{ClockStep, ClockView};
 pub use command::{Answer, Change, LedgerPosition};
 pub use committer::QUEUE_SUBMISSIONS_MAX;
 pub use data::{Encrypted, Erased, ErasureRequest};
 pub use diff::{DiffPage, DiffSide, Difference, TimelinesDiff};
-pub use directory::{Directory, Secret, Secrets};
+pub use directory::{ApiKey, Directory, KeptPassword, Secret, Secrets, Session, SessionSpans, User};
 pub use doors::Doors;
 pub use engine::{Engine, EngineStats};
 pub use entropy::Entropy;
 pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
 pub use export::{EventExport, ExportEvents};
 pub use gazetteer::{Gazetteer, KnownPlace};
+pub use head::{Fork, Head, Layer, TimelineKey, TimelineState};
 pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionRequest};
 pub use idempotency::Idempotency;
 pub use identity::{ApiKeyRequest, NewApiKey};
@@ -93,21 +101,20 @@ pub use read_parameters::READ_PARAMETERS_BYTES_MAX;
 pub use refusal::Refusal;
 pub use refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};
 pub use rotation::Rotation;
+pub use rows::{
+    DataRecord, DirectoryChange, ErasedContent, Erasure, EventEnd, EventRow, EventVersion, IdempotencyRecord,
+    InterventionRow, KnownEvent, StoredEntry, StoredEvent,
+};
 pub use scan::{
-    AskedScan, Checked, Detection, EntryMarks, EntryRow, KeptCheckpoint, KeptEvent, KeptRows, Orphan, Progress,
-    SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX, Scan, ScanRequest, ScanSource, ScanStage, Snapshot, VerifySignature,
-    made_before, scan,
+    AskedScan, Checked, Detection, KeptCheckpoint, Progress, SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX, Scan,
+    ScanRequest, ScanStage, VerifySignature, made_before, scan,
 };
 pub use scan_events::{EventMarks, EventSummary};
 pub use seldom::Seldom;
 pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
-pub use state::{Anchor, ApiKey, KeptPassword, Session, SessionSpans, TimelineState, User};
-pub use store::{
-    Commit, DataRecord, DirectoryChange, ErasedContent, Erasure, EventEnd, EventQuery, EventRow, EventVersion, Fork,
-    Head, IdempotencyRecord, InterventionRow, KnownEvent, Layer, Opened, Pattern, Store, StoreError, StoredEntry,
-    StoredEvent, TimelineCommit, TimelineKey,
-};
+pub use store::{Commit, EventQuery, Opened, Pattern, Store, TimelineCommit};
+pub use store_error::StoreError;
 pub use timelines::TimelineView;
 pub use vault::{RecordPlace, Vault, VaultError};
 pub use wall_clock::WallClock;

@@ -1,22 +1,26 @@
 //! Opening: the first start, and the comparison with what was signed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use timenav_core::ids::{KeyId, TimelineId, UserId, type_id};
 use timenav_core::ledger::CheckpointError;
+use timenav_core::limits::FORK_DEPTH_MAX;
 use timenav_core::time::{Instant, Wall};
 
 use crate::command::{Actor, Command, Submission};
+use crate::directory::{ApiKey, HOST_CLOCK_TOLERANCE};
 use crate::doors::Doors;
 use crate::engine::{Engine, uuid};
 use crate::group::{Group, Known, SaltPool};
+use crate::head::{Fork, Head, Layer, TimelineKey, TimelineState};
 use crate::identity::{key_digest, new_key_text};
 use crate::options::Options;
 use crate::outside::{KeptOutside, OutsideError, system_last};
 use crate::refusal::Refusal;
-use crate::state::{ApiKey, HOST_CLOCK_TOLERANCE, World};
-use crate::store::{Store, StoreError};
+use crate::store::Store;
+use crate::store_error::StoreError;
+use crate::world::World;
 
 mod signed;
 
@@ -111,6 +115,41 @@ pub enum OpenError {
     /// A thread could not be started.
     #[error("a thread could not be started: {0}")]
     Thread(std::io::Error),
+}
+
+/// Returns timelines as the engine knows them.
+pub(crate) fn states_of(heads: Vec<Head>) -> HashMap<TimelineId, Arc<TimelineState>> {
+    let forks: HashMap<TimelineKey, (Option<Fork>, bool)> =
+        heads.iter().map(|head| (head.key, (head.fork, head.overrides_count > 0))).collect();
+    // Few timelines are forks: only the names of their ancestors are looked for.
+    let names: HashMap<TimelineKey, TimelineId> = if heads.iter().any(|head| head.fork.is_some()) {
+        heads.iter().map(|head| (head.key, head.id.clone())).collect()
+    } else {
+        HashMap::new()
+    };
+    let state_of = |head: Head| {
+        let root = head.frontier.root();
+        // What changed before the start is older than anything decided since.
+        let events_changed_at = head.frontier.size();
+        let ancestors = ancestors(&forks, head.fork);
+        let lineage = ancestors.iter().filter_map(|layer| names.get(&layer.timeline).cloned()).collect();
+        (head.id.clone(), Arc::new(TimelineState { head, root, ancestors, lineage, events_changed_at }))
+    };
+    heads.into_iter().map(state_of).collect()
+}
+
+/// Returns what a timeline was forked from, as layers, the oldest first.
+fn ancestors(forks: &HashMap<TimelineKey, (Option<Fork>, bool)>, fork: Option<Fork>) -> Arc<[Layer]> {
+    let mut layers = Vec::new();
+    let mut next = fork;
+    // A file that says that a timeline is its own ancestor is damaged, and must not hang the start.
+    while let Some(fork) = next.filter(|_| layers.len() < FORK_DEPTH_MAX) {
+        let (before, overrides) = forks.get(&fork.of).copied().unwrap_or_default();
+        layers.push(Layer { timeline: fork.of, as_of: fork.size, overrides });
+        next = before;
+    }
+    layers.reverse();
+    layers.into()
 }
 
 /// Makes the first operator, their key, `system` and `main`: all of it, or nothing.

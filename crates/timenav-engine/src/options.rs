@@ -5,8 +5,8 @@ use timenav_core::limits::{
     SESSION_SECONDS_DEFAULT, TIMELINES_MAX, TIMELINES_PER_USER_MAX_DEFAULT, USERS_MAX, VIEWS_EVENTS_MAX,
 };
 
+use crate::directory::SessionSpans;
 use crate::sessions;
-use crate::state::SessionSpans;
 
 /// When the entry of a successful read is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

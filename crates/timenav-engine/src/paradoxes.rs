@@ -13,13 +13,12 @@ use timenav_core::time::{Instant, TimeRange, Virtual};
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
+use crate::head::{Layer, TimelineState};
 use crate::history::{EventHistory, IntervenedEvent, InterventionRequest};
 use crate::idempotency::Idempotency;
 use crate::places::name_key;
 use crate::proofs::InclusionProof;
 use crate::refusal::Refusal;
-use crate::state::TimelineState;
-use crate::store::Layer;
 use crate::views::{Kept, what_if};
 
 /// How often what an intervention would make is worked out anew, where others change events

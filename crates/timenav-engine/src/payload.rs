@@ -10,8 +10,9 @@ use timenav_core::ids::UserId;
 use timenav_core::intervention::Effect;
 use timenav_core::time::{Instant, Virtual, Wall, parse_duration, parse_timestamp};
 
+use crate::anchor::Anchor;
+use crate::directory::{ApiKey, KeptPassword, Session, User};
 use crate::event_content::{CauseContent, GeoContent};
-use crate::state::{Anchor, ApiKey, KeptPassword, Session, User};
 
 mod access;
 

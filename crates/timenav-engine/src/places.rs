@@ -12,8 +12,10 @@ use crate::doors::Doors;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
 use crate::gazetteer::{Gazetteer, KnownPlace};
+use crate::head::Layer;
 use crate::refusal::Refusal;
-use crate::store::{KnownEvent, Layer, Pattern};
+use crate::rows::KnownEvent;
+use crate::store::Pattern;
 
 /// Places with near spellings that are told.
 const NEAR_SPELLINGS_MAX: usize = 5;

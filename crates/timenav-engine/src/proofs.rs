@@ -9,12 +9,12 @@ use timenav_core::ledger::{
     leaf_hash, parse_index_path, root_node, tile_of, tree_root,
 };
 
+use crate::archive::ScanSource;
 use crate::caller::Caller;
 use crate::engine::Engine;
+use crate::head::{TimelineKey, TimelineState};
 use crate::refusal::Refusal;
-use crate::scan::ScanSource;
-use crate::state::TimelineState;
-use crate::store::{Store, TimelineKey};
+use crate::store::Store;
 
 /// A timeline's newest checkpoint.
 #[derive(Clone, Debug)]

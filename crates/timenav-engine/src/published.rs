@@ -8,8 +8,7 @@ use std::sync::Arc;
 use timenav_core::access::Permissions;
 use timenav_core::ids::{TimelineId, UserId};
 
-use crate::state::TimelineState;
-use crate::store::TimelineKey;
+use crate::head::{TimelineKey, TimelineState};
 
 /// Every timeline in its newest state that is durable and signed.
 #[derive(Default)]

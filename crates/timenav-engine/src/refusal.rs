@@ -5,7 +5,7 @@ use timenav_core::clock::ClockRefusal;
 use timenav_core::ids::IdError;
 
 use crate::caller::AuthFailure;
-use crate::store::StoreError;
+use crate::store_error::StoreError;
 
 /// Why a use case did not happen. Nothing was changed, except that a denial is in the ledger.
 #[derive(Clone, Debug, thiserror::Error)]

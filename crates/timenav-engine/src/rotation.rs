@@ -12,14 +12,13 @@ use tokio::sync::oneshot;
 
 use crate::command::{Actor, Command, Submission};
 use crate::engine::Engine;
+use crate::head::{Head, TimelineState};
 use crate::outside::{KeptOutside, system_last};
 use crate::payload::action;
 use crate::proofs::InclusionProof;
 use crate::refusal::Refusal;
 use crate::sessions::{SessionCommand, SessionsToEnd};
 use crate::signer::Signer;
-use crate::state::TimelineState;
-use crate::store::Head;
 
 /// Commands that are handed to the writer before the first of them is waited for.
 const WAITING_COMMANDS: usize = 1_024;

@@ -10,9 +10,10 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, TrustedKeys};
 use timenav_core::scan::{Depth, Finding, FindingKind, Findings, Mark, open_kept, open_signed};
 
+use crate::archive::{ScanSource, Snapshot};
 use crate::entropy::Entropy;
 use crate::gazetteer::Gazetteer;
-use crate::store::StoreError;
+use crate::store_error::StoreError;
 
 mod detection;
 mod events;
@@ -22,7 +23,6 @@ mod replay;
 mod report;
 mod rows;
 mod sample;
-mod source;
 mod tree;
 mod unkept;
 mod walk;
@@ -31,7 +31,6 @@ pub use detection::{AskedScan, Detection};
 pub(crate) use places::ScanPlaces;
 pub use places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 pub use report::{Checked, Scan};
-pub use source::{EntryMarks, EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, Snapshot};
 pub use unkept::made_before;
 
 /// How far a scan has come.

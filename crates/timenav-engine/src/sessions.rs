@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::caller::{AuthFailure, Caller, Credential};
 use crate::command::Command;
-use crate::directory::Directory;
+use crate::directory::{Directory, KeptPassword, Session, SessionSpans};
 use crate::doors::Doors;
 use crate::engine::Engine;
 use crate::identity::key_digest;
@@ -20,7 +20,6 @@ use crate::passwords::{PasswordMatch, Passwords};
 use crate::payload::action;
 use crate::refusal::Refusal;
 use crate::signer::Signer;
-use crate::state::{KeptPassword, Session, SessionSpans};
 use crate::vault::VaultError;
 
 /// A session's use is noted once in this part of the time after which it ends unused: not at every request, since
@@ -279,7 +278,7 @@ impl Engine {
 
     /// Returns whether a user administers the service, and how far their time travel is restricted.
     #[must_use]
-    pub fn user_of(&self, caller: &Caller) -> Option<crate::state::User> {
+    pub fn user_of(&self, caller: &Caller) -> Option<crate::directory::User> {
         self.directory().users.get(&caller.user_id).cloned()
     }
 

@@ -14,12 +14,11 @@ use crate::caller::Caller;
 use crate::clocks::ClockView;
 use crate::command::{Command, ForkPoint, LedgerPosition};
 use crate::engine::Engine;
+use crate::head::{Fork, TimelineKey, TimelineState};
 use crate::idempotency::Idempotency;
 use crate::payload::clock_in;
 use crate::proofs::root_at;
 use crate::refusal::Refusal;
-use crate::state::TimelineState;
-use crate::store::{Fork, TimelineKey};
 
 /// One timeline as a caller sees it.
 #[derive(Clone, Debug)]

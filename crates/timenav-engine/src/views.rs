@@ -13,14 +13,14 @@ use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::paradox::{Builder, Delta, Settings, SizeHint, Stamp, View};
 use timenav_core::time::{Instant, Virtual, Wall};
 
+use crate::archive::EntryRow;
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
+use crate::head::{Layer, TimelineKey};
 use crate::history::InterventionRequest;
 use crate::long_work::giving_way;
 use crate::refusal::Refusal;
-use crate::scan::EntryRow;
-use crate::store::{Layer, TimelineKey};
 
 mod feed;
 mod following;

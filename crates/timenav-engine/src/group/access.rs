@@ -9,10 +9,10 @@ use super::decide::{done, gone};
 use super::{Group, Outcome};
 use crate::access_control::{PermissionsChange, permissions_tag};
 use crate::command::{Actor, Change};
+use crate::directory::User;
 use crate::payload::{PermissionsRecord, PermissionsSet, UserRecord, action, json};
 use crate::refusal::Refusal;
-use crate::state::User;
-use crate::store::DirectoryChange;
+use crate::rows::DirectoryChange;
 
 impl Group<'_> {
     pub(super) fn set_permissions(

@@ -9,7 +9,7 @@ use crate::command::{Actor, Change};
 use crate::data::no_record;
 use crate::payload::{DataEncrypted, DataErased, action, json};
 use crate::refusal::Refusal;
-use crate::store::{DataRecord, ErasedContent, Erasure};
+use crate::rows::{DataRecord, ErasedContent, Erasure};
 
 impl Group<'_> {
     pub(super) fn encrypt(

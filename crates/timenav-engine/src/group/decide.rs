@@ -10,16 +10,16 @@ use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX};
 use timenav_core::time::{Instant, Virtual};
 
 use super::{Group, Outcome, denial_code};
+use crate::anchor::Anchor;
 use crate::clocks::zone_of;
 use crate::command::{Actor, Change, Command, ForkPoint, HistoryRestored, Host};
+use crate::head::{Head, TimelineKey, TimelineState};
 use crate::live::ClockChange;
 use crate::payload::{
     AnchorSet, ClockChanged, ClockRecord, DataDecrypted, ForkRecord, PermissionsRecord, RollbackAccepted, ScanAsked,
     TimelineCreated, action, json,
 };
 use crate::refusal::Refusal;
-use crate::state::{Anchor, TimelineState};
-use crate::store::{Head, TimelineKey};
 
 impl Group<'_> {
     pub(super) fn decide_new(

@@ -8,13 +8,14 @@ use timenav_core::intervention::{self, Effect, Outcome as Becomes};
 
 use super::decide::{done, gone};
 use super::{Group, Outcome};
+use crate::anchor::Anchor;
 use crate::command::{Actor, Change, Compensation, Host, Intervention, PreparedEvent};
 use crate::event_content::{cause_content, event_content, event_draft};
+use crate::head::TimelineKey;
 use crate::payload::{Corrected, EffectRecord, Intervened, action, json, raw};
 use crate::places::point_of;
 use crate::refusal::Refusal;
-use crate::state::Anchor;
-use crate::store::{EventEnd, EventRow, EventVersion, InterventionRow, KnownEvent, TimelineKey};
+use crate::rows::{EventEnd, EventRow, EventVersion, InterventionRow, KnownEvent};
 
 /// How an event stands before something is done to it.
 struct Before {

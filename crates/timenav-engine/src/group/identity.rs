@@ -9,11 +9,10 @@ use timenav_core::limits::KEYS_PER_USER_MAX;
 use super::decide::done;
 use super::{Group, Outcome};
 use crate::command::{Actor, Change};
-use crate::directory::Directory;
+use crate::directory::{ApiKey, Directory, User};
 use crate::payload::{KeyRecord, UserRecord, action, json};
 use crate::refusal::Refusal;
-use crate::state::{ApiKey, User};
-use crate::store::DirectoryChange;
+use crate::rows::DirectoryChange;
 
 impl Group<'_> {
     pub(super) fn create_user(&mut self, actor: &Actor, user_id: UserId, operator: bool) -> Result<Outcome, Refusal> {

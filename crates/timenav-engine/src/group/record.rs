@@ -8,9 +8,10 @@ use timenav_core::ids::{EventId, TimelineId};
 use super::decide::{done, gone};
 use super::{Group, Outcome};
 use crate::command::{Actor, Change, PreparedEvent};
+use crate::head::TimelineKey;
 use crate::payload::action;
 use crate::refusal::Refusal;
-use crate::store::{EventRow, EventVersion, TimelineKey};
+use crate::rows::{EventRow, EventVersion};
 
 /// How an event compares with what is recorded under its id.
 enum Compared {

@@ -5,11 +5,11 @@ use timenav_core::ids::TimelineId;
 use super::decide::{done, gone};
 use super::{Group, Outcome};
 use crate::command::{Actor, Change};
+use crate::directory::KeptPassword;
 use crate::payload::{SigningKeyRotated, action, json};
 use crate::refusal::Refusal;
 use crate::sessions::password_seal;
 use crate::signer::Signer;
-use crate::state::KeptPassword;
 
 impl Group<'_> {
     /// Appends the entry that names both keys. The checkpoint over it is signed by both.

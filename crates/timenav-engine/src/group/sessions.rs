@@ -11,13 +11,13 @@ use super::decide::done;
 use super::identity::system;
 use super::{Group, Outcome};
 use crate::command::{Actor, Change};
+use crate::directory::{KeptPassword, Session};
 use crate::payload::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded, action, json};
 use crate::refusal::Refusal;
+use crate::rows::DirectoryChange;
 use crate::sessions::{
     NewLogIn, NewPassword, SessionCommand, SessionsToEnd, is_renewal_due, password_seal, session_seal,
 };
-use crate::state::{KeptPassword, Session};
-use crate::store::DirectoryChange;
 
 impl Group<'_> {
     pub(super) fn about_session(&mut self, actor: &Actor, command: SessionCommand) -> Result<Outcome, Refusal> {

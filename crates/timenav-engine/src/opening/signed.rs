@@ -9,12 +9,14 @@ use timenav_core::ledger::{Checkpoint, CheckpointError, Note, NoteSignature};
 
 use super::{Accepted, OpenError};
 use crate::doors::Doors;
+use crate::head::TimelineState;
 use crate::options::Options;
 use crate::outside::{KeptOutside, system_last};
 use crate::proofs::root_at;
 use crate::scan::made_before;
-use crate::state::{TimelineState, World};
-use crate::store::{Store, StoreError};
+use crate::store::Store;
+use crate::store_error::StoreError;
+use crate::world::World;
 
 /// Entries of `system` and `main` together after the first start.
 const FIRST_START_ENTRIES: u64 = 5;

@@ -7,10 +7,11 @@ use timenav_core::scan::{FindingKind, Findings};
 
 use super::replay::RecordedEvent;
 use super::rows;
-use super::source::ScanSource;
+use crate::archive::ScanSource;
 use crate::gazetteer::Gazetteer;
+use crate::head::TimelineKey;
 use crate::long_work::giving_way;
-use crate::store::{StoreError, TimelineKey};
+use crate::store_error::StoreError;
 
 /// Into how many parts the events of a block go. Looking them up takes longer than all else, so
 /// these are what keeps several cores busy.

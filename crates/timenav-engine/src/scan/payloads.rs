@@ -7,8 +7,9 @@ use timenav_core::clock::{Moment, Rate};
 use timenav_core::ids::{AnchorId, KeyId, TimelineId, UserId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
+use crate::anchor::Anchor;
+use crate::directory::{ApiKey, User};
 use crate::payload::ClockRecord;
-use crate::state::{Anchor, ApiKey, User};
 
 #[derive(Deserialize)]
 pub(super) struct PermissionsPayload {

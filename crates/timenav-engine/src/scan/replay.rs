@@ -15,9 +15,10 @@ use super::payloads::{
     ClockPayload, CorrectedPayload, CreatedPayload, ErasurePayload, ForkPayload, IntervenedPayload, KeyPayload,
     SetPermissionsPayload, UserPayload, anchor, key, read, user,
 };
-use super::source::EntryMarks;
+use crate::anchor::Anchor;
+use crate::archive::EntryMarks;
+use crate::directory::{ApiKey, User};
 use crate::payload::action;
-use crate::state::{Anchor, ApiKey, User};
 
 mod compare;
 mod marks;

@@ -8,10 +8,10 @@ use timenav_core::time::{Virtual, parse_timestamp};
 
 use super::events::Compared;
 use super::replay::{Made, RecordedData, RecordedEvent};
-use super::source::{KeptEvent, KeptRows};
+use crate::archive::{KeptEvent, KeptRows};
 use crate::gazetteer::Gazetteer;
 use crate::places::{name_key, named_point};
-use crate::store::DataRecord;
+use crate::rows::DataRecord;
 
 /// The cell of events without coordinates.
 const NO_CELL: i64 = -1;

@@ -3,10 +3,11 @@
 use timenav_core::ledger::{Frontier, Hash, ProofNode, root_node};
 use timenav_core::scan::{FindingKind, Findings, Mark};
 
-use super::source::ScanSource;
+use crate::archive::ScanSource;
+use crate::head::TimelineKey;
 use crate::proofs::node_hashes;
 use crate::refusal::Refusal;
-use crate::store::{StoreError, TimelineKey};
+use crate::store_error::StoreError;
 
 /// Returns hashes of the tree, or a finding where its tiles are damaged.
 pub(super) async fn hashes(

@@ -6,10 +6,11 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, LeafRecord, leaf_hash};
 use timenav_core::scan::Findings;
 
-use super::source::ScanSource;
 use super::tree;
+use crate::archive::ScanSource;
+use crate::head::Head;
 use crate::payload::action;
-use crate::store::{Head, StoreError};
+use crate::store_error::StoreError;
 
 /// Entries of `system` read at a time.
 const BLOCK_ENTRIES: u64 = 1_024;

@@ -6,11 +6,11 @@ use timenav_core::scan::{Depth, EntryBytes, FilledTile, FindingKind, Findings, L
 use super::events::{Compared, Unplaced};
 use super::replay::{Recorded, RecordedData, RecordedEvent, Replay};
 use super::report::{self, Checked, Scan};
-use super::source::{EntryRow, Orphan, Snapshot};
 use super::{Outcome, Progress, ScanRequest, ScanStage, events, rows, sample, tree};
+use crate::anchor::Anchor;
+use crate::archive::{EntryRow, Orphan, Snapshot};
 use crate::long_work::giving_way;
-use crate::state::Anchor;
-use crate::store::StoreError;
+use crate::store_error::StoreError;
 
 mod fork;
 

@@ -9,9 +9,9 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::paradox::{AnchorSet, Came, Cancelled, Intervention, Record, Stamp, Version};
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
 
+use crate::archive::EntryRow;
 use crate::event_content::event_draft;
 use crate::payload::{action, clock_in};
-use crate::scan::EntryRow;
 
 #[derive(Deserialize)]
 struct Corrected<'a> {

@@ -7,9 +7,8 @@ use timenav_core::paradox::{Delta, Settings};
 
 use super::{DELTAS_KEPT_MAX, Kept, Views, feed, own};
 use crate::engine::Engine;
+use crate::head::{Layer, TimelineKey, TimelineState};
 use crate::refusal::Refusal;
-use crate::state::TimelineState;
-use crate::store::{Layer, TimelineKey};
 
 /// What somebody who listens to paradoxes holds: the view that all with the same settings share, which is not
 /// dropped meanwhile, and one of their own while they are behind it.

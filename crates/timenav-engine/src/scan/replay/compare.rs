@@ -6,8 +6,8 @@ use timenav_core::ids::TimelineId;
 use timenav_core::scan::{FindingKind, Findings};
 
 use super::Replay;
-use crate::scan::source::Snapshot;
-use crate::state::Anchor;
+use crate::anchor::Anchor;
+use crate::archive::Snapshot;
 
 impl Replay {
     /// What is gone was erased by an entry, and what was erased is gone.

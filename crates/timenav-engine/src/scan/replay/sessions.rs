@@ -8,10 +8,9 @@ use timenav_core::scan::Findings;
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use super::compare::compare_rows;
-use crate::directory::Directory;
+use crate::directory::{Directory, Session};
 use crate::payload::action;
 use crate::scan::payloads::{LoggedInPayload, PasswordPayload, RenewedPayload, SessionsEndedPayload, digest, read};
-use crate::state::Session;
 
 /// What the ledger tells of a password: when it was set, and the digest of what is kept of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -76,7 +75,7 @@ impl Sessions {
 
     /// Compares them with the tables. Returns how many rows were compared.
     pub(super) fn compare(&self, findings: &mut Findings, directory: &Directory) -> u64 {
-        let password = |row: &crate::state::KeptPassword| PasswordRow {
+        let password = |row: &crate::directory::KeptPassword| PasswordRow {
             sha256: data_encoding::HEXLOWER.encode(&row.digest()),
             set_at: row.set_at,
         };

@@ -4,10 +4,8 @@ use timenav_core::ids::TimelineId;
 use timenav_core::scan::FindingKind;
 
 use super::Way;
-use crate::scan::replay::Replay;
-use crate::scan::report::Checked;
-use crate::scan::tree;
-use crate::store::StoreError;
+use crate::scan::{replay::Replay, report::Checked, tree};
+use crate::store_error::StoreError;
 
 impl Way<'_, '_> {
     /// The timeline that this one was forked from still begins with the entries that the fork goes on

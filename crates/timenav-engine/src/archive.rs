@@ -4,9 +4,11 @@ use async_trait::async_trait;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 
+use crate::anchor::Anchor;
 use crate::directory::Directory;
-use crate::state::Anchor;
-use crate::store::{DataRecord, Head, StoreError, TimelineKey};
+use crate::head::{Head, TimelineKey};
+use crate::rows::DataRecord;
+use crate::store_error::StoreError;
 
 /// What is kept of one timeline beside its entries, all of one moment.
 #[derive(Clone, Debug)]

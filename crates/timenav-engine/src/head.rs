@@ -1,0 +1,113 @@
+//! The newest state of a timeline, and the layers that it is read with.
+
+use std::sync::Arc;
+
+use timenav_core::access::Permissions;
+use timenav_core::clock::Clock;
+use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::ledger::{Frontier, Hash};
+use timenav_core::time::{Instant, Wall};
+
+/// Names a timeline inside the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TimelineKey(pub i64);
+
+/// The newest state of one timeline: all that is kept in memory, and nothing that grows.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// Names the timeline inside the store.
+    pub key: TimelineKey,
+    /// Names the timeline.
+    pub id: TimelineId,
+    /// When it was made.
+    pub created_at: Instant<Wall>,
+    /// Its clock.
+    pub clock: Clock,
+    /// Who may do what.
+    pub permissions: Arc<Permissions>,
+    /// The right edge of its Merkle tree; holds the size.
+    pub frontier: Frontier,
+    /// The signed note over that size and its root.
+    pub checkpoint: Arc<str>,
+    /// Host time of the last entry. Never goes down.
+    pub recorded_at: Instant<Wall>,
+    /// How many events stand.
+    pub events_count: u64,
+    /// How many anchors are set.
+    pub anchors_count: u64,
+    /// Position of the entry whose payload tells of the clock.
+    pub clock_entry: u64,
+    /// Where the timeline came from, if it was forked.
+    pub fork: Option<Fork>,
+    /// How many events of the timelines it came from were changed on this one.
+    pub overrides_count: u64,
+    /// Who made it: a user, or the service.
+    pub created_by: UserId,
+    /// How many records were sealed on it, erased ones too.
+    pub data_count: u64,
+}
+
+/// Where a timeline was forked from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fork {
+    /// The other timeline.
+    pub of: TimelineKey,
+    /// How many of its entries the fork goes on from.
+    pub size: u64,
+}
+
+/// A stretch of a ledger that a question is about: a timeline up to a size. A fork is read as
+/// layers, the timeline it came from first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// The timeline.
+    pub timeline: TimelineKey,
+    /// The ledger's size that counts; later entries do not exist.
+    pub as_of: u64,
+    /// Whether events of earlier layers may have been changed on this one.
+    pub overrides: bool,
+}
+
+/// One timeline as the engine knows it.
+#[derive(Clone, Debug)]
+pub struct TimelineState {
+    /// The newest state, as it is kept.
+    pub head: Head,
+    /// The root of the tree at the head's size.
+    pub root: Hash,
+    /// What the timeline was forked from, as layers, the oldest first.
+    pub ancestors: Arc<[Layer]>,
+    /// The names of these timelines, in the same order.
+    pub lineage: Arc<[TimelineId]>,
+    /// The ledger's size after the last change of an event, or a later one.
+    pub events_changed_at: u64,
+}
+
+impl TimelineState {
+    /// Returns the layers that the timeline is read with up to a size of its ledger.
+    #[must_use]
+    pub fn layers(&self, as_of: u64) -> Arc<[Layer]> {
+        let overrides = self.head.overrides_count > 0;
+        let own = Layer { timeline: self.head.key, as_of, overrides };
+        self.ancestors.iter().copied().chain(std::iter::once(own)).collect()
+    }
+
+    /// Returns the layers that the timeline is read with now.
+    #[must_use]
+    pub fn layers_now(&self) -> Arc<[Layer]> {
+        self.layers(self.head.frontier.size())
+    }
+
+    /// Returns the names of the timelines of layers that this one is read with.
+    #[must_use]
+    pub fn names_of(&self, layers: &[Layer]) -> Vec<TimelineId> {
+        let own = std::iter::once(&self.head.id);
+        self.lineage.iter().chain(own).take(layers.len()).cloned().collect()
+    }
+
+    /// Returns whether no event has changed since the moment that layers show.
+    pub(crate) fn stands_as_on(&self, layers: &[Layer]) -> bool {
+        let size = layers.last().map_or(0, |layer| layer.as_of);
+        layers.len() == self.ancestors.len() + 1 && self.events_changed_at <= size
+    }
+}

@@ -1,0 +1,210 @@
+//! What is kept, row by row.
+
+use std::sync::Arc;
+
+use timenav_core::data::SealedData;
+use timenav_core::event::EventDraft;
+use timenav_core::ids::{DataId, EventId, InterventionId, KeyId, SessionId, UserId};
+use timenav_core::ledger::Salt;
+use timenav_core::place::Point;
+use timenav_core::time::{Instant, Virtual, Wall};
+
+use crate::directory::{ApiKey, KeptPassword, Session, User};
+
+/// One sealed record as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataRecord {
+    /// Its id, unique among all timelines.
+    pub data_id: DataId,
+    /// Position of the entry that tells of it.
+    pub position: u64,
+    /// Position of the entry that erased it. Its salt, nonce, commitment and ciphertext are empty then.
+    pub erased: Option<u64>,
+    /// What was sealed.
+    pub sealed: SealedData,
+}
+
+/// Content to be taken out of what is kept. The leaf of its entry stays, and so does every proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Erasure {
+    /// Position of the entry that tells of the content.
+    pub position: u64,
+    /// Position of the entry that tells of the erasure.
+    pub by: u64,
+    /// What is erased.
+    pub content: ErasedContent,
+}
+
+/// What is erased.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ErasedContent {
+    /// A sealed record: salt, nonce, commitment and ciphertext become empty. The payload of its
+    /// entry stays, which tells nothing of the data but its length.
+    Data(DataId),
+    /// A version of an event: its row goes, the payload and the salt of its entry become empty. An
+    /// intervention at that position stays as a row, without its payload.
+    Event(EventId),
+}
+
+/// One ledger entry as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredEntry {
+    /// Its position, from 0.
+    pub seq: u64,
+    /// The bytes that are hashed into the tree.
+    pub leaf: Vec<u8>,
+    /// Hashed before the payload.
+    pub salt: Salt,
+    /// What happened, as JSON. What is hashed is what is stored. Empty if it was erased, with a
+    /// salt of zero bytes; no other payload is empty.
+    pub payload: Vec<u8>,
+    /// How many events stand after the entry.
+    pub events_count: u64,
+    /// Position of the entry whose payload tells of the clock after this one.
+    pub clock_entry: u64,
+}
+
+impl StoredEntry {
+    /// Returns whether the payload was erased. A later entry `erase_data` names the position then.
+    #[must_use]
+    pub const fn is_erased(&self) -> bool {
+        self.payload.is_empty()
+    }
+}
+
+/// One version of an event as it is kept for queries.
+#[derive(Clone, Debug)]
+pub struct EventRow {
+    /// Position of the entry that made it.
+    pub position: u64,
+    /// Whether it never stood: it says that an event of the timeline that this one was forked
+    /// from does not stand on this one. Its content is empty.
+    pub is_tombstone: bool,
+    /// The event's id.
+    pub event_id: EventId,
+    /// What can be asked for.
+    pub draft: Arc<EventDraft>,
+    /// The point that it is found by: its own, or that of the place it names.
+    pub point: Option<Point>,
+    /// The whole event as JSON, in the shape in which it is answered.
+    pub content: Arc<str>,
+}
+
+/// A version of an event that ceases to stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventEnd {
+    /// The event.
+    pub event_id: EventId,
+    /// Position of the entry that made the version.
+    pub position: u64,
+    /// Position of the entry that ends it.
+    pub until: u64,
+}
+
+/// One intervention as it is kept: what happened is in the payload of its entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InterventionRow {
+    /// Position of its entry.
+    pub position: u64,
+    /// The event.
+    pub event_id: EventId,
+    /// Its id.
+    pub intervention_id: InterventionId,
+}
+
+/// A change to users, keys, passwords or sessions.
+#[derive(Clone, Debug)]
+pub enum DirectoryChange {
+    /// A user is new or changed.
+    PutUser(User),
+    /// A user is gone, with password and sessions.
+    DeleteUser(UserId),
+    /// A key is new.
+    PutKey(ApiKey),
+    /// A key stops working.
+    RevokeKey {
+        /// Which.
+        key_id: KeyId,
+        /// Since when.
+        at: Instant<Wall>,
+    },
+    /// A password is new or changed.
+    PutPassword(KeptPassword),
+    /// A session is new or goes on.
+    PutSession(Session),
+    /// A session has ended.
+    EndSession(SessionId),
+}
+
+/// The outcome of a request that carried an idempotency key.
+#[derive(Clone, Debug)]
+pub struct IdempotencyRecord {
+    /// Digest of user, method, route and key.
+    pub key: [u8; 32],
+    /// Digest of the request.
+    pub fingerprint: [u8; 32],
+    /// When it may be forgotten, by the host.
+    pub expires_at: Instant<Wall>,
+    /// The answer, as JSON.
+    pub outcome: String,
+}
+
+/// An event found by its id.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KnownEvent {
+    /// Every version there is, in the order in which they were made.
+    pub versions: Vec<EventVersion>,
+    /// Positions of the interventions on it, by layer, in the same order.
+    pub interventions: Vec<(usize, u64)>,
+}
+
+/// One version of an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventVersion {
+    /// Which layer it is on.
+    pub layer: usize,
+    /// The position that made it.
+    pub position: u64,
+    /// The position at which it ceased to stand, on its own layer.
+    pub until: Option<u64>,
+    /// The event as JSON; empty where it says that the event does not stand on this layer.
+    pub content: Arc<str>,
+}
+
+impl EventVersion {
+    /// Returns the tag of a version, which no other version of the event has: its position, and before
+    /// it the layer where that is not the first.
+    #[must_use]
+    pub fn tag(&self) -> String {
+        if self.layer == 0 { self.position.to_string() } else { format!("{}.{}", self.layer, self.position) }
+    }
+}
+
+impl KnownEvent {
+    /// Returns the version that stands, and `None` where the event is cancelled.
+    #[must_use]
+    pub fn standing(&self) -> Option<&EventVersion> {
+        self.versions.last().filter(|version| version.until.is_none())
+    }
+
+    /// Returns the last version that was recorded or corrected, and not made by an intervention.
+    #[must_use]
+    pub fn recorded(&self) -> Option<&EventVersion> {
+        let by_intervention =
+            |version: &EventVersion| self.interventions.binary_search(&(version.layer, version.position)).is_ok();
+        self.versions.iter().rev().find(|version| !version.content.is_empty() && !by_intervention(version))
+    }
+}
+
+/// One event found by a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// When it happened.
+    pub time: Instant<Virtual>,
+    /// Which layer it is on.
+    pub layer: usize,
+    /// The position that made the version that stands.
+    pub position: u64,
+    /// The whole event as JSON.
+    pub content: String,
+}
