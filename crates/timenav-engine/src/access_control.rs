@@ -1,38 +1,15 @@
 //! Who may do what on a timeline, and who is restricted.
 
-use std::collections::BTreeSet;
-
 use timenav_core::access::{Demand, Permissions, RestrictionLevel};
 use timenav_core::ids::{TimelineId, UserId};
-use timenav_core::ledger::sha256;
 
 use crate::caller::Caller;
 use crate::command::{Change, Command, LedgerPosition};
 use crate::directory::User;
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
-use crate::payload::{PermissionsRecord, json};
+use crate::permissions::{PermissionsChange, permissions_tag};
 use crate::refusal::Refusal;
-
-/// New lists of a timeline. A list that is left out stays as it is.
-#[derive(Clone, Debug, Default)]
-pub struct PermissionsChange {
-    /// Users with read access.
-    pub read: Option<BTreeSet<UserId>>,
-    /// Users with write access.
-    pub write: Option<BTreeSet<UserId>>,
-    /// Users with administrative access.
-    pub admin: Option<BTreeSet<UserId>>,
-    /// The tag that the permissions must have for the change to happen.
-    pub expected_tag: Option<String>,
-}
-
-/// Returns the tag of permissions: equal lists have equal tags, others never.
-#[must_use]
-pub fn permissions_tag(permissions: &Permissions) -> String {
-    let text = json(&PermissionsRecord::of(permissions));
-    format!("\"{}\"", &sha256(&[text.as_bytes()]).to_hex()[..32])
-}
 
 impl Engine {
     /// Says who may do what on a timeline. It counts from the next request on.

@@ -18,7 +18,7 @@ use timenav_core::limits::{
 };
 use tokio::sync::Notify;
 
-use crate::command::Host;
+use crate::wall_clock::Host;
 
 const SECOND: i64 = 1_000_000;
 

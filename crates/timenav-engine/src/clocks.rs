@@ -3,17 +3,15 @@
 use timenav_core::access::Demand;
 use timenav_core::clock::{Clock, ClockCommand};
 use timenav_core::ids::TimelineId;
-use timenav_core::place::{LocationQuery, parse_location};
-use timenav_core::time::{Instant, Virtual, Wall, Zone};
+use timenav_core::time::{Instant, Virtual, Wall};
 
 use crate::caller::Caller;
 use crate::command::{Answer, Change, Command, LedgerPosition};
-use crate::doors::Doors;
 use crate::engine::Engine;
-use crate::gazetteer::Gazetteer;
 use crate::head::TimelineState;
 use crate::idempotency::Idempotency;
 use crate::live::{CLOCK_ENTRIES_READ_MAX, ClockStream, KEPT_CHANGES_MAX};
+use crate::location::known_zone;
 use crate::payload::clock_in;
 use crate::refusal::Refusal;
 
@@ -41,28 +39,6 @@ pub struct ClockStep {
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
-}
-
-/// Returns the zone of the calendar that holds at a location, or `None` where that is not known.
-///
-/// An IANA zone name is that zone, whatever else is called so; coordinates, and the name of a known
-/// place, are where they are.
-fn known_zone(gazetteer: Option<&dyn Gazetteer>, location: &str) -> Option<Zone> {
-    if let Some(zone) = Zone::named(location) {
-        return Some(zone);
-    }
-    let gazetteer = gazetteer?;
-    let name = match parse_location(location).ok()? {
-        LocationQuery::Near { center, .. } => Some(gazetteer.zone_at(center)),
-        LocationQuery::Named(name) => gazetteer.zone_of(&name),
-        LocationQuery::Anywhere | LocationQuery::Within(_) | LocationQuery::Area(_) => None,
-    };
-    name.and_then(Zone::named)
-}
-
-/// Returns the zone whose calendar a clock at a location uses; UTC where none is known.
-pub(crate) fn zone_of(doors: &Doors, location: Option<&str>) -> Zone {
-    location.and_then(|location| known_zone(doors.gazetteer.as_deref(), location)).unwrap_or_else(Zone::utc)
 }
 
 impl Engine {

@@ -10,17 +10,17 @@ use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, KeyId, Timeli
 use timenav_core::intervention::Effect;
 use timenav_core::ledger::{Hash, Salt};
 use timenav_core::place::Point;
-use timenav_core::time::{Instant, Virtual, Wall};
+use timenav_core::time::{Instant, Virtual};
 use tokio::sync::oneshot;
 
-use crate::access_control::PermissionsChange;
 use crate::anchor::Anchor;
 use crate::caller::Caller;
 use crate::directory::ApiKey;
 use crate::head::{Fork, Layer};
 use crate::idempotency::Idempotency;
+use crate::permissions::PermissionsChange;
 use crate::refusal::Refusal;
-use crate::sessions::SessionCommand;
+use crate::session_command::SessionCommand;
 
 /// One thing to be decided, on one timeline, by one actor.
 pub(crate) struct Submission {
@@ -194,6 +194,12 @@ impl Command {
     }
 }
 
+impl From<SessionCommand> for Command {
+    fn from(command: SessionCommand) -> Self {
+        Self::Session(Box::new(command))
+    }
+}
+
 /// An event with everything that can be made ready before its turn comes.
 pub(crate) struct PreparedEvent {
     pub(crate) event_id: EventId,
@@ -358,6 +364,3 @@ pub enum Change {
     /// Something was read or refused, or sessions or a password changed.
     Logged,
 }
-
-/// Host time at which something is decided.
-pub(crate) type Host = Instant<Wall>;

@@ -9,7 +9,7 @@ use crate::caller::Caller;
 use crate::command::{Answer, Change, Command, LedgerPosition};
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, no_record};
 use crate::rows::DataRecord;
 use crate::vault::{RecordPlace, Vault, VaultError};
 
@@ -200,10 +200,6 @@ struct Asked<'a> {
     data_id: &'a DataId,
     demand: Demand,
     operation: &'static str,
-}
-
-pub(crate) fn no_record(data_id: &DataId) -> Refusal {
-    Refusal::NotFound { what: "data record", id: data_id.to_string() }
 }
 
 fn refusal(error: VaultError) -> Refusal {

@@ -13,6 +13,10 @@ use timenav_core::time::{Instant, Span, Wall};
 use crate::caller::{AuthFailure, Caller, Credential};
 use crate::head::TimelineState;
 
+/// A session's use is noted once in this part of the time after which it ends unused: not at every request, since
+/// each note is an entry.
+const RENEWALS_PER_IDLE_TIME: i64 = 30;
+
 /// One user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
@@ -120,6 +124,12 @@ impl Session {
         let latest = host.checked_add(spans.most).unwrap_or(Instant::MAX);
         let latest = latest.checked_add(HOST_CLOCK_TOLERANCE).unwrap_or(Instant::MAX);
         host < self.idle_expires_at(spans) && self.expires_at <= latest
+    }
+
+    /// Returns whether the use of the session is to be noted again.
+    pub(crate) fn is_renewal_due(&self, host: Instant<Wall>, spans: SessionSpans) -> bool {
+        let step = Span::from_micros(spans.idle.micros() / RENEWALS_PER_IDLE_TIME);
+        self.renewed_at.checked_add(step).is_none_or(|due| host >= due)
     }
 }
 
@@ -279,6 +289,11 @@ impl<T: Secret> Secrets<T> {
 }
 
 impl Directory {
+    /// Leaves out keys that let nobody in any more. The store keeps them.
+    pub(crate) fn leave_out_dead(&mut self, host: Instant<Wall>) {
+        Arc::make_mut(&mut self.keys).retain(|key| key.is_live(host));
+    }
+
     /// Returns whether what a caller showed is still good: the key works, or the session lasts, and the user is there.
     ///
     /// # Errors

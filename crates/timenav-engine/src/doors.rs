@@ -33,3 +33,11 @@ pub struct Doors {
     /// Threads for work that takes long. They should give way to those that answer requests and write.
     pub long_work: Handle,
 }
+
+/// Returns 16 bytes of a new version 7 UUID: host time, then randomness (RFC 9562 §5.7).
+pub(crate) fn uuid(doors: &Doors) -> [u8; 16] {
+    let mut random = [0; 10];
+    doors.entropy.fill(&mut random);
+    let millis = u64::try_from(doors.clock.now().micros().div_euclid(1_000)).unwrap_or(0);
+    *uuid::Builder::from_unix_timestamp_millis(millis, &random).as_uuid().as_bytes()
+}

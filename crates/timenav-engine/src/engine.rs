@@ -17,22 +17,20 @@ use crate::caller::Caller;
 use crate::command::{Actor, Answer, Command, Submission};
 use crate::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
 use crate::directory::Directory;
-use crate::doors::Doors;
-use crate::group::denial_code;
+use crate::doors::{Doors, uuid};
 use crate::head::{TimelineKey, TimelineState};
 use crate::idempotency::Idempotency;
-use crate::identity;
 use crate::live::Live;
 use crate::long_work::LongWork;
-use crate::opening::{self, OpenError, states_of};
+use crate::opening::{self, Accepted, OpenError, states_of};
 use crate::options::{Options, ReadLog};
 use crate::published::Published;
 use crate::read_parameters;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, denial_code};
 use crate::refused::CountedRefusals;
 use crate::scan::ScanPlaces;
+use crate::seals::leave_out_unsealed;
 use crate::seldom::Seldom;
-use crate::sessions;
 use crate::store::Store;
 use crate::store_error::StoreError;
 use crate::views::Views;
@@ -139,8 +137,8 @@ impl Engine {
         let kept = tokio::task::spawn_blocking(move || outside.last());
         let mut opened = store.open().await?;
         let kept = kept.await.map_err(|error| StoreError::Unavailable(error.to_string()))??;
-        sessions::leave_out_unsealed(&mut opened.directory, &doors);
-        identity::leave_out_dead(&mut opened.directory, doors.clock.now());
+        leave_out_unsealed(&mut opened.directory, &doors);
+        opened.directory.leave_out_dead(doors.clock.now());
         let is_first_start = opened.heads.is_empty();
         let mut world = World::new(states_of(opened.heads), Arc::new(opened.directory));
         let findings = opening::compare_with_signed(&*store, &world, kept, &doors, &options).await?;
@@ -183,6 +181,22 @@ impl Engine {
         let engine = Self(Arc::new(inner));
         engine.log_accepted(findings).await?;
         Ok(engine)
+    }
+
+    /// Leaves an entry on `system`, and on every timeline concerned, that says what was accepted.
+    async fn log_accepted(&self, accepted: Accepted) -> Result<(), OpenError> {
+        if accepted.all.is_empty() {
+            return Ok(());
+        }
+        let logged: Result<(), Refusal> = async {
+            let system = std::iter::once((self.system()?, accepted.all));
+            for (timeline, findings) in system.chain(accepted.timelines) {
+                self.submit_service(timeline, Command::LogRollbackAccepted { findings }).await?;
+            }
+            Ok(())
+        }
+        .await;
+        logged.map_err(|refusal| OpenError::Store(StoreError::Unavailable(refusal.to_string())))
     }
 
     /// Tells what refusals were counted, takes no more submissions, and returns when all that were taken are durable.
@@ -432,11 +446,4 @@ fn stopping(failure: Option<String>) -> Refusal {
 
 fn behind_seconds(newest: Instant<Wall>, now: Instant<Wall>) -> u64 {
     u64::try_from(newest.since(now).micros()).unwrap_or(0) / 1_000_000
-}
-
-pub(crate) fn uuid(doors: &Doors) -> [u8; 16] {
-    let mut random = [0; 10];
-    doors.entropy.fill(&mut random);
-    let millis = u64::try_from(doors.clock.now().micros().div_euclid(1_000)).unwrap_or(0);
-    *uuid::Builder::from_unix_timestamp_millis(millis, &random).as_uuid().as_bytes()
 }

@@ -10,7 +10,7 @@ use timenav_core::ids::EventId;
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::parse_timestamp;
 
-use crate::payload::json;
+use crate::json::json;
 
 /// An event as it is kept and answered. Also the payload of `record_event`.
 #[derive(Serialize)]

@@ -12,15 +12,16 @@ use timenav_core::time::Instant;
 use tokio::sync::oneshot;
 
 use crate::anchor::Anchor;
-use crate::command::{Actor, Answer, Change, Host, LedgerPosition, Submission};
+use crate::command::{Actor, Answer, Change, LedgerPosition, Submission};
 use crate::directory::Directory;
 use crate::doors::Doors;
 use crate::head::{TimelineKey, TimelineState};
 use crate::idempotency::Idempotency;
+use crate::json::json;
 use crate::live::ClockChange;
 use crate::options::Options;
 use crate::outcome::OutcomeRecord;
-use crate::payload::{AttemptRecord, action, json};
+use crate::payload::{AttemptRecord, action};
 use crate::refusal::Refusal;
 use crate::rows::{
     DataRecord, DirectoryChange, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent,
@@ -28,6 +29,7 @@ use crate::rows::{
 };
 use crate::signer::Signer;
 use crate::store::{Commit, TimelineCommit};
+use crate::wall_clock::Host;
 use crate::world::World;
 
 mod access;
@@ -41,7 +43,6 @@ mod sessions;
 mod standing;
 
 pub(crate) use history::preview;
-pub(crate) use standing::denial_code;
 
 /// What the store knew before the group, gathered in one go.
 #[derive(Default)]

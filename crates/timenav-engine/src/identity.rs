@@ -1,21 +1,20 @@
 //! Users, their keys, and who a key belongs to.
 
 use std::ops::Bound;
-use std::sync::Arc;
 
 use timenav_core::access::{Demand, Scope};
 use timenav_core::ids::{KeyId, TimelineId, UserId, type_id};
-use timenav_core::key::{is_well_formed_key, key_text};
+use timenav_core::key::is_well_formed_key;
 use timenav_core::limits::LABEL_BYTES_MAX;
 use timenav_core::time::{Instant, Wall};
 
 use crate::caller::{AuthFailure, Caller, Credential};
 use crate::command::{Answer, Change, Command, LedgerPosition};
-use crate::directory::{ApiKey, Directory, User};
+use crate::directory::{ApiKey, User};
 use crate::engine::Engine;
-use crate::entropy::Entropy;
 use crate::idempotency::Idempotency;
 use crate::refusal::Refusal;
+use crate::secrets::{key_digest, new_key_text};
 
 /// What a new key is to be.
 #[derive(Clone, Debug)]
@@ -47,30 +46,6 @@ pub struct NewApiKey {
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
-}
-
-/// Returns the digest under which a key is kept.
-pub(crate) fn key_digest(text: &str) -> [u8; 32] {
-    // A plain hash is right: what it is made from has more than 178 random bits.
-    use timenav_core::ledger::sha256;
-    *sha256(&[text.as_bytes()]).as_bytes()
-}
-
-/// Leaves out keys that let nobody in any more. The store keeps them.
-pub(crate) fn leave_out_dead(directory: &mut Directory, host: Instant<Wall>) {
-    Arc::make_mut(&mut directory.keys).retain(|key| key.is_live(host));
-}
-
-/// Returns the text of a new key.
-pub(crate) fn new_key_text(entropy: &dyn Entropy) -> String {
-    loop {
-        let mut random = [0; 64];
-        entropy.fill(&mut random);
-        // 64 bytes give 30 characters all but once in many lifetimes.
-        if let Some(text) = key_text(&random) {
-            return text;
-        }
-    }
 }
 
 impl Engine {

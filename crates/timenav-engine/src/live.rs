@@ -8,7 +8,7 @@ use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
 use tokio::sync::{broadcast, watch};
 
-use crate::command::Host;
+use crate::wall_clock::Host;
 
 /// Changes that a listener may be behind, or have missed, and is told all the same.
 pub const KEPT_CHANGES_MAX: usize = 256;

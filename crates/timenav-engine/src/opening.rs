@@ -10,14 +10,12 @@ use timenav_core::time::{Instant, Wall};
 
 use crate::command::{Actor, Command, Submission};
 use crate::directory::{ApiKey, HOST_CLOCK_TOLERANCE};
-use crate::doors::Doors;
-use crate::engine::{Engine, uuid};
+use crate::doors::{Doors, uuid};
 use crate::group::{Group, Known, SaltPool};
 use crate::head::{Fork, Head, Layer, TimelineKey, TimelineState};
-use crate::identity::{key_digest, new_key_text};
 use crate::options::Options;
 use crate::outside::{KeptOutside, OutsideError, system_last};
-use crate::refusal::Refusal;
+use crate::secrets::{key_digest, new_key_text};
 use crate::store::Store;
 use crate::store_error::StoreError;
 use crate::world::World;
@@ -209,8 +207,8 @@ pub(crate) async fn bootstrap(
 /// What an operator has accepted although it is not as it was signed.
 #[derive(Debug, Default)]
 pub(crate) struct Accepted {
-    all: Vec<String>,
-    timelines: BTreeMap<TimelineId, Vec<String>>,
+    pub(crate) all: Vec<String>,
+    pub(crate) timelines: BTreeMap<TimelineId, Vec<String>>,
 }
 
 /// Says that the host's clock is behind what the ledgers tell, so was wrong before or is wrong now. Returns the host time
@@ -268,23 +266,5 @@ impl OpenError {
             | Self::Bootstrap(_)
             | Self::Thread(_) => false,
         }
-    }
-}
-
-impl Engine {
-    /// Leaves an entry on `system`, and on every timeline concerned, that says what was accepted.
-    pub(crate) async fn log_accepted(&self, accepted: Accepted) -> Result<(), OpenError> {
-        if accepted.all.is_empty() {
-            return Ok(());
-        }
-        let logged: Result<(), Refusal> = async {
-            let system = std::iter::once((self.system()?, accepted.all));
-            for (timeline, findings) in system.chain(accepted.timelines) {
-                self.submit_service(timeline, Command::LogRollbackAccepted { findings }).await?;
-            }
-            Ok(())
-        }
-        .await;
-        logged.map_err(|refusal| OpenError::Store(StoreError::Unavailable(refusal.to_string())))
     }
 }

@@ -4,9 +4,9 @@ use timenav_core::limits::{
     DATA_RECORDS_PER_TIMELINE_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT,
     SESSION_SECONDS_DEFAULT, TIMELINES_MAX, TIMELINES_PER_USER_MAX_DEFAULT, USERS_MAX, VIEWS_EVENTS_MAX,
 };
+use timenav_core::time::Span;
 
 use crate::directory::SessionSpans;
-use crate::sessions;
 
 /// When the entry of a successful read is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,9 +71,10 @@ impl Options {
     /// Returns how long sessions last.
     #[must_use]
     pub fn session_spans(&self) -> SessionSpans {
-        SessionSpans {
-            idle: sessions::seconds(self.session_idle_seconds),
-            most: sessions::seconds(self.session_seconds),
-        }
+        SessionSpans { idle: seconds(self.session_idle_seconds), most: seconds(self.session_seconds) }
     }
+}
+
+fn seconds(count: u32) -> Span {
+    Span::from_micros(i64::from(count) * 1_000_000)
 }

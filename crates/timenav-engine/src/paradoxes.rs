@@ -16,7 +16,7 @@ use crate::event_content::event_draft;
 use crate::head::{Layer, TimelineState};
 use crate::history::{EventHistory, IntervenedEvent, InterventionRequest};
 use crate::idempotency::Idempotency;
-use crate::places::name_key;
+use crate::location::name_key;
 use crate::proofs::InclusionProof;
 use crate::refusal::Refusal;
 use crate::views::{Kept, what_if};

@@ -405,11 +405,6 @@ const fn is_not(flag: &bool) -> bool {
     !*flag
 }
 
-/// Returns JSON text as it is, for a payload that holds it. `None` if it is none.
-pub(crate) fn raw(json: &str) -> Option<&serde_json::value::RawValue> {
-    serde_json::from_str(json).ok()
-}
-
 /// What an intervention does to an event.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct EffectRecord {
@@ -478,9 +473,4 @@ pub(crate) struct SigningKeyRotated {
     pub(crate) retired_verifier_key: String,
     /// The one that takes its place.
     pub(crate) verifier_key: String,
-}
-
-/// Returns a payload as JSON.
-pub(crate) fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("payloads are structs of text and numbers, which JSON can hold")
 }

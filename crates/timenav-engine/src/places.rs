@@ -5,14 +5,14 @@ use std::sync::Arc;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::EventId;
 use timenav_core::limits::RADIUS_METRES_DEFAULT;
-use timenav_core::place::{LocationQuery, Point};
+use timenav_core::place::LocationQuery;
 
 use crate::caller::Caller;
-use crate::doors::Doors;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
-use crate::gazetteer::{Gazetteer, KnownPlace};
+use crate::gazetteer::KnownPlace;
 use crate::head::Layer;
+use crate::location::{name_key, point_of};
 use crate::refusal::Refusal;
 use crate::rows::KnownEvent;
 use crate::store::Pattern;
@@ -128,28 +128,4 @@ impl Engine {
         let point = point_of(self.doors(), draft);
         Some(point.map_or_else(|| LocationQuery::Named(text.clone()), near))
     }
-}
-
-/// Returns the point that an event is found by: its own, or the middle of the place that its location
-/// names, if that is a city.
-pub(crate) fn point_of(doors: &Doors, draft: &EventDraft) -> Option<Point> {
-    if let Some(geo) = draft.geo {
-        return Some(geo.point);
-    }
-    named_point(doors.gazetteer.as_deref()?, draft.location.as_ref()?)
-}
-
-/// Returns the middle of the place that a text names, if that is a city.
-pub(crate) fn named_point(gazetteer: &dyn Gazetteer, location: &str) -> Option<Point> {
-    match gazetteer.find(location)?.location {
-        LocationQuery::Near { center, .. } => Some(center),
-        // An area has no middle that would be true.
-        LocationQuery::Area(_) | LocationQuery::Anywhere | LocationQuery::Within(_) | LocationQuery::Named(_) => None,
-    }
-}
-
-/// Returns the form of a name by which events are found: case does not count.
-#[must_use]
-pub fn name_key(name: &str) -> String {
-    name.trim().to_lowercase()
 }

@@ -5,7 +5,8 @@
 
 use timenav_core::ledger::sha256;
 
-use crate::payload::{ParametersCut, json};
+use crate::json::json;
+use crate::payload::ParametersCut;
 
 /// Bytes of JSON text of the parameters of a read that its entry keeps.
 pub const READ_PARAMETERS_BYTES_MAX: usize = 256;

@@ -2,7 +2,7 @@
 
 use timenav_core::access::Denial;
 use timenav_core::clock::ClockRefusal;
-use timenav_core::ids::IdError;
+use timenav_core::ids::{DataId, IdError};
 
 use crate::caller::AuthFailure;
 use crate::store_error::StoreError;
@@ -151,5 +151,20 @@ impl From<StoreError> for Refusal {
             StoreError::Moved(_) | StoreError::Unavailable(_) => Self::Unavailable(error.to_string()),
             StoreError::Damaged(detail) => Self::Damaged(detail),
         }
+    }
+}
+
+/// Returns the refusal of a sealed record that is not there, or erased.
+pub(crate) fn no_record(data_id: &DataId) -> Refusal {
+    Refusal::NotFound { what: "data record", id: data_id.to_string() }
+}
+
+/// Returns the stable word for a denial.
+pub(crate) fn denial_code(denial: Denial) -> &'static str {
+    match denial {
+        Denial::Hidden => "not_found",
+        Denial::Permission { .. } | Denial::OperatorOnly => "permission_denied",
+        Denial::Restricted { .. } | Denial::TooFar { .. } => "time_travel_restricted",
+        Denial::Scope { .. } => "insufficient_scope",
     }
 }

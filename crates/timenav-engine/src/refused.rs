@@ -8,10 +8,12 @@ use std::collections::HashMap;
 use parking_lot::Mutex;
 use timenav_core::ids::TimelineId;
 
-use crate::command::{Command, Host};
+use crate::command::Command;
 use crate::engine::Engine;
-use crate::payload::{AttemptsCounted, NetworkCount, OperationCount, json};
+use crate::json::json;
+use crate::payload::{AttemptsCounted, NetworkCount, OperationCount};
 use crate::refusal::Refusal;
+use crate::wall_clock::Host;
 
 /// Networks that are told apart while refusals are counted.
 pub const COUNTED_NETWORKS_MAX: usize = 1_000;

@@ -17,7 +17,7 @@ use crate::outside::{KeptOutside, system_last};
 use crate::payload::action;
 use crate::proofs::InclusionProof;
 use crate::refusal::Refusal;
-use crate::sessions::{SessionCommand, SessionsToEnd};
+use crate::session_command::{SessionCommand, SessionsToEnd};
 use crate::signer::Signer;
 
 /// Commands that are handed to the writer before the first of them is waited for.

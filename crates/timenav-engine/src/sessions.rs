@@ -6,85 +6,26 @@ use timenav_core::access::Demand;
 use timenav_core::ids::{SessionId, TimelineId, UserId, type_id};
 use timenav_core::key::{is_well_formed_session, session_text};
 use timenav_core::password::Password;
-use timenav_core::time::{Instant, Span, Wall};
+use timenav_core::time::{Instant, Wall};
 use zeroize::Zeroizing;
 
 use crate::caller::{AuthFailure, Caller, Credential};
 use crate::command::Command;
-use crate::directory::{Directory, KeptPassword, Session, SessionSpans};
-use crate::doors::Doors;
+use crate::directory::{KeptPassword, Session, SessionSpans};
 use crate::engine::Engine;
-use crate::identity::key_digest;
 use crate::live::Growth;
 use crate::passwords::{PasswordMatch, Passwords};
 use crate::payload::action;
 use crate::refusal::Refusal;
-use crate::signer::Signer;
+use crate::seals::password_seal;
+use crate::secrets::key_digest;
+use crate::session_command::{NewLogIn, NewPassword, SessionCommand, SessionsToEnd};
 use crate::vault::VaultError;
 
-/// A session's use is noted once in this part of the time after which it ends unused: not at every request, since
-/// each note is an entry.
-const RENEWALS_PER_IDLE_TIME: i64 = 30;
 /// Random bytes of which the secret of a session is made.
 const SECRET_RANDOM_BYTES: usize = 96;
 /// After how many seconds it is worth trying again where too many passwords wait to be hashed.
 const BUSY_SECONDS: u64 = 1;
-
-/// What is to be done about sessions and passwords.
-pub(crate) enum SessionCommand {
-    /// Begin a session. Its user has shown a password already.
-    LogIn(NewLogIn),
-    /// End sessions.
-    End { action: &'static str, which: SessionsToEnd },
-    /// Note that somebody does something in a session.
-    Renew(SessionId),
-    /// Keep another password of a user, which is hashed already.
-    SetPassword(NewPassword),
-}
-
-impl SessionCommand {
-    /// Returns how the command stands in the ledger.
-    pub(crate) const fn action(&self) -> &'static str {
-        match self {
-            Self::LogIn(_) => action::LOG_IN,
-            Self::End { action, .. } => action,
-            Self::Renew(_) => action::RENEW_SESSION,
-            Self::SetPassword(_) => action::SET_PASSWORD,
-        }
-    }
-}
-
-impl From<SessionCommand> for Command {
-    fn from(command: SessionCommand) -> Self {
-        Self::Session(Box::new(command))
-    }
-}
-
-/// A session to begin.
-pub(crate) struct NewLogIn {
-    pub(crate) session: Session,
-    /// The session that the new one takes the place of.
-    pub(crate) replaced: Option<SessionId>,
-    /// What was compared with the password that was shown.
-    pub(crate) compared: KeptPassword,
-    /// The same password, hashed anew.
-    pub(crate) rehashed: Option<KeptPassword>,
-}
-
-/// Which sessions to end.
-pub(crate) enum SessionsToEnd {
-    One(SessionId),
-    AllOf(UserId),
-}
-
-/// A password to keep.
-pub(crate) struct NewPassword {
-    pub(crate) password: KeptPassword,
-    /// What the current password was compared with, where it was asked for.
-    pub(crate) compared: Option<KeptPassword>,
-    /// The session that goes on.
-    pub(crate) kept: Option<SessionId>,
-}
 
 /// A session, as it is shown to its user.
 #[derive(Clone, Debug)]
@@ -219,7 +160,7 @@ impl Engine {
         let is_due = directory
             .sessions
             .get(session_id)
-            .is_none_or(|session| is_renewal_due(session, self.now(), self.options().session_idle_seconds));
+            .is_none_or(|session| session.is_renewal_due(self.now(), self.session_spans()));
         if !is_due {
             return Ok(());
         }
@@ -421,16 +362,6 @@ impl Engine {
     }
 }
 
-/// Returns whether the use of a session is to be noted again.
-pub(crate) fn is_renewal_due(session: &Session, host: Instant<Wall>, idle_seconds: u32) -> bool {
-    let step = Span::from_micros(seconds(idle_seconds).micros() / RENEWALS_PER_IDLE_TIME);
-    session.renewed_at.checked_add(step).is_none_or(|due| host >= due)
-}
-
-pub(crate) fn seconds(count: u32) -> Span {
-    Span::from_micros(i64::from(count) * 1_000_000)
-}
-
 /// Returns who asks in a session: its user, who may do there all that they may.
 fn caller_in(session: &Session) -> Result<Caller, Refusal> {
     let main = TimelineId::new(TimelineId::MAIN).map_err(|error| Refusal::id("timeline_id", error))?;
@@ -440,41 +371,6 @@ fn caller_in(session: &Session) -> Result<Caller, Refusal> {
         timeline_id: main,
         scopes: None,
     })
-}
-
-/// Returns the seal of a session's row.
-pub(crate) fn session_seal(doors: &Doors, session: &Session) -> [u8; 32] {
-    let Session { session_id, hash, user_id, created_at, renewed_at, expires_at, seal: _ } = session;
-    let hash = data_encoding::HEXLOWER.encode(hash);
-    let text = format!("{session_id} {hash} {user_id} {created_at} {renewed_at} {expires_at}");
-    doors.signer.authenticate("session row", text.as_bytes())
-}
-
-/// Returns the seal of a password's row, by that signer.
-pub(crate) fn password_seal(signer: &dyn Signer, password: &KeptPassword) -> [u8; 32] {
-    let KeptPassword { user_id, phc, set_at, seal: _ } = password;
-    signer.authenticate("password row", format!("{user_id} {set_at} {phc}").as_bytes())
-}
-
-/// Leaves out rows that another hand has written: nobody is let in by them. They stay in the store, where a scan
-/// finds them. Where a rotation of the signing key was begun, the next key may have sealed passwords already.
-pub(crate) fn leave_out_unsealed(directory: &mut Directory, doors: &Doors) {
-    Arc::make_mut(&mut directory.passwords).retain(|user_id, password| {
-        let mut signers = std::iter::once(&doors.signer).chain(&doors.next_signer);
-        let is_ours = signers.any(|signer| password.seal == password_seal(&**signer, password));
-        if !is_ours {
-            tracing::error!(%user_id, "the password of `{user_id}` in the database was not written by this service");
-        }
-        is_ours
-    });
-    Arc::make_mut(&mut directory.sessions).retain(|session| {
-        let is_ours = session.seal == session_seal(doors, session);
-        if !is_ours {
-            let session_id = &session.session_id;
-            tracing::error!(%session_id, "a session in the database was not written by this service");
-        }
-        is_ours
-    });
 }
 
 fn busy(error: VaultError) -> Refusal {

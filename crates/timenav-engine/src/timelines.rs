@@ -17,8 +17,8 @@ use crate::engine::Engine;
 use crate::head::{Fork, TimelineKey, TimelineState};
 use crate::idempotency::Idempotency;
 use crate::payload::clock_in;
-use crate::proofs::root_at;
 use crate::refusal::Refusal;
+use crate::tree::root_at;
 
 /// One timeline as a caller sees it.
 #[derive(Clone, Debug)]

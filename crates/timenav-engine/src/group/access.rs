@@ -7,10 +7,11 @@ use timenav_core::ids::{TimelineId, UserId};
 
 use super::decide::{done, gone};
 use super::{Group, Outcome};
-use crate::access_control::{PermissionsChange, permissions_tag};
 use crate::command::{Actor, Change};
 use crate::directory::User;
-use crate::payload::{PermissionsRecord, PermissionsSet, UserRecord, action, json};
+use crate::json::json;
+use crate::payload::{PermissionsRecord, PermissionsSet, UserRecord, action};
+use crate::permissions::{PermissionsChange, permissions_tag};
 use crate::refusal::Refusal;
 use crate::rows::DirectoryChange;
 

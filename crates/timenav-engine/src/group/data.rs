@@ -6,9 +6,9 @@ use timenav_core::ids::{DataId, EventId, TimelineId};
 use super::decide::{done, gone};
 use super::{Group, Outcome};
 use crate::command::{Actor, Change};
-use crate::data::no_record;
-use crate::payload::{DataEncrypted, DataErased, action, json};
-use crate::refusal::Refusal;
+use crate::json::json;
+use crate::payload::{DataEncrypted, DataErased, action};
+use crate::refusal::{Refusal, no_record};
 use crate::rows::{DataRecord, ErasedContent, Erasure};
 
 impl Group<'_> {

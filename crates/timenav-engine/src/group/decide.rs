@@ -9,17 +9,19 @@ use timenav_core::ledger::{Frontier, empty_root};
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX};
 use timenav_core::time::{Instant, Virtual};
 
-use super::{Group, Outcome, denial_code};
+use super::{Group, Outcome};
 use crate::anchor::Anchor;
-use crate::clocks::zone_of;
-use crate::command::{Actor, Change, Command, ForkPoint, HistoryRestored, Host};
+use crate::command::{Actor, Change, Command, ForkPoint, HistoryRestored};
 use crate::head::{Head, TimelineKey, TimelineState};
+use crate::json::json;
 use crate::live::ClockChange;
+use crate::location::zone_of;
 use crate::payload::{
     AnchorSet, ClockChanged, ClockRecord, DataDecrypted, ForkRecord, PermissionsRecord, RollbackAccepted, ScanAsked,
-    TimelineCreated, action, json,
+    TimelineCreated, action,
 };
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, denial_code};
+use crate::wall_clock::Host;
 
 impl Group<'_> {
     pub(super) fn decide_new(

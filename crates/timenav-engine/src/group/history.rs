@@ -9,13 +9,15 @@ use timenav_core::intervention::{self, Effect, Outcome as Becomes};
 use super::decide::{done, gone};
 use super::{Group, Outcome};
 use crate::anchor::Anchor;
-use crate::command::{Actor, Change, Compensation, Host, Intervention, PreparedEvent};
+use crate::command::{Actor, Change, Compensation, Intervention, PreparedEvent};
 use crate::event_content::{cause_content, event_content, event_draft};
 use crate::head::TimelineKey;
-use crate::payload::{Corrected, EffectRecord, Intervened, action, json, raw};
-use crate::places::point_of;
+use crate::json::{json, raw};
+use crate::location::point_of;
+use crate::payload::{Corrected, EffectRecord, Intervened, action};
 use crate::refusal::Refusal;
 use crate::rows::{EventEnd, EventRow, EventVersion, InterventionRow, KnownEvent};
+use crate::wall_clock::Host;
 
 /// How an event stands before something is done to it.
 struct Before {

@@ -10,7 +10,8 @@ use super::decide::done;
 use super::{Group, Outcome};
 use crate::command::{Actor, Change};
 use crate::directory::{ApiKey, Directory, User};
-use crate::payload::{KeyRecord, UserRecord, action, json};
+use crate::json::json;
+use crate::payload::{KeyRecord, UserRecord, action};
 use crate::refusal::Refusal;
 use crate::rows::DirectoryChange;
 
@@ -123,7 +124,7 @@ impl Group<'_> {
         Ok(self.append(&system, actor.name(), action::REVOKE_API_KEY, key_id.as_str(), payload, host))
     }
 
-    fn live_keys_of(&self, user_id: &UserId, host: crate::command::Host) -> impl Iterator<Item = &Arc<ApiKey>> {
+    fn live_keys_of(&self, user_id: &UserId, host: crate::wall_clock::Host) -> impl Iterator<Item = &Arc<ApiKey>> {
         self.world.directory.keys.of_user(user_id).filter(move |key| key.is_live(host))
     }
 

@@ -86,7 +86,7 @@ impl Group<'_> {
         timeline: &TimelineId,
         key: TimelineKey,
         event: PreparedEvent,
-        host: crate::command::Host,
+        host: crate::wall_clock::Host,
     ) -> u64 {
         let PreparedEvent { event_id, draft, point, content, salt, payload_hash } = event;
         let who = (actor.name(), action::RECORD_EVENT, event_id.as_str());

@@ -6,9 +6,10 @@ use super::decide::{done, gone};
 use super::{Group, Outcome};
 use crate::command::{Actor, Change};
 use crate::directory::KeptPassword;
-use crate::payload::{SigningKeyRotated, action, json};
+use crate::json::json;
+use crate::payload::{SigningKeyRotated, action};
 use crate::refusal::Refusal;
-use crate::sessions::password_seal;
+use crate::seals::password_seal;
 use crate::signer::Signer;
 
 impl Group<'_> {

@@ -12,12 +12,12 @@ use super::identity::system;
 use super::{Group, Outcome};
 use crate::command::{Actor, Change};
 use crate::directory::{KeptPassword, Session};
-use crate::payload::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded, action, json};
+use crate::json::json;
+use crate::payload::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded, action};
 use crate::refusal::Refusal;
 use crate::rows::DirectoryChange;
-use crate::sessions::{
-    NewLogIn, NewPassword, SessionCommand, SessionsToEnd, is_renewal_due, password_seal, session_seal,
-};
+use crate::seals::{password_seal, session_seal};
+use crate::session_command::{NewLogIn, NewPassword, SessionCommand, SessionsToEnd};
 
 impl Group<'_> {
     pub(super) fn about_session(&mut self, actor: &Actor, command: SessionCommand) -> Result<Outcome, Refusal> {
@@ -57,7 +57,7 @@ impl Group<'_> {
         let Some(session) = self.world.directory.sessions.get(session_id).cloned() else {
             return Err(no_session(session_id));
         };
-        if !is_renewal_due(&session, host, self.options.session_idle_seconds) {
+        if !session.is_renewal_due(host, self.options.session_spans()) {
             let size = self.world.timelines.get(&system).map_or(0, |state| state.head.frontier.size());
             return Ok(done(&system, Change::Logged, size.saturating_sub(1)));
         }

@@ -7,8 +7,8 @@ use timenav_core::time::{Instant, Virtual};
 
 use super::{Group, Outcome};
 use crate::command::{Actor, Change, Command};
-use crate::refusal::Refusal;
-use crate::sessions::SessionCommand;
+use crate::refusal::{Refusal, denial_code};
+use crate::session_command::SessionCommand;
 
 impl Group<'_> {
     /// Refuses whoever showed what is no longer good, however early they were identified: a body may be slow, an import
@@ -135,15 +135,5 @@ impl Group<'_> {
         let own = owner == Some(&caller.user_id);
         let standing = self.world.directory.standing(caller, None);
         access::decide(standing, if own { Demand::Own } else { Demand::Operate })
-    }
-}
-
-/// Returns the stable word for a denial.
-pub(crate) fn denial_code(denial: Denial) -> &'static str {
-    match denial {
-        Denial::Hidden => "not_found",
-        Denial::Permission { .. } | Denial::OperatorOnly => "permission_denied",
-        Denial::Restricted { .. } | Denial::TooFar { .. } => "time_travel_restricted",
-        Denial::Scope { .. } => "insufficient_scope",
     }
 }

@@ -12,10 +12,10 @@ use crate::doors::Doors;
 use crate::head::TimelineState;
 use crate::options::Options;
 use crate::outside::{KeptOutside, system_last};
-use crate::proofs::root_at;
 use crate::scan::made_before;
 use crate::store::Store;
 use crate::store_error::StoreError;
+use crate::tree::root_at;
 use crate::world::World;
 
 /// Entries of `system` and `main` together after the first start.

@@ -10,7 +10,7 @@ use super::events::Compared;
 use super::replay::{Made, RecordedData, RecordedEvent};
 use crate::archive::{KeptEvent, KeptRows};
 use crate::gazetteer::Gazetteer;
-use crate::places::{name_key, named_point};
+use crate::location::{name_key, named_point};
 use crate::rows::DataRecord;
 
 /// The cell of events without coordinates.

@@ -5,9 +5,9 @@ use timenav_core::scan::{FindingKind, Findings, Mark};
 
 use crate::archive::ScanSource;
 use crate::head::TimelineKey;
-use crate::proofs::node_hashes;
 use crate::refusal::Refusal;
 use crate::store_error::StoreError;
+use crate::tree::node_hashes;
 
 /// Returns hashes of the tree, or a finding where its tiles are damaged.
 pub(super) async fn hashes(

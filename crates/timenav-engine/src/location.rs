@@ -1,0 +1,54 @@
+//! What a text means as a place, as far as its form and the gazetteer know; and the form of names.
+
+use timenav_core::event::EventDraft;
+use timenav_core::place::{LocationQuery, Point, parse_location};
+use timenav_core::time::Zone;
+
+use crate::doors::Doors;
+use crate::gazetteer::Gazetteer;
+
+/// Returns the zone of the calendar that holds at a location, or `None` where that is not known.
+///
+/// An IANA zone name is that zone, whatever else is called so; coordinates, and the name of a known
+/// place, are where they are.
+pub(crate) fn known_zone(gazetteer: Option<&dyn Gazetteer>, location: &str) -> Option<Zone> {
+    if let Some(zone) = Zone::named(location) {
+        return Some(zone);
+    }
+    let gazetteer = gazetteer?;
+    let name = match parse_location(location).ok()? {
+        LocationQuery::Near { center, .. } => Some(gazetteer.zone_at(center)),
+        LocationQuery::Named(name) => gazetteer.zone_of(&name),
+        LocationQuery::Anywhere | LocationQuery::Within(_) | LocationQuery::Area(_) => None,
+    };
+    name.and_then(Zone::named)
+}
+
+/// Returns the zone whose calendar a clock at a location uses; UTC where none is known.
+pub(crate) fn zone_of(doors: &Doors, location: Option<&str>) -> Zone {
+    location.and_then(|location| known_zone(doors.gazetteer.as_deref(), location)).unwrap_or_else(Zone::utc)
+}
+
+/// Returns the point that an event is found by: its own, or the middle of the place that its location
+/// names, if that is a city.
+pub(crate) fn point_of(doors: &Doors, draft: &EventDraft) -> Option<Point> {
+    if let Some(geo) = draft.geo {
+        return Some(geo.point);
+    }
+    named_point(doors.gazetteer.as_deref()?, draft.location.as_ref()?)
+}
+
+/// Returns the middle of the place that a text names, if that is a city.
+pub(crate) fn named_point(gazetteer: &dyn Gazetteer, location: &str) -> Option<Point> {
+    match gazetteer.find(location)?.location {
+        LocationQuery::Near { center, .. } => Some(center),
+        // An area has no middle that would be true.
+        LocationQuery::Area(_) | LocationQuery::Anywhere | LocationQuery::Within(_) | LocationQuery::Named(_) => None,
+    }
+}
+
+/// Returns the form of a name by which events are found: case does not count.
+#[must_use]
+pub fn name_key(name: &str) -> String {
+    name.trim().to_lowercase()
+}
