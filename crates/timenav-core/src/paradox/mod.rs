@@ -27,10 +27,11 @@ mod sequences;
 mod anchors;
 mod stream;
 
+mod negation;
+mod undo;
 mod view;
 mod build;
 mod change;
-mod undo;
 mod list;
 mod witness;
 mod query;

@@ -4,6 +4,7 @@ use super::anchors::{Anchor, Anchors};
 use super::cycles::{Cycles, Sides, reaches};
 use super::graph::{Graph, Rare, Row};
 use super::names::Names;
+use super::negation::Negation;
 use super::pairs::{Facts, Pairs};
 use super::places::Places;
 use super::record::{Came, Cancelled, Intervention, Record, Stamp, Version};
@@ -45,14 +46,6 @@ pub struct View {
     pub(super) is_building: bool,
     /// How to take back what the last record did, if that is wanted.
     pub(super) undo: Vec<Undo>,
-}
-
-/// That an intervention takes an event away.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Negation {
-    pub(super) event: u32,
-    /// Whether the event was not put back since.
-    pub(super) is_active: bool,
 }
 
 impl View {
