@@ -112,7 +112,7 @@ impl Engine {
         let as_of = cursor.map_or_else(|| state.head.frontier.size(), |cursor| cursor.as_of);
         let reading = Reading { request, asked, key, as_of, after: cursor.map(|cursor| cursor.position), sees_clock };
         let (engine, asking) = (self.clone(), caller.clone());
-        self.in_turn(caller, async move { engine.log_page(&asking, &reading).await }).await
+        self.long_work().in_turn(caller, async move { engine.log_page(&asking, &reading).await }).await
     }
 
     async fn log_page(&self, caller: &Caller, reading: &Reading) -> Result<LogPage, Refusal> {

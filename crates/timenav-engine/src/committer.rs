@@ -16,11 +16,11 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use crate::command::{Command, Submission};
-use crate::engine::Shared;
 use crate::group::{Group, Known, SaltPool, Sealed, Undo};
 use crate::outside::{KeptOutside, system_last};
 use crate::refusal::Refusal;
 use crate::seldom::Seldom;
+use crate::shared::Shared;
 use crate::store::Store;
 use crate::store_error::StoreError;
 use crate::world::World;

@@ -8,12 +8,12 @@ use timenav_core::ids::TimelineId;
 use timenav_core::scan::Depth;
 use tokio::sync::watch;
 
-use super::places::ScanPlace;
-use super::{KeptCheckpoint, Progress, Scan, ScanRequest, scan};
 use crate::caller::Caller;
 use crate::command::{Command, LedgerPosition};
 use crate::engine::Engine;
 use crate::refusal::Refusal;
+use crate::scan::{KeptCheckpoint, Progress, Scan, ScanRequest, scan};
+use crate::scan_places::ScanPlace;
 
 /// When somebody for whom there was no place may come back, in seconds. Scans take as long as
 /// their ledgers are, so this is a guess that costs little.
@@ -104,7 +104,7 @@ impl Engine {
         // Only the newest state is kept: whoever is told may be slower than the scan.
         let (tell, mut told) = watch::channel(Progress::default());
         let (engine, scanned) = (self.clone(), timeline.clone());
-        let scanning = self.aside(async move {
+        let scanning = self.long_work().aside(async move {
             let mut tell = |progress| {
                 tell.send_replace(progress);
             };

@@ -118,7 +118,7 @@ impl Engine {
             let changed = engine.changed_after(&stretches, after.as_ref()).await?;
             engine.differences(&changed, &of_a, &of_b, items_max).await
         };
-        let (differences, last) = self.in_turn(caller, comparing).await?;
+        let (differences, last) = self.long_work().in_turn(caller, comparing).await?;
         let next_cursor = last.map(|last| self.diff_cursor(caller, &asked, (size_a, size_b), &last));
         let side = |state: &TimelineState, layers: &[Layer], size: u64| DiffSide {
             timeline_id: state.head.id.clone(),

@@ -1,11 +1,9 @@
 //! The engine: its doors, how it opens, and the way every use case takes.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-
-use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use timenav_core::access::{self, Demand, Denial};
 use timenav_core::ids::{TimelineId, UserId, type_id};
 use timenav_core::time::{Instant, Wall};
@@ -13,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::attempts::Attempts;
-use crate::caller::Caller;
+use crate::caller::{AuthFailure, Caller};
 use crate::command::{Actor, Answer, Command, Submission};
 use crate::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
 use crate::directory::Directory;
@@ -24,16 +22,16 @@ use crate::live::Live;
 use crate::long_work::LongWork;
 use crate::opening::{self, Accepted, OpenError, states_of};
 use crate::options::{Options, ReadLog};
-use crate::published::Published;
 use crate::read_parameters;
 use crate::refusal::{Refusal, denial_code};
 use crate::refused::CountedRefusals;
-use crate::scan::ScanPlaces;
+use crate::scan_places::ScanPlaces;
 use crate::seals::leave_out_unsealed;
 use crate::seldom::Seldom;
+use crate::shared::Shared;
 use crate::store::Store;
 use crate::store_error::StoreError;
-use crate::views::Views;
+use crate::view_board::Views;
 use crate::world::World;
 
 /// What the engine has done since it opened.
@@ -53,58 +51,6 @@ pub struct EngineStats {
     pub scans_finished: u64,
     /// Scans that were given up before it.
     pub scans_cancelled: u64,
-}
-
-/// What the committer, the sealer and every reader share.
-pub(crate) struct Shared {
-    pub(crate) doors: Doors,
-    pub(crate) options: Options,
-    pub(crate) live: Live,
-    pub(crate) attempts: Attempts,
-    counted_refusals: CountedRefusals,
-    pub(crate) views: Views,
-    scans: ScanPlaces,
-    long_work: LongWork,
-    /// Groups that are committed and on their way through the sealer.
-    pub(crate) sealing: AtomicUsize,
-    timelines: RwLock<Published>,
-    directory: ArcSwap<Directory>,
-    failure: Mutex<Option<String>>,
-    /// Whether the last group could not be committed.
-    is_refused: AtomicBool,
-    entries: AtomicU64,
-    groups: AtomicU64,
-    /// Host time of the newest entry when the engine opened.
-    newest_at_start: Instant<Wall>,
-}
-
-impl Shared {
-    /// Lets readers see what is durable and signed.
-    pub(crate) fn publish(&self, timelines: Vec<Arc<TimelineState>>, directory: Arc<Directory>, entries_count: u64) {
-        let mut published = self.timelines.write();
-        for state in timelines {
-            published.insert(state);
-        }
-        drop(published);
-        self.directory.store(directory);
-        self.entries.fetch_add(entries_count, Ordering::Relaxed);
-        self.groups.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Stops all writing until a restart.
-    pub(crate) fn fail(&self, reason: &str) {
-        self.failure.lock().get_or_insert_with(|| reason.to_owned());
-    }
-
-    /// Remembers whether the store took the last group.
-    pub(crate) fn note_commit(&self, taken: bool) {
-        self.is_refused.store(!taken, Ordering::Release);
-    }
-
-    /// Returns why nothing is written any more, if so.
-    pub(crate) fn failure(&self) -> Option<String> {
-        self.failure.lock().clone()
-    }
 }
 
 /// The service without its wire. Cheap to clone.
@@ -141,32 +87,12 @@ impl Engine {
         opened.directory.leave_out_dead(doors.clock.now());
         let is_first_start = opened.heads.is_empty();
         let mut world = World::new(states_of(opened.heads), Arc::new(opened.directory));
-        let findings = opening::compare_with_signed(&*store, &world, kept, &doors, &options).await?;
+        let findings = opening::signed::compare_with_signed(&*store, &world, kept, &doors, &options).await?;
         let newest_at_start = opening::warn_of_host_clock(&world, &doors);
         if is_first_start {
             opening::bootstrap(&*store, &mut world, &doors, &options, keep_first_key).await?;
         }
-        let mut published = Published::default();
-        world.timelines.values().for_each(|state| published.insert(Arc::clone(state)));
-        let long_work = LongWork::new(doors.long_work.clone());
-        let shared = Arc::new(Shared {
-            doors,
-            options,
-            live: Live::default(),
-            attempts: Attempts::default(),
-            counted_refusals: CountedRefusals::default(),
-            views: Views::default(),
-            scans: ScanPlaces::default(),
-            long_work,
-            sealing: AtomicUsize::new(0),
-            timelines: RwLock::new(published),
-            directory: ArcSwap::new(Arc::clone(&world.directory)),
-            failure: Mutex::new(None),
-            is_refused: AtomicBool::new(false),
-            entries: AtomicU64::new(0),
-            groups: AtomicU64::new(0),
-            newest_at_start,
-        });
+        let shared = Arc::new(Shared::new(doors, options, &world, newest_at_start));
         let (sender, submissions) = mpsc::channel(QUEUE_SUBMISSIONS_MAX);
         let committer = Committer {
             submissions,
@@ -351,6 +277,14 @@ impl Engine {
         uuid(self.doors())
     }
 
+    /// Checks that the key a caller showed still works, or that their session still lasts.
+    ///
+    /// # Errors
+    /// It does not. Why is not told.
+    pub(crate) fn check_live(&self, caller: &Caller) -> Result<(), AuthFailure> {
+        self.directory().check_live(caller, self.now(), self.session_spans())
+    }
+
     /// Asks core whether a caller may.
     pub(crate) fn decide(&self, caller: &Caller, timeline: &TimelineId, demand: Demand) -> Result<(), Denial> {
         let state = self.state(timeline);
@@ -378,6 +312,16 @@ impl Engine {
             return Err(denial.into());
         }
         self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })
+    }
+
+    /// Logs that somebody asked for something with what is no longer good, and returns the refusal.
+    pub async fn refuse_ended(&self, caller: &Caller, timeline: &TimelineId, operation: &str) -> Refusal {
+        let failure = if caller.session_id().is_some() { AuthFailure::Session } else { AuthFailure::Invalid };
+        let (operation, detail) = (operation.to_owned(), failure.to_string());
+        let command = Command::LogRefusal { operation, code: failure.code(), detail };
+        // The group finds the same, and logs it.
+        let logged = self.submit(caller, timeline.clone(), command, None).await;
+        logged.err().unwrap_or_else(|| failure.into())
     }
 
     /// Logs a successful read, before it is answered unless the operator chose otherwise.

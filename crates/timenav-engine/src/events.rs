@@ -218,7 +218,7 @@ impl Engine {
             return Ok(found);
         }
         let engine = self.clone();
-        self.in_turn(caller, async move { Ok(engine.store().events(query).await?) }).await
+        self.long_work().in_turn(caller, async move { Ok(engine.store().events(query).await?) }).await
     }
 
     fn prepare_all(&self, drafts: Vec<EventDraft>) -> Result<Vec<PreparedEvent>, Refusal> {

@@ -111,7 +111,7 @@ impl EventExport {
             let last = events.last().map(|last| (last.time, last.layer, last.position));
             Ok((events.len(), last, write(&events)))
         };
-        let (count, last, written) = self.engine.in_turn(&self.caller, reading).await?;
+        let (count, last, written) = self.engine.long_work().in_turn(&self.caller, reading).await?;
         self.query.after = last;
         self.is_over = count < self.query.items_max;
         Ok((count > 0).then_some(written))

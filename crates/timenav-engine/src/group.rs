@@ -42,8 +42,6 @@ mod rotation;
 mod sessions;
 mod standing;
 
-pub(crate) use history::preview;
-
 /// What the store knew before the group, gathered in one go.
 #[derive(Default)]
 pub(crate) struct Known {

@@ -13,10 +13,10 @@ use timenav_core::limits::{ACTION_BYTES_MAX, EVENT_CAUSES_MAX, RETURN_EVENTS_MAX
 use timenav_core::time::{Instant, Span, Virtual, Wall};
 
 use crate::anchor::Anchor;
+use crate::becoming::preview;
 use crate::caller::Caller;
 use crate::command::{Answer, Change, Command, Compensation, HistoryRestored, Intervention, LedgerPosition};
 use crate::engine::Engine;
-use crate::group::preview;
 use crate::head::{Layer, TimelineState};
 use crate::idempotency::Idempotency;
 use crate::payload::action;

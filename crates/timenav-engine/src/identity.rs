@@ -75,14 +75,6 @@ impl Engine {
         self.check_live(caller).is_ok()
     }
 
-    /// As [`Engine::is_live`].
-    ///
-    /// # Errors
-    /// It does not. Why is not told.
-    pub(crate) fn check_live(&self, caller: &Caller) -> Result<(), AuthFailure> {
-        self.directory().check_live(caller, self.now(), self.session_spans())
-    }
-
     /// Returns when what a caller showed ends by itself, by the host; `None` where it does not, or has ended.
     #[must_use]
     pub fn ends_at(&self, caller: &Caller) -> Option<Instant<Wall>> {
@@ -100,16 +92,6 @@ impl Engine {
     pub fn check_still(&self, caller: &Caller, timeline: &TimelineId, demand: Demand) -> Result<(), Refusal> {
         self.check_live(caller)?;
         Ok(self.decide(caller, timeline, demand)?)
-    }
-
-    /// Logs that somebody asked for something with what is no longer good, and returns the refusal.
-    pub async fn refuse_ended(&self, caller: &Caller, timeline: &TimelineId, operation: &str) -> Refusal {
-        let failure = if caller.session_id().is_some() { AuthFailure::Session } else { AuthFailure::Invalid };
-        let (operation, detail) = (operation.to_owned(), failure.to_string());
-        let command = Command::LogRefusal { operation, code: failure.code(), detail };
-        // The group finds the same, and logs it.
-        let logged = self.submit(caller, timeline.clone(), command, None).await;
-        logged.err().unwrap_or_else(|| failure.into())
     }
 
     /// Lets an answer be told that took a while: what was shown for it is still good.
@@ -254,25 +236,6 @@ impl Engine {
         keys.truncate(items_max);
         let next = keys.last().filter(|_| is_more).map(|last| last.key_id.clone());
         Ok((keys, next))
-    }
-
-    /// Logs that nobody could be identified, where the attempt was aimed.
-    ///
-    /// # Errors
-    /// The ledger cannot be written.
-    pub async fn log_unidentified(
-        &self,
-        aimed: Option<TimelineId>,
-        operation: &str,
-        failure: AuthFailure,
-    ) -> Result<(), Refusal> {
-        let aimed = match aimed {
-            Some(timeline) => timeline,
-            None => self.system()?,
-        };
-        let command =
-            Command::LogRefusal { operation: operation.to_owned(), code: failure.code(), detail: failure.to_string() };
-        self.submit_unknown(aimed, command).await.map(|_| ())
     }
 }
 

@@ -5,72 +5,87 @@
 //! ledger entry is signed. The doors to the world outside are the traits [`Store`], [`Outside`],
 //! [`WallClock`], [`Entropy`], [`Signer`], [`Vault`], [`Passwords`] and [`Gazetteer`].
 
-mod engine;
-mod options;
-mod opening;
+// Floor upon floor: a module uses those above it in this list, and none below.
+
+// Doors, and what is data.
+mod json;
 mod caller;
-mod clocks;
+mod entropy;
+mod gazetteer;
+mod signer;
+mod outside;
+mod vault;
+mod passwords;
+mod wall_clock;
+mod doors;
+mod head;
+mod anchor;
+mod directory;
+mod options;
+mod rows;
+mod store_error;
+mod archive;
+mod store;
+mod refusal;
+mod idempotency;
+
+// What is written, and the rules by which it is decided.
+mod event_content;
+mod payload;
+mod read_parameters;
+mod location;
+mod permissions;
+mod secrets;
+mod seals;
+mod becoming;
+mod tree;
+mod world;
+mod session_command;
+mod command;
+mod outcome;
+mod live;
+mod group;
+
+// What the writer and every reader share, and the writer.
+mod turns;
+mod long_work;
+mod attempts;
+mod refused;
+mod seldom;
+mod scan_places;
+mod view_board;
+mod published;
+mod shared;
+mod committer;
+
+// The scan, opening, and the engine: the way every use case takes.
+mod scan;
+mod opening;
+mod engine;
+
+// Use cases.
+mod cursor;
+mod identity;
+mod sessions;
+mod strangers;
 mod access_control;
 mod access_logs;
+mod clocks;
 mod anchors;
+mod timelines;
+mod places;
 mod events;
 mod history;
 mod diff;
-mod places;
+mod proofs;
 mod views;
 mod paradoxes;
 mod scan_events;
 mod export;
 mod data;
-mod attempts;
-mod identity;
-mod sessions;
-mod timelines;
-mod long_work;
-mod turns;
-mod proofs;
-mod rotation;
-mod scan;
-mod cursor;
-mod refusal;
-mod refused;
-mod read_parameters;
-mod idempotency;
-
-mod committer;
-mod group;
-mod command;
-mod outcome;
-mod payload;
-mod event_content;
-mod world;
-mod json;
-mod location;
-mod permissions;
-mod seals;
-mod secrets;
-mod session_command;
-mod tree;
-mod head;
-mod anchor;
-mod rows;
-mod directory;
-mod published;
-mod live;
+mod detection;
 mod ledger_stream;
-mod seldom;
-
-mod doors;
-mod entropy;
-mod gazetteer;
-mod outside;
-mod passwords;
-mod signer;
-mod archive;
-mod store;
-mod store_error;
-mod vault;
-mod wall_clock;
+mod rotation;
 
 pub use access_logs::{AccessLogs, LOG_ENTRIES_READ_MAX, LogEntry, LogOrder, LogPage};
 pub use anchor::Anchor;
@@ -81,6 +96,7 @@ pub use clocks::{ClockStep, ClockView};
 pub use command::{Answer, Change, LedgerPosition};
 pub use committer::QUEUE_SUBMISSIONS_MAX;
 pub use data::{Encrypted, Erased, ErasureRequest};
+pub use detection::{AskedScan, Detection};
 pub use diff::{DiffPage, DiffSide, Difference, TimelinesDiff};
 pub use directory::{ApiKey, Directory, KeptPassword, Secret, Secrets, Session, SessionSpans, User};
 pub use doors::Doors;
@@ -113,11 +129,9 @@ pub use rows::{
     DataRecord, DirectoryChange, ErasedContent, Erasure, EventEnd, EventRow, EventVersion, IdempotencyRecord,
     InterventionRow, KnownEvent, StoredEntry, StoredEvent,
 };
-pub use scan::{
-    AskedScan, Checked, Detection, KeptCheckpoint, Progress, SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX, Scan,
-    ScanRequest, ScanStage, VerifySignature, made_before, scan,
-};
+pub use scan::{Checked, KeptCheckpoint, Progress, Scan, ScanRequest, ScanStage, VerifySignature, made_before, scan};
 pub use scan_events::{EventMarks, EventSummary};
+pub use scan_places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 pub use seldom::Seldom;
 pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;

@@ -12,7 +12,6 @@ use tokio::runtime::Handle;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::caller::Caller;
-use crate::engine::Engine;
 use crate::refusal::Refusal;
 use crate::turns::Turns;
 
@@ -45,15 +44,13 @@ pub(crate) struct LongWork {
     views: Turns<UserId>,
 }
 
+// Work is boxed before anything waits for it: whoever waits would be as large as it otherwise.
 impl LongWork {
     /// Returns work on some threads, of which nobody has asked anything yet.
     pub(crate) fn new(threads: Handle) -> Self {
         Self { threads, pieces: Turns::new(LONG_WORK_RUNNING_MAX), views: Turns::new(VIEWS_RUNNING_MAX) }
     }
-}
 
-// Work is boxed before anything waits for it: whoever waits would be as large as it otherwise.
-impl Engine {
     /// Does a piece of work that takes some milliseconds, when it is the caller's turn. Dropping the future gives it
     /// up. The work must ask for no turn itself, of which there might be none left.
     ///
@@ -64,11 +61,10 @@ impl Engine {
         caller: &Caller,
         work: impl Future<Output = Result<T, Refusal>> + Send + 'static,
     ) -> impl Future<Output = Result<T, Refusal>> + Send {
-        let long_work = self.long_work();
-        long_work.run(Some((&long_work.pieces, caller.user_id.clone())), Box::pin(work))
+        self.run(Some((&self.pieces, caller.user_id.clone())), Box::pin(work))
     }
 
-    /// As [`Engine::in_turn`], for work that makes or looks at a view of a timeline, which may take seconds.
+    /// As [`LongWork::in_turn`], for work that makes or looks at a view of a timeline, which may take seconds.
     ///
     /// # Errors
     /// Those of the work.
@@ -77,8 +73,7 @@ impl Engine {
         caller: &Caller,
         work: impl Future<Output = Result<T, Refusal>> + Send + 'static,
     ) -> impl Future<Output = Result<T, Refusal>> + Send {
-        let long_work = self.long_work();
-        long_work.run(Some((&long_work.views, caller.user_id.clone())), Box::pin(work))
+        self.run(Some((&self.views, caller.user_id.clone())), Box::pin(work))
     }
 
     /// Does work that has limits of its own on the threads for long work.
@@ -89,11 +84,9 @@ impl Engine {
         &self,
         work: impl Future<Output = Result<T, Refusal>> + Send + 'static,
     ) -> impl Future<Output = Result<T, Refusal>> + Send {
-        self.long_work().run(None, Box::pin(work))
+        self.run(None, Box::pin(work))
     }
-}
 
-impl LongWork {
     async fn run<T: Send + 'static>(
         &self,
         in_turn: Option<(&Turns<UserId>, UserId)>,

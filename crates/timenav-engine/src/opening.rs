@@ -20,9 +20,7 @@ use crate::store::Store;
 use crate::store_error::StoreError;
 use crate::world::World;
 
-mod signed;
-
-pub(crate) use signed::compare_with_signed;
+pub(crate) mod signed;
 
 /// Why the engine does not start.
 #[derive(Debug, thiserror::Error)]

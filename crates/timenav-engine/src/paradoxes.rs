@@ -19,7 +19,8 @@ use crate::idempotency::Idempotency;
 use crate::location::name_key;
 use crate::proofs::InclusionProof;
 use crate::refusal::Refusal;
-use crate::views::{Kept, what_if};
+use crate::view_board::Kept;
+use crate::views::what_if;
 
 /// How often what an intervention would make is worked out anew, where others change events
 /// meanwhile.
@@ -233,7 +234,7 @@ impl Engine {
         let missing = || Refusal::NotFound { what: "event", id: request.event_id.to_string() };
         let known = self.versions_of(&layers, &request.event_id).await?.ok_or_else(missing)?;
         let before = known.standing().map(|version| Arc::clone(&version.content));
-        let after = crate::group::preview(&known, &request.event_id, &request.effect)?;
+        let after = crate::becoming::preview(&known, &request.event_id, &request.effect)?;
         let intervention_id = self.new_intervention_id()?;
         let intervention_id = EventId::new(intervention_id.as_str()).map_err(|error| Refusal::id("event_id", error))?;
         let host = self.host(state);

@@ -88,7 +88,7 @@ impl Engine {
             return Ok(Vec::new());
         };
         let (text, gazetteer) = (text.clone(), Arc::clone(gazetteer));
-        self.in_turn(caller, async move { Ok(gazetteer.near_spellings(&text, NEAR_SPELLINGS_MAX)) }).await
+        self.long_work().in_turn(caller, async move { Ok(gazetteer.near_spellings(&text, NEAR_SPELLINGS_MAX)) }).await
     }
 
     /// Finds the standing event of an id, or else the earliest of a name.

@@ -5,15 +5,10 @@
 
 use std::collections::HashMap;
 
-use parking_lot::Mutex;
-use timenav_core::ids::TimelineId;
-
-use crate::command::Command;
-use crate::engine::Engine;
 use crate::json::json;
 use crate::payload::{AttemptsCounted, NetworkCount, OperationCount};
-use crate::refusal::Refusal;
 use crate::wall_clock::Host;
+use parking_lot::Mutex;
 
 /// Networks that are told apart while refusals are counted.
 pub const COUNTED_NETWORKS_MAX: usize = 1_000;
@@ -27,19 +22,19 @@ const COUNTED_OPERATIONS_MAX: usize = 1_000;
 pub(crate) struct CountedRefusals {
     sum: Mutex<Option<Sum>>,
     /// Held while a sum is on its way into the ledger, so that nobody takes it for told who stops the service.
-    telling: tokio::sync::Mutex<()>,
+    pub(crate) telling: tokio::sync::Mutex<()>,
 }
 
-struct Sum {
+pub(crate) struct Sum {
     since: Host,
-    count: u64,
+    pub(crate) count: u64,
     networks: HashMap<String, u64>,
     operations: HashMap<(String, &'static str), u64>,
 }
 
 impl CountedRefusals {
     /// Counts one, and returns whether it is the first.
-    fn count(&self, now: Host, network: String, operation: &str, code: &'static str) -> bool {
+    pub(crate) fn count(&self, now: Host, network: String, operation: &str, code: &'static str) -> bool {
         let mut counted = self.sum.lock();
         let is_first = counted.is_none();
         let new = || Sum { since: now, count: 0, networks: HashMap::new(), operations: HashMap::new() };
@@ -55,12 +50,12 @@ impl CountedRefusals {
         is_first
     }
 
-    fn take(&self) -> Option<Sum> {
+    pub(crate) fn take(&self) -> Option<Sum> {
         self.sum.lock().take()
     }
 
     /// Counts on what could not be told.
-    fn put_back(&self, sum: Sum) {
+    pub(crate) fn put_back(&self, sum: Sum) {
         let mut counted = self.sum.lock();
         let Some(newer) = counted.replace(sum) else { return };
         let Some(sum) = counted.as_mut() else { return };
@@ -80,7 +75,7 @@ impl CountedRefusals {
 
 impl Sum {
     /// Returns what the entry says.
-    fn payload(&self) -> String {
+    pub(crate) fn payload(&self) -> String {
         let networks = most(self.networks.iter().map(|(network, count)| (network.as_str(), *count)));
         let operations =
             most(self.operations.iter().map(|((operation, code), count)| ((operation.as_str(), *code), *count)));
@@ -105,32 +100,6 @@ fn most<T: Ord>(counts: impl Iterator<Item = (T, u64)>) -> Vec<(T, u64)> {
     counts.sort_unstable_by(|(one, a), (other, b)| b.cmp(a).then_with(|| one.cmp(other)));
     counts.truncate(COUNTED_NAMED_MAX);
     counts
-}
-
-impl Engine {
-    /// Counts that somebody who is nobody known was refused, and returns whether nothing was counted before it: then
-    /// the sum is to be told in a while.
-    #[must_use]
-    pub fn count_refusal(&self, network: String, operation: &str, code: &'static str) -> bool {
-        self.counted_refusals().count(self.now(), network, operation, code)
-    }
-
-    /// Tells in one entry of `system` what was counted since the last one, if anything was.
-    ///
-    /// # Errors
-    /// The ledger cannot be written. It is counted on then.
-    pub async fn tell_counted_refusals(&self) -> Result<(), Refusal> {
-        let _telling = self.counted_refusals().telling.lock().await;
-        let Some(sum) = self.counted_refusals().take() else { return Ok(()) };
-        let system = TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))?;
-        let told = self.submit_unknown(system, Command::LogRefusals { payload: sum.payload() }).await;
-        if let Err(refusal) = told {
-            tracing::error!(%refusal, refusals = sum.count, "refusals were counted, and cannot be told in the ledger");
-            self.counted_refusals().put_back(sum);
-            return Err(refusal);
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -3,23 +3,17 @@
 //! A scan changes nothing and repairs nothing. It needs what is kept ([`ScanSource`]) and the
 //! public key that is trusted, and no engine: `timenav verify` runs it on the files of a service
 //! that does not run.
+use timenav_core::ledger::Checkpoint;
+use timenav_core::scan::{FindingKind, Findings, Mark, open_kept, open_signed};
 
-use std::sync::Arc;
-
-use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, TrustedKeys};
-use timenav_core::scan::{Depth, Finding, FindingKind, Findings, Mark, open_kept, open_signed};
-
-use crate::archive::{ScanSource, Snapshot};
-use crate::entropy::Entropy;
-use crate::gazetteer::Gazetteer;
+use crate::archive::Snapshot;
 use crate::store_error::StoreError;
 
-mod detection;
+mod compared;
 mod events;
 mod payloads;
-mod places;
 mod replay;
+mod request;
 mod report;
 mod rows;
 mod sample;
@@ -27,85 +21,9 @@ mod tree;
 mod unkept;
 mod walk;
 
-pub use detection::{AskedScan, Detection};
-pub(crate) use places::ScanPlaces;
-pub use places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 pub use report::{Checked, Scan};
+pub use request::{KeptCheckpoint, Progress, ScanRequest, ScanStage, VerifySignature};
 pub use unkept::made_before;
-
-/// How far a scan has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// What is being done.
-    pub stage: ScanStage,
-    /// Entries read.
-    pub entries: u64,
-    /// Entries to be read.
-    pub entries_total: u64,
-    /// Bytes of entries and payloads read.
-    pub bytes: u64,
-}
-
-/// What a scan does, in the order in which it does it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ScanStage {
-    /// Checkpoints are verified.
-    #[default]
-    Checkpoints,
-    /// The tree is compared with the checkpoints.
-    Tree,
-    /// Entries are read.
-    Entries,
-    /// Tables are compared with what the entries lead to.
-    Tables,
-}
-
-impl ScanStage {
-    /// Returns the word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Checkpoints => "checkpoints",
-            Self::Tree => "tree",
-            Self::Entries => "entries",
-            Self::Tables => "tables",
-        }
-    }
-}
-
-/// A checkpoint that was kept elsewhere than in the database.
-#[derive(Clone, Debug)]
-pub struct KeptCheckpoint {
-    /// Where, as in "the checkpoint …".
-    pub from: &'static str,
-    /// The signed note.
-    pub note: String,
-}
-
-/// Answers whether a public key has made a signature over a message (RFC 8032).
-pub type VerifySignature = dyn Fn(&[u8; 32], &[u8], &[u8; 64]) -> bool + Send + Sync;
-
-/// What is to be scanned, and what it is compared with.
-pub struct ScanRequest<'a> {
-    /// What is kept.
-    pub source: &'a dyn ScanSource,
-    /// Which timeline.
-    pub timeline: TimelineId,
-    /// How much of it.
-    pub depth: Depth,
-    /// The keys that are trusted, named after the ledger.
-    pub keys: TrustedKeys,
-    /// The arithmetic of signatures.
-    pub verify: &'a VerifySignature,
-    /// What events were given the coordinates of their places by; what it gave is not compared without.
-    pub gazetteer: Option<Arc<dyn Gazetteer>>,
-    /// Picks the entries of a sample.
-    pub entropy: &'a dyn Entropy,
-    /// Checkpoints from elsewhere. They must have been read before the scan begins.
-    pub kept: Vec<KeptCheckpoint>,
-    /// Timelines of which a checkpoint should be kept outside, and is not: this one, and on `system` any.
-    pub unkept: Vec<TimelineId>,
-}
 
 /// Scans a timeline. `None` where there is none and none was ever signed.
 ///
@@ -189,18 +107,5 @@ fn open_newest(request: &ScanRequest<'_>, snapshot: &Snapshot, findings: &mut Fi
             findings.add(unsigned.kind, Some(unsigned.size.unwrap_or(size)), evidence);
             None
         }
-    }
-}
-
-/// The findings of a scan so far, sorted out for the report.
-pub(crate) struct Outcome {
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) untold: u64,
-}
-
-impl Outcome {
-    fn new(findings: Findings, good_checkpoints: &[u64]) -> Self {
-        let untold = findings.untold();
-        Self { findings: findings.into_sorted(good_checkpoints), untold }
     }
 }

@@ -12,7 +12,7 @@ use crate::event_content::event_draft;
 use crate::events::{EventPage, MonitorEvents};
 use crate::refusal::Refusal;
 use crate::store::EventQuery;
-use crate::views::Kept;
+use crate::view_board::Kept;
 
 /// Stretches of a histogram.
 const BUCKETS: usize = 24;
@@ -81,7 +81,7 @@ impl Engine {
         }
         let engine = self.clone();
         let summing_up = async move { engine.summary(query).await };
-        let summary = if is_first { Some(self.in_turn(caller, summing_up).await?) } else { None };
+        let summary = if is_first { Some(self.long_work().in_turn(caller, summing_up).await?) } else { None };
         Ok((page, marks, summary))
     }
 

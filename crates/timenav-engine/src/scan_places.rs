@@ -21,7 +21,7 @@ pub(crate) struct ScanPlaces {
 
 /// The place of one scan. Dropped before its end, the scan counts as cancelled.
 #[derive(Debug)]
-pub(super) struct ScanPlace {
+pub(crate) struct ScanPlace {
     _turn: Turn<UserId>,
     ended: Option<Arc<Ended>>,
 }
@@ -48,7 +48,7 @@ impl Default for ScanPlaces {
 
 impl ScanPlaces {
     /// Takes a place for a user, if there is one.
-    pub(super) fn take(&self, user_id: &UserId) -> Option<ScanPlace> {
+    pub(crate) fn take(&self, user_id: &UserId) -> Option<ScanPlace> {
         let turn = self.free.try_take(user_id.clone(), SCANS_RUNNING_PER_USER_MAX)?;
         Some(ScanPlace { _turn: turn, ended: Some(Arc::clone(&self.ended)) })
     }
@@ -64,7 +64,7 @@ impl ScanPlaces {
 
 impl ScanPlace {
     /// Gives the place back after a scan that came to its end, good or bad.
-    pub(super) fn end(mut self) {
+    pub(crate) fn end(mut self) {
         if let Some(ended) = self.ended.take() {
             ended.finished.fetch_add(1, Ordering::Relaxed);
         }

@@ -4,134 +4,28 @@
 //! came since whenever it is asked again. It is a projection in memory: nothing depends on it, the
 //! committer does not wait for it, and the ones that were not asked for longest are dropped where
 //! all of them hold too many events.
-
-use std::collections::VecDeque;
 use std::sync::Arc;
-
-use parking_lot::Mutex;
 use timenav_core::ids::{EventId, TimelineId};
-use timenav_core::paradox::{Builder, Delta, Settings, SizeHint, Stamp, View};
+use timenav_core::paradox::{Builder, Delta, Settings, SizeHint, Stamp};
 use timenav_core::time::{Instant, Virtual, Wall};
 
 use crate::archive::EntryRow;
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
-use crate::head::{Layer, TimelineKey};
+use crate::head::Layer;
 use crate::history::InterventionRequest;
 use crate::long_work::giving_way;
 use crate::refusal::Refusal;
+use crate::view_board::Kept;
 
 mod feed;
 mod following;
 
-pub(crate) use following::{Following, erased_event};
+pub(crate) use following::erased_event;
 
 /// Entries read at a time.
 const BLOCK_ENTRIES: u64 = 4_096;
-/// Changes of paradoxes that are remembered, to be told to whoever made them.
-const DELTAS_KEPT_MAX: usize = 1_024;
-
-/// A view, and how far into the ledger it goes.
-pub(crate) struct Kept {
-    pub(crate) view: View,
-    /// How many entries of the timeline itself it has taken in.
-    pub(crate) size: u64,
-    /// How many entries of the timelines it was forked from come before them.
-    offset: u64,
-    /// What entries made and healed since it was made, by position.
-    deltas: VecDeque<(u64, Delta)>,
-    /// Changes of entries before this position are not known.
-    deltas_from: u64,
-}
-
-/// A view that others may wait for.
-type Slot = Arc<tokio::sync::Mutex<Option<Kept>>>;
-
-/// Every view that is kept, the one asked for last at the end.
-#[derive(Clone, Default)]
-pub(crate) struct Views(Arc<Mutex<Board>>);
-
-#[derive(Default)]
-struct Board {
-    held: Vec<Held>,
-    /// Nodes of views that are nobody else's, of those who listen and are behind.
-    private_nodes: usize,
-}
-
-/// One view that is kept.
-struct Held {
-    timeline: TimelineKey,
-    /// What counts as a paradox in it.
-    settings: Settings,
-    slot: Slot,
-    nodes: usize,
-    /// How many listeners are told what it finds. While there is one, it is not dropped.
-    followers: usize,
-}
-
-impl Board {
-    fn find(&mut self, timeline: TimelineKey, settings: &Settings) -> Option<usize> {
-        self.held.iter().position(|held| held.timeline == timeline && held.settings == *settings)
-    }
-
-    /// Returns the view, which becomes the one that was asked for last.
-    fn take_out(&mut self, timeline: TimelineKey, settings: Settings) -> &mut Held {
-        let held = match self.find(timeline, &settings) {
-            Some(at) => self.held.remove(at),
-            None => Held { timeline, settings, slot: Slot::default(), nodes: 0, followers: 0 },
-        };
-        let last = self.held.len();
-        self.held.push(held);
-        &mut self.held[last]
-    }
-}
-
-impl Views {
-    fn slot(&self, timeline: TimelineKey, settings: Settings) -> Slot {
-        Arc::clone(&self.0.lock().take_out(timeline, settings).slot)
-    }
-
-    /// Says how much a view holds, and drops others where all hold too much.
-    fn weigh(&self, timeline: TimelineKey, settings: &Settings, nodes: usize, nodes_max: usize) {
-        let mut board = self.0.lock();
-        if let Some(at) = board.find(timeline, settings) {
-            board.held[at].nodes = nodes;
-        }
-        let mut sum = board.private_nodes + board.held.iter().map(|held| held.nodes).sum::<usize>();
-        // The newest is the one that is weighed: it stays, however much it holds.
-        let newest = board.held.pop();
-        board.held.retain(|held| {
-            let stays = held.followers > 0 || sum <= nodes_max;
-            sum -= if stays { 0 } else { held.nodes };
-            stays
-        });
-        board.held.extend(newest);
-    }
-}
-
-impl Kept {
-    /// Returns what an entry made and healed, if that is still known.
-    pub(crate) fn delta(&self, position: u64) -> Option<Delta> {
-        if position < self.deltas_from || position >= self.size {
-            return None;
-        }
-        let found = self.deltas.iter().find(|(at, _)| *at == position);
-        Some(found.map(|(_, delta)| delta.clone()).unwrap_or_default())
-    }
-
-    fn remember(&mut self, position: u64, delta: Delta) {
-        if delta.is_empty() {
-            return;
-        }
-        self.deltas.push_back((position, delta));
-        if self.deltas.len() > DELTAS_KEPT_MAX
-            && let Some((dropped, _)) = self.deltas.pop_front()
-        {
-            self.deltas_from = dropped + 1;
-        }
-    }
-}
 
 impl Engine {
     /// Lets somebody look at the view of a timeline as of now: no entry that was answered before
@@ -144,7 +38,7 @@ impl Engine {
     ) -> Result<T, Refusal> {
         let (engine, layers) = (self.clone(), Arc::clone(layers));
         let looking = async move { engine.with_view_of(&layers, Settings::default(), look).await };
-        self.in_turn_of_views(caller, looking).await
+        self.long_work().in_turn_of_views(caller, looking).await
     }
 
     /// As [`Engine::with_view`], with settings that others may have chosen too, and not in anybody's turn.
@@ -204,7 +98,7 @@ impl Engine {
             let looked = tokio::task::spawn_blocking(move || look(&mut kept)).await;
             looked.map_err(|error| Refusal::Damaged(format!("a view could not be looked at: {error}")))
         };
-        self.in_turn_of_views(caller, looking).await
+        self.long_work().in_turn_of_views(caller, looking).await
     }
 
     /// Makes the view of a timeline as it was, which nobody else needs.
@@ -234,7 +128,7 @@ impl Engine {
         let view = tokio::task::spawn_blocking(move || builder.finish()).await;
         let view = view.map_err(|error| Refusal::Damaged(format!("a view could not be made: {error}")))?;
         let (size, offset) = (own.as_of, offset - own.as_of);
-        Ok(Kept { view, size, offset, deltas: VecDeque::new(), deltas_from: size })
+        Ok(Kept::new(view, size, offset))
     }
 
     /// Takes in what came since. Returns whether the view is still good.
@@ -272,7 +166,7 @@ impl Engine {
         }
         // Long ago: the answer to a request is told again. It is worked out from what came before.
         let (engine, layers) = (self.clone(), Arc::clone(layers));
-        self.in_turn_of_views(caller, async move { engine.delta_anew(&layers, position).await }).await
+        self.long_work().in_turn_of_views(caller, async move { engine.delta_anew(&layers, position).await }).await
     }
 
     async fn delta_anew(&self, layers: &Arc<[Layer]>, position: u64) -> Result<Delta, Refusal> {

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{EventId, TimelineId};
-use timenav_core::intervention::{self, Effect, Outcome as Becomes};
+use timenav_core::intervention::Effect;
 
 use super::decide::{done, gone};
 use super::{Group, Outcome};
 use crate::anchor::Anchor;
+use crate::becoming::{Version, becomes, missing, read};
 use crate::command::{Actor, Change, Compensation, Intervention, PreparedEvent};
-use crate::event_content::{cause_content, event_content, event_draft};
+use crate::event_content::cause_content;
 use crate::head::TimelineKey;
 use crate::json::{json, raw};
 use crate::location::point_of;
@@ -236,57 +237,7 @@ impl Group<'_> {
     }
 }
 
-/// An event in another form; `None` where it does not stand.
-type Version = Option<(Arc<EventDraft>, Arc<str>)>;
-
-/// Returns what an effect makes of an event, and `None` where it changes nothing.
-fn becomes(known: &KnownEvent, event_id: &EventId, effect: &Effect) -> Result<Option<Version>, Refusal> {
-    let standing = known.standing().map(draft_of).transpose()?;
-    let recorded = match (&standing, effect) {
-        (_, Effect::Restore) | (None, _) => known.recorded().map(draft_of).ok_or_else(|| missing(event_id))??,
-        (Some(standing), _) => standing.clone(),
-    };
-    let becomes = intervention::decide(effect, standing.as_ref(), &recorded);
-    Ok(match becomes.map_err(|refusal| refused(event_id, refusal))? {
-        Becomes::Unchanged => None,
-        Becomes::Cancelled => Some(None),
-        Becomes::Changed(draft) => {
-            let content: Arc<str> = event_content(event_id, &draft).into();
-            Some(Some((Arc::new(*draft), content)))
-        }
-    })
-}
-
-/// Returns how an event would stand after an effect, `None` where it would not.
-pub(crate) fn preview(known: &KnownEvent, event_id: &EventId, effect: &Effect) -> Result<Option<Arc<str>>, Refusal> {
-    Ok(match becomes(known, event_id, effect)? {
-        None => known.standing().map(|version| Arc::clone(&version.content)),
-        Some(version) => version.map(|(_, content)| content),
-    })
-}
-
 /// The draft of an event that never stood.
 fn nothing() -> Arc<EventDraft> {
     Arc::new(EventDraft::at(timenav_core::time::Instant::EPOCH, ""))
-}
-
-fn draft_of(version: &EventVersion) -> Result<EventDraft, Refusal> {
-    read(&version.content)
-}
-
-fn read(content: &str) -> Result<EventDraft, Refusal> {
-    event_draft(content).ok_or_else(|| Refusal::Damaged("an event that is kept cannot be read".to_owned()))
-}
-
-fn missing(event_id: &EventId) -> Refusal {
-    Refusal::NotFound { what: "event", id: event_id.to_string() }
-}
-
-fn refused(event_id: &EventId, refusal: intervention::InterventionRefusal) -> Refusal {
-    use intervention::InterventionRefusal as Why;
-    match refusal {
-        Why::OutOfRange => Refusal::EventOutOfRange,
-        Why::Cancelled => Refusal::EventCancelled { event_id: event_id.to_string() },
-        Why::Draft(error) => Refusal::invalid(&format!("effect/{}", error.field), error.detail),
-    }
 }

@@ -8,7 +8,8 @@ use super::{LedgerStream, News};
 use crate::engine::Engine;
 use crate::payload::action;
 use crate::refusal::Refusal;
-use crate::views::{Following, erased_event};
+use crate::view_board::Following;
+use crate::views::erased_event;
 
 /// Which paradoxes a listener is told of.
 #[derive(Clone, Debug, Default)]

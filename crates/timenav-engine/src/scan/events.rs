@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use futures_util::future::try_join_all;
-use timenav_core::scan::{FindingKind, Findings};
 
+use super::compared::Compared;
 use super::replay::RecordedEvent;
 use super::rows;
 use crate::archive::ScanSource;
@@ -16,56 +16,6 @@ use crate::store_error::StoreError;
 /// Into how many parts the events of a block go. Looking them up takes longer than all else, so
 /// these are what keeps several cores busy.
 const PARTS: usize = 4;
-/// Events without the coordinates of their place that are remembered to be told one by one.
-const UNPLACED_MAX: usize = 1_000;
-
-/// What comparing events with their rows gave.
-#[derive(Default)]
-pub(super) struct Compared {
-    pub(super) findings: Findings,
-    /// Events without a row.
-    pub(super) missing: Vec<RecordedEvent>,
-    pub(super) unplaced: Unplaced,
-}
-
-/// Events that have no coordinates, though the gazetteer knows those of the place that they name. Those that were
-/// recorded before there was a gazetteer are so; after the first that got some, none is.
-#[derive(Default)]
-pub(super) struct Unplaced {
-    /// The first event that has its coordinates from the gazetteer.
-    first_placed: Option<u64>,
-    /// Positions and ids.
-    events: Vec<(u64, String)>,
-}
-
-impl Unplaced {
-    pub(super) fn is_placed(&mut self, position: u64) {
-        self.first_placed = Some(self.first_placed.map_or(position, |first| first.min(position)));
-    }
-
-    pub(super) fn is_not(&mut self, position: u64, event_id: &str) {
-        if self.events.len() < UNPLACED_MAX {
-            self.events.push((position, event_id.to_owned()));
-        }
-    }
-
-    pub(super) fn append(&mut self, other: Self) {
-        if let Some(first) = other.first_placed {
-            self.is_placed(first);
-        }
-        let room = UNPLACED_MAX.saturating_sub(self.events.len());
-        self.events.extend(other.events.into_iter().take(room));
-    }
-
-    /// Tells of those that came after one that was placed.
-    pub(super) fn tell(self, findings: &mut Findings) {
-        let Some(first) = self.first_placed else { return };
-        for (position, event_id) in self.events.into_iter().filter(|(position, _)| *position > first) {
-            let evidence = format!("table events, {event_id}: the coordinates of its place are missing");
-            findings.add(FindingKind::StateMismatch, Some(position), evidence);
-        }
-    }
-}
 
 /// Compares events with their rows.
 pub(super) async fn compare(

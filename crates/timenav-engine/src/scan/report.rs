@@ -4,7 +4,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Hash;
 use timenav_core::scan::{Depth, Finding, Findings};
 
-use super::{Outcome, ScanRequest};
+use super::request::ScanRequest;
 
 /// Something that was checked, and how much of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,4 +148,17 @@ fn sample_sentence(size: u64, sampled: u64) -> String {
         100.0 * share,
         100.0 * of_hundredth
     )
+}
+
+/// The findings of a scan so far, sorted out for the report.
+pub(crate) struct Outcome {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) untold: u64,
+}
+
+impl Outcome {
+    pub(super) fn new(findings: Findings, good_checkpoints: &[u64]) -> Self {
+        let untold = findings.untold();
+        Self { findings: findings.into_sorted(good_checkpoints), untold }
+    }
 }

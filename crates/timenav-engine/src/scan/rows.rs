@@ -6,7 +6,7 @@ use timenav_core::place::{Cell, Point};
 use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Virtual, parse_timestamp};
 
-use super::events::Compared;
+use super::compared::Compared;
 use super::replay::{Made, RecordedData, RecordedEvent};
 use crate::archive::{KeptEvent, KeptRows};
 use crate::gazetteer::Gazetteer;

@@ -3,10 +3,12 @@
 use timenav_core::ledger::{Checkpoint, LeafRecord, inclusion_nodes, leaf_hash, verify_inclusion};
 use timenav_core::scan::{Depth, EntryBytes, FilledTile, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
 
-use super::events::{Compared, Unplaced};
+use super::compared::{Compared, Unplaced};
 use super::replay::{Recorded, RecordedData, RecordedEvent, Replay};
+use super::report::Outcome;
 use super::report::{self, Checked, Scan};
-use super::{Outcome, Progress, ScanRequest, ScanStage, events, rows, sample, tree};
+use super::request::{Progress, ScanRequest, ScanStage};
+use super::{events, rows, sample, tree};
 use crate::anchor::Anchor;
 use crate::archive::{EntryRow, Orphan, Snapshot};
 use crate::long_work::giving_way;

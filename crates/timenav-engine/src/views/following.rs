@@ -5,87 +5,11 @@ use std::sync::Arc;
 use timenav_core::ids::TimelineId;
 use timenav_core::paradox::{Delta, Settings};
 
-use super::{DELTAS_KEPT_MAX, Kept, Views, feed, own};
+use super::{feed, own};
 use crate::engine::Engine;
-use crate::head::{Layer, TimelineKey, TimelineState};
+use crate::head::{Layer, TimelineState};
 use crate::refusal::Refusal;
-
-/// What somebody who listens to paradoxes holds: the view that all with the same settings share, which is not
-/// dropped meanwhile, and one of their own while they are behind it.
-pub(crate) struct Following {
-    views: Views,
-    timeline: TimelineKey,
-    settings: Settings,
-    behind: Option<Behind>,
-}
-
-/// The view of somebody who is behind the shared one, and how much of what all may hold it takes.
-struct Behind {
-    kept: Kept,
-    views: Views,
-    nodes: usize,
-}
-
-impl Behind {
-    fn new(kept: Kept, views: &Views) -> Self {
-        let mut behind = Self { kept, views: views.clone(), nodes: 0 };
-        behind.weigh();
-        behind
-    }
-
-    fn weigh(&mut self) {
-        let nodes = self.kept.view.nodes_count();
-        let mut board = self.views.0.lock();
-        board.private_nodes = board.private_nodes - self.nodes + nodes;
-        self.nodes = nodes;
-    }
-}
-
-impl Drop for Behind {
-    fn drop(&mut self) {
-        self.views.0.lock().private_nodes -= self.nodes;
-    }
-}
-
-impl Drop for Following {
-    fn drop(&mut self) {
-        let mut board = self.views.0.lock();
-        let Some(at) = board.find(self.timeline, &self.settings) else { return };
-        board.held[at].followers -= 1;
-        // Nobody but listeners asks for settings of their own again.
-        if board.held[at].followers == 0 && self.settings != Settings::default() {
-            board.held.remove(at);
-        }
-    }
-}
-
-impl Views {
-    fn follow(&self, timeline: TimelineKey, settings: Settings) -> Following {
-        self.0.lock().take_out(timeline, settings).followers += 1;
-        Following { views: self.clone(), timeline, settings, behind: None }
-    }
-
-    /// Returns how much the views hold that cannot be dropped.
-    fn followed_nodes(&self) -> usize {
-        let board = self.0.lock();
-        let followed = board.held.iter().filter(|held| held.followers > 0);
-        board.private_nodes + followed.map(|held| held.nodes).sum::<usize>()
-    }
-
-    fn is_followed(&self, timeline: TimelineKey, settings: &Settings) -> bool {
-        let mut board = self.0.lock();
-        board.find(timeline, settings).is_some_and(|at| board.held[at].followers > 0)
-    }
-
-    /// Forgets what is known of some timelines, because something that they tell of was erased.
-    pub(crate) fn forget(&self, is_meant: impl Fn(TimelineKey) -> bool) {
-        let mut board = self.0.lock();
-        for held in board.held.iter_mut().filter(|held| is_meant(held.timeline)) {
-            (held.slot, held.nodes) = Default::default();
-        }
-        board.held.retain(|held| held.followers > 0 || !is_meant(held.timeline));
-    }
-}
+use crate::view_board::{Behind, DELTAS_KEPT_MAX, Following, Kept};
 
 impl Engine {
     /// Forgets what views of a timeline's forks know of it, because an event of it was erased. Its own view finds
@@ -144,7 +68,7 @@ impl Engine {
         let (engine, layers, settings) = (self.clone(), Arc::clone(layers), following.settings);
         let behind = following.behind.take();
         let catching_up = async move { engine.caught_up(behind, nodes, &layers, position, settings).await };
-        let behind = self.aside(catching_up).await?;
+        let behind = self.long_work().aside(catching_up).await?;
         let delta = behind.kept.delta(position).unwrap_or_default();
         following.behind = Some(behind);
         Ok(delta)
@@ -158,7 +82,7 @@ impl Engine {
         look: impl FnOnce(&mut Kept) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let (engine, layers) = (self.clone(), Arc::clone(layers));
-        self.aside(async move { engine.with_view_of(&layers, settings, look).await }).await
+        self.long_work().aside(async move { engine.with_view_of(&layers, settings, look).await }).await
     }
 
     /// Returns the view of somebody who is behind, once it knows what an entry made and healed. Where there is none

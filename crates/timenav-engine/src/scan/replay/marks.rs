@@ -3,7 +3,8 @@
 use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::FindingKind;
 
-use super::{EntryMarks, Replay};
+use super::Replay;
+use crate::archive::EntryMarks;
 use crate::payload::action;
 use crate::scan::payloads::{ErasurePayload, read};
 

@@ -1,0 +1,98 @@
+//! What the committer, the sealer and every reader share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use arc_swap::ArcSwap;
+use parking_lot::{Mutex, RwLock};
+use timenav_core::time::{Instant, Wall};
+
+use crate::attempts::Attempts;
+use crate::directory::Directory;
+use crate::doors::Doors;
+use crate::head::TimelineState;
+use crate::live::Live;
+use crate::long_work::LongWork;
+use crate::options::Options;
+use crate::published::Published;
+use crate::refused::CountedRefusals;
+use crate::scan_places::ScanPlaces;
+use crate::view_board::Views;
+use crate::world::World;
+
+/// What the committer, the sealer and every reader share.
+pub(crate) struct Shared {
+    pub(crate) doors: Doors,
+    pub(crate) options: Options,
+    pub(crate) live: Live,
+    pub(crate) attempts: Attempts,
+    pub(crate) counted_refusals: CountedRefusals,
+    pub(crate) views: Views,
+    pub(crate) scans: ScanPlaces,
+    pub(crate) long_work: LongWork,
+    /// Groups that are committed and on their way through the sealer.
+    pub(crate) sealing: AtomicUsize,
+    pub(crate) timelines: RwLock<Published>,
+    pub(crate) directory: ArcSwap<Directory>,
+    pub(crate) failure: Mutex<Option<String>>,
+    /// Whether the last group could not be committed.
+    pub(crate) is_refused: AtomicBool,
+    pub(crate) entries: AtomicU64,
+    pub(crate) groups: AtomicU64,
+    /// Host time of the newest entry when the engine opened.
+    pub(crate) newest_at_start: Instant<Wall>,
+}
+
+impl Shared {
+    /// Returns what is shared when the engine opens.
+    pub(crate) fn new(doors: Doors, options: Options, world: &World, newest_at_start: Instant<Wall>) -> Self {
+        let mut published = Published::default();
+        world.timelines.values().for_each(|state| published.insert(Arc::clone(state)));
+        let long_work = LongWork::new(doors.long_work.clone());
+        Self {
+            doors,
+            options,
+            live: Live::default(),
+            attempts: Attempts::default(),
+            counted_refusals: CountedRefusals::default(),
+            views: Views::default(),
+            scans: ScanPlaces::default(),
+            long_work,
+            sealing: AtomicUsize::new(0),
+            timelines: RwLock::new(published),
+            directory: ArcSwap::new(Arc::clone(&world.directory)),
+            failure: Mutex::new(None),
+            is_refused: AtomicBool::new(false),
+            entries: AtomicU64::new(0),
+            groups: AtomicU64::new(0),
+            newest_at_start,
+        }
+    }
+
+    /// Lets readers see what is durable and signed.
+    pub(crate) fn publish(&self, timelines: Vec<Arc<TimelineState>>, directory: Arc<Directory>, entries_count: u64) {
+        let mut published = self.timelines.write();
+        for state in timelines {
+            published.insert(state);
+        }
+        drop(published);
+        self.directory.store(directory);
+        self.entries.fetch_add(entries_count, Ordering::Relaxed);
+        self.groups.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Stops all writing until a restart.
+    pub(crate) fn fail(&self, reason: &str) {
+        self.failure.lock().get_or_insert_with(|| reason.to_owned());
+    }
+
+    /// Remembers whether the store took the last group.
+    pub(crate) fn note_commit(&self, taken: bool) {
+        self.is_refused.store(!taken, Ordering::Release);
+    }
+
+    /// Returns why nothing is written any more, if so.
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.failure.lock().clone()
+    }
+}

@@ -1,0 +1,193 @@
+//! The views that are kept, and who follows them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use timenav_core::paradox::{Delta, Settings, View};
+
+use crate::head::TimelineKey;
+
+/// Changes of paradoxes that are remembered, to be told to whoever made them.
+pub(crate) const DELTAS_KEPT_MAX: usize = 1_024;
+
+/// A view, and how far into the ledger it goes.
+pub(crate) struct Kept {
+    pub(crate) view: View,
+    /// How many entries of the timeline itself it has taken in.
+    pub(crate) size: u64,
+    /// How many entries of the timelines it was forked from come before them.
+    pub(crate) offset: u64,
+    /// What entries made and healed since it was made, by position.
+    deltas: VecDeque<(u64, Delta)>,
+    /// Changes of entries before this position are not known.
+    deltas_from: u64,
+}
+
+/// A view that others may wait for.
+pub(crate) type Slot = Arc<tokio::sync::Mutex<Option<Kept>>>;
+
+/// Every view that is kept, the one asked for last at the end.
+#[derive(Clone, Default)]
+pub(crate) struct Views(Arc<Mutex<Board>>);
+
+#[derive(Default)]
+struct Board {
+    held: Vec<Held>,
+    /// Nodes of views that are nobody else's, of those who listen and are behind.
+    private_nodes: usize,
+}
+
+/// One view that is kept.
+struct Held {
+    timeline: TimelineKey,
+    /// What counts as a paradox in it.
+    settings: Settings,
+    slot: Slot,
+    nodes: usize,
+    /// How many listeners are told what it finds. While there is one, it is not dropped.
+    followers: usize,
+}
+
+impl Board {
+    fn find(&mut self, timeline: TimelineKey, settings: &Settings) -> Option<usize> {
+        self.held.iter().position(|held| held.timeline == timeline && held.settings == *settings)
+    }
+
+    /// Returns the view, which becomes the one that was asked for last.
+    fn take_out(&mut self, timeline: TimelineKey, settings: Settings) -> &mut Held {
+        let held = match self.find(timeline, &settings) {
+            Some(at) => self.held.remove(at),
+            None => Held { timeline, settings, slot: Slot::default(), nodes: 0, followers: 0 },
+        };
+        let last = self.held.len();
+        self.held.push(held);
+        &mut self.held[last]
+    }
+}
+
+impl Views {
+    pub(crate) fn slot(&self, timeline: TimelineKey, settings: Settings) -> Slot {
+        Arc::clone(&self.0.lock().take_out(timeline, settings).slot)
+    }
+
+    /// Says how much a view holds, and drops others where all hold too much.
+    pub(crate) fn weigh(&self, timeline: TimelineKey, settings: &Settings, nodes: usize, nodes_max: usize) {
+        let mut board = self.0.lock();
+        if let Some(at) = board.find(timeline, settings) {
+            board.held[at].nodes = nodes;
+        }
+        let mut sum = board.private_nodes + board.held.iter().map(|held| held.nodes).sum::<usize>();
+        // The newest is the one that is weighed: it stays, however much it holds.
+        let newest = board.held.pop();
+        board.held.retain(|held| {
+            let stays = held.followers > 0 || sum <= nodes_max;
+            sum -= if stays { 0 } else { held.nodes };
+            stays
+        });
+        board.held.extend(newest);
+    }
+
+    pub(crate) fn follow(&self, timeline: TimelineKey, settings: Settings) -> Following {
+        self.0.lock().take_out(timeline, settings).followers += 1;
+        Following { views: self.clone(), timeline, settings, behind: None }
+    }
+
+    /// Returns how much the views hold that cannot be dropped.
+    pub(crate) fn followed_nodes(&self) -> usize {
+        let board = self.0.lock();
+        let followed = board.held.iter().filter(|held| held.followers > 0);
+        board.private_nodes + followed.map(|held| held.nodes).sum::<usize>()
+    }
+
+    pub(crate) fn is_followed(&self, timeline: TimelineKey, settings: &Settings) -> bool {
+        let mut board = self.0.lock();
+        board.find(timeline, settings).is_some_and(|at| board.held[at].followers > 0)
+    }
+
+    /// Forgets what is known of some timelines, because something that they tell of was erased.
+    pub(crate) fn forget(&self, is_meant: impl Fn(TimelineKey) -> bool) {
+        let mut board = self.0.lock();
+        for held in board.held.iter_mut().filter(|held| is_meant(held.timeline)) {
+            (held.slot, held.nodes) = Default::default();
+        }
+        board.held.retain(|held| held.followers > 0 || !is_meant(held.timeline));
+    }
+}
+
+impl Kept {
+    /// Returns a view of so many entries, of which no changes are known.
+    pub(crate) const fn new(view: View, size: u64, offset: u64) -> Self {
+        Self { view, size, offset, deltas: VecDeque::new(), deltas_from: size }
+    }
+
+    /// Returns what an entry made and healed, if that is still known.
+    pub(crate) fn delta(&self, position: u64) -> Option<Delta> {
+        if position < self.deltas_from || position >= self.size {
+            return None;
+        }
+        let found = self.deltas.iter().find(|(at, _)| *at == position);
+        Some(found.map(|(_, delta)| delta.clone()).unwrap_or_default())
+    }
+
+    pub(crate) fn remember(&mut self, position: u64, delta: Delta) {
+        if delta.is_empty() {
+            return;
+        }
+        self.deltas.push_back((position, delta));
+        if self.deltas.len() > DELTAS_KEPT_MAX
+            && let Some((dropped, _)) = self.deltas.pop_front()
+        {
+            self.deltas_from = dropped + 1;
+        }
+    }
+}
+
+/// What somebody who listens to paradoxes holds: the view that all with the same settings share, which is not
+/// dropped meanwhile, and one of their own while they are behind it.
+pub(crate) struct Following {
+    views: Views,
+    timeline: TimelineKey,
+    pub(crate) settings: Settings,
+    pub(crate) behind: Option<Behind>,
+}
+
+/// The view of somebody who is behind the shared one, and how much of what all may hold it takes.
+pub(crate) struct Behind {
+    pub(crate) kept: Kept,
+    views: Views,
+    nodes: usize,
+}
+
+impl Behind {
+    pub(crate) fn new(kept: Kept, views: &Views) -> Self {
+        let mut behind = Self { kept, views: views.clone(), nodes: 0 };
+        behind.weigh();
+        behind
+    }
+
+    pub(crate) fn weigh(&mut self) {
+        let nodes = self.kept.view.nodes_count();
+        let mut board = self.views.0.lock();
+        board.private_nodes = board.private_nodes - self.nodes + nodes;
+        self.nodes = nodes;
+    }
+}
+
+impl Drop for Behind {
+    fn drop(&mut self) {
+        self.views.0.lock().private_nodes -= self.nodes;
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        let mut board = self.views.0.lock();
+        let Some(at) = board.find(self.timeline, &self.settings) else { return };
+        board.held[at].followers -= 1;
+        // Nobody but listeners asks for settings of their own again.
+        if board.held[at].followers == 0 && self.settings != Settings::default() {
+            board.held.remove(at);
+        }
+    }
+}
