@@ -1,7 +1,7 @@
 //! The payloads of ledger entries, and other JSON that is kept.
 //!
 //! What is written here is hashed and stays readable for ever: fields may join, none may leave or
-//! change its meaning. `docs/logging.md` lists the actions.
+//! change its meaning. `docs/logging.md` lists the actions, and `test-data/payloads-v1.json` freezes the bytes.
 
 use serde::{Deserialize, Serialize};
 use timenav_core::access::{Permissions, RestrictionLevel, Scope};
@@ -15,6 +15,8 @@ use crate::directory::{ApiKey, KeptPassword, Session, User};
 use crate::event_content::{CauseContent, GeoContent};
 
 mod access;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use access::{AttemptRecord, AttemptsCounted, NetworkCount, OperationCount, ParametersCut};
 

@@ -1,0 +1,308 @@
+//! Every payload, compared with bytes that are frozen.
+
+use timenav_core::access::{Permissions, RestrictionLevel, Scope};
+use timenav_core::clock::{Clock, ClockState, Moment, Rate};
+use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
+use timenav_core::ids::{AnchorId, EventId, KeyId, SessionId, TimelineId, UserId};
+use timenav_core::intervention::Effect;
+use timenav_core::place::{Geo, Point};
+use timenav_core::time::{Instant, TimeScale};
+
+use super::*;
+use crate::directory::{ApiKey, KeptPassword, Session, User};
+use crate::event_content::{cause_content, event_content};
+use crate::json::{json, raw};
+use crate::read_parameters;
+
+fn at<S: TimeScale>(seconds: i64) -> Instant<S> {
+    Instant::from_micros(seconds * 1_000_000 + 1).unwrap()
+}
+
+fn user_id(name: &str) -> UserId {
+    UserId::new(name).unwrap()
+}
+
+fn running() -> Clock {
+    let state = ClockState::Running { origin_host: at(1), origin_virtual: at(-9), rate: Rate::NORMAL };
+    Clock { state, location: Some("東京 \"x\"".to_owned()), generation: 3 }
+}
+
+fn paused() -> Clock {
+    Clock { state: ClockState::Paused { since: at(1), at: at(2), rate: Rate::NORMAL }, location: None, generation: 0 }
+}
+
+fn moment(location: Option<&str>) -> Moment {
+    Moment { at: at(5), running: true, rate: Rate::NORMAL, location: location.map(str::to_owned) }
+}
+
+fn anchor(location: Option<&str>) -> Anchor {
+    Anchor {
+        anchor_id: AnchorId::new("before").unwrap(),
+        position: 7,
+        set_at: at(1),
+        timestamp: at(2),
+        description: "line\nnext".to_owned(),
+        fixed: location.is_some(),
+        moment: moment(location),
+    }
+}
+
+fn session(name: &str) -> Session {
+    Session {
+        session_id: SessionId::new(name).unwrap(),
+        hash: [1; 32],
+        user_id: user_id("ada"),
+        created_at: at(1),
+        renewed_at: at(1),
+        expires_at: at(9),
+        seal: [0; 32],
+    }
+}
+
+fn password() -> KeptPassword {
+    KeptPassword { user_id: user_id("ada"), phc: "$argon2id$".into(), set_at: at(1), seal: [0; 32] }
+}
+
+fn api_key(scopes: Option<&[Scope]>, expires_at: Option<Instant<Wall>>) -> ApiKey {
+    ApiKey {
+        key_id: KeyId::new("key_1").unwrap(),
+        hash: [2; 32],
+        user_id: user_id("ada"),
+        timeline_id: TimelineId::new("main").unwrap(),
+        label: "laptop \\ 1".to_owned(),
+        scopes: scopes.map(Into::into),
+        created_at: at(1),
+        expires_at,
+        revoked_at: None,
+    }
+}
+
+fn permissions() -> Permissions {
+    Permissions { read: [user_id("bob"), user_id("carol")].into(), write: [].into(), admin: [user_id("ada")].into() }
+}
+
+fn of_clock(action: &'static str, duration: Option<&str>, anchor_id: Option<&str>) -> (&'static str, String) {
+    let clock = ClockRecord::of(&if anchor_id.is_some() { paused() } else { running() });
+    let changed = anchor_id.is_none();
+    (action, json(&ClockChanged { clock, changed, duration: duration.map(str::to_owned), anchor_id }))
+}
+
+/// The payloads of changes of timelines, their clocks and their anchors.
+fn of_timelines() -> Vec<(&'static str, String)> {
+    let created = |fork| {
+        json(&TimelineCreated {
+            timeline_id: "main",
+            clock: ClockRecord::of(&paused()),
+            permissions: PermissionsRecord::of(&permissions()),
+            fork,
+        })
+    };
+    let fork = ForkRecord {
+        fork_of: "main",
+        size: 9,
+        root: "00ff".to_owned(),
+        checkpoint: "timenav.local/main\n9\n…\n",
+        events_count: 4,
+    };
+    vec![
+        (action::CREATE_TIMELINE, created(None)),
+        (action::CREATE_TIMELINE, created(Some(fork))),
+        of_clock("travel", None, None),
+        of_clock("pause_time", None, None),
+        of_clock("resume_time", None, None),
+        of_clock("fast_forward", Some("PT1H"), None),
+        of_clock("rewind", Some("PT1H"), None),
+        of_clock("set_rate", None, None),
+        of_clock(action::RETURN_TO_ANCHOR, None, Some("before")),
+        (action::SET_ANCHOR, json(&AnchorSet::of(&anchor(None)))),
+        (action::SET_ANCHOR, json(&AnchorSet::of(&anchor(Some("Paris"))))),
+        (action::SET_ACCESS_CONTROL, json(&PermissionsSet { permissions: PermissionsRecord::of(&permissions()) })),
+    ]
+}
+
+fn event(is_full: bool) -> String {
+    let event_id = EventId::new("e").unwrap();
+    let plain = EventDraft::at(Instant::EPOCH, "");
+    let full = EventDraft {
+        event_id: None,
+        end_time: Some(at(7)),
+        precision: Some(Precision::Day),
+        name: Some("\u{1} \"n\"".to_owned()),
+        location: Some("東京".to_owned()),
+        geo: Some(Geo { point: Point::new(29.95, -90.07).unwrap(), radius_m: Some(0.1) }),
+        causes: vec![Cause { event_id: event_id.clone(), kind: CauseKind::Contributes }],
+        actors: vec!["ada".to_owned(), "b\\o\"b".to_owned()],
+        kind: Some(EventKind::Scheduled),
+        asserts: vec![
+            Assertion { subject: "s".into(), predicate: "p".into(), value: r#"{"b":1e21,"a":[]}"#.into() },
+            Assertion { subject: "s".into(), predicate: "q".into(), value: "null".into() },
+        ],
+        attributes: Some(r#"{"b":[null,"é"]}"#.to_owned()),
+        source: Some("s".to_owned()),
+        sequence: Some(7),
+        ..EventDraft::at(Instant::MIN, "d")
+    };
+    event_content(&event_id, &if is_full { full } else { plain })
+}
+
+fn intervened(effect: Effect, after: Option<&str>) -> String {
+    let causes = [Cause { event_id: EventId::new("why").unwrap(), kind: CauseKind::Requires }];
+    let causes = if after.is_some() { &causes[..] } else { &[] };
+    json(&Intervened {
+        intervention_id: "intervention_1",
+        event_id: "e",
+        action: "say \"so\"",
+        time: at::<Virtual>(3).to_string(),
+        effect: EffectRecord::of(&effect),
+        causes: causes.iter().map(cause_content).collect(),
+        anchor_id: after.is_none().then_some("before"),
+        stood: true,
+        changed: !matches!(effect, Effect::Note),
+        inherited: after.is_some(),
+        after: after.and_then(raw),
+    })
+}
+
+fn erased(also: Vec<u64>, data_id: Option<&str>) -> String {
+    let event_id = data_id.is_none().then_some("e");
+    json(&DataErased { position: 4, cancelled: !also.is_empty(), also, data_id, event_id })
+}
+
+/// The payloads of what happens to events and sealed data.
+fn of_events() -> Vec<(&'static str, String)> {
+    let (plain, full) = (event(false), event(true));
+    let hour = parse_duration("PT1H").unwrap();
+    let geo = Some(Geo { point: Point::new(1.0, 2.0).unwrap(), radius_m: None });
+    let effects = [
+        Effect::Restore,
+        Effect::Delay(hour.clone()),
+        Effect::Advance(hour),
+        Effect::Move(at(4)),
+        Effect::Relocate { location: "Rome".to_owned(), geo },
+        Effect::Relocate { location: "Rome".to_owned(), geo: None },
+        Effect::Describe("d".to_owned()),
+        Effect::Rename("n".to_owned()),
+    ];
+    let corrected = |content: &str, inherited| json(&Corrected { event: raw(content), inherited });
+    let encrypted = DataEncrypted { data_id: "data_1", format: 1, kdf: "hkdf", sha256: "00ff".to_owned(), bytes: 12 };
+    let mut written = vec![
+        (action::RECORD_EVENT, plain.clone()),
+        (action::RECORD_EVENT, full.clone()),
+        (action::CORRECT_EVENT, corrected(&plain, false)),
+        (action::CORRECT_EVENT, corrected(&full, true)),
+        (action::MANIPULATE_EVENT, intervened(Effect::Cancel, None)),
+        (action::MANIPULATE_EVENT, intervened(Effect::Note, None)),
+        (action::ENCRYPT_DATA, json(&encrypted)),
+        (action::DECRYPT_DATA, json(&DataDecrypted { data_id: "data_1" })),
+        (action::ERASE_DATA, erased(Vec::new(), Some("data_1"))),
+        (action::ERASE_DATA, erased(Vec::new(), None)),
+        (action::ERASE_DATA, erased(vec![5, 6], None)),
+        (action::DETECT_TAMPERING, json(&ScanAsked { scan_depth: "full" })),
+    ];
+    written.extend(effects.map(|effect| (action::MANIPULATE_EVENT, intervened(effect, Some(&full)))));
+    written
+}
+
+/// The payloads of what happens to users, and what shows who they are.
+fn of_users() -> Vec<(&'static str, String)> {
+    let user = User {
+        user_id: user_id("ada"),
+        operator: true,
+        restriction: RestrictionLevel::LimitedAccess,
+        created_at: at(1),
+    };
+    let (plain, full) = (api_key(None, None), api_key(Some(&[Scope::ALL[0], Scope::ALL[1]]), Some(at(9))));
+    let ended = [session("session_2"), session("session_3")];
+    vec![
+        (action::CREATE_USER, json(&UserRecord::of(&user))),
+        (action::DELETE_USER, json(&UserRecord::of(&user))),
+        (action::RESTRICT_TIME_TRAVEL, json(&UserRecord::of(&user))),
+        (action::CREATE_API_KEY, json(&KeyRecord::of(&plain))),
+        (action::CREATE_API_KEY, json(&KeyRecord::of(&full))),
+        (action::REVOKE_API_KEY, json(&KeyRecord::of(&plain))),
+        (action::LOG_IN, json(&LoggedIn::of(&session("session_1"), &[], None))),
+        (action::LOG_IN, json(&LoggedIn::of(&session("session_1"), &ended, Some(&password())))),
+        (action::RENEW_SESSION, json(&SessionRenewed { session_id: "session_1" })),
+        (action::LOG_OUT, json(&SessionsEnded::of(&user_id("ada"), &ended))),
+        (action::END_SESSION, json(&SessionsEnded::of(&user_id("ada"), &[]))),
+        (action::SET_PASSWORD, json(&PasswordSet::of(&password(), &[]))),
+        (action::SET_PASSWORD, json(&PasswordSet::of(&password(), &ended))),
+    ]
+}
+
+/// The payloads of what the service tells of itself, and of who was refused.
+fn of_the_service() -> Vec<(&'static str, String)> {
+    let attempt = AttemptRecord { operation: "travel", code: "permission_denied", detail: "\"no\"" };
+    let counted = AttemptsCounted {
+        count: 9,
+        since: at::<Wall>(1).to_string(),
+        networks: vec![NetworkCount { network: "2001:db8::/64", count: 8 }],
+        networks_unnamed: 1,
+        operations: vec![OperationCount { operation: "/v1/clock", code: "missing_credentials", count: 9 }],
+        operations_unnamed: 0,
+    };
+    let rotated = SigningKeyRotated {
+        retired_verifier_key: "timenav.local/main+00000000+AQ".to_owned(),
+        verifier_key: "timenav.local/main+11111111+AQ".to_owned(),
+    };
+    vec![
+        (action::ACCEPT_ROLLBACK, json(&RollbackAccepted { findings: vec!["it \"was\" taken back".to_owned()] })),
+        (action::ROTATE_SIGNING_KEY, json(&rotated)),
+        (action::UNAUTHORIZED, json(&attempt)),
+        (action::UNAUTHORIZED_COUNTED, json(&counted)),
+    ]
+}
+
+/// The payloads of what is read.
+fn of_reads() -> Vec<(&'static str, String)> {
+    let long = read_parameters::kept(serde_json::json!({ "location": "\"東\u{1}".repeat(90) }).to_string());
+    let all = [
+        serde_json::json!({}),
+        serde_json::json!({ "topics": ["clock", "events"] }),
+        serde_json::json!({ "time_range": "..", "kinds": ["grandfather"], "observations": false }),
+        serde_json::json!({ "time_range": "..", "kinds": null, "observations": true }),
+        serde_json::json!({ "significant_event": "e", "as_of": null }),
+        serde_json::json!({ "significant_event": "e", "as_of": "7" }),
+        serde_json::json!({ "location": "Rome", "time_range": ".." }),
+        serde_json::json!({ "location": "Rome", "time_range": "..", "as_of": "7" }),
+        serde_json::json!({ "location": "Rome", "time_range": "..", "as_of": null, "format": "csv" }),
+        serde_json::json!({ "location": "Rome", "time_range": "..", "as_of": "7", "format": "csv" }),
+        serde_json::json!({ "a": "main", "b": "other" }),
+        serde_json::json!({ "timeline_id": "other" }),
+        serde_json::json!({ "time_range": ".." }),
+        serde_json::json!({ "event_id": "e", "dry_run": true }),
+        serde_json::json!({ "event_id": "e" }),
+    ];
+    let mut written: Vec<_> = all.into_iter().map(|parameters| (action::READ, parameters.to_string())).collect();
+    written.push((action::READ, "{\"position\":7}".to_owned()));
+    written.push((action::READ, "{\"from\":7}".to_owned()));
+    written.push((action::READ, long));
+    written
+}
+
+#[derive(Deserialize)]
+struct Vectors {
+    payloads: Vec<Vector>,
+}
+
+#[derive(Deserialize)]
+struct Vector {
+    action: String,
+    payload: String,
+}
+
+fn vectors() -> Vec<Vector> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../test-data/payloads-v1.json");
+    let text = std::fs::read_to_string(path).unwrap();
+    serde_json::from_str::<Vectors>(&text).unwrap().payloads
+}
+
+#[test]
+fn what_is_written_is_what_was_frozen() {
+    let written = [of_timelines(), of_events(), of_users(), of_the_service(), of_reads()].concat();
+    let frozen: Vec<_> = vectors().into_iter().map(|vector| (vector.action, vector.payload)).collect();
+    assert_eq!(written.len(), frozen.len());
+    for (written, frozen) in written.iter().zip(&frozen) {
+        assert_eq!((written.0, &written.1), (frozen.0.as_str(), &frozen.1));
+    }
+}
