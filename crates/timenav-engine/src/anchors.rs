@@ -4,6 +4,7 @@ use timenav_core::access::Demand;
 use timenav_core::ids::{AnchorId, TimelineId, type_id};
 use timenav_core::time::{Instant, Virtual};
 
+use crate::action::Action;
 use crate::anchor::Anchor;
 use crate::caller::Caller;
 use crate::clocks::ClockStep;
@@ -88,7 +89,7 @@ impl Engine {
     ) -> Result<ClockStep, Refusal> {
         let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
         for _ in 0..ATTEMPTS_MAX {
-            let state = self.admit(caller, &timeline, Demand::Steer, "return_to_anchor").await?;
+            let state = self.admit(caller, &timeline, Demand::Steer, Action::ReturnToAnchor.word()).await?;
             let (layer, anchor) = self.find_anchor(&state, anchor_id).await?;
             let history = match scope {
                 ReturnScope::Clock => None,

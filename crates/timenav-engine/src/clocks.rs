@@ -76,7 +76,7 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<ClockStep, Refusal> {
         let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
-        let command = Command::Clock { action: action_of(&change), change };
+        let command = Command::Clock(change);
         self.submit(caller, timeline, command, idempotency).await.and_then(|answer| self.clock_step(answer))
     }
 
@@ -151,17 +151,5 @@ impl Engine {
     #[must_use]
     pub fn may_watch(&self, caller: &Caller, timeline: &TimelineId) -> bool {
         self.check_still(caller, timeline, Demand::Look).is_ok()
-    }
-}
-
-const fn action_of(change: &ClockCommand) -> &'static str {
-    match change {
-        ClockCommand::Travel { .. } => "travel",
-        ClockCommand::Pause => "pause_time",
-        ClockCommand::Resume => "resume_time",
-        ClockCommand::FastForward(_) => "fast_forward",
-        ClockCommand::Rewind(_) => "rewind",
-        ClockCommand::SetRate(_) => "set_rate",
-        ClockCommand::Restore(_) => crate::payload::action::RETURN_TO_ANCHOR,
     }
 }

@@ -13,6 +13,7 @@ use timenav_core::place::Point;
 use timenav_core::time::{Instant, Virtual};
 use tokio::sync::oneshot;
 
+use crate::action::Action;
 use crate::anchor::Anchor;
 use crate::caller::Caller;
 use crate::directory::ApiKey;
@@ -45,11 +46,7 @@ pub(crate) enum Actor {
 /// What is asked.
 pub(crate) enum Command {
     /// Change the clock.
-    Clock {
-        /// How it stands in the ledger.
-        action: &'static str,
-        change: ClockCommand,
-    },
+    Clock(ClockCommand),
     /// Mark a moment.
     SetAnchor { anchor_id: AnchorId, timestamp: Option<Instant<Virtual>>, description: String, fixed: bool },
     /// Take the clock back to an anchor, and history too where there are compensations.
@@ -102,8 +99,8 @@ impl Command {
     /// Returns what the command needs, and `None` for what was decided before.
     pub(crate) fn demand(&self) -> Option<Demand> {
         match self {
-            Self::Clock { change: ClockCommand::SetRate(_), .. } => Some(Demand::SetRate),
-            Self::Clock { .. } | Self::SetAnchor { .. } | Self::ReturnToAnchor { .. } => Some(Demand::Steer),
+            Self::Clock(ClockCommand::SetRate(_)) => Some(Demand::SetRate),
+            Self::Clock(_) | Self::SetAnchor { .. } | Self::ReturnToAnchor { .. } => Some(Demand::Steer),
             Self::Record { .. } | Self::Correct { .. } | Self::Encrypt { .. } => Some(Demand::Record),
             Self::Intervene(_) => Some(Demand::Intervene),
             Self::CreateTimeline { .. } => Some(Demand::Create),
@@ -129,7 +126,7 @@ impl Command {
     pub(crate) const fn makes_timeline(&self) -> bool {
         matches!(
             self,
-            Self::Clock { .. }
+            Self::Clock(_)
                 | Self::SetAnchor { .. }
                 | Self::Record { .. }
                 | Self::Encrypt { .. }
@@ -141,7 +138,7 @@ impl Command {
     pub(crate) const fn is_about_a_timeline(&self) -> bool {
         matches!(
             self,
-            Self::Clock { .. }
+            Self::Clock(_)
                 | Self::SetAnchor { .. }
                 | Self::ReturnToAnchor { .. }
                 | Self::Record { .. }
@@ -159,37 +156,36 @@ impl Command {
         match self {
             Self::LogRead { operation, .. } => operation,
             Self::LogRefusal { operation, .. } => operation,
-            other => other.action(),
+            other => other.action().word(),
         }
     }
 
     /// Returns how the command stands in the ledger.
-    pub(crate) fn action(&self) -> &'static str {
-        use crate::payload::action;
+    pub(crate) fn action(&self) -> Action {
         match self {
-            Self::Clock { action, .. } => action,
-            Self::SetAnchor { .. } => action::SET_ANCHOR,
-            Self::ReturnToAnchor { .. } => action::RETURN_TO_ANCHOR,
-            Self::Record { .. } => action::RECORD_EVENT,
-            Self::Correct { .. } => action::CORRECT_EVENT,
-            Self::Intervene(_) => action::MANIPULATE_EVENT,
-            Self::Encrypt { .. } => action::ENCRYPT_DATA,
-            Self::EraseData { .. } | Self::EraseEvent { .. } => action::ERASE_DATA,
-            Self::CreateTimeline { .. } => action::CREATE_TIMELINE,
-            Self::SetPermissions(_) => action::SET_ACCESS_CONTROL,
-            Self::Restrict { .. } => action::RESTRICT_TIME_TRAVEL,
-            Self::CreateUser { .. } => action::CREATE_USER,
-            Self::DeleteUser { .. } => action::DELETE_USER,
-            Self::CreateKey(_) => action::CREATE_API_KEY,
-            Self::RevokeKey { .. } => action::REVOKE_API_KEY,
+            Self::Clock(change) => of_clock(change),
+            Self::SetAnchor { .. } => Action::SetAnchor,
+            Self::ReturnToAnchor { .. } => Action::ReturnToAnchor,
+            Self::Record { .. } => Action::RecordEvent,
+            Self::Correct { .. } => Action::CorrectEvent,
+            Self::Intervene(_) => Action::ManipulateEvent,
+            Self::Encrypt { .. } => Action::EncryptData,
+            Self::EraseData { .. } | Self::EraseEvent { .. } => Action::EraseData,
+            Self::CreateTimeline { .. } => Action::CreateTimeline,
+            Self::SetPermissions(_) => Action::SetAccessControl,
+            Self::Restrict { .. } => Action::RestrictTimeTravel,
+            Self::CreateUser { .. } => Action::CreateUser,
+            Self::DeleteUser { .. } => Action::DeleteUser,
+            Self::CreateKey(_) => Action::CreateApiKey,
+            Self::RevokeKey { .. } => Action::RevokeApiKey,
             Self::Session(command) => command.action(),
-            Self::LogRead { .. } => action::READ,
-            Self::LogDecryption { .. } => action::DECRYPT_DATA,
-            Self::LogScan { .. } => action::DETECT_TAMPERING,
-            Self::LogRollbackAccepted { .. } => action::ACCEPT_ROLLBACK,
-            Self::RotateSigningKey => action::ROTATE_SIGNING_KEY,
-            Self::LogRefusal { .. } => action::UNAUTHORIZED,
-            Self::LogRefusals { .. } => action::UNAUTHORIZED_COUNTED,
+            Self::LogRead { .. } => Action::Read,
+            Self::LogDecryption { .. } => Action::DecryptData,
+            Self::LogScan { .. } => Action::DetectTampering,
+            Self::LogRollbackAccepted { .. } => Action::AcceptRollback,
+            Self::RotateSigningKey => Action::RotateSigningKey,
+            Self::LogRefusal { .. } => Action::Attempt,
+            Self::LogRefusals { .. } => Action::AttemptsCounted,
         }
     }
 }
@@ -197,6 +193,19 @@ impl Command {
 impl From<SessionCommand> for Command {
     fn from(command: SessionCommand) -> Self {
         Self::Session(Box::new(command))
+    }
+}
+
+/// Returns how a change of a clock stands in the ledger.
+pub(crate) const fn of_clock(change: &ClockCommand) -> Action {
+    match change {
+        ClockCommand::Travel { .. } => Action::Travel,
+        ClockCommand::Pause => Action::PauseTime,
+        ClockCommand::Resume => Action::ResumeTime,
+        ClockCommand::FastForward(_) => Action::FastForward,
+        ClockCommand::Rewind(_) => Action::Rewind,
+        ClockCommand::SetRate(_) => Action::SetRate,
+        ClockCommand::Restore(_) => Action::ReturnToAnchor,
     }
 }
 

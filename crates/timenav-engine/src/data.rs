@@ -5,6 +5,7 @@ use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::ids::{DataId, EventId, TimelineId, type_id};
 use timenav_core::limits::DATA_BYTES_MAX;
 
+use crate::action::Action;
 use crate::caller::Caller;
 use crate::command::{Answer, Change, Command, LedgerPosition};
 use crate::engine::Engine;
@@ -72,7 +73,7 @@ impl Engine {
         }
         // A timeline that is not there may be made by this; one that is there, only some may write to.
         if self.state(&timeline).is_some() {
-            self.admit(caller, &timeline, Demand::Record, "encrypt_data").await?;
+            self.admit(caller, &timeline, Demand::Record, Action::EncryptData.word()).await?;
         }
         let data_id = DataId::new(&type_id("data", self.uuid())).map_err(|error| Refusal::id("data_id", error))?;
         let place = RecordPlace { timeline_id: timeline.clone(), data_id: data_id.clone() };
@@ -100,7 +101,8 @@ impl Engine {
         key: EncryptionKey,
     ) -> Result<Plaintext, Refusal> {
         let vault = self.vault()?;
-        let asked = Asked { timeline, data_id: &data_id, demand: Demand::Inspect, operation: "decrypt_data" };
+        let asked =
+            Asked { timeline, data_id: &data_id, demand: Demand::Inspect, operation: Action::DecryptData.word() };
         let (timeline_id, record) = self.data_record(caller, asked).await?;
         if record.erased.is_some() {
             return Err(no_record(&data_id));
@@ -122,7 +124,7 @@ impl Engine {
                 tried.wrong(self.now());
                 let code = "wrong_encryption_key";
                 let detail = format!("the key does not open {data_id}");
-                let command = Command::LogRefusal { operation: "decrypt_data".to_owned(), code, detail };
+                let command = Command::LogRefusal { operation: Action::DecryptData.word().to_owned(), code, detail };
                 self.submit(caller, timeline_id, command, None).await?;
                 Err(Refusal::WrongEncryptionKey)
             }
@@ -147,7 +149,7 @@ impl Engine {
         let (timeline, command) = match erasure {
             ErasureRequest::Data(timeline, data_id) => {
                 let demand = Demand::Erase;
-                let asked = Asked { timeline, data_id: &data_id, demand, operation: "erase_data" };
+                let asked = Asked { timeline, data_id: &data_id, demand, operation: Action::EraseData.word() };
                 // Whether it is erased already is decided in its turn: the request may be a repetition.
                 let (timeline, _) = self.data_record(caller, asked).await?;
                 (timeline, Command::EraseData { data_id })

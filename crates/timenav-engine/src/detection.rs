@@ -8,6 +8,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::scan::Depth;
 use tokio::sync::watch;
 
+use crate::action::Action;
 use crate::caller::Caller;
 use crate::command::{Command, LedgerPosition};
 use crate::engine::Engine;
@@ -81,7 +82,7 @@ impl Engine {
         timeline: &TimelineId,
         depth: Depth,
     ) -> Result<AskedScan, Refusal> {
-        self.admit(caller, timeline, Demand::Inspect, "detect_tampering").await?;
+        self.admit(caller, timeline, Demand::Inspect, Action::DetectTampering.word()).await?;
         let place = self
             .scan_places()
             .take(&caller.user_id)
@@ -129,7 +130,7 @@ impl Engine {
         }
         place.end();
         // A scan takes as long as the ledger is: what it found is for who may still ask for it.
-        self.admit(&caller, &timeline, Demand::Inspect, "detect_tampering").await?;
+        self.admit(&caller, &timeline, Demand::Inspect, Action::DetectTampering.word()).await?;
         Ok(Detection { scan: found?, ledger })
     }
 

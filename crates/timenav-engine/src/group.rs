@@ -11,6 +11,7 @@ use timenav_core::ledger::{Checkpoint, Hash, Leaf, Salt, leaf_hash, origin, payl
 use timenav_core::time::Instant;
 use tokio::sync::oneshot;
 
+use crate::action::Action;
 use crate::anchor::Anchor;
 use crate::command::{Actor, Answer, Change, LedgerPosition, Submission};
 use crate::directory::Directory;
@@ -21,7 +22,7 @@ use crate::json::json;
 use crate::live::ClockChange;
 use crate::options::Options;
 use crate::outcome::OutcomeRecord;
-use crate::payload::{AttemptRecord, action};
+use crate::payload::AttemptRecord;
 use crate::refusal::Refusal;
 use crate::rows::{
     DataRecord, DirectoryChange, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent,
@@ -255,7 +256,7 @@ impl<'a> Group<'a> {
         &mut self,
         timeline: &TimelineId,
         actor: &str,
-        action: &str,
+        action: Action,
         subject: &str,
         payload: String,
         host: Host,
@@ -268,7 +269,7 @@ impl<'a> Group<'a> {
     fn append_hashed(
         &mut self,
         timeline: &TimelineId,
-        (actor, action, subject): (&str, &str, &str),
+        (actor, action, subject): (&str, Action, &str),
         (salt, hash, payload): (Salt, Hash, Vec<u8>),
         host: Host,
     ) -> u64 {
@@ -281,7 +282,7 @@ impl<'a> Group<'a> {
             recorded_at: &host.to_string(),
             clock_time: &head.clock.now(host).to_string(),
             actor,
-            action,
+            action: action.word(),
             subject,
             payload_hash: hash,
         }
@@ -310,7 +311,7 @@ impl<'a> Group<'a> {
         };
         let host = self.host(&timeline);
         let payload = json(&AttemptRecord { operation, code, detail });
-        let position = self.append(&timeline, actor.name(), action::UNAUTHORIZED, operation, payload, host);
+        let position = self.append(&timeline, actor.name(), Action::Attempt, operation, payload, host);
         (timeline, position)
     }
 

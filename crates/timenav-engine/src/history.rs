@@ -12,6 +12,7 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::limits::{ACTION_BYTES_MAX, EVENT_CAUSES_MAX, RETURN_EVENTS_MAX};
 use timenav_core::time::{Instant, Span, Virtual, Wall};
 
+use crate::action::{Action, OnEvents};
 use crate::anchor::Anchor;
 use crate::becoming::preview;
 use crate::caller::Caller;
@@ -19,7 +20,6 @@ use crate::command::{Answer, Change, Command, Compensation, HistoryRestored, Int
 use crate::engine::Engine;
 use crate::head::{Layer, TimelineState};
 use crate::idempotency::Idempotency;
-use crate::payload::action;
 use crate::refusal::Refusal;
 use crate::rows::KnownEvent;
 
@@ -165,7 +165,7 @@ impl Engine {
     ) -> Result<IntervenedEvent, Refusal> {
         let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
         request.check()?;
-        let state = self.admit(caller, &timeline, Demand::Intervene, "manipulate_event").await?;
+        let state = self.admit(caller, &timeline, Demand::Intervene, Action::ManipulateEvent.word()).await?;
         let InterventionRequest { event_id, effect, .. } = request;
         let parameters = serde_json::json!({ "event_id": event_id.as_str(), "dry_run": true });
         self.log_read(caller, &timeline, "manipulate_event", parameters.to_string()).await?;
@@ -325,7 +325,7 @@ impl Engine {
             at += leaves.len() as u64;
             for leaf in leaves {
                 let record = LeafRecord::decode(&leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
-                if [action::RECORD_EVENT, action::CORRECT_EVENT, action::MANIPULATE_EVENT].contains(&&*record.action) {
+                if Action::of(&record).is_some_and(|action| action.on_events() == OnEvents::Changes) {
                     changed.extend(EventId::new(&record.subject));
                 }
             }

@@ -9,11 +9,12 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::limits::STREAM_ENTRIES_MAX;
 use timenav_core::paradox::Paradox;
 
+use crate::action::{Action, Topic};
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::head::TimelineKey;
 use crate::live::Growth;
-use crate::payload::{action, clock_in};
+use crate::payload::clock_in;
 use crate::refusal::Refusal;
 
 mod paradoxes;
@@ -25,35 +26,6 @@ pub use paradoxes::WatchedParadoxes;
 const BLOCK_LEAVES: usize = 256;
 /// After so many entries that it is told nothing of, a listener is told how far it has come.
 const SILENT_ENTRIES_MAX: u64 = 1_000;
-
-/// What a listener may ask to be told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Topic {
-    /// Changes of the clock.
-    Clock,
-    /// Events that are recorded or corrected.
-    Events,
-    /// Interventions on events.
-    Interventions,
-    /// Paradoxes that are made and healed.
-    Paradoxes,
-}
-
-impl Topic {
-    /// Every topic.
-    pub const ALL: [Self; 4] = [Self::Clock, Self::Events, Self::Interventions, Self::Paradoxes];
-
-    /// Returns its name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Clock => "clock",
-            Self::Events => "events",
-            Self::Interventions => "interventions",
-            Self::Paradoxes => "paradoxes",
-        }
-    }
-}
 
 /// What a listener is told.
 #[derive(Clone, Debug, PartialEq)]
@@ -274,26 +246,20 @@ impl LedgerStream {
     /// Returns what an entry is about, if it is of a topic.
     async fn what_happened(&self, position: u64, leaf: &[u8]) -> Result<Option<News>, Refusal> {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
-        let topic = match &*record.action {
-            action::RECORD_EVENT | action::CORRECT_EVENT => Topic::Events,
-            action::MANIPULATE_EVENT => Topic::Interventions,
-            action::READ | action::UNAUTHORIZED | action::UNAUTHORIZED_COUNTED => return Ok(None),
-            _ => Topic::Clock,
-        };
-        if !self.topics.contains(&topic) {
-            return Ok(None);
-        }
+        // Another version may have written a word that this one does not know: it tells of the clock if it says so itself.
+        let topic = Action::of(&record).map_or(Some(Topic::Clock), Action::topic);
+        let Some(topic) = topic.filter(|topic| self.topics.contains(topic)) else { return Ok(None) };
         let entry = self.engine.store().entry(self.key, position).await?;
         let entry = entry.ok_or_else(|| Refusal::Damaged(format!("entry {position} is missing")))?;
         let content = (!entry.is_erased()).then(|| String::from_utf8(entry.payload.clone()).ok()).flatten();
         let event_id = record.subject.to_string();
         Ok(match topic {
-            // Of all other entries, those tell of the clock that say so themselves.
+            // On `system`, the making of other timelines tells of their clocks.
             Topic::Clock if entry.clock_entry != position => None,
             Topic::Clock => changed_clock(&entry.payload).map(News::Clock),
             Topic::Interventions => Some(News::Intervention { event_id, content }),
             Topic::Events | Topic::Paradoxes => {
-                let is_correction = record.action == action::CORRECT_EVENT;
+                let is_correction = Action::of(&record) == Some(Action::CorrectEvent);
                 let content = if is_correction { content.as_deref().and_then(corrected) } else { content };
                 Some(News::Event { event_id, is_correction, content })
             }

@@ -10,6 +10,7 @@ use timenav_core::limits::{EVENT_RELATIONS_MAX, NAMES_SEARCHED_MAX};
 use timenav_core::paradox::{Ancestor, Delta, Grade, Heading, IMPACT_EVENTS_MAX, Kind, Paradox, Settings};
 use timenav_core::time::{Instant, TimeRange, Virtual};
 
+use crate::action::Action;
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
@@ -183,7 +184,7 @@ impl Engine {
             let mut guard = None;
             if on_paradox == OnParadox::Refuse {
                 request.check()?;
-                let state = self.admit(caller, &timeline, Demand::Intervene, "manipulate_event").await?;
+                let state = self.admit(caller, &timeline, Demand::Intervene, Action::ManipulateEvent.word()).await?;
                 guard = Some(state.head.frontier.size());
                 let (_, made) = self.foresee(caller, &state, &request).await?;
                 if let Some(first) = made.made.iter().find(|paradox| !paradox.is_observation) {

@@ -20,36 +20,6 @@ mod tests;
 
 pub(crate) use access::{AttemptRecord, AttemptsCounted, NetworkCount, OperationCount, ParametersCut};
 
-/// Actions as they stand in the ledger.
-pub(crate) mod action {
-    pub(crate) const ACCEPT_ROLLBACK: &str = "accept_rollback";
-    pub(crate) const READ: &str = "read";
-    pub(crate) const UNAUTHORIZED: &str = "unauthorized_access_attempt";
-    pub(crate) const UNAUTHORIZED_COUNTED: &str = "unauthorized_access_attempts";
-    pub(crate) const CREATE_TIMELINE: &str = "create_timeline";
-    pub(crate) const SET_ACCESS_CONTROL: &str = "set_access_control";
-    pub(crate) const RESTRICT_TIME_TRAVEL: &str = "restrict_time_travel";
-    pub(crate) const SET_ANCHOR: &str = "set_anchor";
-    pub(crate) const RETURN_TO_ANCHOR: &str = "return_to_anchor";
-    pub(crate) const RECORD_EVENT: &str = "record_event";
-    pub(crate) const CORRECT_EVENT: &str = "correct_event";
-    pub(crate) const MANIPULATE_EVENT: &str = "manipulate_event";
-    pub(crate) const ENCRYPT_DATA: &str = "encrypt_data";
-    pub(crate) const DECRYPT_DATA: &str = "decrypt_data";
-    pub(crate) const DETECT_TAMPERING: &str = "detect_tampering";
-    pub(crate) const ERASE_DATA: &str = "erase_data";
-    pub(crate) const CREATE_USER: &str = "create_user";
-    pub(crate) const DELETE_USER: &str = "delete_user";
-    pub(crate) const CREATE_API_KEY: &str = "create_api_key";
-    pub(crate) const REVOKE_API_KEY: &str = "revoke_api_key";
-    pub(crate) const LOG_IN: &str = "log_in";
-    pub(crate) const LOG_OUT: &str = "log_out";
-    pub(crate) const RENEW_SESSION: &str = "renew_session";
-    pub(crate) const END_SESSION: &str = "end_session";
-    pub(crate) const SET_PASSWORD: &str = "set_password";
-    pub(crate) const ROTATE_SIGNING_KEY: &str = "rotate_signing_key";
-}
-
 /// A clock's position, as kept in payloads and outcomes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ClockRecord {

@@ -10,11 +10,11 @@ use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::Checkpoint;
 use tokio::sync::oneshot;
 
+use crate::action::Action;
 use crate::command::{Actor, Command, Submission};
 use crate::engine::Engine;
 use crate::head::{Head, TimelineState};
 use crate::outside::{KeptOutside, system_last};
-use crate::payload::action;
 use crate::proofs::InclusionProof;
 use crate::refusal::Refusal;
 use crate::session_command::{SessionCommand, SessionsToEnd};
@@ -76,7 +76,7 @@ impl Engine {
         let system = self.system()?;
         let asked = users.into_iter().map(|user_id| {
             let which = SessionsToEnd::AllOf(user_id);
-            (system.clone(), SessionCommand::End { action: action::END_SESSION, which }.into())
+            (system.clone(), SessionCommand::End { action: Action::EndSession, which }.into())
         });
         self.submit_all(asked).await
     }

@@ -2,15 +2,15 @@
 
 use timenav_core::ids::{SessionId, UserId};
 
+use crate::action::Action;
 use crate::directory::{KeptPassword, Session};
-use crate::payload::action;
 
 /// What is to be done about sessions and passwords.
 pub(crate) enum SessionCommand {
     /// Begin a session. Its user has shown a password already.
     LogIn(NewLogIn),
     /// End sessions.
-    End { action: &'static str, which: SessionsToEnd },
+    End { action: Action, which: SessionsToEnd },
     /// Note that somebody does something in a session.
     Renew(SessionId),
     /// Keep another password of a user, which is hashed already.
@@ -19,12 +19,12 @@ pub(crate) enum SessionCommand {
 
 impl SessionCommand {
     /// Returns how the command stands in the ledger.
-    pub(crate) const fn action(&self) -> &'static str {
+    pub(crate) const fn action(&self) -> Action {
         match self {
-            Self::LogIn(_) => action::LOG_IN,
-            Self::End { action, .. } => action,
-            Self::Renew(_) => action::RENEW_SESSION,
-            Self::SetPassword(_) => action::SET_PASSWORD,
+            Self::LogIn(_) => Action::LogIn,
+            Self::End { action, .. } => *action,
+            Self::Renew(_) => Action::RenewSession,
+            Self::SetPassword(_) => Action::SetPassword,
         }
     }
 }

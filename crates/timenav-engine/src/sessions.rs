@@ -9,13 +9,13 @@ use timenav_core::password::Password;
 use timenav_core::time::{Instant, Wall};
 use zeroize::Zeroizing;
 
+use crate::action::Action;
 use crate::caller::{AuthFailure, Caller, Credential};
 use crate::command::Command;
 use crate::directory::{KeptPassword, Session, SessionSpans};
 use crate::engine::Engine;
 use crate::live::Growth;
 use crate::passwords::{PasswordMatch, Passwords};
-use crate::payload::action;
 use crate::refusal::Refusal;
 use crate::seals::password_seal;
 use crate::secrets::key_digest;
@@ -130,7 +130,7 @@ impl Engine {
     }
 
     async fn log_failed_log_in(&self, detail: String) -> Result<(), Refusal> {
-        let (operation, code) = (action::LOG_IN.to_owned(), AuthFailure::LogIn.code());
+        let (operation, code) = (Action::LogIn.word().to_owned(), AuthFailure::LogIn.code());
         self.submit_unknown(self.system()?, Command::LogRefusal { operation, code, detail }).await.map(|_| ())
     }
 
@@ -181,7 +181,7 @@ impl Engine {
                 return Err(Refusal::invalid("everywhere", detail));
             }
         };
-        let command = SessionCommand::End { action: action::LOG_OUT, which };
+        let command = SessionCommand::End { action: Action::LogOut, which };
         self.submit(caller, self.system()?, command.into(), None).await.map(|_| ())
     }
 
@@ -190,7 +190,7 @@ impl Engine {
     /// # Errors
     /// There is no such session, the caller may not, or the ledger cannot be written.
     pub async fn end_session(&self, caller: &Caller, session_id: SessionId) -> Result<(), Refusal> {
-        let command = SessionCommand::End { action: action::END_SESSION, which: SessionsToEnd::One(session_id) };
+        let command = SessionCommand::End { action: Action::EndSession, which: SessionsToEnd::One(session_id) };
         self.submit(caller, self.system()?, command.into(), None).await.map(|_| ())
     }
 
@@ -243,7 +243,7 @@ impl Engine {
         let of = user_id.unwrap_or_else(|| caller.user_id.clone());
         let is_own = of == caller.user_id;
         let demand = if is_own { Demand::Own } else { Demand::Operate };
-        self.admit(caller, &self.system()?, demand, action::SET_PASSWORD).await?;
+        self.admit(caller, &self.system()?, demand, Action::SetPassword.word()).await?;
         let compared = match (is_own, current) {
             (false, Some(_)) => {
                 return Err(Refusal::invalid("current_password", "it is asked for one's own password only"));
@@ -276,7 +276,7 @@ impl Engine {
         if let Some(kept) = kept.filter(|_| matched != PasswordMatch::Wrong) {
             return Ok((*kept).clone());
         }
-        let (operation, detail) = (action::SET_PASSWORD.to_owned(), Refusal::WrongPassword.to_string());
+        let (operation, detail) = (Action::SetPassword.word().to_owned(), Refusal::WrongPassword.to_string());
         let command = Command::LogRefusal { operation, code: "wrong_password", detail };
         self.submit(caller, self.system()?, command, None).await?;
         Err(Refusal::WrongPassword)

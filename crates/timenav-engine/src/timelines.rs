@@ -10,6 +10,7 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::limits::FORK_DEPTH_MAX;
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
 
+use crate::action::Action;
 use crate::caller::Caller;
 use crate::clocks::ClockView;
 use crate::command::{Command, ForkPoint, LedgerPosition};
@@ -64,7 +65,7 @@ impl Engine {
         at: Option<&AsOf>,
         idempotency: Option<Idempotency>,
     ) -> Result<(LedgerPosition, bool), Refusal> {
-        let parent = self.admit(caller, of, Demand::Look, "create_timeline").await?;
+        let parent = self.admit(caller, of, Demand::Look, Action::CreateTimeline.word()).await?;
         if of.is_system() {
             return Err(Refusal::invalid("fork_of", "`system` holds facts of the service, which no fork can share"));
         }

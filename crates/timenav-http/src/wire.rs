@@ -376,3 +376,17 @@ pub(crate) fn page_items<'de, D: Deserializer<'de>>(deserializer: D) -> Result<O
 pub(crate) fn items_max(asked: Option<usize>) -> usize {
     asked.unwrap_or(PAGE_ITEMS_DEFAULT)
 }
+
+#[cfg(test)]
+mod tests {
+    use timenav_engine::Action;
+
+    use super::*;
+
+    #[test]
+    fn entries_of_every_action_can_be_asked_for() {
+        for action in Action::ALL {
+            assert_eq!(ActionName::from_text(action.word()).map(|name| name.0).ok().as_deref(), Some(action.word()));
+        }
+    }
+}

@@ -7,10 +7,11 @@ use timenav_core::ids::{TimelineId, UserId};
 
 use super::decide::{done, gone};
 use super::{Group, Outcome};
+use crate::action::Action;
 use crate::command::{Actor, Change};
 use crate::directory::User;
 use crate::json::json;
-use crate::payload::{PermissionsRecord, PermissionsSet, UserRecord, action};
+use crate::payload::{PermissionsRecord, PermissionsSet, UserRecord};
 use crate::permissions::{PermissionsChange, permissions_tag};
 use crate::refusal::Refusal;
 use crate::rows::DirectoryChange;
@@ -48,7 +49,7 @@ impl Group<'_> {
             touched.permissions_changed = true;
         }
         let who = actor.name();
-        let position = self.append(timeline, who, action::SET_ACCESS_CONTROL, "permissions", payload, host);
+        let position = self.append(timeline, who, Action::SetAccessControl, "permissions", payload, host);
         Ok(done(timeline, Change::Permissions { tag }, position))
     }
 
@@ -67,7 +68,7 @@ impl Group<'_> {
         let payload = json(&UserRecord::of(&user));
         Arc::make_mut(&mut self.directory_mut().users).insert(user_id.clone(), user.clone());
         self.directory.push(DirectoryChange::PutUser(user));
-        let position = self.append(system, actor.name(), action::RESTRICT_TIME_TRAVEL, user_id.as_str(), payload, host);
+        let position = self.append(system, actor.name(), Action::RestrictTimeTravel, user_id.as_str(), payload, host);
         Ok(done(system, Change::User { user_id: user_id.clone() }, position))
     }
 }

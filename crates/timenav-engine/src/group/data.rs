@@ -5,9 +5,10 @@ use timenav_core::ids::{DataId, EventId, TimelineId};
 
 use super::decide::{done, gone};
 use super::{Group, Outcome};
+use crate::action::Action;
 use crate::command::{Actor, Change};
 use crate::json::json;
-use crate::payload::{DataEncrypted, DataErased, action};
+use crate::payload::{DataEncrypted, DataErased};
 use crate::refusal::{Refusal, no_record};
 use crate::rows::{DataRecord, ErasedContent, Erasure};
 
@@ -34,7 +35,7 @@ impl Group<'_> {
             sha256: sealed.hash().to_hex(),
             bytes: sealed.bytes_count(),
         });
-        let position = self.append(timeline, actor.name(), action::ENCRYPT_DATA, data_id.as_str(), payload, host);
+        let position = self.append(timeline, actor.name(), Action::EncryptData, data_id.as_str(), payload, host);
         let Some(touched) = self.touched.get_mut(timeline) else { return Err(gone(timeline)) };
         touched.data.push(DataRecord { data_id: data_id.clone(), position, erased: None, sealed });
         Ok(done(timeline, Change::Data { data_id }, position))
@@ -107,7 +108,7 @@ impl Group<'_> {
         (position, content): (u64, ErasedContent),
     ) -> Result<Outcome, Refusal> {
         let host = self.host(timeline);
-        let by = self.append(timeline, actor.name(), action::ERASE_DATA, subject, payload, host);
+        let by = self.append(timeline, actor.name(), Action::EraseData, subject, payload, host);
         let Some(touched) = self.touched.get_mut(timeline) else { return Err(gone(timeline)) };
         touched.erasures.push(Erasure { position, by, content });
         Ok(done(timeline, Change::Erased { position }, by))

@@ -10,15 +10,16 @@ use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX};
 use timenav_core::time::{Instant, Virtual};
 
 use super::{Group, Outcome};
+use crate::action::Action;
 use crate::anchor::Anchor;
-use crate::command::{Actor, Change, Command, ForkPoint, HistoryRestored};
+use crate::command::{Actor, Change, Command, ForkPoint, HistoryRestored, of_clock};
 use crate::head::{Head, TimelineKey, TimelineState};
 use crate::json::json;
 use crate::live::ClockChange;
 use crate::location::zone_of;
 use crate::payload::{
     AnchorSet, ClockChanged, ClockRecord, DataDecrypted, ForkRecord, PermissionsRecord, RollbackAccepted, ScanAsked,
-    TimelineCreated, action,
+    TimelineCreated,
 };
 use crate::refusal::{Refusal, denial_code};
 use crate::wall_clock::Host;
@@ -30,7 +31,7 @@ impl Group<'_> {
         timeline: &TimelineId,
         command: Command,
     ) -> Result<Outcome, Refusal> {
-        let operation = command.action();
+        let action = command.action();
         let is_new = command.makes_timeline() && !self.world.timelines.contains_key(timeline);
         let savepoint = is_new.then(|| self.savepoint(timeline));
         let decided = self.admit(actor, timeline, &command).and_then(|()| self.carry_out(actor, timeline, command));
@@ -38,14 +39,14 @@ impl Group<'_> {
             self.roll_back(savepoint);
         }
         if let Err(Refusal::Denied(denial)) = &decided {
-            self.log_refusal(actor, timeline, operation, denial_code(*denial), &denial.to_string());
+            self.log_refusal(actor, timeline, action.word(), denial_code(*denial), &denial.to_string());
         }
         decided
     }
 
     fn carry_out(&mut self, actor: &Actor, timeline: &TimelineId, command: Command) -> Result<Outcome, Refusal> {
         match command {
-            Command::Clock { action, change } => self.change_clock(actor, timeline, action, &change, None),
+            Command::Clock(change) => self.change_clock(actor, timeline, &change, None),
             Command::ReturnToAnchor { anchor, history } => self.return_to(actor, timeline, &anchor, history),
             Command::SetAnchor { anchor_id, timestamp, description, fixed } => {
                 let anchor = Draft { anchor_id, timestamp, description, fixed };
@@ -70,20 +71,20 @@ impl Group<'_> {
             Command::Session(command) => self.about_session(actor, *command),
             Command::LogRead { operation, parameters } => {
                 let host = self.host(timeline);
-                let position = self.append(timeline, actor.name(), action::READ, operation, parameters, host);
+                let position = self.append(timeline, actor.name(), Action::Read, operation, parameters, host);
                 Ok(done(timeline, Change::Logged, position))
             }
             Command::LogScan { depth } => {
                 let host = self.host(timeline);
                 let payload = json(&ScanAsked { scan_depth: &depth });
-                let who = (actor.name(), action::DETECT_TAMPERING, timeline.as_str());
+                let who = (actor.name(), Action::DetectTampering, timeline.as_str());
                 let position = self.append(timeline, who.0, who.1, who.2, payload, host);
                 Ok(done(timeline, Change::Logged, position))
             }
             Command::LogDecryption { data_id } => {
                 let host = self.host(timeline);
                 let payload = json(&DataDecrypted { data_id: data_id.as_str() });
-                let who = (actor.name(), action::DECRYPT_DATA, data_id.as_str());
+                let who = (actor.name(), Action::DecryptData, data_id.as_str());
                 let position = self.append(timeline, who.0, who.1, who.2, payload, host);
                 Ok(done(timeline, Change::Logged, position))
             }
@@ -91,7 +92,7 @@ impl Group<'_> {
                 let host = self.host(timeline);
                 let payload = json(&RollbackAccepted { findings });
                 let position =
-                    self.append(timeline, actor.name(), action::ACCEPT_ROLLBACK, timeline.as_str(), payload, host);
+                    self.append(timeline, actor.name(), Action::AcceptRollback, timeline.as_str(), payload, host);
                 Ok(done(timeline, Change::Logged, position))
             }
             Command::RotateSigningKey => self.rotate_signing_key(actor, timeline),
@@ -101,7 +102,7 @@ impl Group<'_> {
             }
             Command::LogRefusals { payload } => {
                 let host = self.host(timeline);
-                let who = (actor.name(), action::UNAUTHORIZED_COUNTED, UserId::UNKNOWN);
+                let who = (actor.name(), Action::AttemptsCounted, UserId::UNKNOWN);
                 let position = self.append(timeline, who.0, who.1, who.2, payload, host);
                 Ok(done(timeline, Change::Logged, position))
             }
@@ -169,16 +170,15 @@ impl Group<'_> {
         let system = TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))?;
         if *id != system {
             let host = self.host(&system);
-            self.append(&system, actor.name(), action::CREATE_TIMELINE, id.as_str(), payload.clone(), host);
+            self.append(&system, actor.name(), Action::CreateTimeline, id.as_str(), payload.clone(), host);
         }
-        Ok(self.append(id, actor.name(), action::CREATE_TIMELINE, id.as_str(), payload, host))
+        Ok(self.append(id, actor.name(), Action::CreateTimeline, id.as_str(), payload, host))
     }
 
     fn change_clock(
         &mut self,
         actor: &Actor,
         timeline: &TimelineId,
-        action: &'static str,
         command: &ClockCommand,
         anchor: Option<&Anchor>,
     ) -> Result<Outcome, Refusal> {
@@ -211,7 +211,7 @@ impl Group<'_> {
         if let Some(state) = self.change(timeline) {
             state.head.clock_entry = state.head.frontier.size();
         }
-        let position = self.append(timeline, actor.name(), action, subject, payload, host);
+        let position = self.append(timeline, actor.name(), of_clock(command), subject, payload, host);
         let current_time = after.now(host);
         Ok(done(timeline, Change::Clock { clock: after, current_time, changed: moved.is_some() }, position))
     }
@@ -233,7 +233,7 @@ impl Group<'_> {
             self.restore_history(actor, timeline, anchor, compensations)?;
         }
         let moment = Moment { at: anchor.timestamp, ..anchor.moment.clone() };
-        self.change_clock(actor, timeline, action::RETURN_TO_ANCHOR, &ClockCommand::Restore(moment), Some(anchor))
+        self.change_clock(actor, timeline, &ClockCommand::Restore(moment), Some(anchor))
     }
 
     fn set_anchor(&mut self, actor: &Actor, timeline: &TimelineId, draft: Draft) -> Result<Outcome, Refusal> {
@@ -261,8 +261,7 @@ impl Group<'_> {
         };
         let payload = json(&AnchorSet::of(&anchor));
         let change = Change::Anchor { anchor_id: anchor.anchor_id.clone(), timestamp };
-        let position =
-            self.append(timeline, actor.name(), action::SET_ANCHOR, anchor.anchor_id.as_str(), payload, host);
+        let position = self.append(timeline, actor.name(), Action::SetAnchor, anchor.anchor_id.as_str(), payload, host);
         if let Some(touched) = self.touched.get_mut(timeline) {
             touched.anchors.push(anchor);
         }

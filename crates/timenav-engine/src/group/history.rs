@@ -8,6 +8,7 @@ use timenav_core::intervention::Effect;
 
 use super::decide::{done, gone};
 use super::{Group, Outcome};
+use crate::action::Action;
 use crate::anchor::Anchor;
 use crate::becoming::{Version, becomes, missing, read};
 use crate::command::{Actor, Change, Compensation, Intervention, PreparedEvent};
@@ -15,7 +16,7 @@ use crate::event_content::cause_content;
 use crate::head::TimelineKey;
 use crate::json::{json, raw};
 use crate::location::point_of;
-use crate::payload::{Corrected, EffectRecord, Intervened, action};
+use crate::payload::{Corrected, EffectRecord, Intervened};
 use crate::refusal::Refusal;
 use crate::rows::{EventEnd, EventRow, EventVersion, InterventionRow, KnownEvent};
 use crate::wall_clock::Host;
@@ -53,7 +54,7 @@ impl Group<'_> {
         let payload = json(&Corrected { event: raw(&content), inherited: before.is_inherited });
         let host = self.host(timeline);
         self.count_override(timeline, &before);
-        let position = self.append(timeline, actor.name(), action::CORRECT_EVENT, event_id.as_str(), payload, host);
+        let position = self.append(timeline, actor.name(), Action::CorrectEvent, event_id.as_str(), payload, host);
         self.replace(timeline, &event_id, &before, Some((draft, content)), position)?;
         Ok(done(timeline, change, position))
     }
@@ -156,7 +157,7 @@ impl Group<'_> {
                 (true, true) | (false, false) => {}
             }
         }
-        let who = (actor.name(), action::MANIPULATE_EVENT, event_id.as_str());
+        let who = (actor.name(), Action::ManipulateEvent, event_id.as_str());
         let position = self.append(timeline, who.0, who.1, who.2, payload, host);
         if let Some(touched) = self.touched.get_mut(timeline) {
             let (event_id, intervention_id) = (event_id.clone(), intervention_id.clone());

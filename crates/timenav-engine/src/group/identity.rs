@@ -8,10 +8,11 @@ use timenav_core::limits::KEYS_PER_USER_MAX;
 
 use super::decide::done;
 use super::{Group, Outcome};
+use crate::action::Action;
 use crate::command::{Actor, Change};
 use crate::directory::{ApiKey, Directory, User};
 use crate::json::json;
-use crate::payload::{KeyRecord, UserRecord, action};
+use crate::payload::{KeyRecord, UserRecord};
 use crate::refusal::Refusal;
 use crate::rows::DirectoryChange;
 
@@ -34,7 +35,7 @@ impl Group<'_> {
         let payload = json(&UserRecord::of(&user));
         Arc::make_mut(&mut self.directory_mut().users).insert(user_id.clone(), user.clone());
         self.directory.push(DirectoryChange::PutUser(user));
-        let position = self.append(&system, actor.name(), action::CREATE_USER, user_id.as_str(), payload, host);
+        let position = self.append(&system, actor.name(), Action::CreateUser, user_id.as_str(), payload, host);
         Ok(done(&system, Change::User { user_id }, position))
     }
 
@@ -60,7 +61,7 @@ impl Group<'_> {
         Arc::make_mut(&mut directory.sessions).retain(|session| session.user_id != *user_id);
         self.directory.push(DirectoryChange::DeleteUser(user_id.clone()));
         let payload = json(&UserRecord::of(&user));
-        let position = self.append(&system, actor.name(), action::DELETE_USER, user_id.as_str(), payload, host);
+        let position = self.append(&system, actor.name(), Action::DeleteUser, user_id.as_str(), payload, host);
         Ok(done(&system, Change::User { user_id: user_id.clone() }, position))
     }
 
@@ -90,7 +91,7 @@ impl Group<'_> {
         }
         keys.put(key.clone());
         self.directory.push(DirectoryChange::PutKey(key));
-        let position = self.append(&system, actor.name(), action::CREATE_API_KEY, key_id.as_str(), payload, host);
+        let position = self.append(&system, actor.name(), Action::CreateApiKey, key_id.as_str(), payload, host);
         Ok(done(&system, Change::Key { key_id }, position))
     }
 
@@ -121,7 +122,7 @@ impl Group<'_> {
         // Nobody is let in by it, so nothing of it is kept in memory.
         Arc::make_mut(&mut self.directory_mut().keys).take_out(key_id);
         self.directory.push(DirectoryChange::RevokeKey { key_id: key_id.clone(), at: host });
-        Ok(self.append(&system, actor.name(), action::REVOKE_API_KEY, key_id.as_str(), payload, host))
+        Ok(self.append(&system, actor.name(), Action::RevokeApiKey, key_id.as_str(), payload, host))
     }
 
     fn live_keys_of(&self, user_id: &UserId, host: crate::wall_clock::Host) -> impl Iterator<Item = &Arc<ApiKey>> {

@@ -7,9 +7,9 @@ use timenav_core::ids::{EventId, TimelineId};
 
 use super::decide::{done, gone};
 use super::{Group, Outcome};
+use crate::action::Action;
 use crate::command::{Actor, Change, PreparedEvent};
 use crate::head::TimelineKey;
-use crate::payload::action;
 use crate::refusal::Refusal;
 use crate::rows::{EventRow, EventVersion};
 
@@ -89,7 +89,7 @@ impl Group<'_> {
         host: crate::wall_clock::Host,
     ) -> u64 {
         let PreparedEvent { event_id, draft, point, content, salt, payload_hash } = event;
-        let who = (actor.name(), action::RECORD_EVENT, event_id.as_str());
+        let who = (actor.name(), Action::RecordEvent, event_id.as_str());
         let payload = content.as_bytes().to_vec();
         if let Some(state) = self.change(timeline) {
             state.head.events_count += 1;

@@ -4,10 +4,11 @@ use timenav_core::ids::TimelineId;
 
 use super::decide::{done, gone};
 use super::{Group, Outcome};
+use crate::action::Action;
 use crate::command::{Actor, Change};
 use crate::directory::KeptPassword;
 use crate::json::json;
-use crate::payload::{SigningKeyRotated, action};
+use crate::payload::SigningKeyRotated;
 use crate::refusal::Refusal;
 use crate::seals::password_seal;
 use crate::signer::Signer;
@@ -33,7 +34,7 @@ impl Group<'_> {
             self.forget_fingerprints = true;
         }
         let host = self.host(timeline);
-        let position = self.append(timeline, actor.name(), action::ROTATE_SIGNING_KEY, &subject, payload, host);
+        let position = self.append(timeline, actor.name(), Action::RotateSigningKey, &subject, payload, host);
         if let Some(touched) = self.touched.get_mut(timeline) {
             touched.is_signed_by_next = true;
         }

@@ -10,10 +10,11 @@ use timenav_core::time::Instant;
 use super::decide::done;
 use super::identity::system;
 use super::{Group, Outcome};
+use crate::action::Action;
 use crate::command::{Actor, Change};
 use crate::directory::{KeptPassword, Session};
 use crate::json::json;
-use crate::payload::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded, action};
+use crate::payload::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded};
 use crate::refusal::Refusal;
 use crate::rows::DirectoryChange;
 use crate::seals::{password_seal, session_seal};
@@ -46,7 +47,7 @@ impl Group<'_> {
         }
         self.put_session(session.clone());
         let subject = session.session_id.as_str();
-        let position = self.append(&system, actor.name(), action::LOG_IN, subject, payload, host);
+        let position = self.append(&system, actor.name(), Action::LogIn, subject, payload, host);
         Ok(done(&system, Change::Logged, position))
     }
 
@@ -64,11 +65,11 @@ impl Group<'_> {
         let session = self.sealed(Session { renewed_at: host, ..(*session).clone() });
         self.put_session(session);
         let payload = json(&SessionRenewed { session_id: session_id.as_str() });
-        let position = self.append(&system, actor.name(), action::RENEW_SESSION, session_id.as_str(), payload, host);
+        let position = self.append(&system, actor.name(), Action::RenewSession, session_id.as_str(), payload, host);
         Ok(done(&system, Change::Logged, position))
     }
 
-    fn end_sessions(&mut self, actor: &Actor, action: &'static str, which: &SessionsToEnd) -> Result<Outcome, Refusal> {
+    fn end_sessions(&mut self, actor: &Actor, action: Action, which: &SessionsToEnd) -> Result<Outcome, Refusal> {
         let (owner, ended) = match which {
             SessionsToEnd::AllOf(user_id) => {
                 self.admit_own(actor, Some(user_id))?;
@@ -110,7 +111,7 @@ impl Group<'_> {
         let payload = json(&PasswordSet::of(&password, &ended));
         let user_id = password.user_id.clone();
         self.put_password(password);
-        let position = self.append(&system, actor.name(), action::SET_PASSWORD, user_id.as_str(), payload, host);
+        let position = self.append(&system, actor.name(), Action::SetPassword, user_id.as_str(), payload, host);
         Ok(done(&system, Change::Logged, position))
     }
 

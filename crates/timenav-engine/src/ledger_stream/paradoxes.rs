@@ -5,8 +5,8 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::paradox::{Kind, Paradox, Settings};
 
 use super::{LedgerStream, News};
+use crate::action::{Action, OnEvents};
 use crate::engine::Engine;
-use crate::payload::action;
 use crate::refusal::Refusal;
 use crate::view_board::Following;
 use crate::views::erased_event;
@@ -69,17 +69,17 @@ impl LedgerStream {
     pub(super) async fn paradoxes_of(&mut self, position: u64, leaf: &[u8]) -> Result<Vec<News>, Refusal> {
         let Some(watch) = &mut self.paradoxes else { return Ok(Vec::new()) };
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
-        match &*record.action {
-            action::RECORD_EVENT | action::CORRECT_EVENT | action::MANIPULATE_EVENT => {}
-            action::ERASE_DATA => {
+        match Action::of(&record).map_or(OnEvents::Nothing, Action::on_events) {
+            OnEvents::Changes => {}
+            OnEvents::Erases => {
                 let entry = self.engine.store().entry(self.key, position).await?;
                 // What the paradoxes of an erased event were is told to nobody any more, and so is not what
                 // became of them.
                 let is_event = entry.is_none_or(|entry| erased_event(&entry.payload));
                 return Ok(if is_event { vec![News::Reset] } else { Vec::new() });
             }
-            _ if watch.wanted.is_of_any_entry() => {}
-            _ => return Ok(Vec::new()),
+            OnEvents::Nothing if watch.wanted.is_of_any_entry() => {}
+            OnEvents::Nothing => return Ok(Vec::new()),
         }
         let Some(state) = self.engine.state(&self.timeline_id) else { return Ok(Vec::new()) };
         let delta = self.engine.followed_delta(&mut watch.following, &state.layers_now(), position).await?;

@@ -15,10 +15,10 @@ use super::payloads::{
     ClockPayload, CorrectedPayload, CreatedPayload, ErasurePayload, ForkPayload, IntervenedPayload, KeyPayload,
     SetPermissionsPayload, UserPayload, anchor, key, read, user,
 };
+use crate::action::Action;
 use crate::anchor::Anchor;
 use crate::archive::EntryMarks;
 use crate::directory::{ApiKey, User};
-use crate::payload::action;
 
 mod compare;
 mod marks;
@@ -78,6 +78,16 @@ struct Erased {
     is_event: bool,
     /// Whether the event stood, and this is the position that the erasure is about first.
     stood: bool,
+}
+
+/// What follows from an entry.
+enum Followed {
+    /// Rows, which are compared with those that are kept.
+    Row(Recorded),
+    /// Another state.
+    State,
+    /// Nothing: it was a read or a refusal, or the service logged something of itself.
+    Nothing,
 }
 
 /// The state of a timeline, as far as the entries read so far tell.
@@ -239,37 +249,93 @@ impl Replay {
             self.gone.insert(position);
         }
         let events_before = self.events_count;
-        let recorded = self.recorded(record, position, payload);
-        if recorded.is_none() && !is_without_effect(&record.action) {
-            self.changes_count += 1;
-            let applied = payload.and_then(|payload| self.apply(record, position, recorded_at, payload));
-            if applied.is_none() {
-                let why = format!("the payload of `{}` at position {position} cannot be read", record.action);
-                self.blind.get_or_insert(why);
-            }
+        let followed = match Action::of(record) {
+            Some(action) => self.follow(action, record, (position, recorded_at), payload),
+            None => self.follow_unknown(position, payload),
+        };
+        self.changes_count += u64::from(!matches!(followed, Some(Followed::Nothing | Followed::Row(_))));
+        if followed.is_none() {
+            let why = format!("the payload of `{}` at position {position} cannot be read", record.action);
+            self.blind.get_or_insert(why);
         }
+        let recorded = match followed {
+            Some(Followed::Row(recorded)) => Some(recorded),
+            Some(Followed::State | Followed::Nothing) | None => None,
+        };
         self.check_reading(record, position, recorded_at);
         self.check_marks(record, position, payload, self.events_count - events_before, kept);
         recorded
     }
 
-    /// Returns the row that an entry tells of.
-    fn recorded(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
-        match &*record.action {
-            action::RECORD_EVENT => {
-                let made = payload.map_or(Made::Erased, |content| Made::Version(content.to_vec()));
-                self.events_count += i64::from(made != Made::Erased);
-                Some(self.event(record, position, made, false, None))
+    /// Lets follow from an entry what does. Returns `None` where it cannot be read.
+    fn follow(
+        &mut self,
+        action: Action,
+        record: &LeafRecord<'_>,
+        (position, recorded_at): (u64, Instant<Wall>),
+        payload: Option<&[u8]>,
+    ) -> Option<Followed> {
+        match action {
+            Action::RecordEvent => return Some(Followed::Row(self.event_recorded(record, position, payload))),
+            Action::CorrectEvent => return self.corrected(record, position, payload).map(Followed::Row),
+            Action::ManipulateEvent => return self.intervened(record, position, payload).map(Followed::Row),
+            Action::EncryptData => return self.sealed(position, payload).map(Followed::Row),
+            Action::Read
+            | Action::Attempt
+            | Action::AttemptsCounted
+            | Action::AcceptRollback
+            | Action::DecryptData
+            | Action::DetectTampering => return Some(Followed::Nothing),
+            Action::CreateTimeline => self.create(record, payload?)?,
+            Action::Travel
+            | Action::PauseTime
+            | Action::ResumeTime
+            | Action::FastForward
+            | Action::Rewind
+            | Action::SetRate
+            | Action::ReturnToAnchor => self.change_clock(position, payload?),
+            Action::SetAccessControl => {
+                let lists: SetPermissionsPayload = read(payload?)?;
+                self.permissions = Some(lists.permissions.read()?);
             }
-            action::CORRECT_EVENT => self.corrected(record, position, payload),
-            action::MANIPULATE_EVENT => self.intervened(record, position, payload),
-            action::ENCRYPT_DATA => {
-                self.data_count += 1;
-                let data: RecordedData = payload.and_then(read)?;
-                Some(Recorded::Data(RecordedData { position, ..data }))
+            Action::SetAnchor => self.anchors.push(anchor(read(payload?)?, position, recorded_at)?),
+            Action::CreateUser | Action::RestrictTimeTravel => {
+                let user = user(&read(payload?)?)?;
+                self.users.insert(user.user_id.clone(), user);
             }
-            _ => None,
+            Action::DeleteUser => self.delete_user(payload?)?,
+            Action::CreateApiKey => {
+                let key = key(&read(payload?)?, recorded_at)?;
+                self.keys.insert(key.key_id.clone(), key);
+            }
+            Action::RevokeApiKey => self.revoke_key(recorded_at, payload?)?,
+            Action::LogIn => self.sessions.begin(recorded_at, payload?)?,
+            Action::RenewSession => self.sessions.renew(recorded_at, payload?)?,
+            Action::LogOut | Action::EndSession => self.sessions.end(payload?)?,
+            Action::SetPassword => self.sessions.set_password(recorded_at, payload?)?,
+            Action::RotateSigningKey => self.signing_keys.rotated(record, position, payload?, &mut self.findings)?,
+            Action::EraseData => self.told.extend(erasures(read(payload?)?, position)),
         }
+        Some(Followed::State)
+    }
+
+    /// Lets follow what does from an entry whose action this version does not know: it has changed the clock if it tells
+    /// of one, and nothing else that this replay knows.
+    fn follow_unknown(&mut self, position: u64, payload: Option<&[u8]>) -> Option<Followed> {
+        self.change_clock(position, payload?);
+        Some(Followed::State)
+    }
+
+    fn event_recorded(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) -> Recorded {
+        let made = payload.map_or(Made::Erased, |content| Made::Version(content.to_vec()));
+        self.events_count += i64::from(made != Made::Erased);
+        self.event(record, position, made, false, None)
+    }
+
+    fn sealed(&mut self, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
+        self.data_count += 1;
+        let data: RecordedData = payload.and_then(read)?;
+        Some(Recorded::Data(RecordedData { position, ..data }))
     }
 
     fn corrected(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
@@ -320,50 +386,19 @@ impl Replay {
         }
     }
 
-    /// Applies what an entry says. Returns `None` where it cannot be read.
-    fn apply(
-        &mut self,
-        record: &LeafRecord<'_>,
-        position: u64,
-        recorded_at: Instant<Wall>,
-        payload: &[u8],
-    ) -> Option<()> {
-        match &*record.action {
-            action::CREATE_TIMELINE => self.create(record, payload)?,
-            action::SET_ACCESS_CONTROL => {
-                let lists: SetPermissionsPayload = read(payload)?;
-                self.permissions = Some(lists.permissions.read()?);
-            }
-            action::SET_ANCHOR => self.anchors.push(anchor(read(payload)?, position, recorded_at)?),
-            action::CREATE_USER | action::RESTRICT_TIME_TRAVEL => {
-                let user = user(&read(payload)?)?;
-                self.users.insert(user.user_id.clone(), user);
-            }
-            action::DELETE_USER => {
-                let user: UserPayload = read(payload)?;
-                let user_id = UserId::new(&user.user_id).ok()?;
-                self.users.remove(&user_id);
-                self.sessions.remove_user(&user_id);
-            }
-            action::CREATE_API_KEY => {
-                let key = key(&read(payload)?, recorded_at)?;
-                self.keys.insert(key.key_id.clone(), key);
-            }
-            action::REVOKE_API_KEY => {
-                let key: KeyPayload = read(payload)?;
-                // A scan that starts in the middle does not know every key.
-                if let Some(known) = self.keys.get_mut(&KeyId::new(&key.key_id).ok()?) {
-                    known.revoked_at = Some(recorded_at);
-                }
-            }
-            action::LOG_IN | action::RENEW_SESSION | action::LOG_OUT | action::END_SESSION | action::SET_PASSWORD => {
-                self.sessions.apply(record, recorded_at, payload)?;
-            }
-            action::ROTATE_SIGNING_KEY => self.signing_keys.rotated(record, position, payload, &mut self.findings)?,
-            action::ERASE_DATA => {
-                self.told.extend(erasures(read(payload)?, position));
-            }
-            _ => self.change_clock(position, payload),
+    fn delete_user(&mut self, payload: &[u8]) -> Option<()> {
+        let user: UserPayload = read(payload)?;
+        let user_id = UserId::new(&user.user_id).ok()?;
+        self.users.remove(&user_id);
+        self.sessions.remove_user(&user_id);
+        Some(())
+    }
+
+    fn revoke_key(&mut self, recorded_at: Instant<Wall>, payload: &[u8]) -> Option<()> {
+        let key: KeyPayload = read(payload)?;
+        // A scan that starts in the middle does not know every key.
+        if let Some(known) = self.keys.get_mut(&KeyId::new(&key.key_id).ok()?) {
+            known.revoked_at = Some(recorded_at);
         }
         Some(())
     }
@@ -384,8 +419,7 @@ impl Replay {
         Some(())
     }
 
-    /// Any other action that tells of a clock has changed it. One that does not has no effect
-    /// that this replay knows.
+    /// Takes the clock that an entry tells of.
     fn change_clock(&mut self, position: u64, payload: &[u8]) {
         let Some(changed) = read::<ClockPayload>(payload) else { return };
         let Some(clock) = changed.clock.clock() else { return };
@@ -406,7 +440,7 @@ impl Replay {
 
     /// Takes an entry that came after the scan began, for the erasure that it may tell of.
     pub(super) fn later_entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: &[u8]) {
-        let erased = read::<ErasurePayload>(payload).filter(|_| record.action == action::ERASE_DATA);
+        let erased = read::<ErasurePayload>(payload).filter(|_| Action::of(record) == Some(Action::EraseData));
         if let Some(payload) = erased {
             self.told_later.extend(erasures(payload, position));
         }
@@ -419,17 +453,4 @@ fn erasures(payload: ErasurePayload, by: u64) -> impl Iterator<Item = (u64, Eras
     let is_event = event_id.is_some();
     let first = (position, Erased { by, is_event, stood: is_event && !cancelled });
     std::iter::once(first).chain(also.into_iter().map(move |also| (also, Erased { by, is_event, stood: false })))
-}
-
-/// Reads and refusals change nothing, nor does what the service logs of itself.
-fn is_without_effect(name: &str) -> bool {
-    let without = [
-        action::READ,
-        action::UNAUTHORIZED,
-        action::UNAUTHORIZED_COUNTED,
-        action::ACCEPT_ROLLBACK,
-        action::DECRYPT_DATA,
-        action::DETECT_TAMPERING,
-    ];
-    without.contains(&name)
 }

@@ -7,9 +7,9 @@ use timenav_core::ledger::{Hash, LeafRecord, leaf_hash};
 use timenav_core::scan::Findings;
 
 use super::tree;
+use crate::action::Action;
 use crate::archive::ScanSource;
 use crate::head::Head;
-use crate::payload::action;
 use crate::store_error::StoreError;
 
 /// Entries of `system` read at a time.
@@ -61,7 +61,7 @@ async fn made_after(
         for row in rows {
             frontier.push(leaf_hash(&row.leaf));
             let Ok(record) = LeafRecord::decode(&row.leaf) else { continue };
-            if record.action == action::CREATE_TIMELINE && asked.contains(&*record.subject) {
+            if Action::of(&record) == Some(Action::CreateTimeline) && asked.contains(&*record.subject) {
                 made.insert(record.subject.into_owned());
             }
         }

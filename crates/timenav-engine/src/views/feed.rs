@@ -9,9 +9,10 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::paradox::{AnchorSet, Came, Cancelled, Intervention, Record, Stamp, Version};
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
 
+use crate::action::{Action, OnEvents};
 use crate::archive::EntryRow;
 use crate::event_content::event_draft;
-use crate::payload::{action, clock_in};
+use crate::payload::clock_in;
 
 #[derive(Deserialize)]
 struct Corrected<'a> {
@@ -51,8 +52,8 @@ struct Anchored {
 
 /// Returns whether an entry erases an event.
 pub(super) fn erases(row: &EntryRow) -> bool {
-    let is_erasure = LeafRecord::decode(&row.leaf).is_ok_and(|record| record.action == action::ERASE_DATA);
-    is_erasure && erases_event(&row.payload)
+    let action = LeafRecord::decode(&row.leaf).ok().and_then(|record| Action::of(&record));
+    action.is_some_and(|action| action.on_events() == OnEvents::Erases) && erases_event(&row.payload)
 }
 
 /// Returns whether an erasure is that of an event, and not of sealed data.
@@ -82,33 +83,60 @@ pub(super) fn records(row: &EntryRow, offset: u64, take: &mut dyn FnMut(&[Record
 /// Returns `None` where the entry tells of nothing but when it was recorded.
 fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])) -> Option<()> {
     let text = std::str::from_utf8(&row.payload).ok().filter(|text| !text.is_empty())?;
-    match &*leaf.action {
-        action::RECORD_EVENT => version(leaf, text, stamp, Came::Recorded, take),
-        action::CORRECT_EVENT => {
+    // What another version calls otherwise tells of the clock if it says so itself.
+    let Some(action) = Action::of(leaf) else { return clock_moved(row, stamp, take) };
+    match action {
+        Action::RecordEvent => version(leaf, text, stamp, Came::Recorded, take),
+        Action::CorrectEvent => {
             let corrected: Corrected<'_> = serde_json::from_str(text).ok()?;
             version(leaf, corrected.event.get(), stamp, Came::Corrected, take)
         }
-        action::MANIPULATE_EVENT => intervened(leaf, text, stamp, take),
-        action::SET_ANCHOR => {
-            let anchored: Anchored = serde_json::from_str(text).ok()?;
-            let anchor_id = AnchorId::new(&anchored.anchor_id).ok()?;
-            let timestamp = parse_timestamp(&anchored.timestamp).ok()?;
-            let position = stamp.position;
-            take(&[Record::AnchorSet(AnchorSet {
-                anchor_id: &anchor_id,
-                position,
-                timestamp,
-                is_fixed: anchored.fixed,
-            })]);
-            Some(())
-        }
-        action::READ | action::UNAUTHORIZED | action::UNAUTHORIZED_COUNTED => None,
-        _ => {
-            let moved = moved(&clock_in(&row.payload)?);
-            take(&[Record::ClockMoved { position: stamp.position, moved: &moved }]);
-            Some(())
-        }
+        Action::ManipulateEvent => intervened(leaf, text, stamp, take),
+        Action::SetAnchor => anchor_set(text, stamp, take),
+        Action::CreateTimeline
+        | Action::Travel
+        | Action::PauseTime
+        | Action::ResumeTime
+        | Action::FastForward
+        | Action::Rewind
+        | Action::SetRate
+        | Action::ReturnToAnchor => clock_moved(row, stamp, take),
+        Action::EncryptData
+        | Action::DecryptData
+        | Action::EraseData
+        | Action::SetAccessControl
+        | Action::DetectTampering
+        | Action::CreateUser
+        | Action::DeleteUser
+        | Action::RestrictTimeTravel
+        | Action::CreateApiKey
+        | Action::RevokeApiKey
+        | Action::LogIn
+        | Action::LogOut
+        | Action::RenewSession
+        | Action::EndSession
+        | Action::SetPassword
+        | Action::Read
+        | Action::Attempt
+        | Action::AttemptsCounted
+        | Action::RotateSigningKey
+        | Action::AcceptRollback => None,
     }
+}
+
+fn anchor_set(text: &str, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])) -> Option<()> {
+    let anchored: Anchored = serde_json::from_str(text).ok()?;
+    let anchor_id = AnchorId::new(&anchored.anchor_id).ok()?;
+    let timestamp = parse_timestamp(&anchored.timestamp).ok()?;
+    let (position, is_fixed) = (stamp.position, anchored.fixed);
+    take(&[Record::AnchorSet(AnchorSet { anchor_id: &anchor_id, position, timestamp, is_fixed })]);
+    Some(())
+}
+
+fn clock_moved(row: &EntryRow, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])) -> Option<()> {
+    let moved = moved(&clock_in(&row.payload)?);
+    take(&[Record::ClockMoved { position: stamp.position, moved: &moved }]);
+    Some(())
 }
 
 fn version(

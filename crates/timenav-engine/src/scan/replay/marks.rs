@@ -4,8 +4,8 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::FindingKind;
 
 use super::Replay;
+use crate::action::Action;
 use crate::archive::EntryMarks;
-use crate::payload::action;
 use crate::scan::payloads::{ErasurePayload, read};
 
 /// The marks that the next entry goes on from, as far as they are known: a replay that begins in the middle takes
@@ -58,14 +58,48 @@ impl Replay {
 
 /// Returns by how many events more stand after an entry; `None` where that is not known any more.
 fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> Option<i64> {
-    match (&*record.action, payload) {
+    let Some(action) = Action::of(record) else { return Some(counted) };
+    match (action, payload) {
         // It stood until it was erased.
-        (action::RECORD_EVENT, None) => Some(1),
-        (action::MANIPULATE_EVENT, None) => None,
-        (action::ERASE_DATA, Some(payload)) => {
+        (Action::RecordEvent, None) => Some(1),
+        (Action::ManipulateEvent, None) => None,
+        (Action::EraseData, Some(payload)) => {
             let erased: ErasurePayload = read(payload)?;
             Some(-i64::from(erased.event_id.is_some() && !erased.cancelled))
         }
-        _ => Some(counted),
+        (Action::RecordEvent | Action::ManipulateEvent, Some(_))
+        | (Action::EraseData, None)
+        | (
+            Action::CreateTimeline
+            | Action::Travel
+            | Action::PauseTime
+            | Action::ResumeTime
+            | Action::FastForward
+            | Action::Rewind
+            | Action::SetRate
+            | Action::ReturnToAnchor
+            | Action::SetAnchor
+            | Action::CorrectEvent
+            | Action::EncryptData
+            | Action::DecryptData
+            | Action::SetAccessControl
+            | Action::DetectTampering
+            | Action::CreateUser
+            | Action::DeleteUser
+            | Action::RestrictTimeTravel
+            | Action::CreateApiKey
+            | Action::RevokeApiKey
+            | Action::LogIn
+            | Action::LogOut
+            | Action::RenewSession
+            | Action::EndSession
+            | Action::SetPassword
+            | Action::Read
+            | Action::Attempt
+            | Action::AttemptsCounted
+            | Action::RotateSigningKey
+            | Action::AcceptRollback,
+            _,
+        ) => Some(counted),
     }
 }

@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 
 use timenav_core::ids::{SessionId, UserId};
-use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::Findings;
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use super::compare::compare_rows;
 use crate::directory::{Directory, Session};
-use crate::payload::action;
 use crate::scan::payloads::{LoggedInPayload, PasswordPayload, RenewedPayload, SessionsEndedPayload, digest, read};
 
 /// What the ledger tells of a password: when it was set, and the digest of what is kept of it.
@@ -27,37 +25,38 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    /// Applies an entry about them. Returns `None` where it cannot be read.
-    pub(super) fn apply(&mut self, record: &LeafRecord<'_>, at: Instant<Wall>, payload: &[u8]) -> Option<()> {
-        match &*record.action {
-            action::LOG_IN => {
-                let told: LoggedInPayload = read(payload)?;
-                let session = session(&told, at)?;
-                self.end(&told.ended)?;
-                if let Some(sha256) = told.password_sha256 {
-                    // A scan that starts in the middle does not know every password.
-                    self.passwords.entry(session.user_id.clone()).and_modify(|row| row.sha256 = sha256);
-                }
-                self.sessions.insert(session.session_id.clone(), session);
-            }
-            action::RENEW_SESSION => {
-                let told: RenewedPayload = read(payload)?;
-                if let Some(session) = self.sessions.get_mut(&SessionId::new(&told.session_id).ok()?) {
-                    session.renewed_at = at;
-                }
-            }
-            action::SET_PASSWORD => {
-                let told: PasswordPayload = read(payload)?;
-                self.end(&told.ended)?;
-                let row = PasswordRow { sha256: told.password_sha256, set_at: at };
-                self.passwords.insert(UserId::new(&told.user_id).ok()?, row);
-            }
-            _ => {
-                let told: SessionsEndedPayload = read(payload)?;
-                self.end(&told.ended)?;
-            }
+    /// Takes in that a session began. As the others, it returns `None` where the entry cannot be read.
+    pub(super) fn begin(&mut self, at: Instant<Wall>, payload: &[u8]) -> Option<()> {
+        let told: LoggedInPayload = read(payload)?;
+        let session = session(&told, at)?;
+        self.take_out(&told.ended)?;
+        if let Some(sha256) = told.password_sha256 {
+            // A scan that starts in the middle does not know every password.
+            self.passwords.entry(session.user_id.clone()).and_modify(|row| row.sha256 = sha256);
+        }
+        self.sessions.insert(session.session_id.clone(), session);
+        Some(())
+    }
+
+    pub(super) fn renew(&mut self, at: Instant<Wall>, payload: &[u8]) -> Option<()> {
+        let told: RenewedPayload = read(payload)?;
+        if let Some(session) = self.sessions.get_mut(&SessionId::new(&told.session_id).ok()?) {
+            session.renewed_at = at;
         }
         Some(())
+    }
+
+    pub(super) fn set_password(&mut self, at: Instant<Wall>, payload: &[u8]) -> Option<()> {
+        let told: PasswordPayload = read(payload)?;
+        self.take_out(&told.ended)?;
+        let row = PasswordRow { sha256: told.password_sha256, set_at: at };
+        self.passwords.insert(UserId::new(&told.user_id).ok()?, row);
+        Some(())
+    }
+
+    pub(super) fn end(&mut self, payload: &[u8]) -> Option<()> {
+        let told: SessionsEndedPayload = read(payload)?;
+        self.take_out(&told.ended)
     }
 
     /// Forgets what was a user's.
@@ -66,7 +65,7 @@ impl Sessions {
         self.sessions.retain(|_, session| session.user_id != *user_id);
     }
 
-    fn end(&mut self, ended: &[String]) -> Option<()> {
+    fn take_out(&mut self, ended: &[String]) -> Option<()> {
         for id in ended {
             self.sessions.remove(&SessionId::new(id).ok()?);
         }

@@ -1,0 +1,256 @@
+//! What an entry says was done.
+//!
+//! No match on an [`Action`] has an arm for all others: who adds one is told by the compiler who reads it.
+
+use timenav_core::ledger::LeafRecord;
+
+/// Makes the enum, the list of all, and both ways between an action and its word of one list.
+macro_rules! actions {
+    ($($(#[$doc:meta])* $name:ident = $word:literal,)+) => {
+        /// What an entry says was done. `docs/logging.md` tells of what and on which timeline.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Action {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl Action {
+            /// Every action.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)+];
+
+            /// Returns the word that stands in the ledger.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $(Self::$name => $word,)+
+                }
+            }
+
+            /// Returns the action of a word; `None` for one that this version does not write.
+            #[must_use]
+            pub fn parse(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some(Self::$name),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+actions! {
+    /// A timeline was made.
+    CreateTimeline = "create_timeline",
+    /// The clock was set to a moment, or to a place.
+    Travel = "travel",
+    /// The clock was paused.
+    PauseTime = "pause_time",
+    /// The clock was resumed.
+    ResumeTime = "resume_time",
+    /// The clock was put forward.
+    FastForward = "fast_forward",
+    /// The clock was put back.
+    Rewind = "rewind",
+    /// The clock was given another rate.
+    SetRate = "set_rate",
+    /// The clock was taken back to an anchor.
+    ReturnToAnchor = "return_to_anchor",
+    /// A moment was marked.
+    SetAnchor = "set_anchor",
+    /// An event was recorded.
+    RecordEvent = "record_event",
+    /// An event was recorded anew.
+    CorrectEvent = "correct_event",
+    /// Something was done to an event.
+    ManipulateEvent = "manipulate_event",
+    /// Data was sealed.
+    EncryptData = "encrypt_data",
+    /// Sealed data was opened.
+    DecryptData = "decrypt_data",
+    /// The content of an event or a sealed record was erased.
+    EraseData = "erase_data",
+    /// It was said who may do what.
+    SetAccessControl = "set_access_control",
+    /// Somebody looked for tampering.
+    DetectTampering = "detect_tampering",
+    /// A user was made.
+    CreateUser = "create_user",
+    /// A user was removed.
+    DeleteUser = "delete_user",
+    /// A user's time travel was restricted.
+    RestrictTimeTravel = "restrict_time_travel",
+    /// An API key was made.
+    CreateApiKey = "create_api_key",
+    /// An API key was stopped.
+    RevokeApiKey = "revoke_api_key",
+    /// A session began.
+    LogIn = "log_in",
+    /// Somebody ended their session, or all of them.
+    LogOut = "log_out",
+    /// A session went on.
+    RenewSession = "renew_session",
+    /// A session was ended.
+    EndSession = "end_session",
+    /// A password was set.
+    SetPassword = "set_password",
+    /// Something was read.
+    Read = "read",
+    /// Somebody was refused.
+    Attempt = "unauthorized_access_attempt",
+    /// Strangers were refused, so many.
+    AttemptsCounted = "unauthorized_access_attempts",
+    /// Another key began to sign.
+    RotateSigningKey = "rotate_signing_key",
+    /// The service started although the database is not what was signed.
+    AcceptRollback = "accept_rollback",
+}
+
+/// What a listener may ask to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// Changes of the clock.
+    Clock,
+    /// Events that are recorded or corrected.
+    Events,
+    /// Interventions on events.
+    Interventions,
+    /// Paradoxes that are made and healed.
+    Paradoxes,
+}
+
+impl Topic {
+    /// Every topic.
+    pub const ALL: [Self; 4] = [Self::Clock, Self::Events, Self::Interventions, Self::Paradoxes];
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Clock => "clock",
+            Self::Events => "events",
+            Self::Interventions => "interventions",
+            Self::Paradoxes => "paradoxes",
+        }
+    }
+}
+
+/// What an action does to events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnEvents {
+    /// Another version stands after it, or none.
+    Changes,
+    /// It may take the content of one away.
+    Erases,
+    /// Nothing.
+    Nothing,
+}
+
+impl Action {
+    /// Returns what an entry says was done; `None` where no word of this version stands there: another version, or
+    /// another program, has written it.
+    #[must_use]
+    pub fn of(record: &LeafRecord<'_>) -> Option<Self> {
+        Self::parse(&record.action)
+    }
+
+    /// Returns the topic of an entry, if listeners can ask for it. The first entry of a timeline tells of its clock.
+    #[must_use]
+    pub const fn topic(self) -> Option<Topic> {
+        match self {
+            Self::CreateTimeline
+            | Self::Travel
+            | Self::PauseTime
+            | Self::ResumeTime
+            | Self::FastForward
+            | Self::Rewind
+            | Self::SetRate
+            | Self::ReturnToAnchor => Some(Topic::Clock),
+            Self::RecordEvent | Self::CorrectEvent => Some(Topic::Events),
+            Self::ManipulateEvent => Some(Topic::Interventions),
+            Self::SetAnchor
+            | Self::EncryptData
+            | Self::DecryptData
+            | Self::EraseData
+            | Self::SetAccessControl
+            | Self::DetectTampering
+            | Self::CreateUser
+            | Self::DeleteUser
+            | Self::RestrictTimeTravel
+            | Self::CreateApiKey
+            | Self::RevokeApiKey
+            | Self::LogIn
+            | Self::LogOut
+            | Self::RenewSession
+            | Self::EndSession
+            | Self::SetPassword
+            | Self::Read
+            | Self::Attempt
+            | Self::AttemptsCounted
+            | Self::RotateSigningKey
+            | Self::AcceptRollback => None,
+        }
+    }
+
+    /// Returns what the action does to events.
+    pub(crate) const fn on_events(self) -> OnEvents {
+        match self {
+            Self::RecordEvent | Self::CorrectEvent | Self::ManipulateEvent => OnEvents::Changes,
+            Self::EraseData => OnEvents::Erases,
+            Self::CreateTimeline
+            | Self::Travel
+            | Self::PauseTime
+            | Self::ResumeTime
+            | Self::FastForward
+            | Self::Rewind
+            | Self::SetRate
+            | Self::ReturnToAnchor
+            | Self::SetAnchor
+            | Self::EncryptData
+            | Self::DecryptData
+            | Self::SetAccessControl
+            | Self::DetectTampering
+            | Self::CreateUser
+            | Self::DeleteUser
+            | Self::RestrictTimeTravel
+            | Self::CreateApiKey
+            | Self::RevokeApiKey
+            | Self::LogIn
+            | Self::LogOut
+            | Self::RenewSession
+            | Self::EndSession
+            | Self::SetPassword
+            | Self::Read
+            | Self::Attempt
+            | Self::AttemptsCounted
+            | Self::RotateSigningKey
+            | Self::AcceptRollback => OnEvents::Nothing,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_action_has_a_word_of_its_own() {
+        for action in Action::ALL {
+            assert_eq!(Action::parse(action.word()), Some(*action));
+        }
+        for word in ["", "Travel", "travel ", "unauthorized_access", "sweep"] {
+            assert_eq!(Action::parse(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn the_page_on_logging_lists_every_action_and_no_other() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/logging.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        let rows = page.lines().skip_while(|line| !line.starts_with("| action |")).skip(2);
+        let cells = rows.take_while(|line| line.starts_with('|')).map(|row| row.split('|').nth(1).unwrap());
+        let mut listed: Vec<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+        let mut words: Vec<&str> = Action::ALL.iter().map(|action| action.word()).collect();
+        listed.sort_unstable();
+        words.sort_unstable();
+        assert_eq!(listed, words);
+    }
+}
