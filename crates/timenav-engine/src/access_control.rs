@@ -8,6 +8,7 @@ use crate::command::{Change, Command, LedgerPosition};
 use crate::directory::User;
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
+use crate::payload::Reading;
 use crate::permissions::{PermissionsChange, permissions_tag};
 use crate::refusal::Refusal;
 
@@ -41,7 +42,7 @@ impl Engine {
         timeline: &TimelineId,
     ) -> Result<(Permissions, String), Refusal> {
         self.admit(caller, timeline, Demand::Administer, "access_control").await?;
-        self.log_read(caller, timeline, "access_control", "{}".to_owned()).await?;
+        self.log_read(caller, timeline, Reading::AccessControl {}).await?;
         let state = self.state(timeline);
         let state = state.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
         let permissions = (*state.head.permissions).clone();
@@ -75,7 +76,7 @@ impl Engine {
     pub async fn restrictions(&self, caller: &Caller) -> Result<Vec<User>, Refusal> {
         let system = self.system()?;
         self.admit(caller, &system, Demand::Operate, "restrictions").await?;
-        self.log_read(caller, &system, "restrictions", "{}".to_owned()).await?;
+        self.log_read(caller, &system, Reading::Restrictions {}).await?;
         let restricted = |user: &&User| user.restriction != RestrictionLevel::FullAccess;
         Ok(self.directory().users.values().filter(restricted).cloned().collect())
     }

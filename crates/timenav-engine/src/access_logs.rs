@@ -10,6 +10,7 @@ use timenav_core::time::{Instant, TimeRange, Virtual, Wall, parse_timestamp};
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::head::TimelineKey;
+use crate::payload::Reading;
 use crate::refusal::Refusal;
 
 /// Entries that one page may look at. A filter that few entries pass makes short pages, not long
@@ -74,7 +75,7 @@ pub struct LogPage {
 }
 
 /// A page that was admitted and logged, and is to be read.
-struct Reading {
+struct LogReading {
     request: AccessLogs,
     /// What the cursor is of.
     asked: String,
@@ -105,18 +106,19 @@ impl Engine {
         let filters = (request.user_id.as_deref(), request.action.as_deref());
         let asked = format!("logs {timeline} {} {filters:?} {:?}", request.range, request.order);
         let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
-        let parameters = serde_json::json!({ "time_range": request.range.to_string() });
-        self.log_read(caller, timeline, "access_logs", parameters.to_string()).await?;
+        let read = Reading::AccessLogs { time_range: request.range.to_string() };
+        self.log_read(caller, timeline, read).await?;
         let sees_clock = self.decide(caller, timeline, Demand::Look).is_ok();
         let key = state.head.key;
         let as_of = cursor.map_or_else(|| state.head.frontier.size(), |cursor| cursor.as_of);
-        let reading = Reading { request, asked, key, as_of, after: cursor.map(|cursor| cursor.position), sees_clock };
+        let reading =
+            LogReading { request, asked, key, as_of, after: cursor.map(|cursor| cursor.position), sees_clock };
         let (engine, asking) = (self.clone(), caller.clone());
         self.long_work().in_turn(caller, async move { engine.log_page(&asking, &reading).await }).await
     }
 
-    async fn log_page(&self, caller: &Caller, reading: &Reading) -> Result<LogPage, Refusal> {
-        let Reading { request, asked, key, as_of, after, sees_clock } = reading;
+    async fn log_page(&self, caller: &Caller, reading: &LogReading) -> Result<LogPage, Refusal> {
+        let LogReading { request, asked, key, as_of, after, sees_clock } = reading;
         let mut left = self.logged(*key, request.range, *as_of).await?;
         if let Some(after) = after {
             left = request.order.rest(left, *after);

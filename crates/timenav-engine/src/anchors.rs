@@ -12,6 +12,7 @@ use crate::command::{Change, Command, LedgerPosition};
 use crate::cursor;
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
+use crate::payload::Reading;
 use crate::refusal::Refusal;
 
 /// What an anchor is to mark.
@@ -124,7 +125,7 @@ impl Engine {
         let state = self.admit(caller, &timeline, Demand::Look, "anchors").await?;
         let query = format!("anchors {timeline}");
         let from = cursor.map(|text| self.open_cursor(caller, &query, text)).transpose()?;
-        self.log_read(caller, &timeline, "anchors", "{}".to_owned()).await?;
+        self.log_read(caller, &timeline, Reading::Anchors {}).await?;
         let layers = state.layers(u64::MAX);
         let (first, mut after) = from.map_or((0, None), |cursor| {
             let (layer, position) = cursor.place();

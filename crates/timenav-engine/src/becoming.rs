@@ -40,10 +40,10 @@ pub(crate) fn preview(known: &KnownEvent, event_id: &EventId, effect: &Effect) -
 }
 
 fn draft_of(version: &EventVersion) -> Result<EventDraft, Refusal> {
-    read(&version.content)
+    kept_draft(&version.content)
 }
 
-pub(crate) fn read(content: &str) -> Result<EventDraft, Refusal> {
+pub(crate) fn kept_draft(content: &str) -> Result<EventDraft, Refusal> {
     event_draft(content).ok_or_else(|| Refusal::Damaged("an event that is kept cannot be read".to_owned()))
 }
 

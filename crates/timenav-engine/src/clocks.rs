@@ -12,7 +12,7 @@ use crate::head::TimelineState;
 use crate::idempotency::Idempotency;
 use crate::live::{CLOCK_ENTRIES_READ_MAX, ClockStream, KEPT_CHANGES_MAX};
 use crate::location::known_zone;
-use crate::payload::clock_in;
+use crate::payload::{Reading, clock_in};
 use crate::refusal::Refusal;
 
 /// A clock at one reading.
@@ -87,7 +87,7 @@ impl Engine {
     pub async fn read_clock(&self, caller: &Caller, timeline: Option<TimelineId>) -> Result<ClockView, Refusal> {
         let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
         let state = self.admit(caller, &timeline, Demand::Look, "clock").await?;
-        self.log_read(caller, &timeline, "clock", "{}".to_owned()).await?;
+        self.log_read(caller, &timeline, Reading::Clock {}).await?;
         // Read after the entry is durable, so that the answer is as fresh as can be.
         let state = self.state(&timeline).unwrap_or(state);
         Ok(self.view_clock(timeline, state.head.clock.clone(), self.host(&state)))
@@ -105,7 +105,7 @@ impl Engine {
     ) -> Result<(TimelineId, ClockStream), Refusal> {
         let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
         let state = self.admit(caller, &timeline, Demand::Look, "clock_stream").await?;
-        self.log_read(caller, &timeline, "clock_stream", "{}".to_owned()).await?;
+        self.log_read(caller, &timeline, Reading::ClockStream {}).await?;
         // Listened to before the clock is read, so that no change comes between.
         let changes = self.live().listen(&timeline);
         let state = self.state(&timeline).unwrap_or(state);

@@ -12,6 +12,7 @@ use crate::caller::Caller;
 use crate::cursor::Cursor;
 use crate::engine::Engine;
 use crate::head::{Layer, TimelineKey, TimelineState};
+use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::rows::{EventVersion, KnownEvent};
 
@@ -107,10 +108,10 @@ impl Engine {
         let (layers_a, layers_b) = (state_a.layers(size_a), state_b.layers(size_b));
         let parting = parting(&layers_a, &layers_b).ok_or_else(|| unrelated(&a, &b))?;
         let stretches = stretches(&layers_a, &layers_b, parting)?;
-        let parameters = serde_json::json!({ "a": a.as_str(), "b": b.as_str() }).to_string();
-        self.log_read(caller, &a, OPERATION, parameters.clone()).await?;
+        let read = Reading::TimelinesDiff { a: a.to_string(), b: b.to_string() };
+        self.log_read(caller, &a, read.clone()).await?;
         if a != b {
-            self.log_read(caller, &b, OPERATION, parameters).await?;
+            self.log_read(caller, &b, read).await?;
         }
         let after = cursor.map(|(_, event_id)| event_id);
         let (engine, of_a, of_b) = (self.clone(), Arc::clone(&layers_a), Arc::clone(&layers_b));

@@ -18,10 +18,12 @@ use crate::directory::Directory;
 use crate::doors::{Doors, uuid};
 use crate::head::{TimelineKey, TimelineState};
 use crate::idempotency::Idempotency;
+use crate::json::json;
 use crate::live::Live;
 use crate::long_work::LongWork;
 use crate::opening::{self, Accepted, OpenError, states_of};
 use crate::options::{Options, ReadLog};
+use crate::payload::Reading;
 use crate::read_parameters;
 use crate::refusal::{Refusal, denial_code};
 use crate::refused::CountedRefusals;
@@ -329,10 +331,10 @@ impl Engine {
         &self,
         caller: &Caller,
         timeline: &TimelineId,
-        operation: &'static str,
-        parameters: String,
+        reading: Reading,
     ) -> Result<(), Refusal> {
-        let command = Command::LogRead { operation, parameters: read_parameters::kept(parameters) };
+        let (operation, parameters) = (reading.operation(), read_parameters::kept(json(&reading)));
+        let command = Command::LogRead { operation, parameters };
         match self.options().read_log {
             ReadLog::Durable => self.submit(caller, timeline.clone(), command, None).await.map(|_| ()),
             ReadLog::Buffered => {

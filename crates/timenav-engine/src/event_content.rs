@@ -3,6 +3,8 @@
 //! What is written here stays readable for ever: fields may join, none may leave or change its
 //! meaning.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
@@ -10,45 +12,51 @@ use timenav_core::ids::EventId;
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::parse_timestamp;
 
-use crate::json::json;
+use crate::json::{json, raw};
 
 /// An event as it is kept and answered. Also the payload of `record_event`.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 struct EventContent<'a> {
-    event_id: &'a str,
-    time: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    end_time: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    precision: Option<&'static str>,
-    description: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    location: Option<&'a str>,
+    #[serde(borrow)]
+    event_id: Cow<'a, str>,
+    #[serde(borrow)]
+    time: Cow<'a, str>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    end_time: Option<Cow<'a, str>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    precision: Option<Cow<'a, str>>,
+    #[serde(default, borrow)]
+    description: Cow<'a, str>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    location: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     geo: Option<GeoContent>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, borrow, skip_serializing_if = "Vec::is_empty")]
     causes: Vec<CauseContent<'a>>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    actors: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<&'static str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "<[String]>::is_empty")]
+    actors: Cow<'a, [String]>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    kind: Option<Cow<'a, str>>,
+    #[serde(default, borrow, skip_serializing_if = "Vec::is_empty")]
     asserts: Vec<AssertionContent<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    attributes: Option<&'a serde_json::value::RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<&'a str>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    attributes: Option<&'a RawValue>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    source: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sequence: Option<u64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 struct AssertionContent<'a> {
-    subject: &'a str,
-    predicate: &'a str,
-    value: Option<&'a serde_json::value::RawValue>,
+    #[serde(borrow)]
+    subject: Cow<'a, str>,
+    #[serde(borrow)]
+    predicate: Cow<'a, str>,
+    #[serde(borrow)]
+    value: &'a RawValue,
 }
 
 /// A place on the earth.
@@ -72,31 +80,48 @@ impl GeoContent {
 }
 
 /// A cause and how strong a reason it was.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct CauseContent<'a> {
-    event_id: &'a str,
-    kind: &'static str,
+    #[serde(borrow)]
+    event_id: Cow<'a, str>,
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
+}
+
+impl<'a> CauseContent<'a> {
+    pub(crate) fn of(cause: &'a Cause) -> Self {
+        Self { event_id: cause.event_id.as_str().into(), kind: cause.kind.as_str().into() }
+    }
+
+    /// Returns the cause, or `None` if the content holds what no cause can be.
+    pub(crate) fn cause(&self) -> Option<Cause> {
+        let mut kinds = [CauseKind::Requires, CauseKind::Contributes].into_iter();
+        Some(Cause {
+            kind: kinds.find(|kind| kind.as_str() == self.kind)?,
+            event_id: EventId::new(&self.event_id).ok()?,
+        })
+    }
 }
 
 /// Returns an event as JSON, in the shape in which it is kept, hashed and answered.
 pub(crate) fn event_content(event_id: &EventId, draft: &EventDraft) -> String {
     let attributes = draft.attributes.as_deref();
     let content = EventContent {
-        event_id: event_id.as_str(),
-        time: draft.time.to_string(),
-        end_time: draft.end_time.map(|time| time.to_string()),
-        precision: draft.precision.map(Precision::as_str),
-        description: &draft.description,
-        name: draft.name.as_deref(),
-        location: draft.location.as_deref(),
+        event_id: event_id.as_str().into(),
+        time: draft.time.to_string().into(),
+        end_time: draft.end_time.map(|time| time.to_string().into()),
+        precision: draft.precision.map(|precision| precision.as_str().into()),
+        description: draft.description.as_str().into(),
+        name: draft.name.as_deref().map(Into::into),
+        location: draft.location.as_deref().map(Into::into),
         geo: draft.geo.map(GeoContent::of),
-        causes: draft.causes.iter().map(cause_content).collect(),
-        actors: &draft.actors,
-        kind: draft.kind.map(EventKind::as_str),
+        causes: draft.causes.iter().map(CauseContent::of).collect(),
+        actors: draft.actors.as_slice().into(),
+        kind: draft.kind.map(|kind| kind.as_str().into()),
         asserts: draft.asserts.iter().map(assertion_content).collect(),
         // A draft's attributes are JSON already; anything else would be a defect of a caller.
-        attributes: attributes.and_then(|text| serde_json::from_str(text).ok()),
-        source: draft.source.as_deref(),
+        attributes: attributes.and_then(raw),
+        source: draft.source.as_deref().map(Into::into),
         sequence: draft.sequence,
     };
     json(&content)
@@ -104,67 +129,24 @@ pub(crate) fn event_content(event_id: &EventId, draft: &EventDraft) -> String {
 
 fn assertion_content(assertion: &Assertion) -> AssertionContent<'_> {
     // A draft's values are JSON already, as its attributes are.
-    let value = serde_json::from_str(&assertion.value).ok();
-    AssertionContent { subject: &assertion.subject, predicate: &assertion.predicate, value }
-}
-
-pub(crate) fn cause_content(cause: &Cause) -> CauseContent<'_> {
-    CauseContent { event_id: cause.event_id.as_str(), kind: cause.kind.as_str() }
-}
-
-/// An event as it is read back.
-#[derive(Deserialize)]
-struct KeptContent<'a> {
-    event_id: String,
-    time: String,
-    end_time: Option<String>,
-    precision: Option<String>,
-    #[serde(default)]
-    description: String,
-    name: Option<String>,
-    location: Option<String>,
-    geo: Option<GeoContent>,
-    #[serde(default)]
-    causes: Vec<KeptCause>,
-    #[serde(default)]
-    actors: Vec<String>,
-    kind: Option<String>,
-    #[serde(default, borrow)]
-    asserts: Vec<KeptAssertion<'a>>,
-    #[serde(borrow)]
-    attributes: Option<&'a RawValue>,
-    source: Option<String>,
-    sequence: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct KeptCause {
-    event_id: String,
-    kind: String,
-}
-
-#[derive(Deserialize)]
-struct KeptAssertion<'a> {
-    subject: String,
-    predicate: String,
-    #[serde(borrow)]
-    value: &'a RawValue,
+    let value = raw(&assertion.value).unwrap_or(RawValue::NULL);
+    AssertionContent {
+        subject: assertion.subject.as_str().into(),
+        predicate: assertion.predicate.as_str().into(),
+        value,
+    }
 }
 
 /// Returns the event that a content tells of, or `None` if it is no event's.
 pub(crate) fn event_draft(content: &str) -> Option<EventDraft> {
-    let kept: KeptContent<'_> = serde_json::from_str(content).ok()?;
-    let causes = kept.causes.iter().map(|cause| {
-        let kind =
-            [CauseKind::Requires, CauseKind::Contributes].into_iter().find(|kind| kind.as_str() == cause.kind)?;
-        Some(Cause { event_id: EventId::new(&cause.event_id).ok()?, kind })
-    });
-    let asserts = kept.asserts.into_iter().map(|KeptAssertion { subject, predicate, value }| Assertion {
-        subject,
-        predicate,
+    let kept: EventContent<'_> = serde_json::from_str(content).ok()?;
+    let causes = kept.causes.iter().map(CauseContent::cause);
+    let asserts = kept.asserts.into_iter().map(|AssertionContent { subject, predicate, value }| Assertion {
+        subject: subject.into_owned(),
+        predicate: predicate.into_owned(),
         value: value.get().to_owned(),
     });
-    let one_of = |word: Option<String>, all: &[EventKind]| match word {
+    let one_of = |word: Option<Cow<str>>, all: &[EventKind]| match word {
         Some(word) => all.iter().copied().find(|kind| kind.as_str() == word).map(Some),
         None => Some(None),
     };
@@ -180,19 +162,19 @@ pub(crate) fn event_draft(content: &str) -> Option<EventDraft> {
             None => None,
         },
         precision,
-        description: kept.description,
-        name: kept.name,
-        location: kept.location,
+        description: kept.description.into_owned(),
+        name: kept.name.map(Cow::into_owned),
+        location: kept.location.map(Cow::into_owned),
         geo: match kept.geo {
             Some(geo) => Some(geo.geo()?),
             None => None,
         },
         causes: causes.collect::<Option<_>>()?,
-        actors: kept.actors,
+        actors: kept.actors.into_owned(),
         kind: one_of(kept.kind, &EventKind::ALL)?,
         asserts: asserts.collect(),
         attributes: kept.attributes.map(|text| text.get().to_owned()),
-        source: kept.source,
+        source: kept.source.map(Cow::into_owned),
         sequence: kept.sequence,
     })
 }

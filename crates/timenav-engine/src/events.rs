@@ -18,6 +18,7 @@ use crate::engine::Engine;
 use crate::event_content::event_content;
 use crate::idempotency::Idempotency;
 use crate::location::point_of;
+use crate::payload::{EventsFound, Reading};
 use crate::places::Understood;
 use crate::refusal::Refusal;
 use crate::rows::StoredEvent;
@@ -157,7 +158,7 @@ impl Engine {
     /// # Errors
     /// The caller may not, the cursor is of another query, or the ledger cannot be written.
     pub async fn monitor_events(&self, caller: &Caller, request: MonitorEvents) -> Result<EventPage, Refusal> {
-        let found = self.find_events(caller, request, "monitor_events").await?;
+        let found = self.find_events(caller, request, "monitor_events", Reading::MonitorEvents).await?;
         Ok(found.0)
     }
 
@@ -167,6 +168,7 @@ impl Engine {
         caller: &Caller,
         request: MonitorEvents,
         operation: &'static str,
+        read_as: fn(EventsFound) -> Reading,
     ) -> Result<(EventPage, EventQuery), Refusal> {
         let timeline = request.timeline.unwrap_or_else(|| caller.timeline_id.clone());
         let state = self.admit(caller, &timeline, Demand::Look, operation).await?;
@@ -181,12 +183,12 @@ impl Engine {
             let (layer, position) = cursor.place();
             Some((Instant::from_micros(cursor.micros)?, layer, position))
         });
-        let mut parameters =
-            serde_json::json!({ "location": request.location_text, "time_range": request.range.to_string() });
-        if !as_of_text.is_empty() {
-            parameters["as_of"] = as_of_text.into();
-        }
-        self.log_read(caller, &timeline, operation, parameters.to_string()).await?;
+        let read = read_as(EventsFound {
+            as_of: Some(as_of_text.to_owned()).filter(|text| !text.is_empty()),
+            location: request.location_text,
+            time_range: request.range.to_string(),
+        });
+        self.log_read(caller, &timeline, read).await?;
         let understood = self.understand(&layers, request.location).await?;
         let query = EventQuery {
             layers: Arc::clone(&layers),

@@ -8,6 +8,7 @@ use timenav_core::time::{TimeRange, Virtual, Wall};
 
 use crate::caller::Caller;
 use crate::engine::Engine;
+use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::rows::StoredEvent;
 use crate::store::EventQuery;
@@ -50,13 +51,13 @@ impl Engine {
         let timeline = request.timeline.unwrap_or_else(|| caller.timeline_id.clone());
         let state = self.admit(caller, &timeline, Demand::Look, "export_events").await?;
         let layers = self.layers_at(&state, request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
-        let parameters = serde_json::json!({
-            "location": request.location_text,
-            "time_range": request.range.to_string(),
-            "as_of": request.as_of.as_ref().map(|(text, _)| text),
-            "format": request.format,
-        });
-        self.log_read(caller, &timeline, "export_events", parameters.to_string()).await?;
+        let read = Reading::ExportEvents {
+            as_of: request.as_of.as_ref().map(|(text, _)| text.clone()),
+            format: request.format.to_owned(),
+            location: request.location_text.clone(),
+            time_range: request.range.to_string(),
+        };
+        self.log_read(caller, &timeline, read).await?;
         let understood = self.understand(&layers, request.location).await?;
         let query = EventQuery {
             layers,

@@ -310,7 +310,8 @@ impl<'a> Group<'a> {
             _ => aimed.clone(),
         };
         let host = self.host(&timeline);
-        let payload = json(&AttemptRecord { operation, code, detail });
+        let payload =
+            json(&AttemptRecord { operation: operation.to_owned(), code: code.to_owned(), detail: detail.to_owned() });
         let position = self.append(&timeline, actor.name(), Action::Attempt, operation, payload, host);
         (timeline, position)
     }

@@ -20,6 +20,7 @@ use crate::command::{Answer, Change, Command, Compensation, HistoryRestored, Int
 use crate::engine::Engine;
 use crate::head::{Layer, TimelineState};
 use crate::idempotency::Idempotency;
+use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::rows::KnownEvent;
 
@@ -167,8 +168,8 @@ impl Engine {
         request.check()?;
         let state = self.admit(caller, &timeline, Demand::Intervene, Action::ManipulateEvent.word()).await?;
         let InterventionRequest { event_id, effect, .. } = request;
-        let parameters = serde_json::json!({ "event_id": event_id.as_str(), "dry_run": true });
-        self.log_read(caller, &timeline, "manipulate_event", parameters.to_string()).await?;
+        let read = Reading::ManipulateEvent { dry_run: true, event_id: event_id.to_string() };
+        self.log_read(caller, &timeline, read).await?;
         let layers = state.layers(state.head.frontier.size());
         let known = self.store().event_versions(layers, vec![event_id.clone()]).await?.remove(&event_id);
         let known = known.ok_or_else(|| Refusal::NotFound { what: "event", id: event_id.to_string() })?;
@@ -203,8 +204,7 @@ impl Engine {
         let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
         let state = self.admit(caller, &timeline, Demand::Look, "event").await?;
         let layers = self.layers_at(&state, as_of).await?;
-        let parameters = serde_json::json!({ "event_id": event_id.as_str() });
-        self.log_read(caller, &timeline, "event", parameters.to_string()).await?;
+        self.log_read(caller, &timeline, Reading::Event { event_id: event_id.to_string() }).await?;
         let known = self.store().event_versions(Arc::clone(&layers), vec![event_id.clone()]).await?.remove(event_id);
         let known = known.ok_or_else(|| Refusal::NotFound { what: "event", id: event_id.to_string() })?;
         self.history_of(&timeline, &layers, known).await

@@ -13,6 +13,7 @@ use crate::command::{Answer, Change, Command, LedgerPosition};
 use crate::directory::{ApiKey, User};
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
+use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::secrets::{key_digest, new_key_text};
 
@@ -147,7 +148,7 @@ impl Engine {
     ) -> Result<(Vec<User>, Option<UserId>), Refusal> {
         let system = self.system()?;
         self.admit(caller, &system, Demand::Operate, "users").await?;
-        self.log_read(caller, &system, "users", "{}".to_owned()).await?;
+        self.log_read(caller, &system, Reading::Users {}).await?;
         let directory = self.directory();
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let mut rest = directory.users.range::<UserId, _>((from, Bound::Unbounded)).map(|(_, user)| user);
@@ -226,7 +227,7 @@ impl Engine {
         let of = user_id.unwrap_or_else(|| caller.user_id.clone());
         let demand = if of == caller.user_id { Demand::Own } else { Demand::Operate };
         self.admit(caller, &system, demand, "api_keys").await?;
-        self.log_read(caller, &system, "api_keys", "{}".to_owned()).await?;
+        self.log_read(caller, &system, Reading::ApiKeys {}).await?;
         if let Some(after) = &after {
             let found = self.store().api_key(after).await?;
             found.filter(|key| key.user_id == of).ok_or(Refusal::Cursor)?;

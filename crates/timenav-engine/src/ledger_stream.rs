@@ -13,8 +13,9 @@ use crate::action::{Action, Topic};
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::head::TimelineKey;
+use crate::json::read;
 use crate::live::Growth;
-use crate::payload::clock_in;
+use crate::payload::{ClockTold, Corrected, Reading};
 use crate::refusal::Refusal;
 
 mod paradoxes;
@@ -125,9 +126,8 @@ impl Engine {
         let WatchLedger { timeline, topics, paradoxes, seen } = request;
         let timeline_id = timeline.unwrap_or_else(|| caller.timeline_id.clone());
         let state = self.admit(caller, &timeline_id, Demand::Look, "stream").await?;
-        let names: Vec<&str> = topics.iter().map(|topic| topic.as_str()).collect();
-        let parameters = serde_json::json!({ "topics": names });
-        self.log_read(caller, &timeline_id, "stream", parameters.to_string()).await?;
+        let names = topics.iter().map(|topic| topic.as_str().to_owned()).collect();
+        self.log_read(caller, &timeline_id, Reading::Stream { topics: names }).await?;
         let paradoxes = if topics.contains(&Topic::Paradoxes) {
             Some(self.watch_paradoxes(&timeline_id, paradoxes).await?)
         } else {
@@ -293,23 +293,12 @@ fn parts(position: u64, news: Vec<News>, told_parts: usize) -> VecDeque<Told> {
 
 /// Returns the clock that a payload tells of, unless it says that nothing changed.
 fn changed_clock(payload: &[u8]) -> Option<Clock> {
-    #[derive(serde::Deserialize)]
-    struct Changed {
-        changed: Option<bool>,
-    }
-    let changed: Changed = serde_json::from_slice(payload).ok()?;
-    clock_in(payload).filter(|_| changed.changed != Some(false))
+    read::<ClockTold>(payload).filter(ClockTold::is_change)?.clock()
 }
 
 /// Returns the event in the payload of a correction.
 fn corrected(payload: &str) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct Corrected<'a> {
-        #[serde(borrow)]
-        event: &'a serde_json::value::RawValue,
-    }
-    let corrected: Corrected<'_> = serde_json::from_str(payload).ok()?;
-    Some(corrected.event.get().to_owned())
+    read::<Corrected<'_>>(payload.as_bytes()).map(|corrected| corrected.event.get().to_owned())
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use crate::head::{Layer, TimelineState};
 use crate::history::{EventHistory, IntervenedEvent, InterventionRequest};
 use crate::idempotency::Idempotency;
 use crate::location::name_key;
+use crate::payload::Reading;
 use crate::proofs::InclusionProof;
 use crate::refusal::Refusal;
 use crate::view_board::Kept;
@@ -142,10 +143,12 @@ impl Engine {
         if let (Some(cursor), Some(last)) = (cursor, Arc::make_mut(&mut layers).last_mut()) {
             last.as_of = cursor.as_of;
         }
-        let parameters = serde_json::json!({
-            "time_range": request.range.to_string(), "kinds": kinds, "observations": request.observations,
-        });
-        self.log_read(caller, &timeline, "monitor_paradox", parameters.to_string()).await?;
+        let read = Reading::MonitorParadox {
+            kinds: kinds.map(|kinds| kinds.into_iter().map(str::to_owned).collect()),
+            observations: request.observations,
+            time_range: request.range.to_string(),
+        };
+        self.log_read(caller, &timeline, read).await?;
         let skip = cursor.map_or(0, |cursor| usize::try_from(cursor.position).unwrap_or(usize::MAX));
         let (items_max, range) = (request.items_max, request.range);
         let wanted = move |heading: Heading| match &request.kinds {
@@ -284,10 +287,11 @@ impl Engine {
         let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
         let state = self.admit(caller, &timeline, Demand::Look, "check_timeline").await?;
         let layers = self.layers_at(&state, as_of.map(|(_, as_of)| as_of)).await?;
-        let parameters = serde_json::json!({
-            "significant_event": significant_event, "as_of": as_of.map(|(text, _)| text),
-        });
-        self.log_read(caller, &timeline, "check_timeline", parameters.to_string()).await?;
+        let read = Reading::CheckTimeline {
+            as_of: as_of.map(|(text, _)| (*text).clone()),
+            significant_event: significant_event.to_owned(),
+        };
+        self.log_read(caller, &timeline, read).await?;
         let clock_at = state.head.clock.now(self.host(&state));
         let found = self.event_called(&layers, significant_event).await?;
         let event = match found {

@@ -3,6 +3,7 @@
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
+use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::tree::{node_hashes, root_at};
 use timenav_core::access::Demand;
@@ -62,7 +63,7 @@ impl Engine {
     /// The caller may not read the timeline, or the ledger cannot be written.
     pub async fn checkpoint(&self, caller: &Caller, timeline: &TimelineId) -> Result<SignedCheckpoint, Refusal> {
         self.admit(caller, timeline, Demand::Inspect, "checkpoint").await?;
-        self.log_read(caller, timeline, "checkpoint", "{}".to_owned()).await?;
+        self.log_read(caller, timeline, Reading::Checkpoint {}).await?;
         self.newest_checkpoint(timeline).map(|(_, checkpoint)| checkpoint)
     }
 
@@ -78,7 +79,7 @@ impl Engine {
     ) -> Result<InclusionProof, Refusal> {
         // The entry tells what the clock showed, and which event it is about.
         self.admit(caller, timeline, Demand::Look, "proof").await?;
-        self.log_read(caller, timeline, "proof", format!("{{\"position\":{position}}}")).await?;
+        self.log_read(caller, timeline, Reading::InclusionProof { position }).await?;
         self.prove_entry(timeline, position).await
     }
 
@@ -103,7 +104,7 @@ impl Engine {
         from: u64,
     ) -> Result<ConsistencyProof, Refusal> {
         self.admit(caller, timeline, Demand::Inspect, "proof").await?;
-        self.log_read(caller, timeline, "proof", format!("{{\"from\":{from}}}")).await?;
+        self.log_read(caller, timeline, Reading::ConsistencyProof { from }).await?;
         let (key, checkpoint) = self.newest_checkpoint(timeline)?;
         let nodes = consistency_nodes(from, checkpoint.size).map_err(|error| proof_refusal("from", &error))?;
         let hashes = node_hashes(self.store(), key, &nodes).await?;
@@ -189,7 +190,7 @@ impl Engine {
     /// ledger cannot be written.
     pub async fn tile(&self, caller: &Caller, timeline: &TimelineId, asked: TileRequest) -> Result<Vec<u8>, Refusal> {
         self.admit(caller, timeline, asked.demand(), "tile").await?;
-        self.log_read(caller, timeline, "tile", "{}".to_owned()).await?;
+        self.log_read(caller, timeline, Reading::Tile {}).await?;
         let (key, checkpoint) = self.newest_checkpoint(timeline)?;
         let (tile, width) = (asked.tile(), asked.width());
         if width > tile.width(checkpoint.size) {

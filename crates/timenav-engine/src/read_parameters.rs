@@ -17,7 +17,11 @@ pub(crate) fn kept(parameters: String) -> String {
         return parameters;
     }
     let sha256 = data_encoding::HEXLOWER.encode(sha256(&[parameters.as_bytes()]).as_bytes());
-    json(&ParametersCut { parameters_begin: beginning(&parameters), parameters_bytes: parameters.len(), sha256 })
+    json(&ParametersCut {
+        parameters_begin: beginning(&parameters).to_owned(),
+        parameters_bytes: parameters.len(),
+        sha256,
+    })
 }
 
 /// Returns as much of the beginning as has so many bytes when it is a text in JSON itself.

@@ -84,11 +84,18 @@ impl Sum {
             count: self.count,
             since: self.since.to_string(),
             networks_unnamed: named(networks.iter().map(|(_, count)| count).sum()),
-            networks: networks.into_iter().map(|(network, count)| NetworkCount { network, count }).collect(),
+            networks: networks
+                .into_iter()
+                .map(|(network, count)| NetworkCount { network: network.to_owned(), count })
+                .collect(),
             operations_unnamed: named(operations.iter().map(|(_, count)| count).sum()),
             operations: operations
                 .into_iter()
-                .map(|((operation, code), count)| OperationCount { operation, code, count })
+                .map(|((operation, code), count)| OperationCount {
+                    operation: operation.to_owned(),
+                    code: code.to_owned(),
+                    count,
+                })
                 .collect(),
         })
     }

@@ -11,7 +11,6 @@ use crate::store_error::StoreError;
 
 mod compared;
 mod events;
-mod payloads;
 mod replay;
 mod request;
 mod report;

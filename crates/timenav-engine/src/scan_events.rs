@@ -10,6 +10,8 @@ use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
 use crate::events::{EventPage, MonitorEvents};
+use crate::json::read;
+use crate::payload::{Intervened, Reading};
 use crate::refusal::Refusal;
 use crate::store::EventQuery;
 use crate::view_board::Kept;
@@ -56,7 +58,7 @@ impl Engine {
         request: MonitorEvents,
     ) -> Result<(EventPage, Vec<EventMarks>, Option<EventSummary>), Refusal> {
         let is_first = request.cursor.is_none();
-        let (page, query) = self.find_events(caller, request, "scan_events").await?;
+        let (page, query) = self.find_events(caller, request, "scan_events", Reading::ScanEvents).await?;
         let drafts = page.events.iter().map(|event| event_draft(&event.content));
         let ids: Vec<EventId> = drafts
             .map(|draft| draft.and_then(|draft| draft.event_id))
@@ -124,11 +126,7 @@ fn histogram(times: &[Instant<Virtual>]) -> Vec<(Instant<Virtual>, usize)> {
 }
 
 fn intervention_in(payload: &[u8]) -> Option<InterventionId> {
-    #[derive(serde::Deserialize)]
-    struct Named {
-        intervention_id: String,
-    }
-    InterventionId::new(&serde_json::from_slice::<Named>(payload).ok()?.intervention_id).ok()
+    read::<Intervened<'_>>(payload)?.intervention_id()
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::directory::{KeptPassword, Session, SessionSpans};
 use crate::engine::Engine;
 use crate::live::Growth;
 use crate::passwords::{PasswordMatch, Passwords};
+use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::seals::password_seal;
 use crate::secrets::key_digest;
@@ -203,7 +204,7 @@ impl Engine {
         let of = user_id.unwrap_or_else(|| caller.user_id.clone());
         let demand = if of == caller.user_id { Demand::Own } else { Demand::Operate };
         self.admit(caller, &system, demand, "sessions").await?;
-        self.log_read(caller, &system, "sessions", "{}".to_owned()).await?;
+        self.log_read(caller, &system, Reading::Sessions {}).await?;
         let (directory, now, spans) = (self.directory(), self.now(), self.session_spans());
         let live = directory.sessions.of_user(&of).filter(|one| one.is_live(now, spans));
         let mut sessions: Vec<SessionView> = live.map(|session| self.session_view(session, caller)).collect();

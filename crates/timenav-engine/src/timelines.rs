@@ -17,7 +17,7 @@ use crate::command::{Command, ForkPoint, LedgerPosition};
 use crate::engine::Engine;
 use crate::head::{Fork, TimelineKey, TimelineState};
 use crate::idempotency::Idempotency;
-use crate::payload::clock_in;
+use crate::payload::{Reading, clock_in};
 use crate::refusal::Refusal;
 use crate::tree::root_at;
 
@@ -69,8 +69,7 @@ impl Engine {
         if of.is_system() {
             return Err(Refusal::invalid("fork_of", "`system` holds facts of the service, which no fork can share"));
         }
-        let parameters = serde_json::json!({ "timeline_id": timeline.as_str() });
-        self.log_read(caller, of, "fork", parameters.to_string()).await?;
+        self.log_read(caller, of, Reading::Fork { timeline_id: timeline.to_string() }).await?;
         let fork = self.fork_point(&parent, at).await.map_err(|refusal| match refusal {
             Refusal::Invalid { field, detail } if field == "as_of" => Refusal::invalid("at", detail),
             other => other,
@@ -131,7 +130,7 @@ impl Engine {
     /// There is none that the caller may see, or the ledger cannot be written.
     pub async fn timeline(&self, caller: &Caller, timeline: &TimelineId) -> Result<TimelineView, Refusal> {
         self.admit(caller, timeline, Demand::Inspect, "timeline").await?;
-        self.log_read(caller, timeline, "timeline", "{}".to_owned()).await?;
+        self.log_read(caller, timeline, Reading::Timeline {}).await?;
         let state =
             self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
         Ok(self.view(caller, state))
@@ -148,7 +147,7 @@ impl Engine {
         after: Option<&TimelineId>,
     ) -> Result<(Vec<TimelineView>, Option<TimelineId>), Refusal> {
         let system = TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))?;
-        self.log_read(caller, &system, "timelines", "{}".to_owned()).await?;
+        self.log_read(caller, &system, Reading::Timelines {}).await?;
         let mut seen = self.readable_after(caller, after, items_max + 1);
         let more = seen.len() > items_max;
         seen.truncate(items_max);

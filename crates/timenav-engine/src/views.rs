@@ -22,8 +22,6 @@ use crate::view_board::Kept;
 mod feed;
 mod following;
 
-pub(crate) use following::erased_event;
-
 /// Entries read at a time.
 const BLOCK_ENTRIES: u64 = 4_096;
 

@@ -29,9 +29,9 @@ impl Group<'_> {
         }
         state.head.data_count += 1;
         let payload = json(&DataEncrypted {
-            data_id: data_id.as_str(),
+            data_id: data_id.to_string(),
             format: sealed.format,
-            kdf: kind.as_str(),
+            kdf: kind.as_str().to_owned(),
             sha256: sealed.hash().to_hex(),
             bytes: sealed.bytes_count(),
         });
@@ -52,7 +52,7 @@ impl Group<'_> {
         let payload = json(&DataErased {
             position,
             also: Vec::new(),
-            data_id: Some(data_id.as_str()),
+            data_id: Some(data_id.to_string()),
             event_id: None,
             cancelled: false,
         });
@@ -87,7 +87,7 @@ impl Group<'_> {
             position,
             also: also.clone(),
             data_id: None,
-            event_id: Some(event_id.as_str()),
+            event_id: Some(event_id.to_string()),
             cancelled,
         });
         let content = ErasedContent::Event(event_id.clone());

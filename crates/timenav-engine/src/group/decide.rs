@@ -76,14 +76,14 @@ impl Group<'_> {
             }
             Command::LogScan { depth } => {
                 let host = self.host(timeline);
-                let payload = json(&ScanAsked { scan_depth: &depth });
+                let payload = json(&ScanAsked { scan_depth: depth });
                 let who = (actor.name(), Action::DetectTampering, timeline.as_str());
                 let position = self.append(timeline, who.0, who.1, who.2, payload, host);
                 Ok(done(timeline, Change::Logged, position))
             }
             Command::LogDecryption { data_id } => {
                 let host = self.host(timeline);
-                let payload = json(&DataDecrypted { data_id: data_id.as_str() });
+                let payload = json(&DataDecrypted { data_id: data_id.to_string() });
                 let who = (actor.name(), Action::DecryptData, data_id.as_str());
                 let position = self.append(timeline, who.0, who.1, who.2, payload, host);
                 Ok(done(timeline, Change::Logged, position))
@@ -159,7 +159,7 @@ impl Group<'_> {
             data_count: 0,
         };
         let payload = json(&TimelineCreated {
-            timeline_id: id.as_str(),
+            timeline_id: id.to_string(),
             clock: ClockRecord::of(&head.clock),
             permissions: PermissionsRecord::of(&head.permissions),
             fork: fork.map(ForkPoint::record),
@@ -205,7 +205,7 @@ impl Group<'_> {
             clock: ClockRecord::of(&after),
             changed: moved.is_some(),
             duration,
-            anchor_id: anchor.map(|anchor| anchor.anchor_id.as_str()),
+            anchor_id: anchor.map(|anchor| anchor.anchor_id.to_string()),
         });
         let subject = anchor.map_or("clock", |anchor| anchor.anchor_id.as_str());
         if let Some(state) = self.change(timeline) {
@@ -281,12 +281,12 @@ impl ForkPoint {
         Clock { generation: 0, ..clock::apply(&self.clock, &ClockMoved { host, moment }) }
     }
 
-    fn record(&self) -> ForkRecord<'_> {
+    fn record(&self) -> ForkRecord {
         ForkRecord {
-            fork_of: self.of.as_str(),
+            fork_of: self.of.to_string(),
             size: self.fork.size,
             root: self.root.to_hex(),
-            checkpoint: &self.checkpoint,
+            checkpoint: self.checkpoint.to_string(),
             events_count: self.events_count,
         }
     }

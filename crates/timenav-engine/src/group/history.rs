@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::intervention::Effect;
@@ -10,9 +11,9 @@ use super::decide::{done, gone};
 use super::{Group, Outcome};
 use crate::action::Action;
 use crate::anchor::Anchor;
-use crate::becoming::{Version, becomes, missing, read};
+use crate::becoming::{Version, becomes, kept_draft, missing};
 use crate::command::{Actor, Change, Compensation, Intervention, PreparedEvent};
-use crate::event_content::cause_content;
+use crate::event_content::CauseContent;
 use crate::head::TimelineKey;
 use crate::json::{json, raw};
 use crate::location::point_of;
@@ -51,7 +52,8 @@ impl Group<'_> {
             let size = self.world.timelines.get(timeline).map_or(0, |state| state.head.frontier.size());
             return Ok(done(timeline, change, size.saturating_sub(1)));
         }
-        let payload = json(&Corrected { event: raw(&content), inherited: before.is_inherited });
+        let payload =
+            json(&Corrected { event: raw(&content).unwrap_or(RawValue::NULL), inherited: before.is_inherited });
         let host = self.host(timeline);
         self.count_override(timeline, &before);
         let position = self.append(timeline, actor.name(), Action::CorrectEvent, event_id.as_str(), payload, host);
@@ -96,7 +98,7 @@ impl Group<'_> {
         // All of it is read before anything is appended: what fails leaves nothing half done.
         let read_all = compensations.into_iter().map(|Compensation { intervention_id, event_id, content }| {
             let after = match content {
-                Some(content) => Some((Arc::new(read(&content)?), content)),
+                Some(content) => Some((Arc::new(kept_draft(&content)?), content)),
                 None => None,
             };
             Ok((intervention_id, self.before(timeline, &event_id)?, event_id, after))
@@ -134,13 +136,13 @@ impl Group<'_> {
         let changed = after.is_some();
         let content = after.as_ref().and_then(Option::as_ref).map(|(_, content)| Arc::clone(content));
         let payload = json(&Intervened {
-            intervention_id: intervention_id.as_str(),
-            event_id: event_id.as_str(),
-            action,
+            intervention_id: intervention_id.to_string(),
+            event_id: event_id.to_string(),
+            action: action.clone(),
             time: time.to_string(),
             effect: EffectRecord::of(effect),
-            causes: causes.iter().map(cause_content).collect(),
-            anchor_id,
+            causes: causes.iter().map(CauseContent::of).collect(),
+            anchor_id: anchor_id.map(str::to_owned),
             stood: before.version.is_some(),
             changed,
             inherited: changed && before.is_inherited,

@@ -64,7 +64,7 @@ impl Group<'_> {
         }
         let session = self.sealed(Session { renewed_at: host, ..(*session).clone() });
         self.put_session(session);
-        let payload = json(&SessionRenewed { session_id: session_id.as_str() });
+        let payload = json(&SessionRenewed { session_id: session_id.to_string() });
         let position = self.append(&system, actor.name(), Action::RenewSession, session_id.as_str(), payload, host);
         Ok(done(&system, Change::Logged, position))
     }

@@ -7,9 +7,9 @@ use timenav_core::paradox::{Kind, Paradox, Settings};
 use super::{LedgerStream, News};
 use crate::action::{Action, OnEvents};
 use crate::engine::Engine;
+use crate::payload::DataErased;
 use crate::refusal::Refusal;
 use crate::view_board::Following;
-use crate::views::erased_event;
 
 /// Which paradoxes a listener is told of.
 #[derive(Clone, Debug, Default)]
@@ -75,7 +75,7 @@ impl LedgerStream {
                 let entry = self.engine.store().entry(self.key, position).await?;
                 // What the paradoxes of an erased event were is told to nobody any more, and so is not what
                 // became of them.
-                let is_event = entry.is_none_or(|entry| erased_event(&entry.payload));
+                let is_event = entry.is_none_or(|entry| DataErased::may_be_of_event(&entry.payload));
                 return Ok(if is_event { vec![News::Reset] } else { Vec::new() });
             }
             OnEvents::Nothing if watch.wanted.is_of_any_entry() => {}

@@ -1,51 +1,51 @@
 //! The payloads of entries that tell who looked and who was refused.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Payload of `unauthorized_access_attempt`.
-#[derive(Serialize)]
-pub(crate) struct AttemptRecord<'a> {
-    pub(crate) operation: &'a str,
-    pub(crate) code: &'a str,
-    pub(crate) detail: &'a str,
+#[derive(Serialize, Deserialize)]
+pub(crate) struct AttemptRecord {
+    pub(crate) operation: String,
+    pub(crate) code: String,
+    pub(crate) detail: String,
 }
 
 /// Payload of `unauthorized_access_attempts`: refusals of strangers that have no entries of their own.
-#[derive(Serialize)]
-pub(crate) struct AttemptsCounted<'a> {
+#[derive(Serialize, Deserialize)]
+pub(crate) struct AttemptsCounted {
     /// How many there were, since the moment that is named.
     pub(crate) count: u64,
     pub(crate) since: String,
     /// Where most of them came from: addresses, and networks of IPv6.
-    pub(crate) networks: Vec<NetworkCount<'a>>,
+    pub(crate) networks: Vec<NetworkCount>,
     /// How many came from elsewhere.
     pub(crate) networks_unnamed: u64,
     /// What most of them attempted, and why they were refused.
-    pub(crate) operations: Vec<OperationCount<'a>>,
+    pub(crate) operations: Vec<OperationCount>,
     /// How many attempted something else.
     pub(crate) operations_unnamed: u64,
 }
 
 /// Refusals of one network.
-#[derive(Serialize)]
-pub(crate) struct NetworkCount<'a> {
-    pub(crate) network: &'a str,
+#[derive(Serialize, Deserialize)]
+pub(crate) struct NetworkCount {
+    pub(crate) network: String,
     pub(crate) count: u64,
 }
 
 /// Refusals of one operation, for one reason.
-#[derive(Serialize)]
-pub(crate) struct OperationCount<'a> {
-    pub(crate) operation: &'a str,
-    pub(crate) code: &'a str,
+#[derive(Serialize, Deserialize)]
+pub(crate) struct OperationCount {
+    pub(crate) operation: String,
+    pub(crate) code: String,
     pub(crate) count: u64,
 }
 
 /// Payload of `read` where the parameters are long.
-#[derive(Serialize)]
-pub(crate) struct ParametersCut<'a> {
+#[derive(Serialize, Deserialize)]
+pub(crate) struct ParametersCut {
     /// The first of their JSON text.
-    pub(crate) parameters_begin: &'a str,
+    pub(crate) parameters_begin: String,
     /// How long that text is.
     pub(crate) parameters_bytes: usize,
     /// The SHA-256 of the whole text, as hexadecimal digits.

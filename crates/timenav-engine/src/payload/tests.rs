@@ -1,18 +1,20 @@
 //! Every payload, compared with bytes that are frozen.
 
+use serde::Deserialize;
 use timenav_core::access::{Permissions, RestrictionLevel, Scope};
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
 use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::ids::{AnchorId, EventId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::intervention::Effect;
 use timenav_core::place::{Geo, Point};
-use timenav_core::time::{Instant, TimeScale};
+use timenav_core::time::{Instant, TimeScale, Virtual, Wall, parse_duration};
 
 use super::*;
-use crate::action::Action;
+use crate::action::{Action, Topic};
+use crate::anchor::Anchor;
 use crate::directory::{ApiKey, KeptPassword, Session, User};
-use crate::event_content::{cause_content, event_content};
-use crate::json::{json, raw};
+use crate::event_content::{CauseContent, event_content, event_draft};
+use crate::json::{json, raw, read};
 use crate::read_parameters;
 
 fn at<S: TimeScale>(seconds: i64) -> Instant<S> {
@@ -85,24 +87,32 @@ fn permissions() -> Permissions {
 fn of_clock(action: Action, duration: Option<&str>, anchor_id: Option<&str>) -> (Action, String) {
     let clock = ClockRecord::of(&if anchor_id.is_some() { paused() } else { running() });
     let changed = anchor_id.is_none();
-    (action, json(&ClockChanged { clock, changed, duration: duration.map(str::to_owned), anchor_id }))
+    (
+        action,
+        json(&ClockChanged {
+            clock,
+            changed,
+            duration: duration.map(str::to_owned),
+            anchor_id: anchor_id.map(str::to_owned),
+        }),
+    )
 }
 
 /// The payloads of changes of timelines, their clocks and their anchors.
 fn of_timelines() -> Vec<(Action, String)> {
     let created = |fork| {
         json(&TimelineCreated {
-            timeline_id: "main",
+            timeline_id: "main".to_owned(),
             clock: ClockRecord::of(&paused()),
             permissions: PermissionsRecord::of(&permissions()),
             fork,
         })
     };
     let fork = ForkRecord {
-        fork_of: "main",
+        fork_of: "main".to_owned(),
         size: 9,
         root: "00ff".to_owned(),
-        checkpoint: "timenav.local/main\n9\n…\n",
+        checkpoint: "timenav.local/main\n9\n…\n".to_owned(),
         events_count: 4,
     };
     vec![
@@ -150,13 +160,13 @@ fn intervened(effect: &Effect, after: Option<&str>) -> String {
     let causes = [Cause { event_id: EventId::new("why").unwrap(), kind: CauseKind::Requires }];
     let causes = if after.is_some() { &causes[..] } else { &[] };
     json(&Intervened {
-        intervention_id: "intervention_1",
-        event_id: "e",
-        action: "say \"so\"",
+        intervention_id: "intervention_1".to_owned(),
+        event_id: "e".to_owned(),
+        action: "say \"so\"".to_owned(),
         time: at::<Virtual>(3).to_string(),
         effect: EffectRecord::of(effect),
-        causes: causes.iter().map(cause_content).collect(),
-        anchor_id: after.is_none().then_some("before"),
+        causes: causes.iter().map(CauseContent::of).collect(),
+        anchor_id: after.is_none().then(|| "before".to_owned()),
         stood: true,
         changed: !matches!(effect, Effect::Note),
         inherited: after.is_some(),
@@ -165,7 +175,8 @@ fn intervened(effect: &Effect, after: Option<&str>) -> String {
 }
 
 fn erased(also: Vec<u64>, data_id: Option<&str>) -> String {
-    let event_id = data_id.is_none().then_some("e");
+    let event_id = data_id.is_none().then(|| "e".to_owned());
+    let data_id = data_id.map(str::to_owned);
     json(&DataErased { position: 4, cancelled: !also.is_empty(), also, data_id, event_id })
 }
 
@@ -184,8 +195,14 @@ fn of_events() -> Vec<(Action, String)> {
         Effect::Describe("d".to_owned()),
         Effect::Rename("n".to_owned()),
     ];
-    let corrected = |content: &str, inherited| json(&Corrected { event: raw(content), inherited });
-    let encrypted = DataEncrypted { data_id: "data_1", format: 1, kdf: "hkdf", sha256: "00ff".to_owned(), bytes: 12 };
+    let corrected = |content: &str, inherited| json(&Corrected { event: raw(content).unwrap(), inherited });
+    let encrypted = DataEncrypted {
+        data_id: "data_1".to_owned(),
+        format: 1,
+        kdf: "hkdf".to_owned(),
+        sha256: "00ff".to_owned(),
+        bytes: 12,
+    };
     let mut written = vec![
         (Action::RecordEvent, plain.clone()),
         (Action::RecordEvent, full.clone()),
@@ -194,11 +211,11 @@ fn of_events() -> Vec<(Action, String)> {
         (Action::ManipulateEvent, intervened(&Effect::Cancel, None)),
         (Action::ManipulateEvent, intervened(&Effect::Note, None)),
         (Action::EncryptData, json(&encrypted)),
-        (Action::DecryptData, json(&DataDecrypted { data_id: "data_1" })),
+        (Action::DecryptData, json(&DataDecrypted { data_id: "data_1".to_owned() })),
         (Action::EraseData, erased(Vec::new(), Some("data_1"))),
         (Action::EraseData, erased(Vec::new(), None)),
         (Action::EraseData, erased(vec![5, 6], None)),
-        (Action::DetectTampering, json(&ScanAsked { scan_depth: "full" })),
+        (Action::DetectTampering, json(&ScanAsked { scan_depth: "full".to_owned() })),
     ];
     written.extend(effects.map(|effect| (Action::ManipulateEvent, intervened(&effect, Some(&full)))));
     written
@@ -223,7 +240,7 @@ fn of_users() -> Vec<(Action, String)> {
         (Action::RevokeApiKey, json(&KeyRecord::of(&plain))),
         (Action::LogIn, json(&LoggedIn::of(&session("session_1"), &[], None))),
         (Action::LogIn, json(&LoggedIn::of(&session("session_1"), &ended, Some(&password())))),
-        (Action::RenewSession, json(&SessionRenewed { session_id: "session_1" })),
+        (Action::RenewSession, json(&SessionRenewed { session_id: "session_1".to_owned() })),
         (Action::LogOut, json(&SessionsEnded::of(&user_id("ada"), &ended))),
         (Action::EndSession, json(&SessionsEnded::of(&user_id("ada"), &[]))),
         (Action::SetPassword, json(&PasswordSet::of(&password(), &[]))),
@@ -233,13 +250,21 @@ fn of_users() -> Vec<(Action, String)> {
 
 /// The payloads of what the service tells of itself, and of who was refused.
 fn of_the_service() -> Vec<(Action, String)> {
-    let attempt = AttemptRecord { operation: "travel", code: "permission_denied", detail: "\"no\"" };
+    let attempt = AttemptRecord {
+        operation: "travel".to_owned(),
+        code: "permission_denied".to_owned(),
+        detail: "\"no\"".to_owned(),
+    };
     let counted = AttemptsCounted {
         count: 9,
         since: at::<Wall>(1).to_string(),
-        networks: vec![NetworkCount { network: "2001:db8::/64", count: 8 }],
+        networks: vec![NetworkCount { network: "2001:db8::/64".to_owned(), count: 8 }],
         networks_unnamed: 1,
-        operations: vec![OperationCount { operation: "/v1/clock", code: "missing_credentials", count: 9 }],
+        operations: vec![OperationCount {
+            operation: "/v1/clock".to_owned(),
+            code: "missing_credentials".to_owned(),
+            count: 9,
+        }],
         operations_unnamed: 0,
     };
     let rotated = SigningKeyRotated {
@@ -254,31 +279,60 @@ fn of_the_service() -> Vec<(Action, String)> {
     ]
 }
 
+fn found(as_of: Option<&str>) -> EventsFound {
+    EventsFound { as_of: as_of.map(str::to_owned), location: "Rome".to_owned(), time_range: "..".to_owned() }
+}
+
+/// What is read, with parameters.
+fn readings() -> Vec<Reading> {
+    let text = str::to_owned;
+    let range = || text("..");
+    let paradoxes = |kinds, observations| Reading::MonitorParadox { kinds, observations, time_range: range() };
+    let checked = |as_of| Reading::CheckTimeline { as_of, significant_event: text("e") };
+    let exported =
+        |as_of| Reading::ExportEvents { as_of, format: text("csv"), location: text("Rome"), time_range: range() };
+    vec![
+        Reading::Stream { topics: vec![text("clock"), text("events")] },
+        paradoxes(Some(vec![text("grandfather")]), false),
+        paradoxes(None, true),
+        checked(None),
+        checked(Some(text("7"))),
+        Reading::MonitorEvents(found(None)),
+        Reading::ScanEvents(found(Some("7"))),
+        exported(None),
+        exported(Some(text("7"))),
+        Reading::TimelinesDiff { a: text("main"), b: text("other") },
+        Reading::Fork { timeline_id: text("other") },
+        Reading::AccessLogs { time_range: range() },
+        Reading::ManipulateEvent { dry_run: true, event_id: text("e") },
+        Reading::Event { event_id: text("e") },
+        Reading::InclusionProof { position: 7 },
+        Reading::ConsistencyProof { from: 7 },
+    ]
+}
+
+/// What is read, without any.
+const PLAIN_READINGS: [Reading; 12] = [
+    Reading::AccessControl {},
+    Reading::Anchors {},
+    Reading::ApiKeys {},
+    Reading::Checkpoint {},
+    Reading::Clock {},
+    Reading::ClockStream {},
+    Reading::Restrictions {},
+    Reading::Sessions {},
+    Reading::Tile {},
+    Reading::Timeline {},
+    Reading::Timelines {},
+    Reading::Users {},
+];
+
 /// The payloads of what is read.
 fn of_reads() -> Vec<(Action, String)> {
-    let long = read_parameters::kept(serde_json::json!({ "location": "\"東\u{1}".repeat(90) }).to_string());
-    let all = [
-        serde_json::json!({}),
-        serde_json::json!({ "topics": ["clock", "events"] }),
-        serde_json::json!({ "time_range": "..", "kinds": ["grandfather"], "observations": false }),
-        serde_json::json!({ "time_range": "..", "kinds": null, "observations": true }),
-        serde_json::json!({ "significant_event": "e", "as_of": null }),
-        serde_json::json!({ "significant_event": "e", "as_of": "7" }),
-        serde_json::json!({ "location": "Rome", "time_range": ".." }),
-        serde_json::json!({ "location": "Rome", "time_range": "..", "as_of": "7" }),
-        serde_json::json!({ "location": "Rome", "time_range": "..", "as_of": null, "format": "csv" }),
-        serde_json::json!({ "location": "Rome", "time_range": "..", "as_of": "7", "format": "csv" }),
-        serde_json::json!({ "a": "main", "b": "other" }),
-        serde_json::json!({ "timeline_id": "other" }),
-        serde_json::json!({ "time_range": ".." }),
-        serde_json::json!({ "event_id": "e", "dry_run": true }),
-        serde_json::json!({ "event_id": "e" }),
-    ];
-    let mut written: Vec<_> = all.into_iter().map(|parameters| (Action::Read, parameters.to_string())).collect();
-    written.push((Action::Read, "{\"position\":7}".to_owned()));
-    written.push((Action::Read, "{\"from\":7}".to_owned()));
-    written.push((Action::Read, long));
-    written
+    let long = json(&Reading::Event { event_id: "\"東\u{1}".repeat(90) }).replace("event_id", "location");
+    let read = |parameters: String| (Action::Read, parameters);
+    let some = readings().iter().map(json).collect::<Vec<_>>();
+    std::iter::once(json(&Reading::Clock {})).chain(some).chain([read_parameters::kept(long)]).map(read).collect()
 }
 
 #[derive(Deserialize)]
@@ -305,5 +359,86 @@ fn what_is_written_is_what_was_frozen() {
     assert_eq!(written.len(), frozen.len());
     for (written, frozen) in written.iter().zip(&frozen) {
         assert_eq!((written.0.word(), &written.1), (frozen.0.as_str(), &frozen.1));
+    }
+}
+
+/// Reads a payload into the struct of its action, and writes it again.
+fn written_again(action: Action, payload: &str) -> Option<String> {
+    let bytes = payload.as_bytes();
+    Some(match action {
+        Action::CreateTimeline => json(&read::<TimelineCreated>(bytes)?),
+        Action::Travel
+        | Action::PauseTime
+        | Action::ResumeTime
+        | Action::FastForward
+        | Action::Rewind
+        | Action::SetRate
+        | Action::ReturnToAnchor => json(&read::<ClockChanged>(bytes)?),
+        Action::SetAnchor => json(&AnchorSet::of(&read::<AnchorSet>(bytes)?.anchor(7, at(1))?)),
+        Action::RecordEvent => {
+            let draft = event_draft(payload)?;
+            event_content(draft.event_id.as_ref()?, &draft)
+        }
+        Action::CorrectEvent => json(&read::<Corrected<'_>>(bytes)?),
+        Action::ManipulateEvent => {
+            let told: Intervened<'_> = read(bytes)?;
+            let causes: Vec<Cause> = told.causes.iter().map(CauseContent::cause).collect::<Option<_>>()?;
+            let causes = causes.iter().map(CauseContent::of).collect();
+            json(&Intervened { effect: EffectRecord::of(&told.effect.effect()?), causes, ..told })
+        }
+        Action::EncryptData => json(&read::<DataEncrypted>(bytes)?),
+        Action::DecryptData => json(&read::<DataDecrypted>(bytes)?),
+        Action::EraseData => json(&read::<DataErased>(bytes)?),
+        Action::SetAccessControl => {
+            let lists = read::<PermissionsSet>(bytes)?.permissions.permissions()?;
+            json(&PermissionsSet { permissions: PermissionsRecord::of(&lists) })
+        }
+        Action::DetectTampering => json(&read::<ScanAsked>(bytes)?),
+        Action::CreateUser | Action::DeleteUser | Action::RestrictTimeTravel => {
+            json(&UserRecord::of(&read::<UserRecord>(bytes)?.user()?))
+        }
+        Action::CreateApiKey | Action::RevokeApiKey => json(&KeyRecord::of(&read::<KeyRecord>(bytes)?.key(at(1))?)),
+        Action::LogIn => json(&read::<LoggedIn>(bytes).filter(|told| told.session(at(1)).is_some())?),
+        Action::LogOut | Action::EndSession => json(&read::<SessionsEnded>(bytes)?),
+        Action::RenewSession => json(&read::<SessionRenewed>(bytes)?),
+        Action::SetPassword => json(&read::<PasswordSet>(bytes)?),
+        // What was read is told by the subject: its parameters alone are any object.
+        Action::Read => read::<serde_json::Value>(bytes)?.to_string(),
+        Action::Attempt => json(&read::<AttemptRecord>(bytes)?),
+        Action::AttemptsCounted => json(&read::<AttemptsCounted>(bytes)?),
+        Action::RotateSigningKey => json(&read::<SigningKeyRotated>(bytes)?),
+        Action::AcceptRollback => json(&read::<RollbackAccepted>(bytes)?),
+    })
+}
+
+#[test]
+fn what_was_frozen_is_read_and_written_again_for_every_action() {
+    let vectors = vectors();
+    for Vector { action, payload } in &vectors {
+        let action = Action::parse(action).unwrap();
+        assert_eq!(written_again(action, payload).as_ref(), Some(payload), "{action:?}");
+    }
+    for action in Action::ALL {
+        assert!(vectors.iter().any(|vector| vector.action == action.word()), "{action:?} has no vector");
+    }
+}
+
+#[test]
+fn what_tells_of_no_clock_is_not_taken_for_one() {
+    for Vector { action, payload } in vectors() {
+        let tells = Action::parse(&action).and_then(Action::topic) == Some(Topic::Clock);
+        assert_eq!(clock_in(payload.as_bytes()).is_some(), tells, "{action}");
+    }
+}
+
+#[test]
+fn the_page_on_logging_lists_everything_that_is_read() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/logging.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let row = page.lines().find(|line| line.starts_with("| `read` |")).unwrap();
+    let subjects = row.split('|').nth(3).unwrap();
+    for reading in readings().iter().chain(&PLAIN_READINGS) {
+        assert!(subjects.contains(&format!("`{}`", reading.operation())), "{reading:?}");
+        assert!(json(reading).starts_with('{'));
     }
 }

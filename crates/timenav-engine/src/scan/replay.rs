@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
 use timenav_core::ids::{KeyId, TimelineId, UserId};
@@ -11,14 +10,15 @@ use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use self::sessions::Sessions;
-use super::payloads::{
-    ClockPayload, CorrectedPayload, CreatedPayload, ErasurePayload, ForkPayload, IntervenedPayload, KeyPayload,
-    SetPermissionsPayload, UserPayload, anchor, key, read, user,
-};
 use crate::action::Action;
 use crate::anchor::Anchor;
 use crate::archive::EntryMarks;
 use crate::directory::{ApiKey, User};
+use crate::json::read;
+use crate::payload::{
+    AnchorSet, ClockTold, Corrected, DataEncrypted, DataErased, ForkRecord, Intervened, KeyRecord, PermissionsSet,
+    TimelineCreated, UserRecord,
+};
 
 mod compare;
 mod marks;
@@ -54,9 +54,8 @@ pub(super) enum Made {
 }
 
 /// A sealed record that an entry tells of, to be compared with its row.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub(super) struct RecordedData {
-    #[serde(skip)]
     pub(super) position: u64,
     pub(super) data_id: String,
     pub(super) sha256: String,
@@ -109,7 +108,7 @@ pub(super) struct Replay {
     interventions_count: u64,
     overrides_count: u64,
     clock_entry: u64,
-    fork: Option<ForkPayload>,
+    fork: Option<ForkRecord>,
     users: BTreeMap<UserId, User>,
     keys: BTreeMap<KeyId, ApiKey>,
     sessions: Sessions,
@@ -196,7 +195,7 @@ impl Replay {
     }
 
     /// Returns where the timeline was forked from another, if an entry says so.
-    pub(super) const fn fork(&self) -> Option<&ForkPayload> {
+    pub(super) const fn fork(&self) -> Option<&ForkRecord> {
         self.fork.as_ref()
     }
 
@@ -295,17 +294,17 @@ impl Replay {
             | Action::SetRate
             | Action::ReturnToAnchor => self.change_clock(position, payload?),
             Action::SetAccessControl => {
-                let lists: SetPermissionsPayload = read(payload?)?;
-                self.permissions = Some(lists.permissions.read()?);
+                let lists: PermissionsSet = read(payload?)?;
+                self.permissions = Some(lists.permissions.permissions()?);
             }
-            Action::SetAnchor => self.anchors.push(anchor(read(payload?)?, position, recorded_at)?),
+            Action::SetAnchor => self.anchors.push(read::<AnchorSet>(payload?)?.anchor(position, recorded_at)?),
             Action::CreateUser | Action::RestrictTimeTravel => {
-                let user = user(&read(payload?)?)?;
+                let user = read::<UserRecord>(payload?)?.user()?;
                 self.users.insert(user.user_id.clone(), user);
             }
             Action::DeleteUser => self.delete_user(payload?)?,
             Action::CreateApiKey => {
-                let key = key(&read(payload?)?, recorded_at)?;
+                let key = read::<KeyRecord>(payload?)?.key(recorded_at)?;
                 self.keys.insert(key.key_id.clone(), key);
             }
             Action::RevokeApiKey => self.revoke_key(recorded_at, payload?)?,
@@ -334,13 +333,13 @@ impl Replay {
 
     fn sealed(&mut self, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
         self.data_count += 1;
-        let data: RecordedData = payload.and_then(read)?;
-        Some(Recorded::Data(RecordedData { position, ..data }))
+        let DataEncrypted { data_id, sha256, .. } = payload.and_then(read)?;
+        Some(Recorded::Data(RecordedData { position, data_id, sha256 }))
     }
 
     fn corrected(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
         let Some(payload) = payload else { return Some(self.event(record, position, Made::Erased, false, None)) };
-        let CorrectedPayload { event, inherited } = read(payload)?;
+        let Corrected { event, inherited } = read(payload)?;
         self.overrides_count += u64::from(inherited);
         let made = Made::Version(event.get().as_bytes().to_vec());
         Some(self.event(record, position, made, !inherited, None))
@@ -349,7 +348,7 @@ impl Replay {
     fn intervened(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
         self.interventions_count += 1;
         let Some(payload) = payload else { return Some(self.event(record, position, Made::Erased, false, None)) };
-        let IntervenedPayload { intervention_id, stood, changed, inherited, after } = read(payload)?;
+        let Intervened { intervention_id, stood, changed, inherited, after, .. } = read(payload)?;
         self.overrides_count += u64::from(inherited);
         let made = match after {
             Some(content) if changed => Made::Version(content.get().as_bytes().to_vec()),
@@ -387,17 +386,16 @@ impl Replay {
     }
 
     fn delete_user(&mut self, payload: &[u8]) -> Option<()> {
-        let user: UserPayload = read(payload)?;
-        let user_id = UserId::new(&user.user_id).ok()?;
+        let user_id = read::<UserRecord>(payload)?.user_id()?;
         self.users.remove(&user_id);
         self.sessions.remove_user(&user_id);
         Some(())
     }
 
     fn revoke_key(&mut self, recorded_at: Instant<Wall>, payload: &[u8]) -> Option<()> {
-        let key: KeyPayload = read(payload)?;
+        let key_id = read::<KeyRecord>(payload)?.key_id()?;
         // A scan that starts in the middle does not know every key.
-        if let Some(known) = self.keys.get_mut(&KeyId::new(&key.key_id).ok()?) {
+        if let Some(known) = self.keys.get_mut(&key_id) {
             known.revoked_at = Some(recorded_at);
         }
         Some(())
@@ -409,22 +407,22 @@ impl Replay {
         }
         // On `system`, the making of other timelines tells of their clocks.
         if record.subject == self.timeline_id {
-            let created: CreatedPayload = read(payload)?;
+            let created: TimelineCreated = read(payload)?;
             self.clock = Some(created.clock.clock()?);
             self.clock_entry = 0;
             self.events_count += created.fork.as_ref().map_or(0, |fork| fork.events_count.cast_signed());
             self.fork = created.fork;
-            self.permissions = Some(created.permissions.read()?);
+            self.permissions = Some(created.permissions.permissions()?);
         }
         Some(())
     }
 
     /// Takes the clock that an entry tells of.
     fn change_clock(&mut self, position: u64, payload: &[u8]) {
-        let Some(changed) = read::<ClockPayload>(payload) else { return };
-        let Some(clock) = changed.clock.clock() else { return };
+        let Some(told) = read::<ClockTold>(payload) else { return };
+        let Some(clock) = told.clock() else { return };
         if let Some(before) = &self.clock {
-            let steps = u64::from(changed.changed.unwrap_or(true));
+            let steps = u64::from(told.is_change());
             if clock.generation != before.generation + steps || (steps == 0 && clock != *before) {
                 let evidence = format!(
                     "the clock went from generation {} to {}, which no single change does",
@@ -440,7 +438,7 @@ impl Replay {
 
     /// Takes an entry that came after the scan began, for the erasure that it may tell of.
     pub(super) fn later_entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: &[u8]) {
-        let erased = read::<ErasurePayload>(payload).filter(|_| Action::of(record) == Some(Action::EraseData));
+        let erased = read::<DataErased>(payload).filter(|_| Action::of(record) == Some(Action::EraseData));
         if let Some(payload) = erased {
             self.told_later.extend(erasures(payload, position));
         }
@@ -448,9 +446,9 @@ impl Replay {
 }
 
 /// Returns what an entry says of erasures, by the position of what was erased.
-fn erasures(payload: ErasurePayload, by: u64) -> impl Iterator<Item = (u64, Erased)> {
-    let ErasurePayload { position, also, event_id, cancelled } = payload;
-    let is_event = event_id.is_some();
+fn erasures(payload: DataErased, by: u64) -> impl Iterator<Item = (u64, Erased)> {
+    let is_event = payload.is_event();
+    let DataErased { position, also, cancelled, .. } = payload;
     let first = (position, Erased { by, is_event, stood: is_event && !cancelled });
     std::iter::once(first).chain(also.into_iter().map(move |also| (also, Erased { by, is_event, stood: false })))
 }

@@ -1,69 +1,23 @@
 //! From the entries of a ledger to what a view is fed.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use timenav_core::clock::{Clock, ClockMoved, Moment};
-use timenav_core::event::{Cause, CauseKind, EventDraft};
-use timenav_core::ids::{AnchorId, EventId};
+use timenav_core::event::{Cause, EventDraft};
+use timenav_core::ids::EventId;
 use timenav_core::ledger::LeafRecord;
 use timenav_core::paradox::{AnchorSet, Came, Cancelled, Intervention, Record, Stamp, Version};
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
 
 use crate::action::{Action, OnEvents};
+use crate::anchor::Anchor;
 use crate::archive::EntryRow;
-use crate::event_content::event_draft;
-use crate::payload::clock_in;
-
-#[derive(Deserialize)]
-struct Corrected<'a> {
-    #[serde(borrow)]
-    event: &'a RawValue,
-}
-
-#[derive(Deserialize)]
-struct Intervened<'a> {
-    intervention_id: String,
-    time: String,
-    effect: Effect,
-    #[serde(default)]
-    causes: Vec<NamedCause>,
-    changed: bool,
-    #[serde(default, borrow)]
-    after: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Effect {
-    kind: String,
-}
-
-#[derive(Deserialize)]
-struct NamedCause {
-    event_id: String,
-    kind: String,
-}
-
-#[derive(Deserialize)]
-struct Anchored {
-    anchor_id: String,
-    timestamp: String,
-    fixed: bool,
-}
+use crate::event_content::{CauseContent, event_draft};
+use crate::json::read;
+use crate::payload::{self, Corrected, DataErased, clock_in};
 
 /// Returns whether an entry erases an event.
 pub(super) fn erases(row: &EntryRow) -> bool {
     let action = LeafRecord::decode(&row.leaf).ok().and_then(|record| Action::of(&record));
-    action.is_some_and(|action| action.on_events() == OnEvents::Erases) && erases_event(&row.payload)
-}
-
-/// Returns whether an erasure is that of an event, and not of sealed data.
-pub(super) fn erases_event(payload: &[u8]) -> bool {
-    #[derive(Deserialize)]
-    struct Erased {
-        event_id: Option<serde::de::IgnoredAny>,
-    }
-    // What cannot be read is better taken for one too many.
-    serde_json::from_slice::<Erased>(payload).map_or(true, |erased| erased.event_id.is_some())
+    action.is_some_and(|action| action.on_events() == OnEvents::Erases) && DataErased::may_be_of_event(&row.payload)
 }
 
 /// Hands the records that an entry is about to `take`. An entry that cannot be read is nothing here:
@@ -88,7 +42,7 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
     match action {
         Action::RecordEvent => version(leaf, text, stamp, Came::Recorded, take),
         Action::CorrectEvent => {
-            let corrected: Corrected<'_> = serde_json::from_str(text).ok()?;
+            let corrected: Corrected<'_> = read(&row.payload)?;
             version(leaf, corrected.event.get(), stamp, Came::Corrected, take)
         }
         Action::ManipulateEvent => intervened(leaf, text, stamp, take),
@@ -125,10 +79,8 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
 }
 
 fn anchor_set(text: &str, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])) -> Option<()> {
-    let anchored: Anchored = serde_json::from_str(text).ok()?;
-    let anchor_id = AnchorId::new(&anchored.anchor_id).ok()?;
-    let timestamp = parse_timestamp(&anchored.timestamp).ok()?;
-    let (position, is_fixed) = (stamp.position, anchored.fixed);
+    let Anchor { anchor_id, position, timestamp, fixed: is_fixed, .. } =
+        read::<payload::AnchorSet>(text.as_bytes())?.anchor(stamp.position, stamp.recorded_at)?;
     take(&[Record::AnchorSet(AnchorSet { anchor_id: &anchor_id, position, timestamp, is_fixed })]);
     Some(())
 }
@@ -152,12 +104,8 @@ fn version(
 }
 
 fn intervened(leaf: &LeafRecord<'_>, text: &str, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])) -> Option<()> {
-    let told: Intervened<'_> = serde_json::from_str(text).ok()?;
-    let causes = told.causes.iter().map(|cause| {
-        let kind = if cause.kind == "contributes" { CauseKind::Contributes } else { CauseKind::Requires };
-        Some(Cause { event_id: EventId::new(&cause.event_id).ok()?, kind })
-    });
-    let causes: Vec<Cause> = causes.collect::<Option<_>>()?;
+    let told: payload::Intervened<'_> = read(text.as_bytes())?;
+    let causes: Vec<Cause> = told.causes.iter().map(CauseContent::cause).collect::<Option<_>>()?;
     let after = match told.after {
         _ if !told.changed => After::Same,
         Some(content) => After::Stands(Box::new(event_draft(content.get())?)),

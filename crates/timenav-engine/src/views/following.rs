@@ -5,7 +5,7 @@ use std::sync::Arc;
 use timenav_core::ids::TimelineId;
 use timenav_core::paradox::{Delta, Settings};
 
-use super::{feed, own};
+use super::own;
 use crate::engine::Engine;
 use crate::head::{Layer, TimelineState};
 use crate::refusal::Refusal;
@@ -138,9 +138,4 @@ fn up_to(layers: &Arc<[Layer]>, size: u64) -> Arc<[Layer]> {
         own.as_of = size;
     }
     layers.into()
-}
-
-/// Returns whether the payload of an erasure says that an event was erased.
-pub(crate) fn erased_event(payload: &[u8]) -> bool {
-    feed::erases_event(payload)
 }

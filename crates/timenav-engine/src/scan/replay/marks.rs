@@ -6,7 +6,8 @@ use timenav_core::scan::FindingKind;
 use super::Replay;
 use crate::action::Action;
 use crate::archive::EntryMarks;
-use crate::scan::payloads::{ErasurePayload, read};
+use crate::json::read;
+use crate::payload::DataErased;
 
 /// The marks that the next entry goes on from, as far as they are known: a replay that begins in the middle takes
 /// those of its first entry as they are.
@@ -64,8 +65,8 @@ fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> 
         (Action::RecordEvent, None) => Some(1),
         (Action::ManipulateEvent, None) => None,
         (Action::EraseData, Some(payload)) => {
-            let erased: ErasurePayload = read(payload)?;
-            Some(-i64::from(erased.event_id.is_some() && !erased.cancelled))
+            let erased: DataErased = read(payload)?;
+            Some(-i64::from(erased.is_event() && !erased.cancelled))
         }
         (Action::RecordEvent | Action::ManipulateEvent, Some(_))
         | (Action::EraseData, None)

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use timenav_core::ids::{SessionId, UserId};
 use timenav_core::scan::Findings;
-use timenav_core::time::{Instant, Wall, parse_timestamp};
+use timenav_core::time::{Instant, Wall};
 
 use super::compare::compare_rows;
 use crate::directory::{Directory, Session};
-use crate::scan::payloads::{LoggedInPayload, PasswordPayload, RenewedPayload, SessionsEndedPayload, digest, read};
+use crate::json::read;
+use crate::payload::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded, password_sha256};
 
 /// What the ledger tells of a password: when it was set, and the digest of what is kept of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,8 +28,8 @@ pub(super) struct Sessions {
 impl Sessions {
     /// Takes in that a session began. As the others, it returns `None` where the entry cannot be read.
     pub(super) fn begin(&mut self, at: Instant<Wall>, payload: &[u8]) -> Option<()> {
-        let told: LoggedInPayload = read(payload)?;
-        let session = session(&told, at)?;
+        let told: LoggedIn = read(payload)?;
+        let session = told.session(at)?;
         self.take_out(&told.ended)?;
         if let Some(sha256) = told.password_sha256 {
             // A scan that starts in the middle does not know every password.
@@ -39,7 +40,7 @@ impl Sessions {
     }
 
     pub(super) fn renew(&mut self, at: Instant<Wall>, payload: &[u8]) -> Option<()> {
-        let told: RenewedPayload = read(payload)?;
+        let told: SessionRenewed = read(payload)?;
         if let Some(session) = self.sessions.get_mut(&SessionId::new(&told.session_id).ok()?) {
             session.renewed_at = at;
         }
@@ -47,7 +48,7 @@ impl Sessions {
     }
 
     pub(super) fn set_password(&mut self, at: Instant<Wall>, payload: &[u8]) -> Option<()> {
-        let told: PasswordPayload = read(payload)?;
+        let told: PasswordSet = read(payload)?;
         self.take_out(&told.ended)?;
         let row = PasswordRow { sha256: told.password_sha256, set_at: at };
         self.passwords.insert(UserId::new(&told.user_id).ok()?, row);
@@ -55,7 +56,7 @@ impl Sessions {
     }
 
     pub(super) fn end(&mut self, payload: &[u8]) -> Option<()> {
-        let told: SessionsEndedPayload = read(payload)?;
+        let told: SessionsEnded = read(payload)?;
         self.take_out(&told.ended)
     }
 
@@ -74,10 +75,8 @@ impl Sessions {
 
     /// Compares them with the tables. Returns how many rows were compared.
     pub(super) fn compare(&self, findings: &mut Findings, directory: &Directory) -> u64 {
-        let password = |row: &crate::directory::KeptPassword| PasswordRow {
-            sha256: data_encoding::HEXLOWER.encode(&row.digest()),
-            set_at: row.set_at,
-        };
+        let password =
+            |row: &crate::directory::KeptPassword| PasswordRow { sha256: password_sha256(row), set_at: row.set_at };
         let kept = directory.passwords.iter().map(|(user_id, row)| (user_id.clone(), password(row))).collect();
         let rows = compare_rows(findings, "passwords", &self.passwords, &kept);
         // The seal is made with a key that a scan does not have. What it is made over is compared.
@@ -85,16 +84,4 @@ impl Sessions {
         let kept = directory.sessions.values().map(|one| (one.session_id.clone(), unsealed(one))).collect();
         rows + compare_rows(findings, "sessions", &self.sessions, &kept)
     }
-}
-
-fn session(told: &LoggedInPayload, at: Instant<Wall>) -> Option<Session> {
-    Some(Session {
-        session_id: SessionId::new(&told.session_id).ok()?,
-        hash: digest(&told.session_sha256)?,
-        user_id: UserId::new(&told.user_id).ok()?,
-        created_at: at,
-        renewed_at: at,
-        expires_at: parse_timestamp(&told.expires_at).ok()?,
-        seal: [0; 32],
-    })
 }

@@ -4,8 +4,8 @@ use timenav_core::ledger::{LeafRecord, VerifierKey};
 use timenav_core::scan::{FindingKind, Findings};
 
 use super::Replay;
+use crate::json::read;
 use crate::payload::SigningKeyRotated;
-use crate::scan::payloads::read;
 
 /// That one key took the place of another.
 #[derive(Debug)]

@@ -1,0 +1,11 @@
+//! What several payloads need.
+
+/// Reads 32 bytes from hexadecimal digits.
+pub(super) fn digest(text: &str) -> Option<[u8; 32]> {
+    data_encoding::HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+pub(super) const fn is_not(flag: &bool) -> bool {
+    !*flag
+}

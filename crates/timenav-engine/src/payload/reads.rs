@@ -1,0 +1,107 @@
+//! The payloads of `read`: what was read, and with which parameters.
+
+use serde::Serialize;
+
+/// What is read. The word is the subject of the entry, the parameters are its payload, in the order of their names.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Reading {
+    AccessControl {},
+    AccessLogs {
+        time_range: String,
+    },
+    Anchors {},
+    ApiKeys {},
+    CheckTimeline {
+        as_of: Option<String>,
+        significant_event: String,
+    },
+    Checkpoint {},
+    Clock {},
+    ClockStream {},
+    ConsistencyProof {
+        from: u64,
+    },
+    Event {
+        event_id: String,
+    },
+    ExportEvents {
+        as_of: Option<String>,
+        format: String,
+        location: String,
+        time_range: String,
+    },
+    /// That a timeline was forked.
+    Fork {
+        timeline_id: String,
+    },
+    InclusionProof {
+        position: u64,
+    },
+    /// What an intervention would do.
+    ManipulateEvent {
+        dry_run: bool,
+        event_id: String,
+    },
+    MonitorEvents(EventsFound),
+    MonitorParadox {
+        kinds: Option<Vec<String>>,
+        observations: bool,
+        time_range: String,
+    },
+    Restrictions {},
+    ScanEvents(EventsFound),
+    Sessions {},
+    Stream {
+        topics: Vec<String>,
+    },
+    Tile {},
+    Timeline {},
+    Timelines {},
+    TimelinesDiff {
+        a: String,
+        b: String,
+    },
+    Users {},
+}
+
+/// Which events were looked for.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct EventsFound {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) as_of: Option<String>,
+    pub(crate) location: String,
+    pub(crate) time_range: String,
+}
+
+impl Reading {
+    /// Returns the word for what is read.
+    pub(crate) const fn operation(&self) -> &'static str {
+        match self {
+            Self::AccessControl {} => "access_control",
+            Self::AccessLogs { .. } => "access_logs",
+            Self::Anchors {} => "anchors",
+            Self::ApiKeys {} => "api_keys",
+            Self::CheckTimeline { .. } => "check_timeline",
+            Self::Checkpoint {} => "checkpoint",
+            Self::Clock {} => "clock",
+            Self::ClockStream {} => "clock_stream",
+            Self::ConsistencyProof { .. } | Self::InclusionProof { .. } => "proof",
+            Self::Event { .. } => "event",
+            Self::ExportEvents { .. } => "export_events",
+            Self::Fork { .. } => "fork",
+            Self::ManipulateEvent { .. } => "manipulate_event",
+            Self::MonitorEvents(_) => "monitor_events",
+            Self::MonitorParadox { .. } => "monitor_paradox",
+            Self::Restrictions {} => "restrictions",
+            Self::ScanEvents(_) => "scan_events",
+            Self::Sessions {} => "sessions",
+            Self::Stream { .. } => "stream",
+            Self::Tile {} => "tile",
+            Self::Timeline {} => "timeline",
+            Self::Timelines {} => "timelines",
+            Self::TimelinesDiff { .. } => "timelines_diff",
+            Self::Users {} => "users",
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The payloads of what happens to sessions and passwords.
+
+use serde::{Deserialize, Serialize};
+use timenav_core::ids::{SessionId, UserId};
+use timenav_core::time::{Instant, Wall, parse_timestamp};
+
+use super::parts::digest;
+use crate::directory::{KeptPassword, Session};
+
+/// Payload of `log_in`. The hash gives nothing away: what it was made from has 256 random bits.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct LoggedIn {
+    session_id: String,
+    session_sha256: String,
+    user_id: String,
+    expires_at: String,
+    /// Sessions that ended with it: those that had run out, and the oldest where there are too many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ended: Vec<String>,
+    /// Of what is kept of the password, where it was hashed anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) password_sha256: Option<String>,
+}
+
+impl LoggedIn {
+    pub(crate) fn of(session: &Session, ended: &[Session], password: Option<&KeptPassword>) -> Self {
+        Self {
+            session_id: session.session_id.to_string(),
+            session_sha256: data_encoding::HEXLOWER.encode(&session.hash),
+            user_id: session.user_id.to_string(),
+            expires_at: session.expires_at.to_string(),
+            ended: session_ids(ended),
+            password_sha256: password.map(password_sha256),
+        }
+    }
+
+    /// Returns the session that began at a host instant, without its seal, or `None` if the payload holds what no
+    /// session can be.
+    pub(crate) fn session(&self, at: Instant<Wall>) -> Option<Session> {
+        Some(Session {
+            session_id: SessionId::new(&self.session_id).ok()?,
+            hash: digest(&self.session_sha256)?,
+            user_id: UserId::new(&self.user_id).ok()?,
+            created_at: at,
+            renewed_at: at,
+            expires_at: parse_timestamp(&self.expires_at).ok()?,
+            seal: [0; 32],
+        })
+    }
+}
+
+/// Payload of `log_out` and `end_session`.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SessionsEnded {
+    user_id: String,
+    pub(crate) ended: Vec<String>,
+}
+
+impl SessionsEnded {
+    pub(crate) fn of(user_id: &UserId, ended: &[Session]) -> Self {
+        Self { user_id: user_id.to_string(), ended: session_ids(ended) }
+    }
+}
+
+/// Payload of `renew_session`.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SessionRenewed {
+    pub(crate) session_id: String,
+}
+
+/// Payload of `set_password`. The digest is of a hash with a salt of its own, and neither stands here.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct PasswordSet {
+    pub(crate) user_id: String,
+    pub(crate) password_sha256: String,
+    pub(crate) ended: Vec<String>,
+}
+
+impl PasswordSet {
+    pub(crate) fn of(password: &KeptPassword, ended: &[Session]) -> Self {
+        Self {
+            user_id: password.user_id.to_string(),
+            password_sha256: password_sha256(password),
+            ended: session_ids(ended),
+        }
+    }
+}
+
+/// Returns how the ledger tells of what is kept of a password.
+pub(crate) fn password_sha256(password: &KeptPassword) -> String {
+    data_encoding::HEXLOWER.encode(&password.digest())
+}
+
+fn session_ids(sessions: &[Session]) -> Vec<String> {
+    sessions.iter().map(|session| session.session_id.to_string()).collect()
+}

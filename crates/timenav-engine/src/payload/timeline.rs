@@ -1,0 +1,59 @@
+//! The payloads of the making of timelines, and of who may do what on them.
+
+use serde::{Deserialize, Serialize};
+use timenav_core::access::Permissions;
+use timenav_core::ids::UserId;
+
+use super::clock::ClockRecord;
+
+/// Payload of `create_timeline`, on the new timeline and on `system`.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct TimelineCreated {
+    pub(crate) timeline_id: String,
+    pub(crate) clock: ClockRecord,
+    pub(crate) permissions: PermissionsRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fork: Option<ForkRecord>,
+}
+
+/// Where a new timeline was forked from another.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct ForkRecord {
+    /// The other timeline.
+    pub(crate) fork_of: String,
+    /// How many of its entries the new one goes on from.
+    pub(crate) size: u64,
+    /// The root over these entries, as hexadecimal digits.
+    pub(crate) root: String,
+    /// A checkpoint of the other timeline that covers them: a signed note.
+    pub(crate) checkpoint: String,
+    /// How many events stand after them.
+    pub(crate) events_count: u64,
+}
+
+/// The three lists of a timeline.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct PermissionsRecord {
+    read: Vec<String>,
+    write: Vec<String>,
+    admin: Vec<String>,
+}
+
+impl PermissionsRecord {
+    pub(crate) fn of(permissions: &Permissions) -> Self {
+        let names = |users: &std::collections::BTreeSet<UserId>| users.iter().map(ToString::to_string).collect();
+        Self { read: names(&permissions.read), write: names(&permissions.write), admin: names(&permissions.admin) }
+    }
+
+    /// Returns the lists, or `None` if one of them names what is no user.
+    pub(crate) fn permissions(&self) -> Option<Permissions> {
+        let names = |names: &[String]| names.iter().map(|name| UserId::new(name).ok()).collect::<Option<_>>();
+        Some(Permissions { read: names(&self.read)?, write: names(&self.write)?, admin: names(&self.admin)? })
+    }
+}
+
+/// Payload of `set_access_control`: the lists as they are after it.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct PermissionsSet {
+    pub(crate) permissions: PermissionsRecord,
+}
