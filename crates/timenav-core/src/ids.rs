@@ -111,6 +111,18 @@ impl TimelineId {
     /// The timeline that exists from the start, and the one a key is bound to by default.
     pub const MAIN: &'static str = "main";
 
+    /// Returns the id of the reserved timeline `system`.
+    #[must_use]
+    pub fn system() -> Self {
+        Self(Self::SYSTEM.into())
+    }
+
+    /// Returns the id of the timeline `main`.
+    #[must_use]
+    pub fn main() -> Self {
+        Self(Self::MAIN.into())
+    }
+
     /// Returns whether this is the reserved timeline `system`.
     #[must_use]
     pub fn is_system(&self) -> bool {

@@ -62,7 +62,7 @@ impl Engine {
         request: AnchorRequest,
         idempotency: Option<Idempotency>,
     ) -> Result<(AnchorId, Instant<Virtual>, LedgerPosition, bool), Refusal> {
-        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline = caller.timeline(timeline);
         let anchor_id =
             AnchorId::new(&type_id("anchor", self.uuid())).map_err(|error| Refusal::id("anchor_id", error))?;
         let AnchorRequest { timestamp, description, fixed } = request;
@@ -88,7 +88,7 @@ impl Engine {
         scope: ReturnScope,
         idempotency: Option<Idempotency>,
     ) -> Result<ClockStep, Refusal> {
-        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline = caller.timeline(timeline);
         for _ in 0..ATTEMPTS_MAX {
             let state = self.admit(caller, &timeline, Demand::Steer, Action::ReturnToAnchor.word()).await?;
             let (layer, anchor) = self.find_anchor(&state, anchor_id).await?;
@@ -121,7 +121,7 @@ impl Engine {
         items_max: usize,
         cursor: Option<&str>,
     ) -> Result<AnchorPage, Refusal> {
-        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline = caller.timeline(timeline);
         let state = self.admit(caller, &timeline, Demand::Look, "anchors").await?;
         let query = format!("anchors {timeline}");
         let from = cursor.map(|text| self.open_cursor(caller, &query, text)).transpose()?;

@@ -28,6 +28,12 @@ pub enum Credential {
 }
 
 impl Caller {
+    /// Returns the timeline that is meant: the one that a request names, else the caller's own.
+    #[must_use]
+    pub fn timeline(&self, named: Option<TimelineId>) -> TimelineId {
+        named.unwrap_or_else(|| self.timeline_id.clone())
+    }
+
     /// Returns the session that the caller asks in, if it is one.
     #[must_use]
     pub const fn session_id(&self) -> Option<&SessionId> {

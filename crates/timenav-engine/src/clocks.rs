@@ -75,7 +75,7 @@ impl Engine {
         change: ClockCommand,
         idempotency: Option<Idempotency>,
     ) -> Result<ClockStep, Refusal> {
-        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline = caller.timeline(timeline);
         let command = Command::Clock(change);
         self.submit(caller, timeline, command, idempotency).await.and_then(|answer| self.clock_step(answer))
     }
@@ -85,7 +85,7 @@ impl Engine {
     /// # Errors
     /// The caller may not, there is no such timeline, or the ledger cannot be written.
     pub async fn read_clock(&self, caller: &Caller, timeline: Option<TimelineId>) -> Result<ClockView, Refusal> {
-        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline = caller.timeline(timeline);
         let state = self.admit(caller, &timeline, Demand::Look, "clock").await?;
         self.log_read(caller, &timeline, Reading::Clock {}).await?;
         // Read after the entry is durable, so that the answer is as fresh as can be.
@@ -103,7 +103,7 @@ impl Engine {
         timeline: Option<TimelineId>,
         seen: Option<u64>,
     ) -> Result<(TimelineId, ClockStream), Refusal> {
-        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline = caller.timeline(timeline);
         let state = self.admit(caller, &timeline, Demand::Look, "clock_stream").await?;
         self.log_read(caller, &timeline, Reading::ClockStream {}).await?;
         // Listened to before the clock is read, so that no change comes between.

@@ -155,7 +155,7 @@ impl Engine {
                 (timeline, Command::EraseData { data_id })
             }
             ErasureRequest::Event(timeline, event_id) => {
-                let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+                let timeline = caller.timeline(timeline);
                 (timeline, Command::EraseEvent { event_id })
             }
         };
@@ -179,7 +179,7 @@ impl Engine {
         let found = found.filter(|(on, _)| timeline.as_ref().is_none_or(|named| named == on));
         let Some((on, record)) = found else {
             let refused = no_record(data_id);
-            let aimed = timeline.map_or_else(|| self.system(), Ok)?;
+            let aimed = timeline.unwrap_or_else(TimelineId::system);
             let (operation, detail) = (operation.to_owned(), refused.to_string());
             self.submit(caller, aimed, Command::LogRefusal { operation, code: "not_found", detail }, None).await?;
             return Err(refused);

@@ -117,7 +117,7 @@ impl Engine {
             return Ok(());
         }
         let logged: Result<(), Refusal> = async {
-            let system = std::iter::once((self.system()?, accepted.all));
+            let system = std::iter::once((TimelineId::system(), accepted.all));
             for (timeline, findings) in system.chain(accepted.timelines) {
                 self.submit_service(timeline, Command::LogRollbackAccepted { findings }).await?;
             }
@@ -267,11 +267,6 @@ impl Engine {
     /// Returns the name of a timeline.
     pub(crate) fn name_of(&self, key: TimelineKey) -> Option<TimelineId> {
         self.0.shared.timelines.read().name(key).cloned()
-    }
-
-    #[expect(clippy::unused_self, reason = "reads as a fact about the service, beside the others")]
-    pub(crate) fn system(&self) -> Result<TimelineId, Refusal> {
-        TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))
     }
 
     /// Returns 16 bytes of a new version 7 UUID: host time, then randomness (RFC 9562 §5.7).

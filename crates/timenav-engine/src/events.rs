@@ -117,7 +117,7 @@ impl Engine {
                 format!("1 to {EVENTS_PER_REQUEST_MAX} events are recorded at once, not {count}; import larger files");
             return Err(Refusal::invalid("", detail));
         }
-        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline = caller.timeline(timeline);
         let events = self.prepare_all(drafts)?;
         let command = Command::Record { events, each: false };
         let Answer { timeline_id, change, ledger, replayed } =
@@ -170,7 +170,7 @@ impl Engine {
         operation: &'static str,
         read_as: fn(EventsFound) -> Reading,
     ) -> Result<(EventPage, EventQuery), Refusal> {
-        let timeline = request.timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline = caller.timeline(request.timeline);
         let state = self.admit(caller, &timeline, Demand::Look, operation).await?;
         let as_of_text = request.as_of.as_ref().map_or("", |(text, _)| text);
         let asked = format!("{operation} {timeline} {} {as_of_text} {}", request.range, request.location_text);

@@ -48,7 +48,7 @@ impl Engine {
     /// # Errors
     /// The caller may not, or the ledger cannot be written.
     pub async fn export_events(&self, caller: &Caller, request: ExportEvents) -> Result<EventExport, Refusal> {
-        let timeline = request.timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline = caller.timeline(request.timeline);
         let state = self.admit(caller, &timeline, Demand::Look, "export_events").await?;
         let layers = self.layers_at(&state, request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
         let read = Reading::ExportEvents {

@@ -305,10 +305,7 @@ impl<'a> Group<'a> {
         code: &str,
         detail: &str,
     ) -> (TimelineId, u64) {
-        let timeline = match TimelineId::new(TimelineId::SYSTEM) {
-            Ok(system) if !self.world.timelines.contains_key(aimed) => system,
-            _ => aimed.clone(),
-        };
+        let timeline = if self.world.timelines.contains_key(aimed) { aimed.clone() } else { TimelineId::system() };
         let host = self.host(&timeline);
         let payload =
             json(&AttemptRecord { operation: operation.to_owned(), code: code.to_owned(), detail: detail.to_owned() });

@@ -109,7 +109,7 @@ impl Engine {
         expected: Option<String>,
         idempotency: Option<Idempotency>,
     ) -> Result<CorrectedEvent, Refusal> {
-        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline = caller.timeline(timeline);
         draft.check().map_err(|error| Refusal::invalid(&error.field, error.detail))?;
         let event = self.prepare(draft)?;
         let answer = self.submit(caller, timeline, Command::Correct { event, expected }, idempotency).await?;
@@ -133,7 +133,7 @@ impl Engine {
         request: InterventionRequest,
         idempotency: Option<Idempotency>,
     ) -> Result<IntervenedEvent, Refusal> {
-        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline = caller.timeline(timeline);
         self.manipulate_guarded(caller, timeline, request, None, idempotency).await
     }
 
@@ -164,7 +164,7 @@ impl Engine {
         timeline: Option<TimelineId>,
         request: InterventionRequest,
     ) -> Result<IntervenedEvent, Refusal> {
-        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline = caller.timeline(timeline);
         request.check()?;
         let state = self.admit(caller, &timeline, Demand::Intervene, Action::ManipulateEvent.word()).await?;
         let InterventionRequest { event_id, effect, .. } = request;
@@ -201,7 +201,7 @@ impl Engine {
         event_id: &EventId,
         as_of: Option<&AsOf>,
     ) -> Result<EventHistory, Refusal> {
-        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline = caller.timeline(timeline);
         let state = self.admit(caller, &timeline, Demand::Look, "event").await?;
         let layers = self.layers_at(&state, as_of).await?;
         self.log_read(caller, &timeline, Reading::Event { event_id: event_id.to_string() }).await?;

@@ -103,7 +103,7 @@ impl Engine {
         if self.is_live(caller) {
             return Ok(());
         }
-        Err(self.refuse_ended(caller, &self.system()?, operation).await)
+        Err(self.refuse_ended(caller, &TimelineId::system(), operation).await)
     }
 
     /// Makes a user.
@@ -118,7 +118,7 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<(UserId, LedgerPosition, bool), Refusal> {
         let answer =
-            self.submit(caller, self.system()?, Command::CreateUser { user_id, operator }, idempotency).await?;
+            self.submit(caller, TimelineId::system(), Command::CreateUser { user_id, operator }, idempotency).await?;
         user_of(answer)
     }
 
@@ -132,7 +132,7 @@ impl Engine {
         caller: &Caller,
         user_id: UserId,
     ) -> Result<(UserId, LedgerPosition, bool), Refusal> {
-        let answer = self.submit(caller, self.system()?, Command::DeleteUser { user_id }, None).await?;
+        let answer = self.submit(caller, TimelineId::system(), Command::DeleteUser { user_id }, None).await?;
         user_of(answer)
     }
 
@@ -146,7 +146,7 @@ impl Engine {
         items_max: usize,
         after: Option<&UserId>,
     ) -> Result<(Vec<User>, Option<UserId>), Refusal> {
-        let system = self.system()?;
+        let system = TimelineId::system();
         self.admit(caller, &system, Demand::Operate, "users").await?;
         self.log_read(caller, &system, Reading::Users {}).await?;
         let directory = self.directory();
@@ -172,19 +172,18 @@ impl Engine {
         }
         let secret = new_key_text(&*self.doors().entropy);
         let key_id = KeyId::new(&type_id("key", self.uuid())).map_err(|error| Refusal::id("key_id", error))?;
-        let main = TimelineId::new(TimelineId::MAIN).map_err(|error| Refusal::id("timeline_id", error))?;
         let key = ApiKey {
             key_id,
             hash: key_digest(&secret),
             user_id: request.user_id.unwrap_or_else(|| caller.user_id.clone()),
-            timeline_id: request.timeline_id.unwrap_or(main),
+            timeline_id: request.timeline_id.unwrap_or_else(TimelineId::main),
             label: request.label,
             scopes: request.scopes.map(Into::into),
             created_at: self.now(),
             expires_at: request.expires_at,
             revoked_at: None,
         };
-        let answer = self.submit(caller, self.system()?, Command::CreateKey(key), idempotency).await?;
+        let answer = self.submit(caller, TimelineId::system(), Command::CreateKey(key), idempotency).await?;
         let (key_id, ledger, replayed) = key_of(answer)?;
         // A key that was made earlier may have been stopped since: then the store alone knows it.
         let made = self.store().api_key(&key_id).await?;
@@ -206,7 +205,7 @@ impl Engine {
             Some(key) => Some(key.user_id.clone()),
             None => self.store().api_key(&key_id).await?.map(|key| key.user_id),
         };
-        let answer = self.submit(caller, self.system()?, Command::RevokeKey { key_id, owner }, None).await?;
+        let answer = self.submit(caller, TimelineId::system(), Command::RevokeKey { key_id, owner }, None).await?;
         key_of(answer)
     }
 
@@ -223,7 +222,7 @@ impl Engine {
         items_max: usize,
         after: Option<KeyId>,
     ) -> Result<(Vec<ApiKey>, Option<KeyId>), Refusal> {
-        let system = self.system()?;
+        let system = TimelineId::system();
         let of = user_id.unwrap_or_else(|| caller.user_id.clone());
         let demand = if of == caller.user_id { Demand::Own } else { Demand::Operate };
         self.admit(caller, &system, demand, "api_keys").await?;

@@ -124,7 +124,7 @@ impl Engine {
     /// many events to follow them.
     pub async fn watch_ledger(&self, caller: &Caller, request: WatchLedger) -> Result<LedgerStream, Refusal> {
         let WatchLedger { timeline, topics, paradoxes, seen } = request;
-        let timeline_id = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline_id = caller.timeline(timeline);
         let state = self.admit(caller, &timeline_id, Demand::Look, "stream").await?;
         let names = topics.iter().map(|topic| topic.as_str().to_owned()).collect();
         self.log_read(caller, &timeline_id, Reading::Stream { topics: names }).await?;

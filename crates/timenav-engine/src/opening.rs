@@ -157,8 +157,8 @@ pub(crate) async fn bootstrap(
     keep_first_key: impl FnOnce(&str) -> std::io::Result<()>,
 ) -> Result<(), OpenError> {
     let failed = |error: &dyn std::fmt::Display| OpenError::Bootstrap(error.to_string());
-    let system = TimelineId::new(TimelineId::SYSTEM).map_err(|error| failed(&error))?;
-    let main = TimelineId::new(TimelineId::MAIN).map_err(|error| failed(&error))?;
+    let system = TimelineId::system();
+    let main = TimelineId::main();
     let admin = UserId::new("admin").map_err(|error| failed(&error))?;
     let key_id = KeyId::new(&type_id("key", uuid(doors))).map_err(|error| failed(&error))?;
     let secret = new_key_text(&*doors.entropy);

@@ -129,7 +129,7 @@ impl Engine {
     /// # Errors
     /// The caller may not, the cursor is of another query, or the ledger cannot be written.
     pub async fn monitor_paradox(&self, caller: &Caller, request: MonitorParadox) -> Result<ParadoxPage, Refusal> {
-        let timeline = request.timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline = caller.timeline(request.timeline);
         let state = self.admit(caller, &timeline, Demand::Look, "monitor_paradox").await?;
         let as_of_text = request.as_of.as_ref().map_or("", |(text, _)| text);
         let kinds: Option<Vec<&str>> =
@@ -182,7 +182,7 @@ impl Engine {
         on_paradox: OnParadox,
         idempotency: Option<Idempotency>,
     ) -> Result<(IntervenedEvent, Consequences), Refusal> {
-        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline = caller.timeline(timeline);
         for _ in 0..ATTEMPTS_MAX {
             let mut guard = None;
             if on_paradox == OnParadox::Refuse {
@@ -284,7 +284,7 @@ impl Engine {
         significant_event: &str,
         as_of: Option<&(String, AsOf)>,
     ) -> Result<TimelineCheck, Refusal> {
-        let timeline = timeline.unwrap_or_else(|| caller.timeline_id.clone());
+        let timeline = caller.timeline(timeline);
         let state = self.admit(caller, &timeline, Demand::Look, "check_timeline").await?;
         let layers = self.layers_at(&state, as_of.map(|(_, as_of)| as_of)).await?;
         let read = Reading::CheckTimeline {

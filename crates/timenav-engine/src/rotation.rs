@@ -73,7 +73,7 @@ impl Engine {
         let mut users: Vec<UserId> = self.directory().sessions.values().map(|one| one.user_id.clone()).collect();
         users.sort_unstable();
         users.dedup();
-        let system = self.system()?;
+        let system = TimelineId::system();
         let asked = users.into_iter().map(|user_id| {
             let which = SessionsToEnd::AllOf(user_id);
             (system.clone(), SessionCommand::End { action: Action::EndSession, which }.into())

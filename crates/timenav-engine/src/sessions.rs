@@ -119,10 +119,10 @@ impl Engine {
         };
         let secret = Zeroizing::new(self.new_session_text());
         let session = self.new_session(&user_id, &secret)?;
-        let caller = caller_in(&session)?;
+        let caller = caller_in(&session);
         let replaced = before.and_then(Caller::session_id).cloned();
         let new = NewLogIn { session, replaced, compared: (*compared).clone(), rehashed };
-        match self.submit(&caller, self.system()?, SessionCommand::LogIn(new).into(), None).await {
+        match self.submit(&caller, TimelineId::system(), SessionCommand::LogIn(new).into(), None).await {
             Ok(_) => Ok(Ok(NewSession { caller, secret })),
             // The password was changed or the user removed while this one was compared.
             Err(Refusal::WrongPassword) => Ok(Err("the password was changed meanwhile".to_owned())),
@@ -132,7 +132,7 @@ impl Engine {
 
     async fn log_failed_log_in(&self, detail: String) -> Result<(), Refusal> {
         let (operation, code) = (Action::LogIn.word().to_owned(), AuthFailure::LogIn.code());
-        self.submit_unknown(self.system()?, Command::LogRefusal { operation, code, detail }).await.map(|_| ())
+        self.submit_unknown(TimelineId::system(), Command::LogRefusal { operation, code, detail }).await.map(|_| ())
     }
 
     /// Returns who asks in the session of that secret.
@@ -148,7 +148,7 @@ impl Engine {
         let session = directory.sessions.shown(&key_digest(secret));
         let session = session.filter(|session| session.is_live(self.now(), self.session_spans()));
         let session = session.filter(|session| directory.users.contains_key(&session.user_id));
-        caller_in(session.ok_or(AuthFailure::Session)?).map_err(|_| AuthFailure::Session)
+        session.map(|session| caller_in(session)).ok_or(AuthFailure::Session)
     }
 
     /// Notes that a caller does something in their session, unless that was noted a moment ago.
@@ -166,7 +166,7 @@ impl Engine {
             return Ok(());
         }
         let command = SessionCommand::Renew(session_id.clone());
-        self.submit(caller, self.system()?, command.into(), None).await.map(|_| ())
+        self.submit(caller, TimelineId::system(), command.into(), None).await.map(|_| ())
     }
 
     /// Ends the session that the caller asks in, or all of the caller's sessions.
@@ -183,7 +183,7 @@ impl Engine {
             }
         };
         let command = SessionCommand::End { action: Action::LogOut, which };
-        self.submit(caller, self.system()?, command.into(), None).await.map(|_| ())
+        self.submit(caller, TimelineId::system(), command.into(), None).await.map(|_| ())
     }
 
     /// Ends a session.
@@ -192,7 +192,7 @@ impl Engine {
     /// There is no such session, the caller may not, or the ledger cannot be written.
     pub async fn end_session(&self, caller: &Caller, session_id: SessionId) -> Result<(), Refusal> {
         let command = SessionCommand::End { action: Action::EndSession, which: SessionsToEnd::One(session_id) };
-        self.submit(caller, self.system()?, command.into(), None).await.map(|_| ())
+        self.submit(caller, TimelineId::system(), command.into(), None).await.map(|_| ())
     }
 
     /// Returns the caller's sessions that last, or those of a user, newest first.
@@ -200,7 +200,7 @@ impl Engine {
     /// # Errors
     /// They are another user's and the caller is no operator, or the ledger cannot be written.
     pub async fn sessions(&self, caller: &Caller, user_id: Option<UserId>) -> Result<Vec<SessionView>, Refusal> {
-        let system = self.system()?;
+        let system = TimelineId::system();
         let of = user_id.unwrap_or_else(|| caller.user_id.clone());
         let demand = if of == caller.user_id { Demand::Own } else { Demand::Operate };
         self.admit(caller, &system, demand, "sessions").await?;
@@ -244,7 +244,7 @@ impl Engine {
         let of = user_id.unwrap_or_else(|| caller.user_id.clone());
         let is_own = of == caller.user_id;
         let demand = if is_own { Demand::Own } else { Demand::Operate };
-        self.admit(caller, &self.system()?, demand, Action::SetPassword.word()).await?;
+        self.admit(caller, &TimelineId::system(), demand, Action::SetPassword.word()).await?;
         let compared = match (is_own, current) {
             (false, Some(_)) => {
                 return Err(Refusal::invalid("current_password", "it is asked for one's own password only"));
@@ -260,7 +260,7 @@ impl Engine {
         let kept = KeptPassword { user_id: of.clone(), phc: phc.into(), set_at: self.now(), seal: [0; 32] };
         let kept_session = caller.session_id().filter(|_| is_own).cloned();
         let command = SessionCommand::SetPassword(NewPassword { password: kept, compared, kept: kept_session });
-        self.submit(caller, self.system()?, command.into(), None).await?;
+        self.submit(caller, TimelineId::system(), command.into(), None).await?;
         Ok(of)
     }
 
@@ -279,7 +279,7 @@ impl Engine {
         }
         let (operation, detail) = (Action::SetPassword.word().to_owned(), Refusal::WrongPassword.to_string());
         let command = Command::LogRefusal { operation, code: "wrong_password", detail };
-        self.submit(caller, self.system()?, command, None).await?;
+        self.submit(caller, TimelineId::system(), command, None).await?;
         Err(Refusal::WrongPassword)
     }
 
@@ -293,7 +293,7 @@ impl Engine {
         aimed: Option<TimelineId>,
         operation: &str,
     ) -> Result<(), Refusal> {
-        let aimed = aimed.map_or_else(|| self.system(), Ok)?;
+        let aimed = aimed.unwrap_or_else(TimelineId::system);
         let detail = "a page of another site asked with the cookie of a session".to_owned();
         let command = Command::LogRefusal { operation: operation.to_owned(), code: CROSS_SITE_CODE, detail };
         match caller {
@@ -303,13 +303,11 @@ impl Engine {
     }
 
     /// Returns something that changes whenever sessions or keys may have, for those who wait for the end of one.
-    ///
-    /// # Errors
-    /// Never in a service that runs.
-    pub fn identity_changes(&self) -> Result<Growth, Refusal> {
-        let system = self.system()?;
+    #[must_use]
+    pub fn identity_changes(&self) -> Growth {
+        let system = TimelineId::system();
         let size = || self.state(&system).map_or(0, |state| state.head.frontier.size());
-        Ok(self.live().listen_to_growth(&system, size))
+        self.live().listen_to_growth(&system, size)
     }
 
     fn passwords(&self) -> Result<&dyn Passwords, Refusal> {
@@ -364,14 +362,13 @@ impl Engine {
 }
 
 /// Returns who asks in a session: its user, who may do there all that they may.
-fn caller_in(session: &Session) -> Result<Caller, Refusal> {
-    let main = TimelineId::new(TimelineId::MAIN).map_err(|error| Refusal::id("timeline_id", error))?;
-    Ok(Caller {
+fn caller_in(session: &Session) -> Caller {
+    Caller {
         user_id: session.user_id.clone(),
         credential: Credential::Session(session.session_id.clone()),
-        timeline_id: main,
+        timeline_id: TimelineId::main(),
         scopes: None,
-    })
+    }
 }
 
 fn busy(error: VaultError) -> Refusal {

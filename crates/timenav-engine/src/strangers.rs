@@ -22,7 +22,7 @@ impl Engine {
     pub async fn tell_counted_refusals(&self) -> Result<(), Refusal> {
         let _telling = self.counted_refusals().telling.lock().await;
         let Some(sum) = self.counted_refusals().take() else { return Ok(()) };
-        let system = TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))?;
+        let system = TimelineId::system();
         let told = self.submit_unknown(system, Command::LogRefusals { payload: sum.payload() }).await;
         if let Err(refusal) = told {
             tracing::error!(%refusal, refusals = sum.count, "refusals were counted, and cannot be told in the ledger");
@@ -42,10 +42,7 @@ impl Engine {
         operation: &str,
         failure: AuthFailure,
     ) -> Result<(), Refusal> {
-        let aimed = match aimed {
-            Some(timeline) => timeline,
-            None => self.system()?,
-        };
+        let aimed = aimed.unwrap_or_else(TimelineId::system);
         let command =
             Command::LogRefusal { operation: operation.to_owned(), code: failure.code(), detail: failure.to_string() };
         self.submit_unknown(aimed, command).await.map(|_| ())

@@ -146,7 +146,7 @@ impl Engine {
         items_max: usize,
         after: Option<&TimelineId>,
     ) -> Result<(Vec<TimelineView>, Option<TimelineId>), Refusal> {
-        let system = TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))?;
+        let system = TimelineId::system();
         self.log_read(caller, &system, Reading::Timelines {}).await?;
         let mut seen = self.readable_after(caller, after, items_max + 1);
         let more = seen.len() > items_max;

@@ -284,7 +284,7 @@ fn take_back_cookie(app: &App, response: &mut Response) {
 
 /// Waits until what a caller showed is no longer good, whatever ends it: the session, or the key.
 pub(crate) async fn credential_end(engine: Engine, caller: Caller) {
-    let Ok(mut changes) = engine.identity_changes() else { return };
+    let mut changes = engine.identity_changes();
     while engine.is_live(&caller) {
         // What does not end by itself, or in a time that a timer does not hold, is looked at again after a day.
         let left = engine.ends_at(&caller).map_or(LOOK_AGAIN, |end| {

@@ -167,7 +167,7 @@ impl Group<'_> {
         let ancestors = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.ancestors));
         let lineage = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.lineage));
         self.add_timeline(TimelineState { head, root: empty_root(), ancestors, lineage, events_changed_at: 0 });
-        let system = TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))?;
+        let system = TimelineId::system();
         if *id != system {
             let host = self.host(&system);
             self.append(&system, actor.name(), Action::CreateTimeline, id.as_str(), payload.clone(), host);

@@ -28,7 +28,7 @@ impl Group<'_> {
         if self.world.directory.users.len() >= max {
             return Err(Refusal::LimitReached { what: "users", max });
         }
-        let system = system()?;
+        let system = TimelineId::system();
         let host = self.host(&system);
         let user =
             User { user_id: user_id.clone(), operator, restriction: RestrictionLevel::FullAccess, created_at: host };
@@ -47,7 +47,7 @@ impl Group<'_> {
         if user.operator && users.values().filter(|user| user.operator).count() == 1 {
             return Err(Refusal::LastOperator { user_id: user_id.to_string() });
         }
-        let system = system()?;
+        let system = TimelineId::system();
         let live = self.live_keys_of(user_id, self.doors.clock.now());
         let keys: Vec<KeyId> = live.map(|key| key.key_id.clone()).collect();
         for key_id in keys {
@@ -70,7 +70,7 @@ impl Group<'_> {
         if !self.world.directory.users.contains_key(&key.user_id) {
             return Err(Refusal::NotFound { what: "user", id: key.user_id.to_string() });
         }
-        let system = system()?;
+        let system = TimelineId::system();
         // What works is a question to the host's clock, as where it is shown; not to the newest entry, which may be later.
         let (host, now) = (self.host(&system), self.doors.clock.now());
         if self.live_keys_of(&key.user_id, now).count() >= KEYS_PER_USER_MAX {
@@ -108,14 +108,14 @@ impl Group<'_> {
             denial => denial,
         })?;
         let position = self.stop_key(actor, key_id)?;
-        Ok(done(&system()?, Change::Key { key_id: key_id.clone() }, position))
+        Ok(done(&TimelineId::system(), Change::Key { key_id: key_id.clone() }, position))
     }
 
     fn stop_key(&mut self, actor: &Actor, key_id: &KeyId) -> Result<u64, Refusal> {
         let Some(key) = self.world.directory.keys.get(key_id).cloned() else {
             return Err(Refusal::NotFound { what: "API key", id: key_id.to_string() });
         };
-        let system = system()?;
+        let system = TimelineId::system();
         let host = self.host(&system);
         let stopped = ApiKey { revoked_at: Some(host), ..(*key).clone() };
         let payload = json(&KeyRecord::of(&stopped));
@@ -132,8 +132,4 @@ impl Group<'_> {
     pub(super) fn directory_mut(&mut self) -> &mut Directory {
         Arc::make_mut(&mut self.world.directory)
     }
-}
-
-pub(super) fn system() -> Result<TimelineId, Refusal> {
-    TimelineId::new(TimelineId::SYSTEM).map_err(|error| Refusal::id("timeline_id", error))
 }

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use timenav_core::access::Denial;
-use timenav_core::ids::{SessionId, UserId};
+use timenav_core::ids::{SessionId, TimelineId, UserId};
 use timenav_core::limits::{SESSIONS_PER_USER_MAX, SESSIONS_SWEPT_MAX};
 use timenav_core::time::Instant;
 
 use super::decide::done;
-use super::identity::system;
 use super::{Group, Outcome};
 use crate::action::Action;
 use crate::command::{Actor, Change};
@@ -34,7 +33,7 @@ impl Group<'_> {
     fn log_in(&mut self, actor: &Actor, new: NewLogIn) -> Result<Outcome, Refusal> {
         let NewLogIn { session, replaced, compared, rehashed } = new;
         self.check_password(&compared)?;
-        let system = system()?;
+        let system = TimelineId::system();
         let host = self.host(&system);
         let ended = self.ended_by_log_in(&session.user_id, replaced.as_ref());
         // By the host's own clock, whatever the ledger's newest time is: a session lasts for real time.
@@ -53,7 +52,7 @@ impl Group<'_> {
 
     /// Notes that a session is used, unless somebody has noted it meanwhile.
     fn renew_session(&mut self, actor: &Actor, session_id: &SessionId) -> Result<Outcome, Refusal> {
-        let system = system()?;
+        let system = TimelineId::system();
         let host = self.host(&system);
         let Some(session) = self.world.directory.sessions.get(session_id).cloned() else {
             return Err(no_session(session_id));
@@ -83,7 +82,7 @@ impl Group<'_> {
                 (session.user_id.clone(), vec![(*session).clone()])
             }
         };
-        let system = system()?;
+        let system = TimelineId::system();
         let host = self.host(&system);
         self.take_out(&ended);
         let payload = json(&SessionsEnded::of(&owner, &ended));
@@ -101,7 +100,7 @@ impl Group<'_> {
         if let Some(compared) = compared {
             self.check_password(&compared)?;
         }
-        let system = system()?;
+        let system = TimelineId::system();
         let host = self.host(&system);
         let mut ended = self.sessions_of(&password.user_id);
         ended.retain(|session| kept.as_ref() != Some(&session.session_id));

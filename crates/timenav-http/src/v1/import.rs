@@ -136,7 +136,7 @@ async fn import_events(
     QueryParams(request): QueryParams<ImportRequest>,
     body: Body,
 ) -> Result<Json<ImportedBody>, Failure> {
-    let timeline_id = timeline(request.timeline_id).unwrap_or_else(|| caller.timeline_id.clone());
+    let timeline_id = caller.timeline(timeline(request.timeline_id));
     let may = async {
         let source = Source::new(request.format.as_deref(), request.map.as_deref(), &headers)?;
         // A batch without records asks whether the caller may.

@@ -133,7 +133,7 @@ async fn all_timelines(archive: &SqliteArchive, outside: &Outside) -> anyhow::Re
             return Err(anyhow::Error::from(error).context("the timelines cannot be read"));
         }
         // There may be no such table any more; the scan of each that is known otherwise says so.
-        Err(_) => vec![TimelineId::new(TimelineId::SYSTEM)?, TimelineId::new(TimelineId::MAIN)?],
+        Err(_) => vec![TimelineId::system(), TimelineId::main()],
     };
     timelines.extend(outside.keys().cloned());
     timelines.sort_unstable();

@@ -1,6 +1,6 @@
 //! Through a running service: it scans, and what it says of its ledger is checked here.
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use reqwest::Url;
 use serde_json::{Map, Value};
 use timenav_core::ids::TimelineId;
@@ -27,7 +27,7 @@ pub(super) fn verify(
     let client = Client::new(ServiceOptions::at(url, command.ca.clone()), surroundings)?;
     let timeline = match command.timeline.as_ref().or(trusted.kept.as_ref().map(|kept| &kept.timeline)) {
         Some(timeline) => timeline.clone(),
-        None => TimelineId::new(TimelineId::MAIN).context("`main` is a timeline")?,
+        None => TimelineId::main(),
     };
     let mut body = Map::new();
     body.insert("timeline_id".to_owned(), timeline.as_str().into());
