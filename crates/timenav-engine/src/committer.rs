@@ -100,6 +100,12 @@ impl Committer {
             group.decide(submission);
         }
         let undo = Undo::of(&group);
+        if let Some(refusal) = group.broken() {
+            tracing::error!(%refusal, "a group could not be decided");
+            group.refuse_all(&refusal);
+            undo.apply(&mut self.world);
+            return None;
+        }
         let (commit, sealed, salts) = match group.finish() {
             Ok(finished) => finished,
             Err(refusal) => {

@@ -42,6 +42,8 @@ mod record;
 mod rotation;
 mod sessions;
 mod standing;
+#[cfg(test)]
+mod tests;
 
 /// What the store knew before the group, gathered in one go.
 #[derive(Default)]
@@ -67,6 +69,8 @@ pub(crate) struct Group<'a> {
     decided: Vec<Decided>,
     /// Whether fingerprints of requests were made with a key that goes.
     forget_fingerprints: bool,
+    /// The first entry that could not be appended.
+    broken: Option<String>,
 }
 
 /// What happened to one timeline so far.
@@ -163,6 +167,7 @@ impl<'a> Group<'a> {
             clock_changes: Vec::new(),
             decided: Vec::new(),
             forget_fingerprints: false,
+            broken: None,
         }
     }
 
@@ -207,13 +212,17 @@ impl<'a> Group<'a> {
 
     /// Returns a timeline's state to be changed, after making sure that it can be put back.
     fn change(&mut self, timeline: &TimelineId) -> Option<&mut TimelineState> {
+        self.touch(timeline).map(|(state, _)| state)
+    }
+
+    /// As [`Group::change`], with what happened to the timeline so far.
+    fn touch(&mut self, timeline: &TimelineId) -> Option<(&mut TimelineState, &mut Touched)> {
         let state = self.world.timelines.get_mut(timeline)?;
-        if !self.touched.contains_key(timeline) {
+        let touched = self.touched.entry(timeline.clone()).or_insert_with(|| {
             self.timelines_before.insert(timeline.clone(), Some(Arc::clone(state)));
-            let touched = Touched { expected_size: Some(state.head.frontier.size()), ..Touched::default() };
-            self.touched.insert(timeline.clone(), touched);
-        }
-        Some(Arc::make_mut(state))
+            Touched { expected_size: Some(state.head.frontier.size()), ..Touched::default() }
+        });
+        Some((Arc::make_mut(state), touched))
     }
 
     /// Brings a new timeline in.
@@ -251,7 +260,8 @@ impl<'a> Group<'a> {
         self.world.timelines.insert(system, state);
     }
 
-    /// Appends an entry and returns its position. The timeline exists.
+    /// Appends an entry and returns its position. Where there is no such timeline the group is broken: it fails as a
+    /// whole, and no tree is signed over an entry that is not there.
     fn append(
         &mut self,
         timeline: &TimelineId,
@@ -273,7 +283,11 @@ impl<'a> Group<'a> {
         (salt, hash, payload): (Salt, Hash, Vec<u8>),
         host: Host,
     ) -> u64 {
-        let Some(state) = self.change(timeline) else { return 0 };
+        let Some((state, touched)) = self.touch(timeline) else {
+            self.broken
+                .get_or_insert_with(|| format!("`{}` on timeline `{timeline}`, which is not there", action.word()));
+            return 0;
+        };
         let head = &mut state.head;
         let seq = head.frontier.size();
         let leaf = Leaf {
@@ -290,9 +304,7 @@ impl<'a> Group<'a> {
         head.frontier.push(leaf_hash(&leaf));
         head.recorded_at = host;
         let (events_count, clock_entry) = (head.events_count, head.clock_entry);
-        if let Some(touched) = self.touched.get_mut(timeline) {
-            touched.entries.push(StoredEntry { seq, leaf, salt, payload, events_count, clock_entry });
-        }
+        touched.entries.push(StoredEntry { seq, leaf, salt, payload, events_count, clock_entry });
         seq
     }
 
@@ -318,8 +330,28 @@ impl<'a> Group<'a> {
         self.decided.iter().find_map(|decided| decided.outcome.as_ref().err())
     }
 
+    /// Returns why the group cannot be committed, if an entry of it could not be appended.
+    pub(crate) fn broken(&self) -> Option<Refusal> {
+        let entry = self.broken.as_ref()?;
+        Some(Refusal::Damaged(format!("an entry cannot be appended: {entry}")))
+    }
+
+    /// Tells everybody in the group that it has failed.
+    pub(crate) fn refuse_all(self, refusal: &Refusal) {
+        for answer in self.decided.into_iter().filter_map(|decided| decided.answer) {
+            // A receiver that is gone does not wait for an answer.
+            let _ = answer.send(Err(refusal.clone()));
+        }
+    }
+
     /// Signs every tree that grew and returns the one atomic step, and what to do after it.
+    ///
+    /// # Errors
+    /// An entry could not be appended, or a tree cannot be signed.
     pub(crate) fn finish(mut self) -> Result<(Commit, Sealed, SaltPool), Refusal> {
+        if let Some(refusal) = self.broken() {
+            return Err(refusal);
+        }
         let mut commit = Commit {
             directory: std::mem::take(&mut self.directory),
             forget_fingerprints: self.forget_fingerprints,
@@ -328,7 +360,8 @@ impl<'a> Group<'a> {
         let mut timelines = Vec::with_capacity(self.touched.len());
         let mut entries_count = 0;
         for (id, touched) in std::mem::take(&mut self.touched) {
-            let Some(state) = self.world.timelines.get_mut(&id) else { continue };
+            let state = self.world.timelines.get_mut(&id);
+            let state = state.ok_or_else(|| Refusal::Damaged(format!("timeline `{id}` is gone")))?;
             let next = self.doors.next_signer.as_deref().filter(|_| touched.is_signed_by_next);
             sign(Arc::make_mut(state), &*self.doors.signer, next, &self.options.service_name)?;
             entries_count += touched.entries.len() as u64;
