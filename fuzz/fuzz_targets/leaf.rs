@@ -5,14 +5,14 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use timenav_core::ledger::{Hash, Leaf, LeafError, LeafRecord, SEQ_MAX, sha256};
+use timenav_core::ledger::{Authority, Hash, Leaf, LeafError, LeafRecord, SEQ_MAX, sha256};
 use timenav_fuzz::check_message;
 
 fuzz_target!(|bytes: &[u8]| {
     match LeafRecord::decode(bytes) {
         Ok(record) => {
             assert!(record.seq <= SEQ_MAX);
-            assert_eq!(record.as_leaf().encode(), bytes);
+            assert_eq!(record.encode(), bytes);
             assert_eq!(record.clone().into_owned(), record);
         }
         Err(error) => {
@@ -42,10 +42,12 @@ fn check_written(bytes: &[u8]) {
         subject: piece(),
         payload_hash,
     };
-    let written = leaf.encode();
-    let record = LeafRecord::decode(&written).expect("what is written is read");
-    assert_eq!(record.as_leaf(), leaf);
-    let value: Value = serde_json::from_slice(&written).expect("an entry is JSON");
-    let canonical = serde_json_canonicalizer::to_vec(&value).expect("an entry has a canonical form");
-    assert_eq!(written, canonical);
+    let authority = Authority { key: piece().into(), directory: SEQ_MAX - seq };
+    for (written, expected) in [(leaf.encode(), None), (leaf.encode_v2(&authority), Some(&authority))] {
+        let record = LeafRecord::decode(&written).expect("what is written is read");
+        assert_eq!((record.as_leaf(), record.authority.as_ref()), (leaf, expected));
+        let value: Value = serde_json::from_slice(&written).expect("an entry is JSON");
+        let canonical = serde_json_canonicalizer::to_vec(&value).expect("an entry has a canonical form");
+        assert_eq!(written, canonical);
+    }
 }

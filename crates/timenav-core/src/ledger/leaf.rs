@@ -2,36 +2,30 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::Write as _;
 
-use data_encoding::HEXLOWER;
-
+use super::canonical::{HEX_DIGITS, INTEGER_MAX, Malformed, Scanner, Writer};
 use super::{Hash, parse_decimal, sha256};
 
 #[cfg(test)]
 mod tests;
 
-/// The version that [`Leaf::encode`] writes, as `v`.
+/// The first version of the format, which [`Leaf::encode`] writes as `v`.
 pub const LEAF_VERSION: u64 = 1;
 
-/// The largest `seq`: beyond 2^53 − 1, RFC 8785 has no exact integers.
-pub const SEQ_MAX: u64 = (1 << 53) - 1;
+/// The second version, which [`Leaf::encode_v2`] writes as `v`.
+pub const LEAF_VERSION_2: u64 = 2;
 
-/// An entry with every text empty and without its payload hash and `seq`.
+/// The largest `seq`, and the largest `directory`.
+pub const SEQ_MAX: u64 = INTEGER_MAX;
+
+/// An entry of version 1 with every text empty and without its payload hash and `seq`.
 const BLANK: &str = r#"{"action":"","actor":"","clock_time":"","payload_hash":"","recorded_at":"","seq":,"subject":"","timeline_id":"","v":1}"#;
 
-/// Digits in a hash.
-const HEX_DIGITS: usize = 2 * Hash::BYTES;
+/// What an entry of version 2 has beside it, without its numbers.
+const BLANK_AUTHORITY: &str = r#","directory":,"key":"""#;
 
 /// Digits in [`SEQ_MAX`].
-const SEQ_DIGITS_MAX: usize = 16;
-
-/// How RFC 8785 §3.2.2.2 writes each character below U+0020.
-const CONTROL_ESCAPES: [&str; 32] = [
-    "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007", "\\b", "\\t", "\\n",
-    "\\u000b", "\\f", "\\r", "\\u000e", "\\u000f", "\\u0010", "\\u0011", "\\u0012", "\\u0013", "\\u0014", "\\u0015",
-    "\\u0016", "\\u0017", "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c", "\\u001d", "\\u001e", "\\u001f",
-];
+const INTEGER_DIGITS_MAX: usize = 16;
 
 /// An entry to be written. The hash of its bytes is a leaf of the timeline's tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,18 +67,34 @@ pub struct LeafRecord<'a> {
     pub subject: Cow<'a, str>,
     /// The hash that binds the payload.
     pub payload_hash: Hash,
+    /// By what right it was written; `None` in version 1, which does not tell.
+    pub authority: Option<Authority<'a>>,
+}
+
+/// By what right an entry was written: what version 2 adds.
+///
+/// Who replays the directory's entries up to `directory` knows whether `key` might do it then. Host
+/// times of two ledgers would not say which came first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Authority<'a> {
+    /// The id of the API key or session that asked; empty where there was none.
+    pub key: Cow<'a, str>,
+    /// The version of the directory that the entry was decided against: how many changes of users,
+    /// keys, passwords, sessions and restrictions there had been. At most [`SEQ_MAX`]; never goes
+    /// down within a ledger.
+    pub directory: u64,
 }
 
 /// Why bytes are not an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LeafError {
     /// The bytes say that they are of a version that this code does not know.
-    #[error("the entry has format version {v}, and only {LEAF_VERSION} is known")]
+    #[error("the entry has format version {v}, and only {LEAF_VERSION} and {LEAF_VERSION_2} are known")]
     UnknownFormat {
         /// The version they claim.
         v: u64,
     },
-    /// The bytes are not what [`Leaf::encode`] writes.
+    /// The bytes are not what [`Leaf::encode`] or [`Leaf::encode_v2`] writes.
     #[error("the entry does not have {expected} at byte {offset}")]
     Malformed {
         /// Where reading stopped.
@@ -94,69 +104,61 @@ pub enum LeafError {
     },
 }
 
+impl From<Malformed> for LeafError {
+    fn from(Malformed { offset, expected }: Malformed) -> Self {
+        Self::Malformed { offset, expected }
+    }
+}
+
 impl Leaf<'_> {
-    /// Returns the entry's bytes: RFC 8785 JSON with sorted keys. Allocates once, unless texts
-    /// need escapes.
+    /// Returns the entry's bytes in version 1: RFC 8785 JSON with sorted keys. Allocates once, unless
+    /// texts need escapes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        debug_assert!(self.seq <= SEQ_MAX, "no ledger has 2^53 entries");
+        self.write(None)
+    }
+
+    /// Returns the entry's bytes in version 2, which also tells by what right it was written.
+    /// Allocates once, unless texts need escapes.
+    #[must_use]
+    pub fn encode_v2(&self, authority: &Authority<'_>) -> Vec<u8> {
+        self.write(Some(authority))
+    }
+
+    fn write(&self, authority: Option<&Authority<'_>>) -> Vec<u8> {
+        let mut writer = Writer::with_capacity(self.capacity(authority));
+        writer.raw("{\"action\":\"").escaped(self.action);
+        writer.raw("\",\"actor\":\"").escaped(self.actor);
+        writer.raw("\",\"clock_time\":\"").escaped(self.clock_time);
+        if let Some(Authority { key, directory }) = authority {
+            writer.raw("\",\"directory\":").integer(*directory).raw(",\"key\":\"").escaped(key);
+        }
+        writer.raw("\",\"payload_hash\":\"").hex(&self.payload_hash);
+        writer.raw("\",\"recorded_at\":\"").escaped(self.recorded_at);
+        writer.raw("\",\"seq\":").integer(self.seq);
+        writer.raw(",\"subject\":\"").escaped(self.subject);
+        writer.raw("\",\"timeline_id\":\"").escaped(self.timeline_id);
+        writer.raw(if authority.is_some() { "\",\"v\":2}" } else { "\",\"v\":1}" });
+        writer.into_bytes()
+    }
+
+    fn capacity(&self, authority: Option<&Authority<'_>>) -> usize {
         let texts = [self.action, self.actor, self.clock_time, self.recorded_at, self.subject, self.timeline_id];
         let texts_bytes: usize = texts.iter().map(|text| text.len()).sum();
-        let mut out = Vec::with_capacity(BLANK.len() + HEX_DIGITS + SEQ_DIGITS_MAX + texts_bytes);
-        push_member(&mut out, "{\"action\":\"", self.action);
-        push_member(&mut out, "\",\"actor\":\"", self.actor);
-        push_member(&mut out, "\",\"clock_time\":\"", self.clock_time);
-        out.extend_from_slice(b"\",\"payload_hash\":\"");
-        push_hex(&mut out, &self.payload_hash);
-        push_member(&mut out, "\",\"recorded_at\":\"", self.recorded_at);
-        write!(out, "\",\"seq\":{}", self.seq).expect("a vector takes every byte");
-        push_member(&mut out, ",\"subject\":\"", self.subject);
-        push_member(&mut out, "\",\"timeline_id\":\"", self.timeline_id);
-        out.extend_from_slice(b"\",\"v\":1}");
-        out
-    }
-}
-
-fn push_member(out: &mut Vec<u8>, before: &str, text: &str) {
-    out.extend_from_slice(before.as_bytes());
-    let mut rest = text.as_bytes();
-    while let Some(at) = rest.iter().position(|byte| needs_escape(*byte)) {
-        out.extend_from_slice(&rest[..at]);
-        out.extend_from_slice(escape(rest[at]).unwrap_or_default().as_bytes());
-        rest = &rest[at + 1..];
-    }
-    out.extend_from_slice(rest);
-}
-
-fn push_hex(out: &mut Vec<u8>, hash: &Hash) {
-    let mut digits = [0; HEX_DIGITS];
-    HEXLOWER.encode_mut(hash.as_bytes(), &mut digits);
-    out.extend_from_slice(&digits);
-}
-
-const fn needs_escape(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\'
-}
-
-/// Returns how that character stands in a text, or `None` if it stands there as it is.
-fn escape(byte: u8) -> Option<&'static str> {
-    match byte {
-        b'"' => Some("\\\""),
-        b'\\' => Some("\\\\"),
-        _ => CONTROL_ESCAPES.get(usize::from(byte)).copied(),
+        let more = |authority: &Authority<'_>| BLANK_AUTHORITY.len() + INTEGER_DIGITS_MAX + authority.key.len();
+        BLANK.len() + HEX_DIGITS + INTEGER_DIGITS_MAX + texts_bytes + authority.map_or(0, more)
     }
 }
 
 impl<'a> LeafRecord<'a> {
-    /// Reads an entry. Takes exactly the bytes that [`Leaf::encode`] writes, so that an entry
-    /// has one spelling only.
+    /// Reads an entry of either version. Takes exactly the bytes that [`Leaf::encode`] and
+    /// [`Leaf::encode_v2`] write, so that an entry has one spelling only.
     ///
     /// # Errors
     /// The bytes are of another version, or no entry.
     pub fn decode(bytes: &'a [u8]) -> Result<Self, LeafError> {
-        if let Some(v) = claimed_version(bytes)
-            && v != LEAF_VERSION
-        {
+        let v = claimed_version(bytes).unwrap_or(LEAF_VERSION);
+        if !matches!(v, LEAF_VERSION | LEAF_VERSION_2) {
             return Err(LeafError::UnknownFormat { v });
         }
         let mut scanner = Scanner::new(bytes)?;
@@ -166,22 +168,35 @@ impl<'a> LeafRecord<'a> {
         let actor = scanner.text()?;
         scanner.expect(",\"clock_time\":\"")?;
         let clock_time = scanner.text()?;
+        let authority = (v == LEAF_VERSION_2).then(|| Authority::scan(&mut scanner)).transpose()?;
         scanner.expect(",\"payload_hash\":\"")?;
         let payload_hash = scanner.hash()?;
         scanner.expect(",\"recorded_at\":\"")?;
         let recorded_at = scanner.text()?;
         scanner.expect(",\"seq\":")?;
-        let seq = scanner.seq()?;
+        let seq = scanner.integer()?;
         scanner.expect(",\"subject\":\"")?;
         let subject = scanner.text()?;
         scanner.expect(",\"timeline_id\":\"")?;
         let timeline_id = scanner.text()?;
-        scanner.expect(",\"v\":1}")?;
+        scanner.expect(if authority.is_some() { ",\"v\":2}" } else { ",\"v\":1}" })?;
         scanner.end()?;
-        Ok(Self { timeline_id, seq, recorded_at, clock_time, actor, action, subject, payload_hash })
+        Ok(Self { timeline_id, seq, recorded_at, clock_time, actor, action, subject, payload_hash, authority })
     }
 
-    /// Returns the entry as it would be written.
+    /// Returns the version of the format that the entry is written in.
+    #[must_use]
+    pub const fn version(&self) -> u64 {
+        if self.authority.is_some() { LEAF_VERSION_2 } else { LEAF_VERSION }
+    }
+
+    /// Returns the bytes that the entry was read from.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        self.as_leaf().write(self.authority.as_ref())
+    }
+
+    /// Returns the members that both versions have, as they would be written.
     #[must_use]
     pub fn as_leaf(&self) -> Leaf<'_> {
         Leaf {
@@ -208,7 +223,23 @@ impl<'a> LeafRecord<'a> {
             action: self.action.into_owned().into(),
             subject: self.subject.into_owned().into(),
             payload_hash: self.payload_hash,
+            authority: self.authority.map(Authority::into_owned),
         }
+    }
+}
+
+impl<'a> Authority<'a> {
+    /// Returns it, free of the bytes it was read from.
+    #[must_use]
+    pub fn into_owned(self) -> Authority<'static> {
+        Authority { key: self.key.into_owned().into(), directory: self.directory }
+    }
+
+    fn scan(scanner: &mut Scanner<'a>) -> Result<Self, Malformed> {
+        scanner.expect(",\"directory\":")?;
+        let directory = scanner.integer()?;
+        scanner.expect(",\"key\":\"")?;
+        Ok(Self { key: scanner.text()?, directory })
     }
 }
 
@@ -223,87 +254,6 @@ fn claimed_version(bytes: &[u8]) -> Option<u64> {
         return None;
     }
     parse_decimal(number)
-}
-
-/// Reads an entry from left to right.
-struct Scanner<'a> {
-    rest: &'a str,
-    bytes_total: usize,
-}
-
-impl<'a> Scanner<'a> {
-    fn new(bytes: &'a [u8]) -> Result<Self, LeafError> {
-        let rest = std::str::from_utf8(bytes)
-            .map_err(|error| LeafError::Malformed { offset: error.valid_up_to(), expected: "UTF-8" })?;
-        Ok(Self { rest, bytes_total: bytes.len() })
-    }
-
-    fn malformed(&self, expected: &'static str) -> LeafError {
-        LeafError::Malformed { offset: self.bytes_total - self.rest.len(), expected }
-    }
-
-    fn expect(&mut self, literal: &'static str) -> Result<(), LeafError> {
-        match self.rest.strip_prefix(literal) {
-            Some(rest) => {
-                self.rest = rest;
-                Ok(())
-            }
-            None => Err(self.malformed(literal)),
-        }
-    }
-
-    fn end(&self) -> Result<(), LeafError> {
-        if self.rest.is_empty() { Ok(()) } else { Err(self.malformed("its end")) }
-    }
-
-    /// Reads up to a closing quote, and over it.
-    fn text(&mut self) -> Result<Cow<'a, str>, LeafError> {
-        let mut text = Cow::Borrowed("");
-        loop {
-            let stop = self.rest.bytes().position(needs_escape);
-            let (plain, rest) = self.rest.split_at(stop.unwrap_or(self.rest.len()));
-            // Adding to an empty text borrows.
-            text += plain;
-            self.rest = rest;
-            if let Some(rest) = rest.strip_prefix('"') {
-                self.rest = rest;
-                return Ok(text);
-            }
-            text.to_mut().push(self.escaped()?);
-        }
-    }
-
-    fn escaped(&mut self) -> Result<char, LeafError> {
-        for byte in 0..=b'\\' {
-            if let Some(rest) = escape(byte).and_then(|escape| self.rest.strip_prefix(escape)) {
-                self.rest = rest;
-                return Ok(char::from(byte));
-            }
-        }
-        Err(self.malformed("a closing quote or an escape of RFC 8785"))
-    }
-
-    fn hash(&mut self) -> Result<Hash, LeafError> {
-        let digits = self.rest.get(..HEX_DIGITS);
-        let Some(hash) = digits.and_then(Hash::from_hex) else {
-            return Err(self.malformed("64 lower-case hexadecimal digits"));
-        };
-        self.rest = &self.rest[HEX_DIGITS..];
-        self.expect("\"")?;
-        Ok(hash)
-    }
-
-    fn seq(&mut self) -> Result<u64, LeafError> {
-        let length = self.rest.bytes().take_while(u8::is_ascii_digit).count();
-        let (digits, rest) = self.rest.split_at(length);
-        match parse_decimal(digits) {
-            Some(seq) if seq <= SEQ_MAX => {
-                self.rest = rest;
-                Ok(seq)
-            }
-            Some(_) | None => Err(self.malformed("an integer from 0 to 2^53 - 1")),
-        }
-    }
 }
 
 /// Sixteen random bytes, kept beside a payload and erased with it.

@@ -11,6 +11,7 @@ use std::fmt;
 use data_encoding::{BASE64, HEXLOWER};
 use sha2::{Digest, Sha256};
 
+mod canonical;
 mod checkpoint;
 mod leaf;
 mod merkle;
@@ -21,8 +22,9 @@ mod tile;
 #[cfg(test)]
 mod tests;
 
+pub use canonical::Malformed;
 pub use checkpoint::{Checkpoint, CheckpointError, origin};
-pub use leaf::{LEAF_VERSION, Leaf, LeafError, LeafRecord, SEQ_MAX, Salt, payload_hash};
+pub use leaf::{Authority, LEAF_VERSION, LEAF_VERSION_2, Leaf, LeafError, LeafRecord, SEQ_MAX, Salt, payload_hash};
 pub use merkle::{Frontier, FrontierError, Subtree};
 pub use merkle::{empty_root, fold, leaf_hash, node_hash, tree_root};
 pub use note::{ED25519, NOTE_BYTES_MAX, NOTE_SIGNATURES_MAX};

@@ -5,6 +5,8 @@ use serde_json::Value;
 
 use super::*;
 
+mod version_2;
+
 pub(super) fn ed25519_verify(public: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool {
     UnparsedPublicKey::new(&signature::ED25519, public).verify(message, signature).is_ok()
 }
@@ -56,7 +58,7 @@ fn published() -> Value {
     read_json("test-data/ledger-format-v1.json").expect("the vectors are part of the repository")
 }
 
-fn bytes<const N: usize>(value: &Value) -> [u8; N] {
+pub(super) fn bytes<const N: usize>(value: &Value) -> [u8; N] {
     HEXLOWER.decode(text(value).as_bytes()).unwrap().try_into().unwrap()
 }
 

@@ -68,6 +68,8 @@ pub struct LedgerScan {
     tiles: Option<Vec<Vec<Hash>>>,
     filled: Vec<FilledTile>,
     recorded_at: Option<Instant<Wall>>,
+    /// The version of the directory that the last entry tells of.
+    directory: Option<u64>,
     marks: Vec<Mark>,
     differences: Vec<Difference>,
     has_gap: bool,
@@ -87,6 +89,7 @@ impl LedgerScan {
             tiles: Some(Vec::new()),
             filled: Vec::new(),
             recorded_at: None,
+            directory: None,
             marks,
             differences: Vec::new(),
             has_gap: false,
@@ -179,6 +182,7 @@ impl LedgerScan {
         };
         self.check_place(&record, position);
         self.check_time(&record, position);
+        self.check_authority(&record, position);
         if !entry.is_erased() {
             self.check_payload(&record, &entry);
         }
@@ -237,6 +241,20 @@ impl LedgerScan {
             self.findings.add(FindingKind::HostTimeWentDown, Some(position), evidence);
         }
         self.recorded_at = Some(recorded_at);
+    }
+
+    fn check_authority(&mut self, record: &LeafRecord<'_>, position: u64) {
+        let directory = record.authority.as_ref().map(|authority| authority.directory);
+        if let Some(before) = self.directory.filter(|before| directory < Some(*before)) {
+            let evidence = match directory {
+                Some(found) => {
+                    format!("the entry tells of version {found} of the directory, and the one before it of {before}")
+                }
+                None => "the entry is of version 1, and the one before it of version 2".to_owned(),
+            };
+            self.findings.add(FindingKind::LeafMismatch, Some(position), evidence);
+        }
+        self.directory = directory.max(self.directory);
     }
 
     fn check_payload(&mut self, record: &LeafRecord<'_>, entry: &EntryBytes<'_>) {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::ledger::{Checkpoint, Leaf, Salt, TrustedKeys, VerifierKey, payload_hash};
+use crate::ledger::{Authority, Checkpoint, Leaf, LeafRecord, Salt, TrustedKeys, VerifierKey, payload_hash};
 
 const TIMELINE: &str = "main";
 
@@ -235,4 +235,24 @@ fn times_have_one_spelling_in_entries() {
     ] {
         assert_eq!((with_times(wrong, right), with_times(right, wrong)), (1, 1), "{wrong}");
     }
+}
+
+#[test]
+fn the_version_of_the_directory_never_goes_down() {
+    let scanned = |directories: &[Option<u64>]| {
+        let mut scan = LedgerScan::new(TIMELINE, Vec::new());
+        for (position, (entry, directory)) in (0..).zip(kept(9).iter().zip(directories)) {
+            let Kept { leaf, salt, payload } = entry;
+            let record = LeafRecord::decode(leaf).unwrap();
+            let authority = directory.map(|directory| Authority { key: "key_1".into(), directory });
+            let leaf = LeafRecord { authority, ..record }.encode();
+            scan.entry(EntryBytes { position, leaf: &leaf, salt, payload });
+        }
+        let findings = scan.into_findings().into_sorted(&[]);
+        findings.into_iter().map(|finding| (finding.kind, finding.position)).collect::<Vec<_>>()
+    };
+    let mismatch = |position| (FindingKind::LeafMismatch, Some(position));
+    assert_eq!(scanned(&[None, None, Some(0), Some(3), Some(3), Some(9)]), []);
+    assert_eq!(scanned(&[Some(3), Some(2), Some(3)]), [mismatch(1)]);
+    assert_eq!(scanned(&[None, Some(0), None, Some(0), None]), [mismatch(2), mismatch(4)]);
 }

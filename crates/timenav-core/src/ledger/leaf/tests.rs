@@ -65,18 +65,53 @@ fn the_largest_seq_is_exact() {
 
 #[test]
 fn encoding_allocates_once() {
-    let bytes = Leaf { seq: SEQ_MAX, ..EXAMPLE }.encode();
-    assert_eq!(bytes.len(), bytes.capacity());
+    let leaf = Leaf { seq: SEQ_MAX, ..EXAMPLE };
+    let authority = Authority { key: "key_1".into(), directory: SEQ_MAX };
+    for bytes in [leaf.encode(), leaf.encode_v2(&authority)] {
+        assert_eq!(bytes.len(), bytes.capacity());
+    }
 }
 
 #[test]
 fn another_version_is_named() {
-    for v in [0, 2, 10, u64::MAX] {
+    for v in [0, 3, 10, u64::MAX] {
         let entry = example_with("\"v\":1}", &format!("\"v\":{v}}}"));
         assert_eq!(LeafRecord::decode(&entry), Err(LeafError::UnknownFormat { v }));
     }
-    let later = br#"{"unheard":"of","v":2}"#;
-    assert_eq!(LeafRecord::decode(later), Err(LeafError::UnknownFormat { v: 2 }));
+    let later = br#"{"unheard":"of","v":3}"#;
+    assert_eq!(LeafRecord::decode(later), Err(LeafError::UnknownFormat { v: 3 }));
+}
+
+#[test]
+fn one_version_does_not_pass_for_the_other() {
+    let first = EXAMPLE.encode();
+    let second = EXAMPLE.encode_v2(&Authority { key: "key_1".into(), directory: 12 });
+    for (bytes, old, new) in [(first, "\"v\":1}", "\"v\":2}"), (second, "\"v\":2}", "\"v\":1}")] {
+        let entry = String::from_utf8(bytes).unwrap().replace(old, new);
+        assert!(matches!(LeafRecord::decode(entry.as_bytes()), Err(LeafError::Malformed { .. })), "{entry}");
+    }
+}
+
+#[test]
+fn the_members_of_version_2_stand_where_rfc_8785_sorts_them() {
+    let written = EXAMPLE.encode_v2(&Authority { key: "key_\"1\"".into(), directory: SEQ_MAX });
+    let mut value: serde_json::Value = serde_json::from_slice(&EXAMPLE.encode()).unwrap();
+    value["v"] = json!(LEAF_VERSION_2);
+    value["key"] = json!("key_\"1\"");
+    value["directory"] = json!(SEQ_MAX);
+    assert_eq!(written, serde_json_canonicalizer::to_vec(&value).unwrap());
+    for (old, new) in [
+        ("\"directory\":9007199254740991,", ""),
+        ("\"directory\":9", "\"directory\":09"),
+        (":9007199254740991,", ":9007199254740992,"),
+        ("\"directory\"", "\"key\":\"\",\"directory\""),
+        (",\"key\":\"key_\\\"1\\\"\"", ""),
+    ] {
+        let entry = std::str::from_utf8(&written).unwrap();
+        assert!(entry.contains(old), "{entry} has no {old}");
+        let found = entry.replace(old, new);
+        assert!(matches!(LeafRecord::decode(found.as_bytes()), Err(LeafError::Malformed { .. })), "{found}");
+    }
 }
 
 #[test]
@@ -156,6 +191,29 @@ proptest! {
         prop_assert_eq!(&bytes, &canonical(&leaf));
         let record = LeafRecord::decode(&bytes).unwrap();
         prop_assert_eq!(record.as_leaf(), leaf);
+        prop_assert_eq!((record.version(), record.encode()), (LEAF_VERSION, bytes.clone()));
+    }
+
+    #[test]
+    fn entries_of_version_2_are_canonical_json_and_read_back(
+        texts in prop::array::uniform7(any_text()),
+        numbers in prop::array::uniform2(0..=SEQ_MAX),
+        hash in any::<[u8; 32]>(),
+    ) {
+        let [timeline_id, recorded_at, clock_time, actor, action, subject, key] = &texts;
+        let [seq, directory] = numbers;
+        let payload_hash = Hash::from_bytes(hash);
+        let leaf = Leaf {
+            timeline_id, seq, recorded_at, clock_time, actor, action, subject, payload_hash,
+        };
+        let bytes = leaf.encode_v2(&Authority { key: key.into(), directory });
+        let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        prop_assert_eq!(&bytes, &serde_json_canonicalizer::to_vec(&value).unwrap());
+        let record = LeafRecord::decode(&bytes).unwrap().into_owned();
+        prop_assert_eq!(record.as_leaf(), leaf);
+        prop_assert_eq!((record.version(), record.encode()), (LEAF_VERSION_2, bytes.clone()));
+        let authority = record.authority.unwrap();
+        prop_assert_eq!((authority.key.as_ref(), authority.directory), (key.as_str(), directory));
     }
 
     #[test]
@@ -164,14 +222,17 @@ proptest! {
         at in any::<prop::sample::Index>(),
         splice in prop_oneof![any::<Vec<u8>>(), any_text().prop_map(String::into_bytes)],
         removed in 0..4usize,
+        is_second in any::<bool>(),
     ) {
         let [action, subject] = &texts;
-        let mut bytes = Leaf { action, subject, ..EXAMPLE }.encode();
+        let leaf = Leaf { action, subject, ..EXAMPLE };
+        let authority = Authority { key: "key_1".into(), directory: 12 };
+        let mut bytes = if is_second { leaf.encode_v2(&authority) } else { leaf.encode() };
         let at = at.index(bytes.len());
         let end = bytes.len().min(at + removed);
         bytes.splice(at..end, splice);
         if let Ok(record) = LeafRecord::decode(&bytes) {
-            prop_assert_eq!(record.as_leaf().encode(), bytes);
+            prop_assert_eq!(record.encode(), bytes);
         }
     }
 

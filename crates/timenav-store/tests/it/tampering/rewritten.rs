@@ -176,7 +176,7 @@ async fn t30_another_version_of_the_format() {
     let house = lived_in().await;
     let size = recompute(&house, |connection| {
         let (leaf, salt, payload) = row(connection, MAIN, 20);
-        let text = String::from_utf8(leaf).unwrap().replace("\"v\":1}", "\"v\":2}");
+        let text = String::from_utf8(leaf).unwrap().replace("\"v\":1}", "\"v\":3}");
         put(connection, MAIN, 20, &(text.into_bytes(), salt, payload));
     })
     .size();

@@ -1,0 +1,266 @@
+//! Canonical JSON (RFC 8785) of the few shapes that are hashed here: written from left to right, and
+//! read back in that one spelling.
+
+use std::borrow::Cow;
+use std::io::Write as _;
+
+use data_encoding::HEXLOWER;
+
+use super::{Hash, parse_decimal};
+use crate::time::{Instant, parse_timestamp};
+
+#[cfg(test)]
+mod tests;
+
+/// The largest whole number: beyond 2^53 − 1, RFC 8785 has no exact integers.
+pub(crate) const INTEGER_MAX: u64 = (1 << 53) - 1;
+
+/// Digits in a hash.
+pub(super) const HEX_DIGITS: usize = 2 * Hash::BYTES;
+
+/// How RFC 8785 §3.2.2.2 writes each character below U+0020.
+const CONTROL_ESCAPES: [&str; 32] = [
+    "\\u0000", "\\u0001", "\\u0002", "\\u0003", "\\u0004", "\\u0005", "\\u0006", "\\u0007", "\\b", "\\t", "\\n",
+    "\\u000b", "\\f", "\\r", "\\u000e", "\\u000f", "\\u0010", "\\u0011", "\\u0012", "\\u0013", "\\u0014", "\\u0015",
+    "\\u0016", "\\u0017", "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c", "\\u001d", "\\u001e", "\\u001f",
+];
+
+/// Why bytes are not the canonical JSON that stands there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the bytes do not have {expected} at byte {offset}")]
+pub struct Malformed {
+    /// Where reading stopped, in bytes.
+    pub offset: usize,
+    /// What should stand there.
+    pub expected: &'static str,
+}
+
+/// Writes JSON from left to right. The caller names the members in the order of RFC 8785 §3.2.3.
+#[derive(Default)]
+pub(crate) struct Writer {
+    out: Vec<u8>,
+}
+
+impl Writer {
+    pub(super) fn with_capacity(bytes: usize) -> Self {
+        Self { out: Vec::with_capacity(bytes) }
+    }
+
+    /// Writes JSON as it is.
+    pub(super) fn raw(&mut self, json: &str) -> &mut Self {
+        self.out.extend_from_slice(json.as_bytes());
+        self
+    }
+
+    /// Writes what stands between the quotes of a text.
+    pub(super) fn escaped(&mut self, text: &str) -> &mut Self {
+        let mut rest = text.as_bytes();
+        while let Some(at) = rest.iter().position(|byte| needs_escape(*byte)) {
+            self.out.extend_from_slice(&rest[..at]);
+            self.out.extend_from_slice(escape(rest[at]).unwrap_or_default().as_bytes());
+            rest = &rest[at + 1..];
+        }
+        self.out.extend_from_slice(rest);
+        self
+    }
+
+    /// Writes a text with its quotes.
+    pub(super) fn text(&mut self, text: &str) -> &mut Self {
+        self.raw("\"").escaped(text).raw("\"")
+    }
+
+    /// Writes a text, or `null`.
+    pub(super) fn text_or_null(&mut self, text: Option<&str>) -> &mut Self {
+        match text {
+            Some(text) => self.text(text),
+            None => self.raw("null"),
+        }
+    }
+
+    /// Writes the digits of a hash, without quotes.
+    pub(super) fn hex(&mut self, hash: &Hash) -> &mut Self {
+        let mut digits = [0; HEX_DIGITS];
+        HEXLOWER.encode_mut(hash.as_bytes(), &mut digits);
+        self.out.extend_from_slice(&digits);
+        self
+    }
+
+    /// Writes a hash as a text.
+    pub(super) fn hash(&mut self, hash: &Hash) -> &mut Self {
+        self.raw("\"").hex(hash).raw("\"")
+    }
+
+    /// Writes a whole number, which is at most [`INTEGER_MAX`].
+    pub(super) fn integer(&mut self, number: u64) -> &mut Self {
+        debug_assert!(number <= INTEGER_MAX, "JSON has no exact integers beyond 2^53");
+        write!(self.out, "{number}").expect("a vector takes every byte");
+        self
+    }
+
+    /// Writes an instant as a text.
+    pub(super) fn instant<S>(&mut self, at: Instant<S>) -> &mut Self {
+        write!(self.out, "\"{at}\"").expect("a vector takes every byte");
+        self
+    }
+
+    /// Writes `true` or `false`.
+    pub(super) fn boolean(&mut self, is_so: bool) -> &mut Self {
+        self.raw(if is_so { "true" } else { "false" })
+    }
+
+    /// Writes an array, each item as `write` does.
+    pub(super) fn array<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut write: impl FnMut(&mut Self, T),
+    ) -> &mut Self {
+        self.raw("[");
+        for (number, item) in items.into_iter().enumerate() {
+            if number > 0 {
+                self.raw(",");
+            }
+            write(self, item);
+        }
+        self.raw("]")
+    }
+
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.out
+    }
+}
+
+const fn needs_escape(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
+}
+
+/// Returns how that character stands in a text, or `None` if it stands there as it is.
+fn escape(byte: u8) -> Option<&'static str> {
+    match byte {
+        b'"' => Some("\\\""),
+        b'\\' => Some("\\\\"),
+        _ => CONTROL_ESCAPES.get(usize::from(byte)).copied(),
+    }
+}
+
+/// Reads JSON from left to right, in the spelling that [`Writer`] has.
+pub(crate) struct Scanner<'a> {
+    rest: &'a str,
+    bytes_total: usize,
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let rest =
+            std::str::from_utf8(bytes).map_err(|error| Malformed { offset: error.valid_up_to(), expected: "UTF-8" })?;
+        Ok(Self { rest, bytes_total: bytes.len() })
+    }
+
+    pub(super) const fn malformed(&self, expected: &'static str) -> Malformed {
+        Malformed { offset: self.bytes_total - self.rest.len(), expected }
+    }
+
+    /// Returns what is not read yet.
+    pub(super) const fn rest(&self) -> &'a str {
+        self.rest
+    }
+
+    /// Reads a literal if it stands here, and says whether it does.
+    pub(super) fn skip(&mut self, literal: &str) -> bool {
+        let rest = self.rest.strip_prefix(literal);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    pub(super) fn expect(&mut self, literal: &'static str) -> Result<(), Malformed> {
+        if self.skip(literal) { Ok(()) } else { Err(self.malformed(literal)) }
+    }
+
+    pub(super) fn end(&self) -> Result<(), Malformed> {
+        if self.rest.is_empty() { Ok(()) } else { Err(self.malformed("its end")) }
+    }
+
+    /// Reads up to a closing quote, and over it. The opening one has been read.
+    pub(super) fn text(&mut self) -> Result<Cow<'a, str>, Malformed> {
+        let mut text = Cow::Borrowed("");
+        loop {
+            let stop = self.rest.bytes().position(needs_escape);
+            let (plain, rest) = self.rest.split_at(stop.unwrap_or(self.rest.len()));
+            // Adding to an empty text borrows.
+            text += plain;
+            self.rest = rest;
+            if let Some(rest) = rest.strip_prefix('"') {
+                self.rest = rest;
+                return Ok(text);
+            }
+            text.to_mut().push(self.escaped()?);
+        }
+    }
+
+    fn escaped(&mut self) -> Result<char, Malformed> {
+        for byte in 0..=b'\\' {
+            if let Some(rest) = escape(byte).and_then(|escape| self.rest.strip_prefix(escape)) {
+                self.rest = rest;
+                return Ok(char::from(byte));
+            }
+        }
+        Err(self.malformed("a closing quote or an escape of RFC 8785"))
+    }
+
+    /// Reads a text with its quotes, or `null`.
+    pub(super) fn text_or_null(&mut self) -> Result<Option<Cow<'a, str>>, Malformed> {
+        if self.skip("null") {
+            return Ok(None);
+        }
+        self.expect("\"")?;
+        self.text().map(Some)
+    }
+
+    /// Reads a hash and its closing quote.
+    pub(super) fn hash(&mut self) -> Result<Hash, Malformed> {
+        let digits = self.rest.get(..HEX_DIGITS);
+        let Some(hash) = digits.and_then(Hash::from_hex) else {
+            return Err(self.malformed("64 lower-case hexadecimal digits"));
+        };
+        self.rest = &self.rest[HEX_DIGITS..];
+        self.expect("\"")?;
+        Ok(hash)
+    }
+
+    pub(super) fn integer(&mut self) -> Result<u64, Malformed> {
+        let length = self.rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (digits, rest) = self.rest.split_at(length);
+        match parse_decimal(digits) {
+            Some(number) if number <= INTEGER_MAX => {
+                self.rest = rest;
+                Ok(number)
+            }
+            Some(_) | None => Err(self.malformed("an integer from 0 to 2^53 - 1")),
+        }
+    }
+
+    /// Reads an instant in the one spelling that entries have, and its closing quote. Callers of the
+    /// service may write others, such as the second 60 of a leap second.
+    pub(super) fn instant<S>(&mut self) -> Result<Instant<S>, Malformed> {
+        let wrong = self.malformed("a timestamp as entries write it");
+        let text = self.text()?;
+        parse_timestamp(&text).ok().filter(|at: &Instant<S>| at.to_string() == *text).ok_or(wrong)
+    }
+
+    /// Reads an array up to its end. `read` reads one item; the opening bracket has been read.
+    pub(super) fn array<T, E: From<Malformed>>(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Result<T, E>,
+    ) -> Result<Vec<T>, E> {
+        let mut items = Vec::new();
+        if self.skip("]") {
+            return Ok(items);
+        }
+        loop {
+            items.push(read(self)?);
+            if !self.skip(",") {
+                self.expect("]")?;
+                return Ok(items);
+            }
+        }
+    }
+}
