@@ -90,6 +90,11 @@ impl Writer {
         self.raw("\"").hex(hash).raw("\"")
     }
 
+    /// Writes bytes as a text of hexadecimal digits.
+    pub(super) fn hex_text(&mut self, bytes: &[u8]) -> &mut Self {
+        self.raw("\"").raw(&HEXLOWER.encode(bytes)).raw("\"")
+    }
+
     /// Writes a whole number, which is at most [`INTEGER_MAX`].
     pub(super) fn integer(&mut self, number: u64) -> &mut Self {
         debug_assert!(number <= INTEGER_MAX, "JSON has no exact integers beyond 2^53");
@@ -159,11 +164,6 @@ impl<'a> Scanner<'a> {
         Malformed { offset: self.bytes_total - self.rest.len(), expected }
     }
 
-    /// Returns what is not read yet.
-    pub(super) const fn rest(&self) -> &'a str {
-        self.rest
-    }
-
     /// Reads a literal if it stands here, and says whether it does.
     pub(super) fn skip(&mut self, literal: &str) -> bool {
         let rest = self.rest.strip_prefix(literal);
@@ -224,6 +224,18 @@ impl<'a> Scanner<'a> {
         self.rest = &self.rest[HEX_DIGITS..];
         self.expect("\"")?;
         Ok(hash)
+    }
+
+    /// Reads so many bytes in hexadecimal digits, and the closing quote.
+    pub(super) fn hex_text<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let digits = self.rest.get(..2 * N).map(str::as_bytes);
+        let bytes = digits.and_then(|digits| HEXLOWER.decode(digits).ok()?.try_into().ok());
+        let Some(bytes) = bytes else {
+            return Err(self.malformed("bytes in lower-case hexadecimal digits"));
+        };
+        self.rest = &self.rest[2 * N..];
+        self.expect("\"")?;
+        Ok(bytes)
     }
 
     pub(super) fn integer(&mut self) -> Result<u64, Malformed> {

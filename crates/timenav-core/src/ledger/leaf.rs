@@ -1,10 +1,9 @@
-//! The bytes of an entry, and the hash that stands in them for its payload.
+//! The bytes of an entry.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use super::canonical::{HEX_DIGITS, INTEGER_MAX, Malformed, Scanner, Writer};
-use super::{Hash, parse_decimal, sha256};
+use super::{Hash, parse_decimal};
 
 #[cfg(test)]
 mod tests;
@@ -44,7 +43,7 @@ pub struct Leaf<'a> {
     pub action: &'a str,
     /// What it was done to.
     pub subject: &'a str,
-    /// What [`payload_hash`] returned for the payload.
+    /// What [`payload_hash`](super::payload_hash) returned for the payload.
     pub payload_hash: Hash,
 }
 
@@ -254,40 +253,4 @@ fn claimed_version(bytes: &[u8]) -> Option<u64> {
         return None;
     }
     parse_decimal(number)
-}
-
-/// Sixteen random bytes, kept beside a payload and erased with it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Salt([u8; 16]);
-
-impl Salt {
-    /// Length in bytes.
-    pub const BYTES: usize = 16;
-
-    /// Returns the salt with those bytes. They must be fresh from a secure random source.
-    #[must_use]
-    pub const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
-        Self(bytes)
-    }
-
-    /// Returns the bytes.
-    #[must_use]
-    pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Salt {
-    // A salt in a log would outlive its erasure, and let an erased payload be guessed.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Salt(..)")
-    }
-}
-
-/// Returns SHA-256(salt ‖ payload): what an entry says of its payload.
-///
-/// Without the salt, the hash of an erased payload does not help to guess it.
-#[must_use]
-pub fn payload_hash(salt: &Salt, payload: &[u8]) -> Hash {
-    sha256(&[salt.as_bytes(), payload])
 }

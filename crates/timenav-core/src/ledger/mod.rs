@@ -17,6 +17,8 @@ mod leaf;
 mod merkle;
 mod note;
 mod proof;
+mod reads;
+mod salt;
 mod tile;
 
 #[cfg(test)]
@@ -24,7 +26,7 @@ mod tests;
 
 pub use canonical::Malformed;
 pub use checkpoint::{Checkpoint, CheckpointError, origin};
-pub use leaf::{Authority, LEAF_VERSION, LEAF_VERSION_2, Leaf, LeafError, LeafRecord, SEQ_MAX, Salt, payload_hash};
+pub use leaf::{Authority, LEAF_VERSION, LEAF_VERSION_2, Leaf, LeafError, LeafRecord, SEQ_MAX};
 pub use merkle::{Frontier, FrontierError, Subtree};
 pub use merkle::{empty_root, fold, leaf_hash, node_hash, tree_root};
 pub use note::{ED25519, NOTE_BYTES_MAX, NOTE_SIGNATURES_MAX};
@@ -32,6 +34,10 @@ pub use note::{Note, NoteError, NoteKeyId, NoteSignature, SignerKey, TrustedKeys
 pub use proof::{PROOF_HASHES_MAX, ProofError, ProofNode, TlogProof, TlogProofError};
 pub use proof::{consistency_nodes, inclusion_nodes, root_node};
 pub use proof::{verify_consistency, verify_inclusion};
+pub use reads::{KeptReads, READ_PARAMETERS_BYTES_MAX, READS_MAX, READS_OPENED_BYTES_MAX, READS_PAYLOAD_BYTES_MAX};
+pub use reads::{READS_ACTION, Read, ReadParameters, ReadProof, ReadProofError, ReadsDraft, ReadsEntry, ReadsError};
+pub use reads::{ReadsFull, rebuilt_leaf};
+pub use salt::{Salt, payload_hash};
 pub use tile::{TILE_HEIGHT, TILE_WIDTH, TileError, TileId, TilePath};
 pub use tile::{index_path, parse_index_path, tile_of};
 

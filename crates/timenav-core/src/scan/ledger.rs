@@ -2,7 +2,8 @@
 
 use super::{FindingKind, Findings};
 use crate::ledger::{
-    Checkpoint, Frontier, Hash, LeafError, LeafRecord, Salt, TILE_HEIGHT, TILE_WIDTH, TileId, leaf_hash, payload_hash,
+    Checkpoint, Frontier, Hash, KeptReads, LeafError, LeafRecord, ReadsEntry, Salt, TILE_HEIGHT, TILE_WIDTH, TileId,
+    leaf_hash, payload_hash,
 };
 use crate::time::{Instant, Virtual, Wall, parse_timestamp};
 
@@ -258,17 +259,15 @@ impl LedgerScan {
     }
 
     fn check_payload(&mut self, record: &LeafRecord<'_>, entry: &EntryBytes<'_>) {
-        let salt = entry.salt.try_into().ok().map(Salt::from_bytes);
-        let found = salt.map(|salt| payload_hash(&salt, entry.payload));
-        if found == Some(record.payload_hash) {
-            self.payloads_count += 1;
-            return;
-        }
-        let evidence = match found {
-            Some(found) => format!("the payload hashes to {found:?}, and the entry says {:?}", record.payload_hash),
-            None => format!("the salt has {} bytes instead of {}", entry.salt.len(), Salt::BYTES),
+        let found = match payload_hash_of(record, entry) {
+            Ok(found) if found == record.payload_hash => {
+                self.payloads_count += 1;
+                return;
+            }
+            Ok(found) => format!("the payload hashes to {found:?}, and the entry says {:?}", record.payload_hash),
+            Err(evidence) => evidence,
         };
-        self.findings.add(FindingKind::PayloadMismatch, Some(entry.position), evidence);
+        self.findings.add(FindingKind::PayloadMismatch, Some(entry.position), found);
     }
 
     /// Returns the tiles that were filled since the last call, to be compared with those kept.
@@ -461,6 +460,17 @@ pub fn compare_checkpoints(
         }
     }
     (findings, good)
+}
+
+/// Returns the hash that stands for a payload in its entry, or why it has none.
+fn payload_hash_of(record: &LeafRecord<'_>, entry: &EntryBytes<'_>) -> Result<Hash, String> {
+    if ReadsEntry::of(record).is_some() {
+        let reads = KeptReads::parse(entry.salt, entry.payload);
+        return reads.map(|reads| reads.root()).map_err(|error| error.to_string());
+    }
+    let salt = entry.salt.try_into().map(Salt::from_bytes);
+    let salt = salt.map_err(|_| format!("the salt has {} bytes instead of {}", entry.salt.len(), Salt::BYTES))?;
+    Ok(payload_hash(&salt, entry.payload))
 }
 
 /// Reads a time in the one spelling that entries have. Callers may write others, such as the

@@ -1,5 +1,6 @@
 use super::*;
 use crate::ledger::{Authority, Checkpoint, Leaf, LeafRecord, Salt, TrustedKeys, VerifierKey, payload_hash};
+use crate::ledger::{KeptReads, Read, ReadParameters, ReadsDraft, ReadsEntry};
 
 const TIMELINE: &str = "main";
 
@@ -255,4 +256,37 @@ fn the_version_of_the_directory_never_goes_down() {
     assert_eq!(scanned(&[None, None, Some(0), Some(3), Some(3), Some(9)]), []);
     assert_eq!(scanned(&[Some(3), Some(2), Some(3)]), [mismatch(1)]);
     assert_eq!(scanned(&[None, Some(0), None, Some(0), None]), [mismatch(2), mismatch(4)]);
+}
+
+#[test]
+fn reads_are_compared_with_their_root() {
+    let salt = Salt::from_bytes([7; 16]);
+    let read = |user: &'static str| Read {
+        action: "clock".into(),
+        clock_time: crate::time::Instant::EPOCH,
+        host_time: crate::time::Instant::EPOCH,
+        key: "key_1".into(),
+        parameters: ReadParameters::of(""),
+        user: user.into(),
+    };
+    let mut draft = ReadsDraft::new(salt);
+    for user in ["ada", "bob"] {
+        draft.push(&read(user)).unwrap();
+    }
+    let (payload, payload_hash) = draft.finish();
+    let (recorded_at, clock_time) = (crate::time::Instant::EPOCH, crate::time::Instant::EPOCH);
+    let leaf = ReadsEntry { recorded_at, clock_time, payload_hash, directory: 1 }.leaf(TIMELINE, 0);
+    let opened = KeptReads::parse(salt.as_bytes(), &payload).unwrap().without(|_, read| read.user == "bob");
+    let scanned = |salt: &[u8], payload: &[u8]| {
+        let mut scan = LedgerScan::new(TIMELINE, Vec::new());
+        scan.entry(EntryBytes { position: 0, leaf: &leaf, salt, payload });
+        (scan.payloads_count(), scan.into_findings().has(FindingKind::PayloadMismatch))
+    };
+    assert_eq!(scanned(salt.as_bytes(), &payload), (1, false));
+    assert_eq!(scanned(&[], &opened), (1, false));
+    assert_eq!(scanned(&[], &[]), (0, false));
+    let changed = String::from_utf8(payload).unwrap().replace("ada", "eve");
+    assert_eq!(scanned(salt.as_bytes(), changed.as_bytes()), (0, true));
+    assert_eq!(scanned(&[1; 16], changed.as_bytes()), (0, true));
+    assert_eq!(scanned(&[], changed.as_bytes()), (0, true));
 }

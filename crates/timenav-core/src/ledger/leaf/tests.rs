@@ -170,11 +170,6 @@ fn every_flipped_bit_changes_the_entry_or_ends_it() {
     }
 }
 
-#[test]
-fn a_salt_is_not_shown() {
-    assert_eq!(format!("{:?}", Salt::from_bytes([7; 16])), "Salt(..)");
-}
-
 proptest! {
     #[test]
     fn entries_are_canonical_json_and_read_back(

@@ -1,0 +1,191 @@
+//! The reads of a while, together in one entry.
+//!
+//! Its payload hash is the root of a tree over the reads, each with a salt of its own, so that one of
+//! them can be shown to somebody, or erased, without the others.
+
+use std::borrow::Cow;
+
+use super::canonical::{Malformed, Scanner, Writer};
+use super::{Hash, Salt, sha256};
+use crate::time::{Instant, Virtual, Wall};
+
+mod draft;
+mod entry;
+mod kept;
+mod shown;
+
+#[cfg(test)]
+mod tests;
+
+pub use draft::{ReadsDraft, ReadsFull};
+pub use entry::{ReadsEntry, rebuilt_leaf};
+pub use kept::{KeptReads, ReadsError};
+pub use shown::{ReadProof, ReadProofError};
+
+/// The action of an entry that tells of reads. Its actor, subject and key are empty: each read names
+/// its own.
+pub const READS_ACTION: &str = "reads";
+
+/// Most reads in one entry.
+pub const READS_MAX: usize = 512;
+
+/// Longest payload of an entry of reads as it is written, in bytes.
+pub const READS_PAYLOAD_BYTES_MAX: usize = 64 * 1024;
+
+/// Longest payload after reads were erased from it, in bytes: a salt stands beside each that is left.
+pub const READS_OPENED_BYTES_MAX: usize = READS_PAYLOAD_BYTES_MAX + READS_MAX * OPENED_BYTES;
+
+/// Longest parameters of a read that are kept whole, and as much of the beginning of longer ones, in bytes.
+pub const READ_PARAMETERS_BYTES_MAX: usize = 256;
+
+/// What stands around a read once others were erased: `{"read":`, `,"salt":"`, 32 digits and `"}`.
+const OPENED_BYTES: usize = 8 + 9 + 2 * Salt::BYTES + 2;
+
+/// One successful read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read<'a> {
+    /// What was read: `clock`, `monitor_events`.
+    pub action: Cow<'a, str>,
+    /// What the timeline's clock showed.
+    pub clock_time: Instant<Virtual>,
+    /// When, by the host.
+    pub host_time: Instant<Wall>,
+    /// The id of the API key or session that asked.
+    pub key: Cow<'a, str>,
+    /// What was asked for.
+    pub parameters: ReadParameters<'a>,
+    /// Who asked.
+    pub user: Cow<'a, str>,
+}
+
+/// What is kept of the parameters of a read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadParameters<'a> {
+    /// All of them: at most [`READ_PARAMETERS_BYTES_MAX`] bytes.
+    Whole(Cow<'a, str>),
+    /// The beginning of longer ones, and what it takes to show what the rest was.
+    Cut {
+        /// The beginning: as many whole characters as fit into [`READ_PARAMETERS_BYTES_MAX`] bytes.
+        begin: Cow<'a, str>,
+        /// How long they are, in bytes.
+        bytes: u64,
+        /// SHA-256 of all of them.
+        sha256: Hash,
+    },
+}
+
+impl<'a> ReadParameters<'a> {
+    /// Returns what is kept of these parameters, which are text (of JSON, in practice).
+    #[must_use]
+    pub fn of(text: &'a str) -> Self {
+        if text.len() <= READ_PARAMETERS_BYTES_MAX {
+            return Self::Whole(text.into());
+        }
+        let begin = &text[..text.floor_char_boundary(READ_PARAMETERS_BYTES_MAX)];
+        Self::Cut { begin: begin.into(), bytes: text.len() as u64, sha256: sha256(&[text.as_bytes()]) }
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        match self {
+            Self::Whole(text) => writer.text(text),
+            Self::Cut { begin, bytes, sha256 } => {
+                writer.text(begin).raw(",\"parameters_bytes\":").integer(*bytes);
+                writer.raw(",\"parameters_sha256\":").hash(sha256)
+            }
+        };
+    }
+
+    fn scan(scanner: &mut Scanner<'a>) -> Result<Self, Malformed> {
+        scanner.expect("\"")?;
+        let kept = scanner.text()?;
+        let wrong = scanner.malformed("parameters as they are cut");
+        if !scanner.skip(",\"parameters_bytes\":") {
+            return if kept.len() <= READ_PARAMETERS_BYTES_MAX { Ok(Self::Whole(kept)) } else { Err(wrong) };
+        }
+        let bytes = scanner.integer()?;
+        scanner.expect(",\"parameters_sha256\":\"")?;
+        let sha256 = scanner.hash()?;
+        // The character that did not fit has four bytes at most.
+        let is_cut = (READ_PARAMETERS_BYTES_MAX - 3..=READ_PARAMETERS_BYTES_MAX).contains(&kept.len());
+        if is_cut && bytes > READ_PARAMETERS_BYTES_MAX as u64 {
+            Ok(Self::Cut { begin: kept, bytes, sha256 })
+        } else {
+            Err(wrong)
+        }
+    }
+
+    fn into_owned(self) -> ReadParameters<'static> {
+        match self {
+            Self::Whole(text) => ReadParameters::Whole(text.into_owned().into()),
+            Self::Cut { begin, bytes, sha256 } => {
+                ReadParameters::Cut { begin: begin.into_owned().into(), bytes, sha256 }
+            }
+        }
+    }
+}
+
+impl<'a> Read<'a> {
+    /// Returns the bytes that are hashed: RFC 8785 JSON with sorted keys.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        self.write(&mut writer);
+        writer.into_bytes()
+    }
+
+    /// Reads what [`Read::encode`] writes, and nothing else.
+    ///
+    /// # Errors
+    /// The bytes are written otherwise, or keep more of the parameters than they may.
+    pub fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let mut scanner = Scanner::new(bytes)?;
+        let read = Self::scan(&mut scanner)?;
+        scanner.end()?;
+        Ok(read)
+    }
+
+    /// Returns the read, free of the bytes it was read from.
+    #[must_use]
+    pub fn into_owned(self) -> Read<'static> {
+        Read {
+            action: self.action.into_owned().into(),
+            clock_time: self.clock_time,
+            host_time: self.host_time,
+            key: self.key.into_owned().into(),
+            parameters: self.parameters.into_owned(),
+            user: self.user.into_owned().into(),
+        }
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        writer.raw("{\"action\":").text(&self.action);
+        writer.raw(",\"clock_time\":").instant(self.clock_time);
+        writer.raw(",\"host_time\":").instant(self.host_time);
+        writer.raw(",\"key\":").text(&self.key);
+        writer.raw(",\"parameters\":");
+        self.parameters.write(writer);
+        writer.raw(",\"user\":").text(&self.user).raw("}");
+    }
+
+    fn scan(scanner: &mut Scanner<'a>) -> Result<Self, Malformed> {
+        scanner.expect("{\"action\":\"")?;
+        let action = scanner.text()?;
+        scanner.expect(",\"clock_time\":\"")?;
+        let clock_time = scanner.instant()?;
+        scanner.expect(",\"host_time\":\"")?;
+        let host_time = scanner.instant()?;
+        scanner.expect(",\"key\":\"")?;
+        let key = scanner.text()?;
+        scanner.expect(",\"parameters\":")?;
+        let parameters = ReadParameters::scan(scanner)?;
+        scanner.expect(",\"user\":\"")?;
+        let user = scanner.text()?;
+        scanner.expect("}")?;
+        Ok(Self { action, clock_time, host_time, key, parameters, user })
+    }
+}
+
+/// Returns SHA-256(salt ‖ read): what stands for a read in the tree, also once the read is erased.
+fn digest(salt: &Salt, read: &[u8]) -> Hash {
+    sha256(&[salt.as_bytes(), read])
+}

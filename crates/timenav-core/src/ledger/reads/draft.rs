@@ -1,0 +1,65 @@
+//! An entry of reads on its way.
+
+use super::super::merkle::{Frontier, leaf_hash};
+use super::{Hash, READS_MAX, READS_PAYLOAD_BYTES_MAX, Read, Salt, digest};
+
+/// The entry has no room for this read: the next entry takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an entry has at most {READS_MAX} reads in {READS_PAYLOAD_BYTES_MAX} bytes")]
+pub struct ReadsFull;
+
+/// Collects reads, one after the other, until their entry is full or is written.
+#[derive(Clone, Debug)]
+pub struct ReadsDraft {
+    salt: Salt,
+    /// The payload so far, without its last bracket.
+    payload: Vec<u8>,
+    tree: Frontier,
+}
+
+impl ReadsDraft {
+    /// Returns a draft without reads. The salt is fresh, and is kept beside the payload.
+    #[must_use]
+    pub fn new(salt: Salt) -> Self {
+        Self { salt, payload: Vec::new(), tree: Frontier::default() }
+    }
+
+    /// Returns how many reads it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        usize::try_from(self.tree.size()).unwrap_or(usize::MAX)
+    }
+
+    /// Returns whether it has none. An entry has one at least.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.payload.is_empty()
+    }
+
+    /// Adds a read. One of ids and kept parameters always fits into an empty draft.
+    ///
+    /// # Errors
+    /// The entry would have too many reads, or too many bytes. It stays as it is.
+    pub fn push(&mut self, read: &Read<'_>) -> Result<(), ReadsFull> {
+        let bytes = read.encode();
+        let number = u32::try_from(self.tree.size()).map_err(|_| ReadsFull)?;
+        // A bracket or a comma before it, and a bracket after it.
+        let total = self.payload.len() + 1 + bytes.len() + 1;
+        if self.len() == READS_MAX || total > READS_PAYLOAD_BYTES_MAX {
+            return Err(ReadsFull);
+        }
+        self.payload.push(if self.payload.is_empty() { b'[' } else { b',' });
+        self.payload.extend_from_slice(&bytes);
+        let digest = digest(&self.salt.derive(number), &bytes);
+        self.tree.push(leaf_hash(digest.as_bytes()));
+        Ok(())
+    }
+
+    /// Returns the payload, and the hash that stands for it in the entry.
+    #[must_use]
+    pub fn finish(mut self) -> (Vec<u8>, Hash) {
+        debug_assert!(!self.is_empty(), "an entry has at least one read");
+        self.payload.push(b']');
+        (self.payload, self.tree.root())
+    }
+}

@@ -1,0 +1,97 @@
+//! The entry of reads: what of it must be kept, and the rest.
+
+use std::borrow::Cow;
+
+use super::super::leaf::{Authority, Leaf, LeafRecord, SEQ_MAX};
+use super::{Hash, READS_ACTION};
+use crate::time::{Instant, Virtual, Wall, parse_timestamp};
+
+/// Bytes of the compact form before the directory's version.
+const FIXED_BYTES: usize = 8 + 8 + Hash::BYTES;
+
+/// What an entry of reads says that does not follow from its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadsEntry {
+    /// Host time of the recording.
+    pub recorded_at: Instant<Wall>,
+    /// What the timeline's clock showed then.
+    pub clock_time: Instant<Virtual>,
+    /// The root over the reads.
+    pub payload_hash: Hash,
+    /// As in [`Authority`]; at most [`SEQ_MAX`].
+    pub directory: u64,
+}
+
+impl ReadsEntry {
+    /// Returns what an entry says, if it is of version 2 and tells of reads: if
+    /// [`ReadsEntry::leaf`] gives it back byte by byte.
+    #[must_use]
+    pub fn of(record: &LeafRecord<'_>) -> Option<Self> {
+        let entry = Self {
+            recorded_at: parse_timestamp(&record.recorded_at).ok()?,
+            clock_time: parse_timestamp(&record.clock_time).ok()?,
+            payload_hash: record.payload_hash,
+            directory: record.authority.as_ref()?.directory,
+        };
+        (entry.leaf(&record.timeline_id, record.seq) == record.encode()).then_some(entry)
+    }
+
+    /// Returns the bytes of the entry at a place.
+    #[must_use]
+    pub fn leaf(&self, timeline_id: &str, seq: u64) -> Vec<u8> {
+        let leaf = Leaf {
+            timeline_id,
+            seq,
+            recorded_at: &self.recorded_at.to_string(),
+            clock_time: &self.clock_time.to_string(),
+            actor: "",
+            action: READS_ACTION,
+            subject: "",
+            payload_hash: self.payload_hash,
+        };
+        leaf.encode_v2(&Authority { key: "".into(), directory: self.directory })
+    }
+
+    /// Returns 48 to 55 bytes: `recorded_at` and `clock_time` in microseconds since 1970, each as eight
+    /// bytes with a sign, the payload hash, and the directory's version without zeros in front; the
+    /// highest byte of each number first. None starts as an entry does, with `{`.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(FIXED_BYTES + 8);
+        bytes.extend_from_slice(&self.recorded_at.micros().to_be_bytes());
+        bytes.extend_from_slice(&self.clock_time.micros().to_be_bytes());
+        bytes.extend_from_slice(self.payload_hash.as_bytes());
+        let zeros = self.directory.leading_zeros() as usize / 8;
+        bytes.extend_from_slice(&self.directory.to_be_bytes()[zeros..]);
+        bytes
+    }
+
+    /// Reads what [`ReadsEntry::to_bytes`] returns, and nothing else.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (recorded_at, rest) = bytes.split_first_chunk()?;
+        let (clock_time, rest) = rest.split_first_chunk()?;
+        let (payload_hash, digits) = rest.split_first_chunk()?;
+        if digits.len() > 8 || digits.first() == Some(&0) {
+            return None;
+        }
+        let directory = digits.iter().fold(0, |number, digit| number << 8 | u64::from(*digit));
+        Some(Self {
+            recorded_at: Instant::from_micros(i64::from_be_bytes(*recorded_at))?,
+            clock_time: Instant::from_micros(i64::from_be_bytes(*clock_time))?,
+            payload_hash: Hash::from_bytes(*payload_hash),
+            directory: (directory <= SEQ_MAX).then_some(directory)?,
+        })
+    }
+}
+
+/// Returns the bytes of an entry that is kept either whole or in the compact form of
+/// [`ReadsEntry::to_bytes`]; `None` where what is kept is neither. Whether it is an entry, if it is
+/// whole, is for [`LeafRecord::decode`] to say.
+#[must_use]
+pub fn rebuilt_leaf<'a>(kept: &'a [u8], timeline_id: &str, seq: u64) -> Option<Cow<'a, [u8]>> {
+    if kept.first() == Some(&b'{') {
+        return Some(kept.into());
+    }
+    ReadsEntry::from_bytes(kept).map(|entry| entry.leaf(timeline_id, seq).into())
+}
