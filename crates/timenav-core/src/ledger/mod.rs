@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 mod canonical;
 mod checkpoint;
+mod head;
 mod leaf;
 mod merkle;
 mod note;
@@ -26,6 +27,7 @@ mod tests;
 
 pub use canonical::Malformed;
 pub use checkpoint::{Checkpoint, CheckpointError, origin};
+pub use head::{HeadError, HeadStatement};
 pub use leaf::{Authority, LEAF_VERSION, LEAF_VERSION_2, Leaf, LeafError, LeafRecord, SEQ_MAX};
 pub use merkle::{Frontier, FrontierError, Subtree};
 pub use merkle::{empty_root, fold, leaf_hash, node_hash, tree_root};
