@@ -11,6 +11,7 @@ pub mod clock;
 pub mod event;
 pub mod intervention;
 pub mod access;
+pub mod horizon;
 pub mod key;
 pub mod password;
 pub mod ledger;
