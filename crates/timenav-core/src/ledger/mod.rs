@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 mod canonical;
 mod checkpoint;
+mod directory;
 mod head;
 mod leaf;
 mod merkle;
@@ -20,6 +21,7 @@ mod note;
 mod proof;
 mod reads;
 mod salt;
+mod state;
 mod tile;
 
 #[cfg(test)]
@@ -27,6 +29,7 @@ mod tests;
 
 pub use canonical::Malformed;
 pub use checkpoint::{Checkpoint, CheckpointError, origin};
+pub use directory::{DIRECTORY_BUCKETS, DirectoryRow, DirectoryTree, RowName};
 pub use head::{HeadError, HeadStatement};
 pub use leaf::{Authority, LEAF_VERSION, LEAF_VERSION_2, Leaf, LeafError, LeafRecord, SEQ_MAX};
 pub use merkle::{Frontier, FrontierError, Subtree};
@@ -40,6 +43,7 @@ pub use reads::{KeptReads, READ_PARAMETERS_BYTES_MAX, READS_MAX, READS_OPENED_BY
 pub use reads::{READS_ACTION, Read, ReadParameters, ReadProof, ReadProofError, ReadsDraft, ReadsEntry, ReadsError};
 pub use reads::{ReadsFull, rebuilt_leaf};
 pub use salt::{Salt, payload_hash};
+pub use state::{ForkedFrom, TimelineCounts, TimelineFacts};
 pub use tile::{TILE_HEIGHT, TILE_WIDTH, TileError, TileId, TilePath};
 pub use tile::{index_path, parse_index_path, tile_of};
 

@@ -1,6 +1,11 @@
 //! The published vectors of version 2.
 
 use super::*;
+use crate::access::{Permissions, RestrictionLevel, Scope};
+use crate::clock::{Clock, ClockState, Rate};
+use crate::horizon::Horizon;
+use crate::ids::{KeyId, SessionId, TimelineId, UserId};
+use crate::time::{Instant, parse_timestamp};
 
 fn published() -> Value {
     read_json("test-data/ledger-format-v2.json").expect("the vectors are part of the repository")
@@ -77,4 +82,150 @@ fn the_tree_over_both_has_the_published_roots() {
     for (size, root) in hashes(&vectors["roots"]).iter().enumerate() {
         assert_eq!(tree_root(&leaves[..size]), *root);
     }
+}
+
+fn instant<S>(value: &Value) -> Instant<S> {
+    parse_timestamp(text(value)).unwrap()
+}
+
+fn optional<'v, T>(value: &'v Value, read: impl FnOnce(&'v Value) -> T) -> Option<T> {
+    (!value.is_null()).then(|| read(value))
+}
+
+/// Calls `with` with the row that a vector tells of.
+fn with_row<T>(vector: &Value, with: impl FnOnce(&DirectoryRow<'_>) -> T) -> T {
+    let row: Value = serde_json::from_str(text(&vector["row"])).unwrap();
+    let user_id = UserId::new(text(&row["user_id"])).unwrap();
+    let user_id = &user_id;
+    let known_at = row.get("known_at").and_then(Value::as_u64);
+    let horizon = Horizon { until_clock: row.get("horizon") == Some(&"clock".into()), known_at };
+    match text(&vector["kind"]) {
+        "user" => {
+            let is_it = |level: &&RestrictionLevel| level.as_str() == text(&row["restriction_level"]);
+            let restriction = *RestrictionLevel::ALL.iter().find(is_it).unwrap();
+            let (operator, created_at) = (row["operator"] == true, instant(&row["created_at"]));
+            with(&DirectoryRow::User { user_id, operator, restriction, created_at })
+        }
+        "key" => {
+            let scope = |name: &Value| *Scope::ALL.iter().find(|scope| scope.as_str() == text(name)).unwrap();
+            let scopes: Option<Vec<Scope>> = optional(&row["scopes"], |names| items(names).iter().map(scope).collect());
+            with(&DirectoryRow::Key {
+                key_id: &KeyId::new(text(&row["key_id"])).unwrap(),
+                sha256: hash(&row["key_sha256"]),
+                user_id,
+                timeline_id: &TimelineId::new(text(&row["timeline_id"])).unwrap(),
+                label: text(&row["label"]),
+                scopes: scopes.as_deref(),
+                horizon,
+                created_at: instant(&row["created_at"]),
+                expires_at: optional(&row["expires_at"], instant),
+            })
+        }
+        "password" => {
+            let (sha256, set_at) = (hash(&row["password_sha256"]), instant(&row["set_at"]));
+            with(&DirectoryRow::Password { user_id, sha256, set_at })
+        }
+        "session" => with(&DirectoryRow::Session {
+            session_id: &SessionId::new(text(&row["session_id"])).unwrap(),
+            sha256: hash(&row["session_sha256"]),
+            user_id,
+            horizon,
+            created_at: instant(&row["created_at"]),
+            renewed_at: instant(&row["renewed_at"]),
+            expires_at: instant(&row["expires_at"]),
+        }),
+        kind => panic!("no row is a {kind}"),
+    }
+}
+
+#[test]
+fn the_directory_has_the_published_root() {
+    let vectors = &published()["directory"];
+    let mut tree = DirectoryTree::default();
+    assert_eq!(tree.root(), hash(&vectors["empty_root"]));
+    for vector in items(&vectors["rows"]) {
+        with_row(vector, |row| {
+            assert_eq!(std::str::from_utf8(&row.encode()).unwrap(), text(&vector["row"]));
+            assert_eq!(row.name().digest(), hash(&vector["name_digest"]));
+            assert_eq!(row.digest(), hash(&vector["row_digest"]));
+            tree.put(row);
+        });
+    }
+    assert_eq!(tree.root(), hash(&vectors["root"]));
+    assert!(tree.remove(RowName::Key(&KeyId::new("key_2").unwrap())));
+    assert_eq!(tree.root(), hash(&vectors["root_without_key_2"]));
+
+    let ids: Vec<UserId> = (0..10_000).map(|number| UserId::new(&format!("user-{number}")).unwrap()).collect();
+    let restriction = RestrictionLevel::FullAccess;
+    let row = |user_id| DirectoryRow::User { user_id, operator: false, restriction, created_at: Instant::EPOCH };
+    let mut tree: DirectoryTree = ids.iter().map(row).collect();
+    assert_eq!(tree.root(), hash(&vectors["root_of_10000_users"]));
+}
+
+#[test]
+fn states_have_the_published_hashes() {
+    for vector in items(&published()["states"]) {
+        let state: Value = serde_json::from_str(text(&vector["state"])).unwrap();
+        let (at, since) = (instant(&state["clock"]["origin_virtual"]), instant(&state["clock"]["origin_host"]));
+        let rate = Rate::from_micros(number(&state["clock"]["rate_micros"])).unwrap();
+        let clock = Clock {
+            state: if state["clock"]["running"] == true {
+                ClockState::Running { origin_host: since, origin_virtual: at, rate }
+            } else {
+                ClockState::Paused { since, at, rate }
+            },
+            location: optional(&state["clock"]["location"], |place| text(place).to_owned()),
+            generation: number(&state["clock"]["generation"]),
+        };
+        let list = |name: &str| {
+            let users = items(&state["permissions"][name]).iter();
+            users.map(|user| UserId::new(text(user)).unwrap()).collect()
+        };
+        let permissions = Permissions { read: list("read"), write: list("write"), admin: list("admin") };
+        let count = |name: &str| number(&state["counts"][name]);
+        let fork = &state["fork"];
+        let parent = optional(fork, |fork| TimelineId::new(text(&fork["fork_of"])).unwrap());
+        let facts = TimelineFacts {
+            clock: &clock,
+            counts: TimelineCounts {
+                anchors: count("anchors"),
+                data: count("data"),
+                events: count("events"),
+                overrides: count("overrides"),
+            },
+            directory_root: optional(&state["directory_root"], hash),
+            fork: parent.as_ref().map(|timeline_id| ForkedFrom {
+                timeline_id,
+                size: number(&fork["size"]),
+                root: hash(&fork["root"]),
+            }),
+            permissions: &permissions,
+        };
+        assert_eq!(std::str::from_utf8(&facts.encode()).unwrap(), text(&vector["state"]));
+        assert_eq!(facts.hash(), hash(&vector["state_hash"]));
+    }
+}
+
+#[test]
+fn head_statements_are_signed_as_published() {
+    let vectors = published();
+    let seed = bytes(&vectors["key"]["seed"]);
+    let key = VerifierKey::parse(text(&vectors["key"]["verifier_key"])).unwrap();
+    for vector in items(&vectors["heads"]) {
+        let head = HeadStatement {
+            origin: key.name().to_owned(),
+            size: number(&vector["size"]),
+            root: hash(&vector["root"]),
+            state_hash: hash(&vector["state_hash"]),
+            index_root: optional(&vector["index_root"], hash),
+        };
+        assert_eq!(head.to_text(), text(&vector["text"]));
+        assert_eq!(HeadStatement::parse(text(&vector["text"])).as_ref(), Ok(&head));
+        let signature = head.sign(&key, ed25519_sign(&seed)).unwrap();
+        assert_eq!(signature, bytes::<64>(&vector["signature"]));
+        assert_eq!(head.verify(&signature, &key, ed25519_verify), Ok(()));
+    }
+    let head = HeadStatement::parse(text(&vectors["heads"][1]["text"])).unwrap();
+    let note = head.checkpoint().sign(&key, ed25519_sign(&seed)).unwrap();
+    assert_eq!(note.to_string(), text(&vectors["checkpoint"]["note"]));
 }
