@@ -206,13 +206,11 @@ impl<'a> Scanner<'a> {
         Err(self.malformed("a closing quote or an escape of RFC 8785"))
     }
 
-    /// Reads a text with its quotes, or `null`.
-    pub(super) fn text_or_null(&mut self) -> Result<Option<Cow<'a, str>>, Malformed> {
-        if self.skip("null") {
-            return Ok(None);
+    pub(super) fn boolean(&mut self) -> Result<bool, Malformed> {
+        if self.skip("true") {
+            return Ok(true);
         }
-        self.expect("\"")?;
-        self.text().map(Some)
+        self.expect("false").map_err(|_| self.malformed("`true` or `false`")).map(|()| false)
     }
 
     /// Reads a hash and its closing quote.

@@ -11,25 +11,34 @@ use std::fmt;
 use data_encoding::{BASE64, HEXLOWER};
 use sha2::{Digest, Sha256};
 
+mod adoption;
 mod canonical;
 mod checkpoint;
 mod directory;
+mod ending;
+mod erasure;
 mod head;
 mod leaf;
 mod merkle;
 mod note;
 mod proof;
 mod reads;
+mod retention;
+mod runs;
 mod salt;
 mod state;
+mod sweep;
 mod tile;
 
 #[cfg(test)]
 mod tests;
 
+pub use adoption::{ADOPT_ACTION, ADOPT_AHEAD_SECONDS_MAX, AdoptRefusal, Adopted, decide_adoption};
 pub use canonical::Malformed;
 pub use checkpoint::{Checkpoint, CheckpointError, origin};
 pub use directory::{DIRECTORY_BUCKETS, DirectoryRow, DirectoryTree, RowName};
+pub use ending::{END_TIMELINE_ACTION, HANDED_OVER_ACTION, HandedOver, TimelineEnded};
+pub use erasure::{ERASE_EVENTS_ACTION, ERASED_OUTCOMES_MAX, ErasedBy, EventsErased};
 pub use head::{HeadError, HeadStatement};
 pub use leaf::{Authority, LEAF_VERSION, LEAF_VERSION_2, Leaf, LeafError, LeafRecord, SEQ_MAX};
 pub use merkle::{Frontier, FrontierError, Subtree};
@@ -42,8 +51,13 @@ pub use proof::{verify_consistency, verify_inclusion};
 pub use reads::{KeptReads, READ_PARAMETERS_BYTES_MAX, READS_MAX, READS_OPENED_BYTES_MAX, READS_PAYLOAD_BYTES_MAX};
 pub use reads::{READS_ACTION, Read, ReadParameters, ReadProof, ReadProofError, ReadsDraft, ReadsEntry, ReadsError};
 pub use reads::{ReadsFull, rebuilt_leaf};
+pub use retention::{BelowFloor, ClockStep, LetGoClass, Policies, Retention, SET_RETENTION_ACTION, clock_step};
+pub use runs::{POSITION_RUNS_MAX, PositionRuns, RunsError};
 pub use salt::{Salt, payload_hash};
 pub use state::{ForkedFrom, TimelineCounts, TimelineFacts};
+pub use sweep::{
+    Fate, SWEEP_ACTION, Sweep, SweepAudit, SweepDraft, SweepFault, SweepFaultKind, SweepOffer, SweptEntry,
+};
 pub use tile::{TILE_HEIGHT, TILE_WIDTH, TileError, TileId, TilePath};
 pub use tile::{index_path, parse_index_path, tile_of};
 

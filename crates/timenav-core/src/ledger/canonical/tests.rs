@@ -42,8 +42,10 @@ proptest! {
         writer.text_or_null(text.as_deref());
         let json = writer.into_bytes();
         prop_assert_eq!(&json, &serde_json_canonicalizer::to_vec(&text).unwrap());
-        let json = String::from_utf8(json).unwrap();
-        let found = scanned(&json, |scanner| Ok(scanner.text_or_null()?.map(Cow::into_owned)));
-        prop_assert_eq!(found, Ok(text));
+        if let Some(text) = text {
+            let json = String::from_utf8(json).unwrap();
+            let found = scanned(&json[1..], |scanner| scanner.text().map(Cow::into_owned));
+            prop_assert_eq!(found, Ok(text));
+        }
     }
 }

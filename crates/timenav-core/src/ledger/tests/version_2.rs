@@ -229,3 +229,41 @@ fn head_statements_are_signed_as_published() {
     let note = head.checkpoint().sign(&key, ed25519_sign(&seed)).unwrap();
     assert_eq!(note.to_string(), text(&vectors["checkpoint"]["note"]));
 }
+
+/// Checks that a record is read, and written the same.
+fn check_record<'v, T>(
+    vector: &'v Value,
+    decode: impl Fn(&'v [u8]) -> Result<T, Malformed>,
+    encode: impl Fn(&T) -> Vec<u8>,
+) -> T {
+    let record = decode(text(vector).as_bytes()).unwrap();
+    assert_eq!(std::str::from_utf8(&encode(&record)).unwrap(), text(vector));
+    record
+}
+
+#[test]
+fn records_are_read_and_written_as_published() {
+    let vectors = published();
+    let records = &vectors["records"];
+    let policy = check_record(&records["set_retention"], Retention::decode, Retention::encode);
+    assert_eq!(policy, Retention { reads_seconds: Some(90 * 86_400), refusals_seconds: None });
+    let sweep = check_record(&records["sweep"], Sweep::decode, Sweep::encode);
+    assert_eq!((sweep.class, sweep.positions.count(), sweep.policy), (LetGoClass::Reads, 3, 0));
+    let leaves = items(&vectors["leaves"])[1..].iter().chain([&vectors["reads"]["entry"]]);
+    let hashes: Vec<Hash> = leaves.map(|leaf| hash(&leaf["leaf_hash"])).collect();
+    let bytes: Vec<&[u8]> = hashes.iter().map(|hash| &hash.as_bytes()[..]).collect();
+    assert_eq!(sweep.leaf_hashes, sha256(&bytes));
+    let erased = check_record(&records["erase_events"], EventsErased::decode, EventsErased::encode);
+    assert_eq!((erased.by, erased.versions.count(), erased.outcomes.len()), (ErasedBy::Query, 3, 2));
+
+    let key = VerifierKey::parse(text(&vectors["key"]["verifier_key"])).unwrap();
+    let ended = check_record(&records["end_timeline"], TimelineEnded::decode, TimelineEnded::encode);
+    let last = Checkpoint::open(ended.checkpoint.as_bytes(), &key, ed25519_verify).unwrap();
+    assert_eq!(ended.fits(&last), Some(true));
+    let handed_over = check_record(&records["handed_over"], HandedOver::decode, HandedOver::encode);
+    assert_eq!((handed_over.size, handed_over.root), (last.size, last.root));
+    let adopted = check_record(&records["adopt"], Adopted::decode, Adopted::encode);
+    assert_eq!((adopted.size, adopted.root, adopted.map.len()), (last.size, last.root, 2));
+    let at = Instant::EPOCH;
+    assert_eq!(decide_adoption(&key, &adopted.origin, &ended.timeline_id, at, at), Ok(()));
+}

@@ -1,0 +1,161 @@
+//! Adopting a timeline of another service: what is refused, and the entry that tells of it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::canonical::{Malformed, Scanner, Writer};
+use super::{Hash, VerifierKey};
+use crate::ids::{TimelineId, UserId};
+use crate::limits::PERMISSION_USERS_MAX;
+use crate::time::{Instant, Span, Wall};
+
+#[cfg(test)]
+mod tests;
+
+/// The action of the first entry that is written to a timeline where it was adopted.
+pub const ADOPT_ACTION: &str = "adopt";
+
+/// How far the last entry of an adopted timeline may be ahead of host time, in seconds. As host time never
+/// goes down within a ledger, one from the far future would hold its clock for ever.
+pub const ADOPT_AHEAD_SECONDS_MAX: i64 = 5 * 60;
+
+/// A timeline of another service goes on here: the entries before this one are as that service signed them,
+/// and those from this one on are signed by this service.
+///
+/// Authority is replayed from this entry on. Before it, users are those of the origin, whatever their names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Adopted<'a> {
+    /// SHA-256 of the file that it came in.
+    pub bundle_sha256: Hash,
+    /// The checkpoint of the other service: a signed note over `size` and `root`.
+    pub checkpoint: Cow<'a, str>,
+    /// Which users of the origin are users here, by their names there. Empty unless the adopter said so.
+    pub map: BTreeMap<UserId, UserId>,
+    /// The ledger's name at the other service.
+    pub origin: Cow<'a, str>,
+    /// The root over the entries before this one.
+    pub root: Hash,
+    /// How many entries there are before this one: its own position.
+    pub size: u64,
+}
+
+/// Why a timeline is not adopted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AdoptRefusal {
+    /// The origin is not the name of the key that the adopter trusts.
+    #[error("the bundle is of `{found}`, and the verifier key is of `{expected}`")]
+    Origin {
+        /// The name of the key.
+        expected: String,
+        /// The name in the bundle.
+        found: String,
+    },
+    /// The origin does not end in the timeline's id: entries carry that, so no other name can be given.
+    #[error("a timeline is adopted under its own name, and the ledger `{origin}` is not of `{timeline_id}`")]
+    Name {
+        /// The name in the bundle.
+        origin: String,
+        /// The timeline that the entries are of.
+        timeline_id: TimelineId,
+    },
+    /// It is the timeline `system`, which holds users and keys.
+    #[error("the timeline `system` of a service is not adopted by another")]
+    System,
+    /// It was written to later than now.
+    #[error(
+        "the last entry was recorded at {recorded_at}, which is more than {ADOPT_AHEAD_SECONDS_MAX} seconds from now"
+    )]
+    Future {
+        /// When, by the host of the other service.
+        recorded_at: Instant<Wall>,
+    },
+}
+
+/// Decides whether a ledger may be adopted: by the key that the adopter trusts, the origin in its checkpoint,
+/// the timeline that its entries are of, and when the last one was recorded. Signatures and proofs are
+/// verified apart.
+///
+/// # Errors
+/// The first reason against it.
+pub fn decide_adoption(
+    key: &VerifierKey,
+    origin: &str,
+    timeline_id: &TimelineId,
+    recorded_at: Instant<Wall>,
+    now: Instant<Wall>,
+) -> Result<(), AdoptRefusal> {
+    if origin != key.name() {
+        return Err(AdoptRefusal::Origin { expected: key.name().to_owned(), found: origin.to_owned() });
+    }
+    if origin.rsplit_once('/').is_none_or(|(_, name)| name != timeline_id.as_str()) {
+        return Err(AdoptRefusal::Name { origin: origin.to_owned(), timeline_id: timeline_id.clone() });
+    }
+    if timeline_id.is_system() {
+        return Err(AdoptRefusal::System);
+    }
+    let ahead = recorded_at.since(now);
+    let is_far = Span::from_secs(ADOPT_AHEAD_SECONDS_MAX).is_none_or(|most| ahead > most);
+    if is_far { Err(AdoptRefusal::Future { recorded_at }) } else { Ok(()) }
+}
+
+impl<'a> Adopted<'a> {
+    /// Returns the payload of its entry: RFC 8785 JSON with sorted keys.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.raw("{\"bundle_sha256\":").hash(&self.bundle_sha256);
+        writer.raw(",\"checkpoint\":").text(&self.checkpoint).raw(",\"map\":{");
+        for (number, (theirs, ours)) in self.map.iter().enumerate() {
+            writer.raw(if number > 0 { "," } else { "" }).text(theirs.as_str()).raw(":").text(ours.as_str());
+        }
+        writer.raw("},\"origin\":").text(&self.origin);
+        writer.raw(",\"root\":").hash(&self.root).raw(",\"size\":").integer(self.size).raw("}");
+        writer.into_bytes()
+    }
+
+    /// Reads what [`Adopted::encode`] writes, and nothing else.
+    ///
+    /// # Errors
+    /// The bytes are written otherwise, or map too many users, or what is none.
+    pub fn decode(payload: &'a [u8]) -> Result<Self, Malformed> {
+        let mut scanner = Scanner::new(payload)?;
+        scanner.expect("{\"bundle_sha256\":\"")?;
+        let bundle_sha256 = scanner.hash()?;
+        scanner.expect(",\"checkpoint\":\"")?;
+        let checkpoint = scanner.text()?;
+        scanner.expect(",\"map\":{")?;
+        let map = scan_map(&mut scanner)?;
+        scanner.expect(",\"origin\":\"")?;
+        let origin = scanner.text()?;
+        scanner.expect(",\"root\":\"")?;
+        let root = scanner.hash()?;
+        scanner.expect(",\"size\":")?;
+        let size = scanner.integer()?;
+        scanner.expect("}")?;
+        scanner.end()?;
+        Ok(Self { bundle_sha256, checkpoint, map, origin, root, size })
+    }
+}
+
+/// Reads the users up to the closing brace: their names there rise, so none stands twice.
+fn scan_map(scanner: &mut Scanner<'_>) -> Result<BTreeMap<UserId, UserId>, Malformed> {
+    let mut map = BTreeMap::new();
+    if scanner.skip("}") {
+        return Ok(map);
+    }
+    loop {
+        let wrong = scanner.malformed("a user, in rising order, and not too many");
+        scanner.expect("\"")?;
+        let theirs = UserId::new(&scanner.text()?).map_err(|_| wrong)?;
+        scanner.expect(":\"")?;
+        let ours = UserId::new(&scanner.text()?).map_err(|_| wrong)?;
+        let is_after = map.last_key_value().is_none_or(|(last, _)| *last < theirs);
+        if !is_after || map.len() == PERMISSION_USERS_MAX {
+            return Err(wrong);
+        }
+        map.insert(theirs, ours);
+        if !scanner.skip(",") {
+            return scanner.expect("}").map(|()| map);
+        }
+    }
+}

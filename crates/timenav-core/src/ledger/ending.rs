@@ -1,0 +1,118 @@
+//! The end of a timeline, and that it was handed over to another service.
+
+use std::borrow::Cow;
+
+use super::Hash;
+use super::canonical::{Malformed, Scanner, Writer};
+use super::checkpoint::Checkpoint;
+use crate::ids::TimelineId;
+
+#[cfg(test)]
+mod tests;
+
+/// The action of an entry of `system` that tells of the end of a timeline.
+pub const END_TIMELINE_ACTION: &str = "end_timeline";
+
+/// The action of the last entry of a timeline that goes on elsewhere.
+pub const HANDED_OVER_ACTION: &str = "handed_over";
+
+/// The end of a timeline. Its name is never used again, so this is what kept checkpoints are compared with
+/// for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimelineEnded<'a> {
+    /// The last checkpoint: a signed note over `size` and `root`.
+    pub checkpoint: Cow<'a, str>,
+    /// Who asked, or the service itself where the timeline expired.
+    pub ended_by: Cow<'a, str>,
+    /// The root over all its entries.
+    pub root: Hash,
+    /// How many entries it has.
+    pub size: u64,
+    /// The timeline.
+    pub timeline_id: TimelineId,
+}
+
+impl<'a> TimelineEnded<'a> {
+    /// Returns the payload of its entry: RFC 8785 JSON with sorted keys.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.raw("{\"checkpoint\":").text(&self.checkpoint).raw(",\"ended_by\":").text(&self.ended_by);
+        writer.raw(",\"root\":").hash(&self.root).raw(",\"size\":").integer(self.size);
+        writer.raw(",\"timeline_id\":").text(self.timeline_id.as_str()).raw("}");
+        writer.into_bytes()
+    }
+
+    /// Reads what [`TimelineEnded::encode`] writes, and nothing else.
+    ///
+    /// # Errors
+    /// The bytes are written otherwise, or name what is no timeline.
+    pub fn decode(payload: &'a [u8]) -> Result<Self, Malformed> {
+        let mut scanner = Scanner::new(payload)?;
+        scanner.expect("{\"checkpoint\":\"")?;
+        let checkpoint = scanner.text()?;
+        scanner.expect(",\"ended_by\":\"")?;
+        let ended_by = scanner.text()?;
+        let (root, size) = scan_tree(&mut scanner)?;
+        scanner.expect(",\"timeline_id\":\"")?;
+        let wrong = scanner.malformed("the id of a timeline");
+        let timeline_id = TimelineId::new(&scanner.text()?).map_err(|_| wrong)?;
+        scanner.expect("}")?;
+        scanner.end()?;
+        Ok(Self { checkpoint, ended_by, root, size, timeline_id })
+    }
+
+    /// Returns whether a checkpoint of the timeline, whose signature has been verified, can be of the ledger
+    /// that ended: `None` where it is smaller, so that a consistency proof must tell.
+    #[must_use]
+    pub fn fits(&self, kept: &Checkpoint) -> Option<bool> {
+        match kept.size.cmp(&self.size) {
+            std::cmp::Ordering::Less => None,
+            std::cmp::Ordering::Equal => Some(kept.root == self.root),
+            std::cmp::Ordering::Greater => Some(false),
+        }
+    }
+}
+
+/// A timeline is handed over: nothing is written to it here any more, and it goes on where it is adopted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandedOver<'a> {
+    /// Who asked.
+    pub asked_by: Cow<'a, str>,
+    /// The root over the entries before this one.
+    pub root: Hash,
+    /// How many entries there are before this one: its own position.
+    pub size: u64,
+}
+
+impl<'a> HandedOver<'a> {
+    /// Returns the payload of its entry: RFC 8785 JSON with sorted keys.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.raw("{\"asked_by\":").text(&self.asked_by);
+        writer.raw(",\"root\":").hash(&self.root).raw(",\"size\":").integer(self.size).raw("}");
+        writer.into_bytes()
+    }
+
+    /// Reads what [`HandedOver::encode`] writes, and nothing else.
+    ///
+    /// # Errors
+    /// The bytes are written otherwise.
+    pub fn decode(payload: &'a [u8]) -> Result<Self, Malformed> {
+        let mut scanner = Scanner::new(payload)?;
+        scanner.expect("{\"asked_by\":\"")?;
+        let asked_by = scanner.text()?;
+        let (root, size) = scan_tree(&mut scanner)?;
+        scanner.expect("}")?;
+        scanner.end()?;
+        Ok(Self { asked_by, root, size })
+    }
+}
+
+fn scan_tree(scanner: &mut Scanner<'_>) -> Result<(Hash, u64), Malformed> {
+    scanner.expect(",\"root\":\"")?;
+    let root = scanner.hash()?;
+    scanner.expect(",\"size\":")?;
+    Ok((root, scanner.integer()?))
+}

@@ -1,0 +1,88 @@
+use proptest::prelude::*;
+
+use super::super::sha256;
+use super::*;
+
+fn runs(positions: impl IntoIterator<Item = u64>) -> PositionRuns {
+    let mut runs = PositionRuns::default();
+    positions.into_iter().for_each(|position| runs.push(position).unwrap());
+    runs
+}
+
+fn erased() -> EventsErased<'static> {
+    let mut outcomes = vec![sha256(&[b"one"]), sha256(&[b"two"])];
+    outcomes.sort();
+    EventsErased {
+        asked_by: "ada".into(),
+        by: ErasedBy::Query,
+        evaluated_at: 12,
+        events_count: 2,
+        include_forks: false,
+        interventions: runs([7]),
+        outcomes,
+        versions: runs([3, 4, 9]),
+    }
+}
+
+#[test]
+fn a_payload_has_one_spelling() {
+    let payload = String::from_utf8(erased().encode()).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&payload).unwrap();
+    assert_eq!(payload.as_bytes(), serde_json_canonicalizer::to_vec(&value).unwrap());
+    assert_eq!(EventsErased::decode(payload.as_bytes()), Ok(erased()));
+    let [first, second] = [0, 1].map(|number| erased().outcomes[number].to_hex());
+    for changed in [
+        payload.replace("\"query\"", "\"name\""),
+        payload.replace("[[3,4],[9,9]]", "[]"),
+        payload.replace("[[3,4],[9,9]]", "[[9,9],[3,4]]"),
+        payload.replace("false", "null"),
+        payload.replace(&first, &second),
+        payload.replace(&format!("\"{first}\",\"{second}\""), &format!("\"{second}\",\"{first}\"")),
+        payload.replace(",\"evaluated_at\":12", ""),
+        format!("{payload} "),
+    ] {
+        assert_ne!(changed, payload);
+        assert!(EventsErased::decode(changed.as_bytes()).is_err(), "{changed}");
+    }
+    let mut many = erased();
+    many.outcomes = (0..=ERASED_OUTCOMES_MAX).map(|number| sha256(&[&number.to_be_bytes()])).collect();
+    many.outcomes.sort();
+    assert!(EventsErased::decode(&many.encode()).is_err());
+    many.outcomes.pop();
+    assert!(EventsErased::decode(&many.encode()).is_ok());
+}
+
+#[test]
+fn nothing_is_erased_before_it_is_there() {
+    assert!(erased().is_possible_at(12));
+    assert!(!erased().is_possible_at(11), "chosen at a size that was not reached");
+    assert!(!EventsErased { versions: runs([12]), ..erased() }.is_possible_at(12));
+    assert!(!EventsErased { interventions: runs([12]), ..erased() }.is_possible_at(12));
+}
+
+proptest! {
+    #[test]
+    fn payloads_read_back(
+        asked_by in any::<String>(),
+        by in prop::sample::select(&ErasedBy::ALL[..]),
+        include_forks in any::<bool>(),
+        versions in prop::collection::btree_set(0..99_u64, 1..20),
+        interventions in prop::collection::btree_set(0..99_u64, 0..20),
+    ) {
+        let erased = EventsErased {
+            asked_by: asked_by.into(),
+            by,
+            include_forks,
+            versions: runs(versions),
+            interventions: runs(interventions),
+            ..erased()
+        };
+        let payload = erased.encode();
+        prop_assert_eq!(EventsErased::decode(&payload), Ok(erased));
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in any::<Vec<u8>>()) {
+        prop_assert!(EventsErased::decode(&bytes).is_err());
+    }
+}

@@ -1,0 +1,194 @@
+//! How long what may be let go is kept: the policies of a timeline, and what each entry is kept for.
+//!
+//! Only payloads and salts of reads and refusals are let go after a time, never a leaf. What makes state
+//! is in no class, and so is every action that this code does not know.
+
+use super::canonical::{Malformed, Scanner, Writer};
+use crate::time::{Instant, Span, Wall};
+
+#[cfg(test)]
+mod tests;
+
+/// The action of an entry that sets a policy.
+pub const SET_RETENTION_ACTION: &str = "set_retention";
+
+/// What may be let go after a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LetGoClass {
+    /// Successful reads.
+    Reads,
+    /// Attempts that were refused.
+    Refusals,
+}
+
+impl LetGoClass {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Reads, Self::Refusals];
+
+    /// Returns the class of an action; `None` for one that is in neither, and is kept for ever.
+    #[must_use]
+    pub fn of(action: &str) -> Option<Self> {
+        match action {
+            "read" | super::READS_ACTION => Some(Self::Reads),
+            "unauthorized_access_attempt" | "unauthorized_access_attempts" => Some(Self::Refusals),
+            _ => None,
+        }
+    }
+
+    /// Returns the word for it in records.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Reads => "reads",
+            Self::Refusals => "refusals",
+        }
+    }
+}
+
+/// A policy: for how much host time each class is kept, in whole seconds; `None` is for ever.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// Of reads.
+    pub reads_seconds: Option<u32>,
+    /// Of refusals.
+    pub refusals_seconds: Option<u32>,
+}
+
+/// The policy keeps a class for less than the configuration allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{} are kept for {floor_seconds} seconds at least, as the service is configured", .class.as_str())]
+pub struct BelowFloor {
+    /// The class.
+    pub class: LetGoClass,
+    /// The least that is allowed, in seconds.
+    pub floor_seconds: u32,
+}
+
+impl Retention {
+    /// Returns for how long a class is kept; `None` is for ever.
+    #[must_use]
+    pub fn period(&self, class: LetGoClass) -> Option<Span> {
+        let seconds = match class {
+            LetGoClass::Reads => self.reads_seconds,
+            LetGoClass::Refusals => self.refusals_seconds,
+        };
+        seconds.and_then(|seconds| Span::from_secs(seconds.into()))
+    }
+
+    /// Checks the policy against the least that the configuration allows. The interface cannot lower that:
+    /// else an operator could sweep away what they just did.
+    ///
+    /// # Errors
+    /// A class is kept for less.
+    pub fn check_floor(&self, floor_seconds: u32) -> Result<(), BelowFloor> {
+        let of_class = |class| (class, self.period(class));
+        let floor = Span::from_secs(floor_seconds.into());
+        let below = LetGoClass::ALL.map(of_class).into_iter().find(|(_, period)| period.is_some() && *period < floor);
+        below.map_or(Ok(()), |(class, _)| Err(BelowFloor { class, floor_seconds }))
+    }
+
+    /// Returns the payload of its entry: RFC 8785 JSON with sorted keys.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        let mut member = |name: &str, seconds: Option<u32>| match seconds {
+            Some(seconds) => _ = writer.raw(name).integer(seconds.into()),
+            None => _ = writer.raw(name).raw("null"),
+        };
+        member("{\"reads_seconds\":", self.reads_seconds);
+        member(",\"refusals_seconds\":", self.refusals_seconds);
+        writer.raw("}");
+        writer.into_bytes()
+    }
+
+    /// Reads what [`Retention::encode`] writes, and nothing else.
+    ///
+    /// # Errors
+    /// The bytes are written otherwise.
+    pub fn decode(payload: &[u8]) -> Result<Self, Malformed> {
+        let mut scanner = Scanner::new(payload)?;
+        scanner.expect("{\"reads_seconds\":")?;
+        let reads_seconds = scan_seconds(&mut scanner)?;
+        scanner.expect(",\"refusals_seconds\":")?;
+        let refusals_seconds = scan_seconds(&mut scanner)?;
+        scanner.expect("}")?;
+        scanner.end()?;
+        Ok(Self { reads_seconds, refusals_seconds })
+    }
+}
+
+fn scan_seconds(scanner: &mut Scanner<'_>) -> Result<Option<u32>, Malformed> {
+    if scanner.skip("null") {
+        return Ok(None);
+    }
+    let wrong = scanner.malformed("a number of seconds below 2^32");
+    u32::try_from(scanner.integer()?).map(Some).map_err(|_| wrong)
+}
+
+/// The policies of a timeline, in the order of their positions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policies {
+    all: Vec<(u64, Retention)>,
+}
+
+impl Policies {
+    /// Adds the policy that the entry at a position sets. It comes after those that were added before.
+    pub fn set(&mut self, position: u64, retention: Retention) {
+        debug_assert!(self.all.last().is_none_or(|(last, _)| *last < position), "policies come in order");
+        self.all.push((position, retention));
+    }
+
+    /// Returns the policy that the entry at that position set.
+    #[must_use]
+    pub fn at(&self, position: u64) -> Option<&Retention> {
+        let at = self.all.binary_search_by_key(&position, |(position, _)| *position).ok()?;
+        Some(&self.all[at].1)
+    }
+
+    /// Returns the policy that decides how long an entry is kept, and that time; `None` where it is kept for
+    /// ever. `size` says which policies there are: those of the first so many entries.
+    ///
+    /// That is the longest of the policy in force where the entry stands and of all that came later, and of
+    /// equally long ones the first: a shorter policy counts only for what is recorded after it. Before the first
+    /// policy everything is kept for ever.
+    #[must_use]
+    pub fn deciding(&self, class: LetGoClass, position: u64, size: u64) -> Option<(u64, Span)> {
+        let in_force = self.all.partition_point(|(policy, _)| *policy < position).checked_sub(1)?;
+        let candidates = self.all[in_force..].iter().take_while(|(policy, _)| *policy < size);
+        let mut longest: Option<(u64, Span)> = None;
+        for (policy, retention) in candidates {
+            let period = retention.period(class)?;
+            if longest.is_none_or(|(_, before)| before < period) {
+                longest = Some((*policy, period));
+            }
+        }
+        longest
+    }
+}
+
+/// What a step of the host's clock since the last sweep says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockStep {
+    /// It went on as it does: what is due may be destroyed.
+    Usual,
+    /// There is nothing to compare with: nothing is destroyed this time, and the instant is remembered.
+    First,
+    /// It went back. Nothing is destroyed until an operator says so.
+    Back,
+    /// It went further than it does between two sweeps. Nothing is destroyed until an operator says so: a
+    /// clock that is a year ahead would empty everything.
+    Leap,
+}
+
+/// Decides whether the host's clock may be trusted with destroying: sweeps, ends of timelines, outcomes to be
+/// forgotten. `last` is when that was asked last and the answer was not to wait; `usual` is the most that
+/// passes between two times.
+#[must_use]
+pub fn clock_step(last: Option<Instant<Wall>>, now: Instant<Wall>, usual: Span) -> ClockStep {
+    match last {
+        None => ClockStep::First,
+        Some(last) if now < last => ClockStep::Back,
+        Some(last) if now.since(last) > usual => ClockStep::Leap,
+        Some(_) => ClockStep::Usual,
+    }
+}

@@ -1,0 +1,108 @@
+//! Positions of a ledger, as runs of neighbours.
+
+use super::canonical::{Malformed, Scanner, Writer};
+use super::leaf::SEQ_MAX;
+
+#[cfg(test)]
+mod tests;
+
+/// Most runs that one record names.
+pub const POSITION_RUNS_MAX: usize = 4_096;
+
+/// Positions in rising order, none twice: runs with the first and the last position of each, and at least
+/// one position between two runs that is in neither.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PositionRuns {
+    runs: Vec<(u64, u64)>,
+}
+
+/// Why a position cannot be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunsError {
+    /// It does not come after the last one, or no ledger has it.
+    #[error("positions are named in rising order, each once, up to {SEQ_MAX}")]
+    Order,
+    /// It would begin one run too many: the next record names it.
+    #[error("a record names at most {POSITION_RUNS_MAX} runs of positions")]
+    Full,
+}
+
+impl PositionRuns {
+    /// Adds a position after the last one.
+    ///
+    /// # Errors
+    /// It is not after the last one, or there are too many runs. They stay as they are.
+    pub fn push(&mut self, position: u64) -> Result<(), RunsError> {
+        if position > SEQ_MAX {
+            return Err(RunsError::Order);
+        }
+        let runs_count = self.runs.len();
+        match self.runs.last_mut() {
+            Some((_, last)) if position <= *last => return Err(RunsError::Order),
+            Some((_, last)) if position == *last + 1 => *last = position,
+            _ if runs_count == POSITION_RUNS_MAX => return Err(RunsError::Full),
+            _ => self.runs.push((position, position)),
+        }
+        Ok(())
+    }
+
+    /// Returns the first and the last position of each run.
+    #[must_use]
+    pub fn as_slice(&self) -> &[(u64, u64)] {
+        &self.runs
+    }
+
+    /// Returns how many positions there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.runs.iter().map(|(first, last)| last - first + 1).sum()
+    }
+
+    /// Returns whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Returns the last position.
+    #[must_use]
+    pub fn last(&self) -> Option<u64> {
+        self.runs.last().map(|(_, last)| *last)
+    }
+
+    /// Returns whether a position is among them.
+    #[must_use]
+    pub fn contains(&self, position: u64) -> bool {
+        let after = self.runs.partition_point(|(first, _)| *first <= position);
+        after.checked_sub(1).is_some_and(|at| position <= self.runs[at].1)
+    }
+
+    /// Writes an array of pairs, as in `[[0,4],[9,9]]`.
+    pub(super) fn write<'w>(&self, writer: &'w mut Writer) -> &'w mut Writer {
+        writer.array(&self.runs, |writer, (first, last)| {
+            writer.raw("[").integer(*first).raw(",").integer(*last).raw("]");
+        })
+    }
+
+    /// Reads what [`PositionRuns::write`] writes.
+    pub(super) fn scan(scanner: &mut Scanner<'_>) -> Result<Self, Malformed> {
+        let mut next = Some(0);
+        let mut runs_count = 0;
+        scanner.expect("[")?;
+        let runs = scanner.array(|scanner| {
+            let wrong = scanner.malformed("runs of positions in rising order, apart from each other");
+            scanner.expect("[")?;
+            let first = scanner.integer()?;
+            scanner.expect(",")?;
+            let last = scanner.integer()?;
+            scanner.expect("]")?;
+            runs_count += 1;
+            if next.is_none_or(|next| first < next) || last < first || runs_count > POSITION_RUNS_MAX {
+                return Err(wrong);
+            }
+            next = last.checked_add(2);
+            Ok((first, last))
+        })?;
+        Ok(Self { runs })
+    }
+}

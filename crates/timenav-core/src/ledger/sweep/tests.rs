@@ -1,0 +1,217 @@
+use proptest::prelude::*;
+
+use super::super::retention::{Policies, Retention};
+use super::super::{leaf_hash, sha256};
+use super::*;
+use crate::time::Span;
+
+const DAY: u32 = 86_400;
+
+fn day(day: i64) -> Instant<Wall> {
+    Instant::from_micros(day * i64::from(DAY) * 1_000_000).unwrap()
+}
+
+fn policy(days: u32) -> Retention {
+    Retention { reads_seconds: Some(days * DAY), refusals_seconds: None }
+}
+
+/// A ledger with an entry a day. The first sets a policy of `days`.
+struct Ledger {
+    actions: Vec<&'static str>,
+    policies: Policies,
+}
+
+fn ledger(days: u32, actions: &[&'static str]) -> Ledger {
+    let mut policies = Policies::default();
+    policies.set(0, policy(days));
+    Ledger { actions: [&["set_retention"], actions].concat(), policies }
+}
+
+impl Ledger {
+    fn entries(&self) -> impl Iterator<Item = SweptEntry<'static>> {
+        (0..).zip(&self.actions).map(|(position, action)| SweptEntry {
+            position,
+            action,
+            recorded_at: day(i64::try_from(position).unwrap()),
+            leaf_hash: leaf_hash(&position.to_be_bytes()),
+        })
+    }
+
+    /// Sweeps reads on a day, with nothing configured.
+    fn swept(&self, on: i64) -> Option<Sweep<'static>> {
+        let size = self.actions.len() as u64;
+        let mut draft = SweepDraft::new(LetGoClass::Reads, &self.policies, size, day(on), Span::ZERO);
+        self.entries().for_each(|entry| _ = draft.offer(&entry));
+        draft.finish("ada").map(Sweep::into_owned)
+    }
+
+    /// Reads the ledger with one sweep behind it, recorded on a day. The payloads at these positions are missing.
+    fn audited(&self, sweep: &Sweep<'_>, on: i64, missing: &[u64]) -> (Vec<Fate>, Vec<SweepFaultKind>) {
+        let mut audit = SweepAudit::default();
+        audit.policy(0, *self.policies.at(0).unwrap());
+        audit.sweep(self.actions.len() as u64, day(on), sweep);
+        let fates = self.entries().map(|entry| audit.entry(&entry, missing.contains(&entry.position))).collect();
+        let (faults, untold) = audit.finish();
+        assert!(untold == 0 && faults.iter().all(|fault| fault.sweep == self.actions.len() as u64));
+        (fates, faults.into_iter().map(|fault| fault.kind).collect())
+    }
+}
+
+fn runs(positions: &[u64]) -> PositionRuns {
+    let mut runs = PositionRuns::default();
+    for position in positions {
+        runs.push(*position).unwrap();
+    }
+    runs
+}
+
+#[test]
+fn a_sweep_names_what_is_due_and_nothing_else() {
+    let ledger = ledger(3, &["read", "travel", "reads", "unauthorized_access_attempt", "reads", "reads", "read"]);
+    // On the ninth day, three days back: what was recorded before the sixth.
+    let sweep = ledger.swept(9).unwrap();
+    assert_eq!((sweep.positions.as_slice(), sweep.cutoff, sweep.policy), (&[(1, 1), (3, 3), (5, 5)][..], day(6), 0));
+    let hashes: Vec<Hash> = [1_u64, 3, 5].map(|position| leaf_hash(&position.to_be_bytes())).into();
+    assert_eq!(sweep.leaf_hashes, sha256(&hashes.iter().map(|hash| &hash.as_bytes()[..]).collect::<Vec<_>>()));
+    assert_eq!(Sweep::decode(&sweep.encode()), Ok(sweep.clone()));
+
+    let (fates, faults) = ledger.audited(&sweep, 9, &[1, 3, 5]);
+    let let_go = Fate::LetGo { sweep: 8 };
+    assert_eq!(fates, [Fate::Kept, let_go, Fate::Kept, let_go, Fate::Kept, let_go, Fate::Kept, Fate::Kept]);
+    assert_eq!(faults, []);
+    // Cut off, some is still there. Another host clock that was ahead afterwards changes nothing.
+    let (fates, faults) = ledger.audited(&sweep, 10, &[3]);
+    assert_eq!((fates[1], fates[3], faults), (Fate::Kept, let_go, vec![]));
+    assert_eq!(ledger.swept(4), None);
+}
+
+#[test]
+fn what_no_sweep_names_may_not_be_missing() {
+    let ledger = ledger(3, &["read", "travel", "reads", "reads"]);
+    let sweep = ledger.swept(6).unwrap();
+    assert_eq!(sweep.positions.as_slice(), [(1, 1)]);
+    let (fates, faults) = ledger.audited(&sweep, 6, &[1, 2, 3]);
+    assert_eq!(fates[1..4], [Fate::LetGo { sweep: 5 }, Fate::Unexplained, Fate::Unexplained]);
+    assert_eq!(faults, []);
+}
+
+#[test]
+fn a_sweep_that_may_not_is_found() {
+    let ledger = ledger(3, &["read", "set_access_control", "reads", "reads"]);
+    let good = ledger.swept(7).unwrap();
+    assert_eq!(good.positions.as_slice(), [(1, 1), (3, 3)]);
+    let over = |positions: &[u64]| {
+        let hashes: Vec<Hash> = positions.iter().map(|position| leaf_hash(&position.to_be_bytes())).collect();
+        let leaf_hashes = sha256(&hashes.iter().map(|hash| &hash.as_bytes()[..]).collect::<Vec<_>>());
+        Sweep { positions: runs(positions), leaf_hashes, ..good.clone() }
+    };
+    assert_eq!(over(&[1, 3]), good);
+    for (sweep, expected, fate_of_1) in [
+        // A change is not a read, whoever says so.
+        (over(&[1, 2]), SweepFaultKind::Class { position: 2 }, Fate::LetGo { sweep: 5 }),
+        (over(&[1, 4]), SweepFaultKind::TooYoung { position: 4 }, Fate::LetGo { sweep: 5 }),
+        (Sweep { cutoff: day(5), ..over(&[1, 4]) }, SweepFaultKind::Cutoff, Fate::Unexplained),
+        (Sweep { policy: 1, ..good.clone() }, SweepFaultKind::Policy, Fate::Unexplained),
+        (Sweep { leaf_hashes: sha256(&[]), ..good.clone() }, SweepFaultKind::LeafHashes, Fate::LetGo { sweep: 5 }),
+        (Sweep { class: LetGoClass::Refusals, ..good.clone() }, SweepFaultKind::Policy, Fate::Unexplained),
+    ] {
+        let (fates, faults) = ledger.audited(&sweep, 7, &[1, 2]);
+        assert!(faults.contains(&expected), "{faults:?} has no {expected}");
+        assert_eq!((fates[1], fates[2]), (fate_of_1, Fate::Unexplained), "{expected}");
+    }
+    let ahead = Sweep { positions: runs(&[1, 5]), ..good };
+    assert!(ledger.audited(&ahead, 7, &[1]).1.contains(&SweepFaultKind::Ahead));
+}
+
+#[test]
+fn tracks_are_not_swept_with_a_policy_that_came_after_them() {
+    // Kept for ten days; an operator acts, sets a policy of one day, and sweeps under it.
+    let mut ledger = ledger(10, &["read", "set_retention", "read", "travel", "travel"]);
+    ledger.policies.set(2, policy(1));
+    let sweep = ledger.swept(6).unwrap();
+    assert_eq!((sweep.positions.as_slice(), sweep.policy), (&[(3, 3)][..], 2));
+    let forged = Sweep {
+        positions: runs(&[1, 3]),
+        leaf_hashes: sha256(&[leaf_hash(&1_u64.to_be_bytes()).as_bytes(), leaf_hash(&3_u64.to_be_bytes()).as_bytes()]),
+        ..sweep
+    };
+    let mut audit = SweepAudit::default();
+    audit.policy(0, policy(10));
+    audit.policy(2, policy(1));
+    audit.sweep(6, day(6), &forged);
+    let fates: Vec<Fate> = ledger.entries().map(|entry| audit.entry(&entry, true)).collect();
+    assert_eq!((fates[1], fates[3]), (Fate::Unexplained, Fate::LetGo { sweep: 6 }));
+    assert_eq!(audit.finish().0, [SweepFault { sweep: 6, kind: SweepFaultKind::KeptLonger { position: 1 } }]);
+}
+
+#[test]
+fn a_floor_keeps_longer_than_the_policy() {
+    let ledger = ledger(1, &["read", "read", "read"]);
+    let mut draft =
+        SweepDraft::new(LetGoClass::Reads, &ledger.policies, 4, day(5), Span::from_secs(3 * 86_400).unwrap());
+    let offers: Vec<SweepOffer> = ledger.entries().map(|entry| draft.offer(&entry)).collect();
+    assert_eq!(offers, [SweepOffer::Kept, SweepOffer::Named, SweepOffer::Kept, SweepOffer::Kept]);
+    assert_eq!(draft.finish("system").unwrap().cutoff, day(2));
+}
+
+#[test]
+fn what_an_entry_says_was_erased_may_be_missing() {
+    let ledger = ledger(3, &["record_event", "correct_event", "manipulate_event", "record_event"]);
+    let mut audit = SweepAudit::default();
+    audit.erased(&runs(&[2, 3]));
+    audit.erased(&runs(&[1]));
+    let fates: Vec<Fate> = ledger.entries().map(|entry| audit.entry(&entry, entry.position > 0)).collect();
+    assert_eq!(fates, [Fate::Kept, Fate::Erased, Fate::Erased, Fate::Erased, Fate::Unexplained]);
+}
+
+#[test]
+fn a_sweep_has_one_spelling() {
+    let ledger = ledger(3, &["read", "travel", "reads", "reads"]);
+    let payload = String::from_utf8(ledger.swept(7).unwrap().encode()).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&payload).unwrap();
+    assert_eq!(payload.as_bytes(), serde_json_canonicalizer::to_vec(&value).unwrap());
+    for (old, new) in [
+        ("\"count\":2", "\"count\":3"),
+        ("[[1,1],[3,3]]", "[]"),
+        ("[[1,1],[3,3]]", "[[3,3],[1,1]]"),
+        ("\"reads\"", "\"writes\""),
+        ("\"policy\":0,", ""),
+        ("Z\"", "+00:00\""),
+    ] {
+        assert!(payload.contains(old), "{payload} has no {old}");
+        let changed = payload.replace(old, new);
+        assert!(Sweep::decode(changed.as_bytes()).is_err(), "{changed}");
+    }
+}
+
+proptest! {
+    /// Whatever the ledger, a sweep that is drafted is sound, and lets go no more than it names.
+    #[test]
+    fn what_is_drafted_passes(
+        actions in prop::collection::vec(prop::sample::select(&["read", "reads", "travel", "set_retention"][..]), 0..40),
+        periods in prop::collection::vec(0..20_u32, 41),
+        after in 0..30_i64,
+    ) {
+        let mut ledger = ledger(periods[40], &actions);
+        let mut audit = SweepAudit::default();
+        audit.policy(0, policy(periods[40]));
+        for (position, _) in actions.iter().enumerate().filter(|(_, action)| **action == "set_retention") {
+            ledger.policies.set(position as u64 + 1, policy(periods[position]));
+            audit.policy(position as u64 + 1, policy(periods[position]));
+        }
+        let size = ledger.actions.len() as u64;
+        let on = i64::try_from(size).unwrap() + after;
+        let swept = ledger.swept(on);
+        if let Some(sweep) = &swept {
+            let payload = sweep.encode();
+            prop_assert_eq!(Sweep::decode(&payload), Ok(sweep.clone()));
+            audit.sweep(size, day(on), sweep);
+        }
+        for entry in ledger.entries() {
+            let is_named = swept.as_ref().is_some_and(|sweep| sweep.positions.contains(entry.position));
+            let expected = if is_named { Fate::LetGo { sweep: size } } else { Fate::Unexplained };
+            prop_assert_eq!(audit.entry(&entry, true), expected);
+        }
+        prop_assert_eq!(audit.finish(), (vec![], 0));
+    }
+}
