@@ -4,9 +4,11 @@
 //! over one that did not happen is evidence of a lie. So what is signed within it is another text,
 //! which no reader of checkpoints takes for one.
 
+use data_encoding::BASE64;
+
 use super::checkpoint::Checkpoint;
 use super::note::VerifierKey;
-use super::{Hash, parse_decimal};
+use super::{Hash, decode_base64, parse_decimal};
 
 #[cfg(test)]
 mod tests;
@@ -55,6 +57,9 @@ pub enum HeadError {
         /// The name in the statement.
         found: String,
     },
+    /// After the text come no empty line and no signature.
+    #[error("after the text of a head statement come an empty line and 64 bytes in base64")]
+    Signature,
     /// The key did not sign this.
     #[error("the signature of the head statement is wrong")]
     BadSignature,
@@ -116,6 +121,25 @@ impl HeadStatement {
         self.check_origin(key)?;
         let is_signed = ed25519(key.public_key(), self.to_text().as_bytes(), signature);
         if is_signed { Ok(()) } else { Err(HeadError::BadSignature) }
+    }
+
+    /// Returns how the statement is handed around: its text, an empty line, and the signature in base64. No
+    /// reader of signed notes takes that line for one of theirs.
+    #[must_use]
+    pub fn to_signed_text(&self, signature: &[u8; 64]) -> String {
+        format!("{}\n{}\n", self.to_text(), BASE64.encode(signature))
+    }
+
+    /// Reads what [`HeadStatement::to_signed_text`] returns. Whether the signature is right is for
+    /// [`HeadStatement::verify`] to say.
+    ///
+    /// # Errors
+    /// The text does not have this form.
+    pub fn parse_signed(text: &str) -> Result<(Self, [u8; 64]), HeadError> {
+        let (text, signature) = text.rsplit_once("\n\n").ok_or(HeadError::Signature)?;
+        let signature = signature.strip_suffix('\n').and_then(decode_base64);
+        let signature = signature.and_then(|bytes| bytes.try_into().ok()).ok_or(HeadError::Signature)?;
+        Ok((Self::parse(&format!("{text}\n"))?, signature))
     }
 
     /// Returns the checkpoint of the same tree, to be signed once it is known that the entries are there

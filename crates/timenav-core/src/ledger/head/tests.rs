@@ -65,6 +65,25 @@ fn only_the_key_of_that_ledger_signs() {
     }
 }
 
+#[test]
+fn it_is_handed_around_with_its_signature() {
+    let main = statement("log.example/main");
+    let signature = main.sign(&key("log.example/main"), ed25519_sign(&SEED)).unwrap();
+    let text = main.to_signed_text(&signature);
+    assert_eq!(HeadStatement::parse_signed(&text), Ok((main.clone(), signature)));
+    assert!(Note::parse(text.as_bytes()).is_err());
+    for changed in [
+        main.to_text(),
+        text.trim_end().to_owned(),
+        text.replace("\n\n", "\n"),
+        text.replace("=\n", "\n"),
+        format!("{text}\n"),
+        main.to_signed_text(&signature).replace("==\n", "==\n\n"),
+    ] {
+        assert!(HeadStatement::parse_signed(&changed).is_err(), "{changed:?}");
+    }
+}
+
 /// Names of ledgers, among them those that look like a line of the other text.
 fn any_origin() -> impl Strategy<Value = String> {
     prop_oneof![

@@ -1,6 +1,6 @@
 //! One read of an entry, for somebody who may not see the others.
 
-use super::super::canonical::Malformed;
+use super::super::canonical::{Malformed, Scanner, Writer};
 use super::super::merkle::leaf_hash;
 use super::super::proof::{PROOF_HASHES_MAX, ProofError, verify_inclusion};
 use super::{Hash, Read, Salt, digest};
@@ -35,6 +35,43 @@ pub struct ReadProof {
 }
 
 impl ReadProof {
+    /// Returns how the proof is handed around: RFC 8785 JSON with sorted keys. The bytes of the read stand
+    /// in it as they are, so they must be those of a read.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.raw("{\"count\":").integer(self.count).raw(",\"hashes\":");
+        writer.array(&self.hashes, |writer, hash| _ = writer.hash(hash)).raw(",\"index\":").integer(self.index);
+        writer.raw(",\"read\":").raw(&String::from_utf8_lossy(&self.read));
+        writer.raw(",\"salt\":").hex_text(self.salt.as_bytes()).raw("}");
+        writer.into_bytes()
+    }
+
+    /// Reads what [`ReadProof::encode`] writes, and nothing else. Whether it is true is for
+    /// [`ReadProof::verify`] to say.
+    ///
+    /// # Errors
+    /// The bytes are written otherwise.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut scanner = Scanner::new(bytes)?;
+        scanner.expect("{\"count\":")?;
+        let count = scanner.integer()?;
+        scanner.expect(",\"hashes\":[")?;
+        let hashes = scanner.array(|scanner| {
+            scanner.expect("\"")?;
+            scanner.hash()
+        })?;
+        scanner.expect(",\"index\":")?;
+        let index = scanner.integer()?;
+        scanner.expect(",\"read\":")?;
+        let read = Read::scan(&mut scanner)?.encode();
+        scanner.expect(",\"salt\":\"")?;
+        let salt = Salt::from_bytes(scanner.hex_text()?);
+        scanner.expect("}")?;
+        scanner.end()?;
+        Ok(Self { index, count, salt, read, hashes })
+    }
+
     /// Checks that the read is among those of the entry with that payload hash, and returns it.
     ///
     /// # Errors

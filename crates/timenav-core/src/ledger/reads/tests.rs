@@ -33,6 +33,7 @@ fn each_read_is_shown_without_the_others() {
         for index in (0..count).step_by(1 + count / 9) {
             let proof = kept.prove(index).unwrap();
             assert_eq!(proof.verify(&root), Ok(read(index)));
+            assert_eq!(ReadProof::decode(&proof.encode()), Ok(proof.clone()));
             let other = ReadProof { read: read(index + 1).encode(), ..proof.clone() };
             assert_eq!(other.verify(&root), Err(ReadProofError::Proof(super::super::ProofError::RootMismatch)));
             let unsalted = ReadProof { salt: Salt::from_bytes([0; 16]), ..proof.clone() };

@@ -51,6 +51,8 @@ fn reads_have_the_published_bytes() {
         assert_eq!(proof.salt, Salt::from_bytes(bytes(&vector["salt"])));
         assert_eq!(sha256(&[proof.salt.as_bytes(), &proof.read]), hash(&vector["digest"]));
         assert_eq!(proof.hashes, hashes(&vector["proof"]));
+        assert_eq!(std::str::from_utf8(&proof.encode()).unwrap(), text(&vector["handed_around"]));
+        assert_eq!(ReadProof::decode(text(&vector["handed_around"]).as_bytes()), Ok(proof.clone()));
         draft.push(&proof.verify(&root).unwrap()).unwrap();
     }
     assert_eq!(draft.finish(), (text(&vectors["payload"]).as_bytes().to_vec(), root));
@@ -224,6 +226,8 @@ fn head_statements_are_signed_as_published() {
         let signature = head.sign(&key, ed25519_sign(&seed)).unwrap();
         assert_eq!(signature, bytes::<64>(&vector["signature"]));
         assert_eq!(head.verify(&signature, &key, ed25519_verify), Ok(()));
+        assert_eq!(head.to_signed_text(&signature), text(&vector["handed_around"]));
+        assert_eq!(HeadStatement::parse_signed(text(&vector["handed_around"])), Ok((head, signature)));
     }
     let head = HeadStatement::parse(text(&vectors["heads"][1]["text"])).unwrap();
     let note = head.checkpoint().sign(&key, ed25519_sign(&seed)).unwrap();
