@@ -2,16 +2,18 @@
 """Checks a ledger of a timenav service as a stranger would.
 
     TIMENAV_API_KEY=… verify.py URL TIMELINE [--verifier-key VKEY]… [--checkpoint FILE] [--save FILE]
-    verify.py --proof FILE --verifier-key VKEY… [--entry FILE]
+    verify.py --proof FILE --verifier-key VKEY… [--entry FILE] [--payload FILE --salt HEX] [--read FILE]
+    verify.py --head FILE --verifier-key VKEY
 
-The first checks a whole ledger over HTTP; the second a proof file of one entry (§7), without any network.
-Written from docs/ledger-format.md ("the page"; §n is a section of it) and C2SP tlog-tiles, with the standard library of
-Python 3.9 alone. Every read is itself recorded, so a ledger grows while it is read: what is checked is the ledger at the
-size of the checkpoint that is fetched first. Payloads are not read (§2): this does not notice what was done to them.
+The first checks a whole ledger over HTTP; the second a proof file of one entry (§7), and with it the entry's payload, or one
+read that is shown of it (2§3); the third a head statement (2§4). Those two need no network.
+Written from docs/ledger-format.md ("the page"; §n is a section of it), docs/ledger-format-2.md (2§n) and C2SP tlog-tiles,
+with the standard library of Python 3.9 alone. Every read is itself recorded, so a ledger grows while it is read: what is
+checked is the ledger at the size of the checkpoint that is fetched first. Each answer says what was not checked.
 Where the signing key was rotated (§6), the first key is the one that signs today, and each further one a retired key, which
 counts for --checkpoint and --proof alone.
 Exit code: 0 the ledger verifies, 1 it does not, 2 it could not be looked at (usage, files, network, or the service refuses)."""
-import argparse, base64, collections, datetime, hashlib, http.client, json, os, pathlib, re, sys
+import argparse, base64, collections, datetime, hashlib, hmac, http.client, json, os, pathlib, re, sys
 import urllib.error, urllib.request
 
 TILE_WIDTH = 256
@@ -19,6 +21,11 @@ NOTE_BYTES_MAX = 1_048_576
 PROBLEMS_SHOWN_MAX = 20
 MEMBERS = dict.fromkeys(("action", "actor", "clock_time", "payload_hash", "recorded_at", "subject", "timeline_id"), str)
 MEMBERS.update(seq=int, v=int)
+MEMBERS_2 = {**MEMBERS, "directory": int, "key": str}
+READ = dict.fromkeys(("action", "clock_time", "host_time", "key", "parameters", "user"), str)
+READ_CUT = {**READ, "parameters_bytes": int, "parameters_sha256": str}
+READS_MAX, READS_BYTES_MAX, PARAMETERS_BYTES_MAX = 512, 65_536, 256
+HASH, SALT = re.compile("[0-9a-f]{64}"), re.compile("[0-9a-f]{32}")
 TIME = re.compile(r"(-\d{6}|\d{4})(-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{0,5}[1-9])?)Z", re.ASCII)
 KEY_NAME = re.compile(r"[^\s+]+")
 Key = collections.namedtuple("Key", "name id public")
@@ -142,19 +149,85 @@ def instant(text):
     datetime.date(2000 + int(match[1]) % 400, int(match[3]), int(match[4]))
     return int(match[1]), match[2]
 
+def canonical(value):
+    """§1: for strings, whole numbers, arrays and objects under ASCII names, this is what RFC 8785 asks for."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
+
+def read_json(data):
+    """§1: reads what has one spelling."""
+    value = json.loads(data.decode())
+    need(canonical(value) == data, "it is not in canonical form: written again, it has other bytes")
+    return value
+
+def shape(value):
+    return isinstance(value, dict) and {name: type(member) for name, member in value.items()}
+
 def read_entry(data):
-    """§1: reads an entry strictly."""
+    """§1 and 2§1: reads an entry strictly, of either version."""
     version = re.search(rb',"v":(0|[1-9][0-9]*)}\Z', data)
-    need(not version or version[1] == b"1", "it has a format version that this verifier does not know; that is not damage")
-    entry = json.loads(data.decode())
-    # For strings and whole numbers under ASCII names, this is what RFC 8785 asks for.
-    again = json.dumps(entry, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
-    need(again == data, "it is not in canonical form: written again, it has other bytes")
-    shape = {name: type(value) for name, value in entry.items()} if isinstance(entry, dict) else None
-    need(shape == MEMBERS and entry["v"] == 1, "it does not have the nine members of an entry")
-    need(0 <= entry["seq"] < 2**53 and re.fullmatch("[0-9a-f]{64}", entry["payload_hash"]), "bad seq or payload_hash")
+    is_known = not version or version[1] in (b"1", b"2")
+    need(is_known, "it has a format version that this verifier does not know; that is not damage")
+    entry = read_json(data)
+    is_known = shape(entry) in (MEMBERS, MEMBERS_2) and entry["v"] == (2 if "key" in entry else 1)
+    need(is_known, "it does not have the members of an entry of its version")
+    need(HASH.fullmatch(entry["payload_hash"]), "bad payload_hash")
+    need(0 <= entry["seq"] < 2**53 and 0 <= entry.get("directory", 0) < 2**53, "bad seq or directory")
     instant(entry["clock_time"])
     return entry
+
+# Payloads (§2, 2§3).
+def is_of_reads(entry):
+    """2§3: whether it is an entry of reads."""
+    return entry["v"] == 2 and entry["action"] == "reads" and not entry["actor"] + entry["subject"] + entry["key"]
+
+def digest_of_read(read, salt):
+    """2§3, D(i): of a read that is as the page says."""
+    need(shape(read) in (READ, READ_CUT), "it does not have the members of a read")
+    instant(read["clock_time"]), instant(read["host_time"])
+    kept = len(read["parameters"].encode())
+    if "parameters_bytes" in read:
+        is_cut = PARAMETERS_BYTES_MAX - 3 <= kept <= PARAMETERS_BYTES_MAX < read["parameters_bytes"]
+        need(is_cut and HASH.fullmatch(read["parameters_sha256"]), "its parameters are not cut as they must be")
+    need(kept <= PARAMETERS_BYTES_MAX, "it has longer parameters than are kept")
+    return hashlib.sha256(salt + canonical(read)).digest()
+
+def digest_of_item(item):
+    """2§3: of what is left of a read, once some of the entry's were erased."""
+    if shape(item) == {"erased": str} and HASH.fullmatch(item["erased"]):
+        return bytes.fromhex(item["erased"])
+    need(shape(item) == {"read": dict, "salt": str} and SALT.fullmatch(item["salt"]), "this is what is left of no read")
+    return digest_of_read(item["read"], bytes.fromhex(item["salt"]))
+
+def hash_of_reads(salt, payload):
+    """2§3, payload_hash. Returns how many reads were erased, too."""
+    reads, tree, is_whole = read_json(payload), Tree(), len(salt) == 16
+    need(is_whole or not salt, "the salt of reads has 16 bytes, or none")
+    need(isinstance(reads, list) and 1 <= len(reads) <= READS_MAX, "an entry has from 1 to 512 reads")
+    need(not is_whole or len(payload) <= READS_BYTES_MAX, "the payload is too long")
+    for number, item in enumerate(reads):
+        own = hmac.new(salt, number.to_bytes(4, "big"), "sha256").digest()[:16]
+        tree.append(leaf_hash(digest_of_read(item, own) if is_whole else digest_of_item(item)))
+    return tree.root(), 0 if is_whole else sum("erased" in item for item in reads)
+
+def check_payload(entry, salt, payload):
+    """§2 and 2§3. Returns what holds."""
+    plain = (hashlib.sha256(salt + payload).digest(), 0)
+    found, erased = hash_of_reads(salt, payload) if is_of_reads(entry) else plain
+    need(is_of_reads(entry) or len(salt) == 16, "a salt has 16 bytes")
+    need(found.hex() == entry["payload_hash"], f"the payload hashes to {found.hex()}, which is not what the entry says")
+    return "it is the one that the entry was made for" + (f"; reads that were erased: {erased}" if erased else "")
+
+def check_read(entry, data):
+    """2§8, one read. Returns it."""
+    shown, members = read_json(data), {"count": int, "hashes": list, "index": int, "read": dict, "salt": str}
+    need(is_of_reads(entry), "the entry is not one of reads")
+    need(shape(shown) == members and SALT.fullmatch(shown["salt"]), "this is no read that is shown")
+    are_hashes = all(isinstance(one, str) and HASH.fullmatch(one) for one in shown["hashes"])
+    need(are_hashes and 0 <= shown["index"], "its hashes or its index are not as they are written")
+    leaf = leaf_hash(digest_of_read(shown["read"], bytes.fromhex(shown["salt"])))
+    root = Checkpoint(shown["count"], bytes.fromhex(entry["payload_hash"]))
+    check_inclusion(leaf, shown["index"], root, [bytes.fromhex(one) for one in shown["hashes"]])
+    return canonical(shown["read"]).decode()
 
 # Keys, notes and checkpoints (§5, §6).
 def decoded(text):
@@ -201,6 +274,24 @@ def open_checkpoint(note, keys, is_kept=False):
     need(checkpoint.size >= 0 and len(checkpoint.root) == 32 and "" not in more[:-2], "it is signed, but no checkpoint")
     return checkpoint
 
+def verify_head(data, key):
+    """2§4 and 2§8, a head statement."""
+    text, _, end = data.decode().rpartition("\n\n")
+    lines = text.split("\n")
+    need(end.endswith("\n") and len(lines) == 6 and lines[0] == "timenav-head/v1", "this is no head statement")
+    _, origin, size, root, state, index = lines
+    need(origin == key.name, f"the head statement is of {origin!r}, the key of {key.name!r}")
+    hashes = [decoded(one) for one in (root, state, *([index] if index != "-" else []))]
+    is_size = re.fullmatch("0|[1-9][0-9]{0,19}", size, re.ASCII)
+    need(is_size and {len(one) for one in hashes} == {32}, "its size or its hashes are not as they are written")
+    need(ed25519_verifies(key.public, f"{text}\n".encode(), decoded(end[:-1])), "the signature does not verify")
+    print(f"head        {origin}, {size} entries, root {hashes[0].hex()}, state {hashes[1].hex()}: the signature verifies")
+    not_checked("entries", "the state hash", *hashes[2:] and ["the index root"], "that the transaction happened")
+    return f"the head statement of {origin}"
+
+def not_checked(*what):
+    print(f"NOT CHECKED {', '.join(what)}")
+
 # The proof file of one entry (§7, §8).
 def read_proof(data):
     """§7: reads a proof file. Returns what `extra` holds, the position, the hashes, and the note."""
@@ -213,7 +304,7 @@ def read_proof(data):
     need(index and len(hashes) <= 64 and {len(one) for one in hashes} <= {32}, "its index or its hashes are not as they are written")
     return extra, int(index[1]), hashes, note
 
-def verify_proof(data, entry, keys):
+def verify_proof(data, entry, keys, payload, salt, read):
     """§8, one entry: does all that can be done without the payload, and says what holds."""
     extra, index, hashes, note = read_proof(data)
     entry = extra if entry is None else entry
@@ -227,6 +318,11 @@ def verify_proof(data, entry, keys):
     need(members["timeline_id"] == of_key, f"the entry is of the timeline {members['timeline_id']!r}, the key of {of_key!r}")
     check_inclusion(leaf_hash(entry), index, checkpoint, hashes)
     print(f"entry       {entry.decode()}")
+    if payload is not None:
+        print(f"payload     {check_payload(members, salt, payload)}")
+    if read is not None:
+        print(f"read        {check_read(members, read)}\n            is among those of the entry, at whatever place")
+    not_checked(*(["the payload"] if payload is None else []), "whether the actor might do this")
     return f"entry {index} of {key.name}"
 
 # What is read (§4, and C2SP tlog-tiles for entry bundles).
@@ -277,7 +373,7 @@ class Service(urllib.request.HTTPRedirectHandler):
 # How to verify (§8).
 def walk(service, timeline, sizes, sample, problems):
     """§8, a whole ledger, step 2: reads the entries. Returns the roots at the sizes, and a sample's leaf hash."""
-    tree, roots, sample_leaf, recorded_at = Tree(), {0: Tree().root()}, None, None
+    tree, roots, sample_leaf, recorded_at, directory = Tree(), {0: Tree().root()}, None, None, -1
     for first in range(0, max(sizes), TILE_WIDTH):
         for data, tile_hash in service.leaves(first // TILE_WIDTH, min(TILE_WIDTH, max(sizes) - first)):
             seq, leaf = tree.size, leaf_hash(data)
@@ -287,6 +383,8 @@ def walk(service, timeline, sizes, sample, problems):
                 need(entry["timeline_id"] == timeline, f"it says that it is of the timeline {entry['timeline_id']!r}")
                 before, recorded_at = recorded_at, instant(entry["recorded_at"])
                 need(before is None or before <= recorded_at, "it was recorded before the entry in front of it")
+                before, directory = directory, max(directory, entry.get("directory", -1))
+                need(entry.get("directory", -1) >= before, "it is of a lower version than what is in front of it, or its directory is")
             except (ValueError, RecursionError) as error:
                 problems.append(f"entry {seq}: {error}")
             if leaf != tile_hash:
@@ -326,6 +424,7 @@ def verify(service, timeline, keys, note, saved_note, problems):
     newest, hashes = service.proof(f"from={checkpoint.size}", keys)
     check_consistency(checkpoint, newest, hashes)
     print(f"consistency the proof that the ledger of {newest.size} entries continues that of {checkpoint.size} verifies")
+    not_checked("payloads, and what let them go", "the state that follows", "whether each actor might do what an entry says")
 
 def self_test():
     """RFC 8032 §7.1, tests 1 to 3 (public key, signature, message): each verifies, and does not with one bit changed."""
@@ -343,17 +442,21 @@ fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025 6291d657deec240
         need(not ed25519_verifies(public, message, changed), f"a changed signature of {public.hex()} verifies")
     print("The test vectors of RFC 8032 pass.")
 
-def main_of_proof(args):
-    """Checks one proof file, and tells of it."""
+def main_of_files(args):
+    """Checks one proof file or one head statement, and tells of it."""
+    read_file = lambda name: pathlib.Path(name).read_bytes() if name else None
     try:
-        entry = pathlib.Path(args.entry).read_bytes() if args.entry else None
-        print(verify_proof(pathlib.Path(args.proof).read_bytes(), entry, args.verifier_key), "verifies.")
+        if args.head:
+            print(verify_head(read_file(args.head), args.verifier_key[0]), "verifies.")
+            return 0
+        entry, payload, read = map(read_file, (args.entry, args.payload, args.read))
+        print(verify_proof(read_file(args.proof), entry, args.verifier_key, payload, args.salt, read), "verifies.")
         return 0
     except OSError as error:
         print(f"could not look: {error}", file=sys.stderr)
         return 2
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        print(f"WRONG       {error}\n{args.proof} does NOT verify.")
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
+        print(f"WRONG       {error}\n{args.head or args.proof} does NOT verify.")
         return 1
 
 def main():
@@ -366,16 +469,20 @@ def main():
     parser.add_argument("--save", metavar="FILE", help="where to keep the checkpoint, if the ledger verifies")
     parser.add_argument("--proof", metavar="FILE", help="proof file of one entry, to be checked instead of a whole ledger")
     parser.add_argument("--entry", metavar="FILE", help="the entry that the proof file is of, where it is not in that file")
+    parser.add_argument("--payload", metavar="FILE", help="payload of that entry, to be compared with it")
+    parser.add_argument("--salt", metavar="HEX", type=bytes.fromhex, default=b"", help="its salt, unless reads were erased")
+    parser.add_argument("--read", metavar="FILE", help="one read of that entry, as it is shown without the others")
+    parser.add_argument("--head", metavar="FILE", help="head statement, to be checked instead of a whole ledger")
     parser.add_argument("--self-test", action="store_true", help="try the Ed25519 of this script and do nothing else")
     args, api_key, saved, problems = parser.parse_args(), os.environ.get("TIMENAV_API_KEY", ""), None, []
     if args.self_test:
         return self_test()
     if len({key.name for key in args.verifier_key}) > 1:
         parser.error("the keys are of different ledgers: each ledger has its keys under its own name")
-    if args.proof:
-        if args.url or not args.verifier_key:
-            parser.error("--proof needs --verifier-key, and no URL")
-        return main_of_proof(args)
+    if args.proof or args.head:
+        if args.url or not args.verifier_key or args.proof and args.head:
+            parser.error("--proof, as --head, needs --verifier-key, and no URL")
+        return main_of_files(args)
     if not (re.match("https?://", args.url) and re.fullmatch("[\\w.:@-]{1,128}", args.timeline, re.ASCII) and api_key.isascii()):
         parser.error("a URL with http:// or https:// and the name of a timeline are needed")
     service, keys = Service(args.url, args.timeline, api_key), args.verifier_key

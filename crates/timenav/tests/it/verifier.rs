@@ -8,6 +8,8 @@ use crate::http::Request;
 use crate::ledger;
 use crate::service::{self, Service};
 
+mod version_2;
+
 /// Positions that are edited, and what of the report names them. Only one ledger is that long.
 ///
 /// What is served of a full tile contradicts the edited entry. What is served of the partial tile at

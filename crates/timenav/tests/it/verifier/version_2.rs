@@ -1,0 +1,124 @@
+//! What `examples/verify.py` says of the published vectors of version 2, which the service does not
+//! write yet.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{has_python, verify_proof};
+
+/// The vectors, and a folder to put pieces of them into.
+struct Vectors {
+    all: Value,
+    key: String,
+    folder: TempDir,
+}
+
+impl Vectors {
+    fn read() -> Self {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../test-data/ledger-format-v2.json");
+        let all: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        let key = text(&all["key"]["verifier_key"]).to_owned();
+        Self { all, key, folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// Writes a file, and returns its path.
+    fn file(&self, name: &str, content: &str) -> String {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// Runs the script with the key of the vectors. Returns whether all verifies, and what it printed.
+    fn verify(&self, arguments: &[&str]) -> (bool, String) {
+        let (code, said) = verify_proof(&[arguments, &["--verifier-key", &self.key]].concat());
+        assert!(matches!(code, Some(0 | 1)), "{said}");
+        assert_eq!(code == Some(0), said.ends_with(" verifies.\n"), "{said}");
+        (code == Some(0), said)
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+#[test]
+fn entries_and_their_payloads_verify() {
+    if !has_python() {
+        return;
+    }
+    let vectors = Vectors::read();
+    let reads = &vectors.all["reads"];
+    for proof in vectors.all["tlog_proofs"].as_array().unwrap() {
+        let index = usize::try_from(proof["index"].as_u64().unwrap()).unwrap();
+        let file = vectors.file("proof", text(&proof["text"]));
+        let (verifies, said) = vectors.verify(&["--proof", &file]);
+        assert!(verifies && said.contains("NOT CHECKED the payload, whether the actor might do this\n"), "{said}");
+
+        let of = vectors.all["leaves"].get(index).unwrap_or(reads);
+        let payload = vectors.file("payload", text(&of["payload"]));
+        let (verifies, said) = vectors.verify(&["--proof", &file, "--payload", &payload, "--salt", text(&of["salt"])]);
+        assert!(verifies && said.contains("NOT CHECKED whether the actor might do this\n"), "{said}");
+        let (verifies, said) = vectors.verify(&["--proof", &file, "--payload", &payload, "--salt", &"00".repeat(16)]);
+        assert!(!verifies && said.contains("WRONG       the payload hashes to "), "{said}");
+    }
+}
+
+#[test]
+fn reads_are_shown_and_erased_one_by_one() {
+    if !has_python() {
+        return;
+    }
+    let vectors = Vectors::read();
+    let reads = &vectors.all["reads"];
+    let proof = vectors.file("proof", text(&vectors.all["tlog_proofs"][3]["text"]));
+    let opened = vectors.file("opened", text(&reads["without_read_1"]));
+    let (verifies, said) = vectors.verify(&["--proof", &proof, "--payload", &opened]);
+    assert!(verifies && said.contains("; reads that were erased: 1\n"), "{said}");
+
+    for read in reads["reads"].as_array().unwrap() {
+        let shown = vectors.file("shown", text(&read["handed_around"]));
+        let (verifies, said) = vectors.verify(&["--proof", &proof, "--read", &shown]);
+        assert!(verifies && said.contains(&format!("read        {}\n", text(&read["read"]))), "{said}");
+        let changed = text(&read["handed_around"]).replace("\"user\":\"", "\"user\":\"x");
+        let changed = vectors.file("changed", &changed);
+        let (verifies, said) = vectors.verify(&["--proof", &proof, "--read", &changed]);
+        assert!(!verifies && said.contains("WRONG       the proof does not lead from "), "{said}");
+        // No other entry is one of reads.
+        let other = vectors.file("other", text(&vectors.all["tlog_proofs"][1]["text"]));
+        assert!(!vectors.verify(&["--proof", &other, "--read", &shown]).0);
+    }
+}
+
+#[test]
+fn head_statements_verify_and_are_no_checkpoints() {
+    if !has_python() {
+        return;
+    }
+    let vectors = Vectors::read();
+    for head in vectors.all["heads"].as_array().unwrap() {
+        let handed_around = text(&head["handed_around"]);
+        let (verifies, said) = vectors.verify(&["--head", &vectors.file("head", handed_around)]);
+        assert!(verifies && said.contains("NOT CHECKED entries, the state hash, "), "{said}");
+        assert_eq!(said.contains("the index root"), !head["index_root"].is_null(), "{said}");
+        for changed in [
+            handed_around.replace("/apollo-11\n", "/apollo-12\n"),
+            handed_around.replace("head/v1", "head/v2"),
+            handed_around.replace("\n\n", "\n"),
+            handed_around.replacen("=\n", "=\n\n", 1),
+            handed_around.replace(&format!("\n{}\n", head["size"]), "\n7\n"),
+        ] {
+            assert_ne!(changed, handed_around);
+            let (verifies, said) = vectors.verify(&["--head", &vectors.file("changed", &changed)]);
+            assert!(!verifies && said.starts_with("WRONG"), "{said}");
+        }
+        // In the place of a checkpoint, it is none.
+        let proof = text(&vectors.all["tlog_proofs"][0]["text"]);
+        let checkpoint = text(&vectors.all["checkpoint"]["note"]);
+        let changed = vectors.file("proof", &proof.replace(checkpoint, handed_around));
+        assert!(!vectors.verify(&["--proof", &changed]).0);
+    }
+    let checkpoint = vectors.file("checkpoint", text(&vectors.all["checkpoint"]["note"]));
+    assert!(!vectors.verify(&["--head", &checkpoint]).0);
+}
