@@ -39,6 +39,32 @@ fn entries_have_the_published_bytes() {
 }
 
 #[test]
+fn the_page_quotes_the_vectors() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/ledger-format-2.md");
+    let page = std::fs::read_to_string(page).expect("the page is part of the repository");
+    let vectors = published();
+    let reads = &vectors["reads"];
+    let of_reads = items(&reads["reads"]).iter().flat_map(|read| [text(&read["read"]), text(&read["digest"])]);
+    let quoted = [
+        text(&reads["salt"]),
+        text(&reads["payload_hash"]),
+        text(&reads["entry"]["entry"]),
+        text(&reads["entry"]["leaf_hash"]),
+        text(&reads["entry_of_directory_300"]["compact"]),
+        text(&reads["reads"][1]["handed_around"]),
+        text(&reads["without_read_1"]),
+        text(&vectors["roots"][4]),
+        text(&vectors["states"][0]["state"]),
+        text(&vectors["heads"][1]["handed_around"]).trim_end(),
+        text(&vectors["directory"]["empty_root"]),
+        text(&vectors["directory"]["root"]),
+    ];
+    for quote in quoted.into_iter().chain(of_reads) {
+        assert!(page.contains(quote), "docs/ledger-format-2.md does not quote {quote}");
+    }
+}
+
+#[test]
 fn reads_have_the_published_bytes() {
     let vectors = &published()["reads"];
     let master = Salt::from_bytes(bytes(&vectors["salt"]));
