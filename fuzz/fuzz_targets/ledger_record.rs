@@ -3,13 +3,16 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use timenav_core::ledger::{Adopted, EventsErased, HandedOver, Malformed, Retention, Sweep, TimelineEnded};
+use timenav_core::ledger::{
+    Adopted, EventsErased, HandedOver, Malformed, ReadsErased, Retention, Sweep, TimelineEnded,
+};
 use timenav_fuzz::check_message;
 
 fuzz_target!(|bytes: &[u8]| {
     check(bytes, Retention::decode(bytes), Retention::encode);
     check(bytes, Sweep::decode(bytes), Sweep::encode);
     check(bytes, EventsErased::decode(bytes), EventsErased::encode);
+    check(bytes, ReadsErased::decode(bytes), ReadsErased::encode);
     check(bytes, TimelineEnded::decode(bytes), TimelineEnded::encode);
     check(bytes, HandedOver::decode(bytes), HandedOver::encode);
     check(bytes, Adopted::decode(bytes), Adopted::encode);

@@ -23,7 +23,8 @@ pub struct Horizon {
 /// What a version of an event tells, as far as a horizon is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VersionReach {
-    /// Position of the entry that made the version.
+    /// Position of the entry that made the version; 0 for one that a fork inherited, which was known before
+    /// the fork's first entry.
     pub position: u64,
     /// The latest instant that the version tells of, from [`latest_instant`]; `None` for one that says that
     /// the event does not stand.

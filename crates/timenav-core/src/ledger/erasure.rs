@@ -1,16 +1,19 @@
-//! Erasing events: everything that holds their content, named in one entry.
+//! Erasing events and reads: everything that holds their content, named in one entry.
 
 use std::borrow::Cow;
 
-use super::Hash;
 use super::canonical::{Malformed, Scanner, Writer};
 use super::runs::PositionRuns;
+use super::{Hash, KeptReads, READS_MAX};
 
 #[cfg(test)]
 mod tests;
 
 /// The action of an entry that tells that events were erased.
 pub const ERASE_EVENTS_ACTION: &str = "erase_events";
+
+/// The action of an entry that tells that single reads were erased.
+pub const ERASE_READS_ACTION: &str = "erase_reads";
 
 /// Most outcomes of repeated requests that one erasure names.
 pub const ERASED_OUTCOMES_MAX: usize = 4_096;
@@ -121,5 +124,57 @@ impl<'a> EventsErased<'a> {
     pub fn is_possible_at(&self, position: u64) -> bool {
         let named = [self.versions.last(), self.interventions.last(), self.evaluated_at.checked_sub(1)];
         named.into_iter().flatten().all(|last| last < position)
+    }
+}
+
+/// Reads that were erased from one entry of reads, whose others stay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadsErased<'a> {
+    /// Who asked.
+    pub asked_by: Cow<'a, str>,
+    /// Position of the entry of reads.
+    pub position: u64,
+    /// Numbers of the erased reads within that entry, counted from 0; one at least.
+    pub reads: PositionRuns,
+}
+
+impl<'a> ReadsErased<'a> {
+    /// Returns the payload of its entry: RFC 8785 JSON with sorted keys.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.raw("{\"asked_by\":").text(&self.asked_by);
+        writer.raw(",\"position\":").integer(self.position).raw(",\"reads\":");
+        self.reads.write(&mut writer).raw("}");
+        writer.into_bytes()
+    }
+
+    /// Reads what [`ReadsErased::encode`] writes, and nothing else.
+    ///
+    /// # Errors
+    /// The bytes are written otherwise, or name no read, or one that no entry has.
+    pub fn decode(payload: &'a [u8]) -> Result<Self, Malformed> {
+        let mut scanner = Scanner::new(payload)?;
+        scanner.expect("{\"asked_by\":\"")?;
+        let asked_by = scanner.text()?;
+        scanner.expect(",\"position\":")?;
+        let position = scanner.integer()?;
+        scanner.expect(",\"reads\":")?;
+        let wrong = scanner.malformed("numbers of reads");
+        let reads = PositionRuns::scan(&mut scanner)?;
+        scanner.expect("}")?;
+        scanner.end()?;
+        if reads.last().is_none_or(|last| last >= READS_MAX as u64) {
+            return Err(wrong);
+        }
+        Ok(Self { asked_by, position, reads })
+    }
+
+    /// Returns whether this erasure, or another of `all`, names every read that is missing from the entry at
+    /// a position. If not, that is `payload-mismatch`.
+    #[must_use]
+    pub fn explain(all: &[Self], position: u64, kept: &KeptReads<'_>) -> bool {
+        let is_named = |number| all.iter().any(|erased| erased.position == position && erased.reads.contains(number));
+        (0..).zip(kept.iter()).all(|(number, read)| read.is_some() || is_named(number))
     }
 }

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::super::sha256;
+use super::super::{Read, ReadParameters, ReadsDraft, Salt, sha256};
 use super::*;
 
 fn runs(positions: impl IntoIterator<Item = u64>) -> PositionRuns {
@@ -58,6 +58,45 @@ fn nothing_is_erased_before_it_is_there() {
     assert!(!erased().is_possible_at(11), "chosen at a size that was not reached");
     assert!(!EventsErased { versions: runs([12]), ..erased() }.is_possible_at(12));
     assert!(!EventsErased { interventions: runs([12]), ..erased() }.is_possible_at(12));
+}
+
+#[test]
+fn a_read_that_is_missing_is_named() {
+    let salt = Salt::from_bytes([5; 16]);
+    let at = crate::time::Instant::EPOCH;
+    let read = Read {
+        action: "clock".into(),
+        clock_time: crate::time::Instant::EPOCH,
+        host_time: at,
+        key: "key_1".into(),
+        parameters: ReadParameters::of(""),
+        user: "ada".into(),
+    };
+    let mut draft = ReadsDraft::new(salt);
+    for _ in 0..4 {
+        draft.push(&read).unwrap();
+    }
+    let (payload, _) = draft.finish();
+    let whole = KeptReads::parse(salt.as_bytes(), &payload).unwrap();
+    let opened = whole.without(|number, _| number == 1 || number == 3);
+    let opened = KeptReads::parse(&[], &opened).unwrap();
+    let erased = |position, numbers: &[u64]| ReadsErased {
+        asked_by: "ada".into(),
+        position,
+        reads: runs(numbers.iter().copied()),
+    };
+    assert!(ReadsErased::explain(&[], 7, &whole));
+    assert!(!ReadsErased::explain(&[], 7, &opened));
+    assert!(ReadsErased::explain(&[erased(7, &[1, 3])], 7, &opened));
+    assert!(ReadsErased::explain(&[erased(7, &[3]), erased(7, &[0, 1])], 7, &opened));
+    assert!(!ReadsErased::explain(&[erased(7, &[1]), erased(8, &[3])], 7, &opened));
+
+    let payload = String::from_utf8(erased(7, &[1, 3]).encode()).unwrap();
+    assert_eq!(payload, r#"{"asked_by":"ada","position":7,"reads":[[1,1],[3,3]]}"#);
+    assert_eq!(ReadsErased::decode(payload.as_bytes()), Ok(erased(7, &[1, 3])));
+    for other in ["[]", "[[1,1],[512,512]]", "[[3,3],[1,1]]"] {
+        assert!(ReadsErased::decode(payload.replace("[[1,1],[3,3]]", other).as_bytes()).is_err(), "{other}");
+    }
 }
 
 proptest! {

@@ -285,6 +285,9 @@ fn records_are_read_and_written_as_published() {
     assert_eq!(sweep.leaf_hashes, sha256(&bytes));
     let erased = check_record(&records["erase_events"], EventsErased::decode, EventsErased::encode);
     assert_eq!((erased.by, erased.versions.count(), erased.outcomes.len()), (ErasedBy::Query, 3, 2));
+    let erased = check_record(&records["erase_reads"], ReadsErased::decode, ReadsErased::encode);
+    let opened = KeptReads::parse(&[], text(&vectors["reads"]["without_read_1"]).as_bytes()).unwrap();
+    assert!(ReadsErased::explain(&[erased], number(&vectors["reads"]["entry"]["seq"]), &opened));
 
     let key = VerifierKey::parse(text(&vectors["key"]["verifier_key"])).unwrap();
     let ended = check_record(&records["end_timeline"], TimelineEnded::decode, TimelineEnded::encode);
