@@ -53,12 +53,14 @@ pub use proof::{verify_consistency, verify_inclusion};
 pub use reads::{KeptReads, READ_PARAMETERS_BYTES_MAX, READS_MAX, READS_OPENED_BYTES_MAX, READS_PAYLOAD_BYTES_MAX};
 pub use reads::{READS_ACTION, Read, ReadParameters, ReadProof, ReadProofError, ReadsDraft, ReadsEntry, ReadsError};
 pub use reads::{ReadsFull, rebuilt_leaf};
-pub use retention::{BelowFloor, ClockStep, LetGoClass, Policies, Retention, SET_RETENTION_ACTION, clock_step};
+pub use retention::{
+    BelowFloor, ClockStep, LetGoClass, Retention, RetentionPolicies, SET_RETENTION_ACTION, clock_step,
+};
 pub use runs::{POSITION_RUNS_MAX, PositionRuns, RunsError};
 pub use salt::{Salt, payload_hash};
 pub use state::{ForkedFrom, TimelineCounts, TimelineFacts};
 pub use sweep::{
-    Fate, SWEEP_ACTION, Sweep, SweepAudit, SweepDraft, SweepFault, SweepFaultKind, SweepOffer, SweptEntry,
+    PayloadFate, SWEEP_ACTION, Sweep, SweepAudit, SweepDraft, SweepFault, SweepFaultKind, SweepOffer, SweptEntry,
 };
 pub use tile::{TILE_HEIGHT, TILE_WIDTH, TileError, TileId, TilePath};
 pub use tile::{index_path, parse_index_path, tile_of};

@@ -127,11 +127,11 @@ fn scan_seconds(scanner: &mut Scanner<'_>) -> Result<Option<u32>, Malformed> {
 
 /// The policies of a timeline, in the order of their positions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Policies {
+pub struct RetentionPolicies {
     all: Vec<(u64, Retention)>,
 }
 
-impl Policies {
+impl RetentionPolicies {
     /// Adds the policy that the entry at a position sets. It comes after those that were added before.
     pub fn set(&mut self, position: u64, retention: Retention) {
         debug_assert!(self.all.last().is_none_or(|(last, _)| *last < position), "policies come in order");

@@ -17,7 +17,7 @@ mod draft;
 #[cfg(test)]
 mod tests;
 
-pub use audit::{Fate, SweepAudit, SweepFault, SweepFaultKind};
+pub use audit::{PayloadFate, SweepAudit, SweepFault, SweepFaultKind};
 pub use draft::{SweepDraft, SweepOffer};
 
 /// The action of an entry that tells of a sweep.

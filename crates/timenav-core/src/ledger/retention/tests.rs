@@ -6,8 +6,8 @@ fn reads(seconds: Option<u32>) -> Retention {
     Retention { reads_seconds: seconds, refusals_seconds: None }
 }
 
-fn policies(list: &[(u64, Option<u32>)]) -> Policies {
-    let mut policies = Policies::default();
+fn policies(list: &[(u64, Option<u32>)]) -> RetentionPolicies {
+    let mut policies = RetentionPolicies::default();
     for (position, seconds) in list {
         policies.set(*position, reads(*seconds));
     }
@@ -36,7 +36,7 @@ fn only_reads_and_refusals_are_ever_let_go() {
 #[test]
 fn a_shorter_policy_counts_for_what_comes_after_it() {
     let long_then_short = policies(&[(10, Some(100)), (20, Some(5))]);
-    let decided = |policies: &Policies, position, size| {
+    let decided = |policies: &RetentionPolicies, position, size| {
         let found = policies.deciding(LetGoClass::Reads, position, size);
         found.map(|(policy, period)| (policy, period.micros() / 1_000_000))
     };

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::super::retention::{LetGoClass, Policies, Retention};
+use super::super::retention::{LetGoClass, Retention, RetentionPolicies};
 use super::super::runs::PositionRuns;
 use super::{Hash, Sweep, SweptEntry};
 use crate::time::{Instant, Wall};
@@ -12,7 +12,7 @@ const FAULTS_MAX: usize = 100;
 
 /// What became of an entry's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum PayloadFate {
     /// It is there.
     Kept,
     /// It was erased, and an entry says so.
@@ -99,7 +99,7 @@ struct NamedRun {
 /// records, not with the entries that they name.
 #[derive(Default)]
 pub struct SweepAudit {
-    policies: Policies,
+    policies: RetentionPolicies,
     sweeps: Vec<Audited>,
     /// By their first positions, once all are known; those that are reached are taken from the end.
     runs: Vec<NamedRun>,
@@ -147,7 +147,7 @@ impl SweepAudit {
 
     /// Takes an entry, in the second reading, and says what became of its payload. All entries come, by
     /// rising positions.
-    pub fn entry(&mut self, entry: &SweptEntry<'_>, is_missing: bool) -> Fate {
+    pub fn entry(&mut self, entry: &SweptEntry<'_>, is_missing: bool) -> PayloadFate {
         self.sort();
         self.open.retain(|run| entry.position <= run.last);
         while let Some(run) = self.runs.pop_if(|run| run.first <= entry.position) {
@@ -164,10 +164,10 @@ impl SweepAudit {
             }
         }
         match let_go {
-            _ if !is_missing => Fate::Kept,
-            _ if self.is_erased(entry.position) => Fate::Erased,
-            Some(sweep) => Fate::LetGo { sweep },
-            None => Fate::Unexplained,
+            _ if !is_missing => PayloadFate::Kept,
+            _ if self.is_erased(entry.position) => PayloadFate::Erased,
+            Some(sweep) => PayloadFate::LetGo { sweep },
+            None => PayloadFate::Unexplained,
         }
     }
 

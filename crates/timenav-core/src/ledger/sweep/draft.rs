@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::super::retention::{LetGoClass, Policies};
+use super::super::retention::{LetGoClass, RetentionPolicies};
 use super::super::runs::{PositionRuns, RunsError};
 use super::{Hash, Sweep, SweptEntry};
 use crate::time::{Instant, Span, Wall};
@@ -22,7 +22,7 @@ pub enum SweepOffer {
 #[derive(Clone, Debug)]
 pub struct SweepDraft<'p> {
     class: LetGoClass,
-    policies: &'p Policies,
+    policies: &'p RetentionPolicies,
     /// The position at which the sweep will stand, at least.
     size: u64,
     host: Instant<Wall>,
@@ -40,7 +40,13 @@ impl<'p> SweepDraft<'p> {
     /// recorded no earlier. `floor` is the least that anything is kept, as the service is configured,
     /// whatever the policy says.
     #[must_use]
-    pub fn new(class: LetGoClass, policies: &'p Policies, size: u64, host: Instant<Wall>, floor: Span) -> Self {
+    pub fn new(
+        class: LetGoClass,
+        policies: &'p RetentionPolicies,
+        size: u64,
+        host: Instant<Wall>,
+        floor: Span,
+    ) -> Self {
         let (decided, positions, hasher) = (None, PositionRuns::default(), Sha256::new());
         Self { class, policies, size, host, floor, decided, positions, hasher }
     }

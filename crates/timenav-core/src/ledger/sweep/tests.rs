@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::super::retention::{Policies, Retention};
+use super::super::retention::{Retention, RetentionPolicies};
 use super::super::{leaf_hash, sha256};
 use super::*;
 use crate::time::Span;
@@ -18,11 +18,11 @@ fn policy(days: u32) -> Retention {
 /// A ledger with an entry a day. The first sets a policy of `days`.
 struct Ledger {
     actions: Vec<&'static str>,
-    policies: Policies,
+    policies: RetentionPolicies,
 }
 
 fn ledger(days: u32, actions: &[&'static str]) -> Ledger {
-    let mut policies = Policies::default();
+    let mut policies = RetentionPolicies::default();
     policies.set(0, policy(days));
     Ledger { actions: [&["set_retention"], actions].concat(), policies }
 }
@@ -46,7 +46,7 @@ impl Ledger {
     }
 
     /// Reads the ledger with one sweep behind it, recorded on a day. The payloads at these positions are missing.
-    fn audited(&self, sweep: &Sweep<'_>, on: i64, missing: &[u64]) -> (Vec<Fate>, Vec<SweepFaultKind>) {
+    fn audited(&self, sweep: &Sweep<'_>, on: i64, missing: &[u64]) -> (Vec<PayloadFate>, Vec<SweepFaultKind>) {
         let mut audit = SweepAudit::default();
         audit.policy(0, *self.policies.at(0).unwrap());
         audit.sweep(self.actions.len() as u64, day(on), sweep);
@@ -76,12 +76,24 @@ fn a_sweep_names_what_is_due_and_nothing_else() {
     assert_eq!(Sweep::decode(&sweep.encode()), Ok(sweep.clone()));
 
     let (fates, faults) = ledger.audited(&sweep, 9, &[1, 3, 5]);
-    let let_go = Fate::LetGo { sweep: 8 };
-    assert_eq!(fates, [Fate::Kept, let_go, Fate::Kept, let_go, Fate::Kept, let_go, Fate::Kept, Fate::Kept]);
+    let let_go = PayloadFate::LetGo { sweep: 8 };
+    assert_eq!(
+        fates,
+        [
+            PayloadFate::Kept,
+            let_go,
+            PayloadFate::Kept,
+            let_go,
+            PayloadFate::Kept,
+            let_go,
+            PayloadFate::Kept,
+            PayloadFate::Kept
+        ]
+    );
     assert_eq!(faults, []);
     // Cut off, some is still there. Another host clock that was ahead afterwards changes nothing.
     let (fates, faults) = ledger.audited(&sweep, 10, &[3]);
-    assert_eq!((fates[1], fates[3], faults), (Fate::Kept, let_go, vec![]));
+    assert_eq!((fates[1], fates[3], faults), (PayloadFate::Kept, let_go, vec![]));
     assert_eq!(ledger.swept(4), None);
 }
 
@@ -91,7 +103,7 @@ fn what_no_sweep_names_may_not_be_missing() {
     let sweep = ledger.swept(6).unwrap();
     assert_eq!(sweep.positions.as_slice(), [(1, 1)]);
     let (fates, faults) = ledger.audited(&sweep, 6, &[1, 2, 3]);
-    assert_eq!(fates[1..4], [Fate::LetGo { sweep: 5 }, Fate::Unexplained, Fate::Unexplained]);
+    assert_eq!(fates[1..4], [PayloadFate::LetGo { sweep: 5 }, PayloadFate::Unexplained, PayloadFate::Unexplained]);
     assert_eq!(faults, []);
 }
 
@@ -108,16 +120,20 @@ fn a_sweep_that_may_not_is_found() {
     assert_eq!(over(&[1, 3]), good);
     for (sweep, expected, fate_of_1) in [
         // A change is not a read, whoever says so.
-        (over(&[1, 2]), SweepFaultKind::Class { position: 2 }, Fate::LetGo { sweep: 5 }),
-        (over(&[1, 4]), SweepFaultKind::TooYoung { position: 4 }, Fate::LetGo { sweep: 5 }),
-        (Sweep { cutoff: day(5), ..over(&[1, 4]) }, SweepFaultKind::Cutoff, Fate::Unexplained),
-        (Sweep { policy: 1, ..good.clone() }, SweepFaultKind::Policy, Fate::Unexplained),
-        (Sweep { leaf_hashes: sha256(&[]), ..good.clone() }, SweepFaultKind::LeafHashes, Fate::LetGo { sweep: 5 }),
-        (Sweep { class: LetGoClass::Refusals, ..good.clone() }, SweepFaultKind::Policy, Fate::Unexplained),
+        (over(&[1, 2]), SweepFaultKind::Class { position: 2 }, PayloadFate::LetGo { sweep: 5 }),
+        (over(&[1, 4]), SweepFaultKind::TooYoung { position: 4 }, PayloadFate::LetGo { sweep: 5 }),
+        (Sweep { cutoff: day(5), ..over(&[1, 4]) }, SweepFaultKind::Cutoff, PayloadFate::Unexplained),
+        (Sweep { policy: 1, ..good.clone() }, SweepFaultKind::Policy, PayloadFate::Unexplained),
+        (
+            Sweep { leaf_hashes: sha256(&[]), ..good.clone() },
+            SweepFaultKind::LeafHashes,
+            PayloadFate::LetGo { sweep: 5 },
+        ),
+        (Sweep { class: LetGoClass::Refusals, ..good.clone() }, SweepFaultKind::Policy, PayloadFate::Unexplained),
     ] {
         let (fates, faults) = ledger.audited(&sweep, 7, &[1, 2]);
         assert!(faults.contains(&expected), "{faults:?} has no {expected}");
-        assert_eq!((fates[1], fates[2]), (fate_of_1, Fate::Unexplained), "{expected}");
+        assert_eq!((fates[1], fates[2]), (fate_of_1, PayloadFate::Unexplained), "{expected}");
     }
     let ahead = Sweep { positions: runs(&[1, 5]), ..good };
     assert!(ledger.audited(&ahead, 7, &[1]).1.contains(&SweepFaultKind::Ahead));
@@ -139,8 +155,8 @@ fn tracks_are_not_swept_with_a_policy_that_came_after_them() {
     audit.policy(0, policy(10));
     audit.policy(2, policy(1));
     audit.sweep(6, day(6), &forged);
-    let fates: Vec<Fate> = ledger.entries().map(|entry| audit.entry(&entry, true)).collect();
-    assert_eq!((fates[1], fates[3]), (Fate::Unexplained, Fate::LetGo { sweep: 6 }));
+    let fates: Vec<PayloadFate> = ledger.entries().map(|entry| audit.entry(&entry, true)).collect();
+    assert_eq!((fates[1], fates[3]), (PayloadFate::Unexplained, PayloadFate::LetGo { sweep: 6 }));
     assert_eq!(audit.finish().0, [SweepFault { sweep: 6, kind: SweepFaultKind::KeptLonger { position: 1 } }]);
 }
 
@@ -160,8 +176,11 @@ fn what_an_entry_says_was_erased_may_be_missing() {
     let mut audit = SweepAudit::default();
     audit.erased(&runs(&[2, 3]));
     audit.erased(&runs(&[1]));
-    let fates: Vec<Fate> = ledger.entries().map(|entry| audit.entry(&entry, entry.position > 0)).collect();
-    assert_eq!(fates, [Fate::Kept, Fate::Erased, Fate::Erased, Fate::Erased, Fate::Unexplained]);
+    let fates: Vec<PayloadFate> = ledger.entries().map(|entry| audit.entry(&entry, entry.position > 0)).collect();
+    assert_eq!(
+        fates,
+        [PayloadFate::Kept, PayloadFate::Erased, PayloadFate::Erased, PayloadFate::Erased, PayloadFate::Unexplained]
+    );
 }
 
 #[test]
@@ -209,7 +228,7 @@ proptest! {
         }
         for entry in ledger.entries() {
             let is_named = swept.as_ref().is_some_and(|sweep| sweep.positions.contains(entry.position));
-            let expected = if is_named { Fate::LetGo { sweep: size } } else { Fate::Unexplained };
+            let expected = if is_named { PayloadFate::LetGo { sweep: size } } else { PayloadFate::Unexplained };
             prop_assert_eq!(audit.entry(&entry, true), expected);
         }
         prop_assert_eq!(audit.finish(), (vec![], 0));
