@@ -308,7 +308,7 @@ impl Engine {
         let key = name_key(significant_event);
         let engine = self.clone();
         let searching = async move { Ok(engine.store().names_near(layers, key, NAMES_SEARCHED_MAX).await?) };
-        let near = self.in_turn(caller, searching).await?;
+        let near = self.long_work().in_turn(caller, searching).await?;
         let candidates = near.into_iter().filter(|(event_id, _)| event.as_ref().is_none_or(|(id, _)| id != event_id));
         let candidates = candidates.collect();
         let standing = event.as_ref().and_then(|(_, history)| history.known.standing());
