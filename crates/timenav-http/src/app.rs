@@ -1,105 +1,21 @@
 //! Everything put together.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
-use timenav_core::ids::UserId;
-use timenav_engine::{Engine, Seldom};
-use tokio_util::sync::CancellationToken;
+use timenav_engine::Engine;
 
 use crate::body::Rooms;
-use crate::connections::ConnectionCounts;
 use crate::metrics::Metrics;
+use crate::operations::operations;
 use crate::rate::Rates;
 use crate::refusals::Refusals;
-use crate::route::Route;
 use crate::shares::Shares;
+use crate::state::{App, HttpOptions, REQUESTS_AT_ONCE_PER_USER_MAX};
 use crate::v1::import::{IMPORTS_PER_USER_MAX, IMPORTS_RUNNING_MAX};
 use crate::v1::stream::{STREAMS_MAX, STREAMS_PER_USER_MAX};
-use crate::{auth, console, finish, host, service, v1};
-
-/// What the process tells the HTTP layer.
-#[derive(Clone, Debug)]
-pub struct HttpOptions {
-    /// Cancelled when the service stops: streams end then.
-    pub closing: CancellationToken,
-    /// The version of the service.
-    pub version: &'static str,
-    /// Whether clients speak to the service by HTTPS.
-    pub encrypted: bool,
-    /// The origin under which browsers reach the service through a proxy that ends TLS, such as `https://time.test`.
-    pub public_origin: Option<String>,
-    /// Whether people may log in over plain HTTP from other machines.
-    pub insecure_log_in: bool,
-    /// Requests that one user may make in a minute; as many as they like where there is none.
-    pub requests_per_minute: Option<NonZeroU32>,
-    /// What becomes of connections.
-    pub connections: Arc<ConnectionCounts>,
-    /// Limits that connections have, by name. Whoever accepts them enforces these.
-    pub connection_limits: Vec<(&'static str, u64)>,
-}
-
-impl HttpOptions {
-    /// Returns whether browsers speak to the service by HTTPS, its own or that of a proxy.
-    pub(crate) const fn is_secure(&self) -> bool {
-        self.encrypted || self.public_origin.is_some()
-    }
-}
-
-/// What every handler can reach.
-#[derive(Clone)]
-pub(crate) struct App {
-    pub(crate) engine: Engine,
-    pub(crate) options: Arc<HttpOptions>,
-    pub(crate) metrics: Arc<Metrics>,
-    pub(crate) rates: Arc<Rates>,
-    /// When it was last told that a request could not be carried out.
-    pub(crate) unavailable: Arc<Seldom>,
-    pub(crate) refusals: Arc<Refusals>,
-    pub(crate) rooms: Arc<Rooms>,
-    /// Requests that are being answered.
-    pub(crate) requests: Arc<Shares<UserId>>,
-    /// Files that are being imported.
-    pub(crate) imports: Arc<Shares<UserId>>,
-    /// Streams that somebody listens to.
-    pub(crate) streams: Arc<Shares<UserId>>,
-}
-
-/// Requests of one user that may be answered at the same moment.
-pub(crate) const REQUESTS_AT_ONCE_PER_USER_MAX: usize = 256;
-
-/// Prefixes under which every operation is served by the same handler.
-pub(crate) const PREFIXES: [&str; 2] = ["/v1", "/api/v1"];
-
-/// Returns every operation, by its path without prefix.
-pub(crate) fn operations() -> Vec<Route> {
-    let mut routes = v1::clock::routes();
-    routes.extend(v1::stream::routes());
-    routes.extend(v1::anchors::routes());
-    routes.extend(v1::events::routes());
-    routes.extend(v1::event_history::routes());
-    routes.extend(v1::scan_events::routes());
-    routes.extend(v1::paradoxes::routes());
-    routes.extend(v1::check_timeline::routes());
-    routes.extend(v1::import::routes());
-    routes.extend(v1::export::routes());
-    routes.extend(v1::data::routes());
-    routes.extend(v1::timelines::routes());
-    routes.extend(v1::timelines_diff::routes());
-    routes.extend(v1::proofs::routes());
-    routes.extend(v1::tampering::routes());
-    routes.extend(v1::tiles::routes());
-    routes.extend(v1::access_control::routes());
-    routes.extend(v1::restrictions::routes());
-    routes.extend(v1::access_logs::routes());
-    routes.extend(v1::users::routes());
-    routes.extend(v1::api_keys::routes());
-    routes.extend(v1::sessions::routes());
-    routes.extend(v1::limits::routes());
-    routes
-}
+use crate::{auth, console, finish, host, service};
 
 /// Returns the whole service, ready to be served.
 pub fn router(engine: Engine, options: HttpOptions) -> Router {

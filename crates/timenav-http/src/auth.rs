@@ -16,12 +16,12 @@ use timenav_core::ids::TimelineId;
 use timenav_engine::{AuthFailure, CROSS_SITE_CODE, Caller, Engine, Refusal};
 use tokio::time::timeout;
 
-use crate::app::App;
 use crate::body::{CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, STRANGER_BODY_BYTES_MAX, drain};
 use crate::network::Network;
 use crate::params::WholeBody;
 use crate::problem::{Failure, Unwritten};
 use crate::rate::RefusalKind;
+use crate::state::App;
 use crate::{answer, same_origin, session_cookie};
 
 /// The path of the one operation whose body is read as it comes.

@@ -13,9 +13,9 @@ use data_encoding::HEXLOWER;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use crate::app::App;
 use crate::problem::Failure;
 use crate::service;
+use crate::state::App;
 
 /// What is at `/`.
 const PAGE: &str = "index.html";

@@ -12,9 +12,9 @@ use serde::Serialize;
 use timenav_engine::Refusal;
 use utoipa::ToSchema;
 
-use crate::app::App;
 use crate::params::SentAsQuery;
 use crate::problem::{Failure, FieldError, Problem, Unwritten};
+use crate::state::App;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest request id that is taken over from a client, in characters.

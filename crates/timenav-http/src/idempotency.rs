@@ -8,9 +8,9 @@ use http::request::Parts;
 use sha2::{Digest, Sha256};
 use timenav_engine::{Caller, Idempotency};
 
-use crate::app::App;
 use crate::params::WholeBody;
 use crate::problem::Failure;
+use crate::state::App;
 
 /// Longest key, in characters.
 pub(crate) const KEY_CHARS_MAX: usize = 255;

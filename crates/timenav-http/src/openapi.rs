@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use timenav_import::Format;
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::app::operations;
 use crate::finish::ProblemDetails;
+use crate::operations::operations;
 use crate::problem::Problem;
 use crate::route::{Form, Heeded, Route, Takes, WireType};
 

@@ -9,7 +9,10 @@ use http::Method;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::app::{App, PREFIXES};
+use crate::state::App;
+
+/// Prefixes under which every operation is served by the same handler.
+const PREFIXES: [&str; 2] = ["/v1", "/api/v1"];
 
 /// The name, the schema, and the schemas it refers to, of a type on the wire.
 #[derive(Clone)]

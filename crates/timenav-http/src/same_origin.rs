@@ -7,9 +7,9 @@
 use http::request::Parts;
 use http::{HeaderMap, Method, Uri};
 
-use crate::app::HttpOptions;
 use crate::params::SentAsQuery;
 use crate::session_cookie::authority;
+use crate::state::HttpOptions;
 
 /// Returns whether a request with a cookie may be answered.
 pub(crate) fn is_own_page(parts: &Parts, options: &HttpOptions) -> bool {

@@ -7,9 +7,9 @@ use axum::{Json, Router};
 use http::header;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::openapi::{openapi_3_2_json, openapi_json};
 use crate::problem::Failure;
+use crate::state::App;
 
 /// What is at `/` for a program that arrives without knowing more. People get the console.
 #[derive(Serialize)]

@@ -11,8 +11,8 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use timenav_engine::AuthFailure;
 
-use crate::app::HttpOptions;
 use crate::network::Network;
+use crate::state::HttpOptions;
 
 const SECURE_NAME: &str = "__Host-timenav";
 const PLAIN_NAME: &str = "timenav";

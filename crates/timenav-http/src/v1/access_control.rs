@@ -15,12 +15,12 @@ use utoipa::ToSchema;
 
 use super::timelines::PermissionsBody;
 use crate::answer::{Changed, LedgerBody};
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
 use crate::params::{Params, SentAsQuery};
 use crate::problem::Failure;
 use crate::route::Route;
+use crate::state::App;
 use crate::wire::{self, Text};
 
 const TAG: &str = "access";

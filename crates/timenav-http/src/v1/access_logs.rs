@@ -8,11 +8,11 @@ use timenav_core::time::{TimeRange, Wall};
 use timenav_engine::{AccessLogs, LogEntry, LogOrder};
 use utoipa::ToSchema;
 
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::Route;
+use crate::state::App;
 use crate::wire::{self, ActionName, Text, items_max};
 
 pub(crate) fn routes() -> Vec<Route> {

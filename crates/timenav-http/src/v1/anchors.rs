@@ -10,12 +10,12 @@ use utoipa::ToSchema;
 
 use super::clock::{ClockBody, Operation, timeline};
 use crate::answer::{Changed, LedgerBody};
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::Route;
+use crate::state::App;
 use crate::wire::{self, Text, items_max};
 
 const TAG: &str = "anchors";

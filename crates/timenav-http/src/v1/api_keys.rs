@@ -13,12 +13,12 @@ use utoipa::ToSchema;
 use super::clock::timeline;
 use super::users::NoParameters;
 use crate::answer::{Changed, LedgerBody};
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
 use crate::params::{InPath, Params};
 use crate::problem::Failure;
 use crate::route::Route;
+use crate::state::App;
 use crate::wire::{self, Text, items_max};
 
 const TAG: &str = "api keys";

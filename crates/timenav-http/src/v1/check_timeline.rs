@@ -14,11 +14,11 @@ use super::event_history::{EventReadBody, InterventionBody};
 use super::events::EventBody;
 use super::paradoxes::ParadoxBody;
 use super::proofs::ProofBody;
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::Route;
+use crate::state::App;
 use crate::wire::{self, MomentText, Text};
 
 pub(crate) fn routes() -> Vec<Route> {

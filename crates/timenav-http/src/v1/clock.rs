@@ -13,12 +13,12 @@ use timenav_core::time::{Duration, Instant, Virtual};
 use utoipa::ToSchema;
 
 use crate::answer::Changed;
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::{Messages, Route};
+use crate::state::App;
 use crate::wire::{self, Text};
 
 pub(crate) use view::{ClockBody, Operation};

@@ -13,12 +13,12 @@ use zeroize::Zeroizing;
 
 use super::clock::timeline;
 use crate::answer::{Changed, LedgerBody};
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::Route;
+use crate::state::App;
 use crate::wire::Text;
 
 const TAG: &str = "data";

@@ -22,12 +22,12 @@ use super::effect::{EffectBody, EffectRequest};
 use super::events::{CorrectedRecord, EventBody, EventContentBody, draft};
 use super::paradoxes::ParadoxBody;
 use crate::answer::{Changed, LedgerBody};
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
 use crate::params::{InPath, Params, malformed};
 use crate::problem::Failure;
 use crate::route::Route;
+use crate::state::App;
 use crate::wire::{self, MomentText, Text};
 
 const TAG: &str = "events";

@@ -22,12 +22,12 @@ use utoipa::{PartialSchema, ToSchema};
 use super::clock::timeline;
 use super::resolved::ResolvedBody;
 use crate::answer::{Changed, LedgerBody};
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
 use crate::params::{JsonBody, Params, QueryParams, SentAsQuery, conflict, from_json, malformed};
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::Route;
+use crate::state::App;
 use crate::wire::{self, Location, MomentText, Text, items_max};
 
 const TAG: &str = "events";

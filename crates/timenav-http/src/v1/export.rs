@@ -15,11 +15,11 @@ use timenav_import::{Export, ExportError, ExportFormat};
 use utoipa::ToSchema;
 
 use super::clock::timeline;
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::Route;
+use crate::state::App;
 use crate::wire::{self, Location, MomentText, Text};
 
 pub(crate) fn routes() -> Vec<Route> {

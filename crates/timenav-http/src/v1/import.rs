@@ -28,12 +28,12 @@ use utoipa::ToSchema;
 
 use super::clock::timeline;
 use crate::answer::LedgerBody;
-use crate::app::App;
 use crate::auth::{Authenticated, IMPORT_PATH, while_live};
 use crate::body::{drain, drain_rest};
 use crate::params::QueryParams;
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::Route;
+use crate::state::App;
 use crate::wire::Text;
 pub(crate) use pace::{IMPORT_BYTES_PER_MINUTE_MIN, IMPORT_IDLE_SECONDS_MAX};
 use reading::Handed;

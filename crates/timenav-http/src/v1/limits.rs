@@ -20,7 +20,6 @@ use super::import::{
 };
 use super::stream::{STREAMS_MAX, STREAMS_PER_USER_MAX};
 use super::users::NoParameters;
-use crate::app::{App, REQUESTS_AT_ONCE_PER_USER_MAX};
 use crate::auth::Authenticated;
 use crate::body::{
     BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX, BUFFERED_STRANGER_BYTES_MAX,
@@ -35,6 +34,7 @@ use crate::rate::{
 };
 use crate::refusals::COUNTED_SECONDS_MAX;
 use crate::route::Route;
+use crate::state::{App, REQUESTS_AT_ONCE_PER_USER_MAX};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![

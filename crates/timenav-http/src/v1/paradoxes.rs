@@ -13,11 +13,11 @@ use timenav_engine::{MonitorParadox, ParadoxPage};
 use utoipa::ToSchema;
 
 use super::clock::timeline;
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::Route;
+use crate::state::App;
 use crate::wire::{self, MomentText, Text, Words, items_max};
 
 /// Faster than light by a little, in kilometres an hour.

@@ -13,11 +13,11 @@ use utoipa::ToSchema;
 
 use super::timelines::named;
 use super::users::NoParameters;
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::params::{InPath, Params};
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::{Form, Route};
+use crate::state::App;
 use crate::wire;
 
 const TAG: &str = "proofs";

@@ -9,12 +9,12 @@ use utoipa::ToSchema;
 
 use super::users::NoParameters;
 use crate::answer::{Changed, LedgerBody};
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::Route;
+use crate::state::App;
 use crate::wire::Text;
 
 const TAG: &str = "access";

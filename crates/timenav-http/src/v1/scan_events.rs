@@ -13,12 +13,12 @@ use super::clock::timeline;
 use super::event_history::raw;
 use super::events::EventBody;
 use super::resolved::ResolvedBody;
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::Route;
+use crate::state::App;
 use crate::wire::{self, Location, MomentText, Text, items_max};
 
 pub(crate) fn routes() -> Vec<Route> {

@@ -14,7 +14,6 @@ use utoipa::ToSchema;
 
 use super::users::NoParameters;
 use crate::answer::StatusBody;
-use crate::app::App;
 use crate::auth::{Authenticated, MaybeAuthenticated};
 use crate::idempotency::Idempotent;
 use crate::params::{InPath, Params};
@@ -23,6 +22,7 @@ use crate::rate::Left;
 use crate::rate::RefusalKind;
 use crate::route::Route;
 use crate::session_cookie;
+use crate::state::App;
 use crate::wire::{self, Text};
 
 use self::password::{Asking, PasswordRequest, PasswordSetBody, password, set_password};

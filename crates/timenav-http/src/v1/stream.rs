@@ -22,12 +22,12 @@ use utoipa::ToSchema;
 use super::clock::stream::{HEARTBEAT, last_event_id};
 use super::clock::{ClockBody, timeline};
 use super::paradoxes::{ParadoxBody, include_schema, includes_observations, kinds, kinds_schema, settings};
-use crate::app::App;
 use crate::auth::{Authenticated, credential_end};
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::{Messages, Route};
 use crate::shares::Share;
+use crate::state::App;
 use crate::wire::{self, Text, Topics, Words};
 
 /// Streams that somebody listens to at the same time.

@@ -16,13 +16,13 @@ use utoipa::ToSchema;
 use self::stream::ProgressBody;
 use super::proofs::names;
 use crate::answer::LedgerBody;
-use crate::app::App;
 use crate::auth::{Authenticated, Peer, while_live};
 use crate::finish::RequestId;
 use crate::idempotency::Idempotent;
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::Route;
+use crate::state::App;
 use crate::wire::Text;
 
 pub(crate) fn routes() -> Vec<Route> {

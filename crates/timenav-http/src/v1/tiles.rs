@@ -10,11 +10,11 @@ use timenav_engine::TileRequest;
 
 use super::timelines::named;
 use super::users::NoParameters;
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::params::{InTwoPaths, Params};
 use crate::problem::Failure;
 use crate::route::Route;
+use crate::state::App;
 
 pub(crate) fn routes() -> Vec<Route> {
     let summary = "Gives one tile of the tree, or one bundle of entries (`entries/…`)";

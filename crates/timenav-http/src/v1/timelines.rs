@@ -13,12 +13,12 @@ use utoipa::ToSchema;
 use super::clock::ClockBody;
 use super::users::NoParameters;
 use crate::answer::{Changed, LedgerBody};
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
 use crate::params::{InPath, Params};
 use crate::problem::Failure;
 use crate::route::{Form, Route};
+use crate::state::App;
 use crate::wire::{self, MomentText, Text, items_max};
 
 const TAG: &str = "timelines";

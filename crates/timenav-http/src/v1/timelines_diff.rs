@@ -9,11 +9,11 @@ use timenav_engine::{DiffPage, DiffSide, Difference, EventVersion, TimelinesDiff
 use utoipa::ToSchema;
 
 use super::events::EventBody;
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::Route;
+use crate::state::App;
 use crate::wire::{self, Text, items_max};
 
 pub(crate) fn routes() -> Vec<Route> {

@@ -8,12 +8,12 @@ use timenav_engine::{Refusal, User};
 use utoipa::ToSchema;
 
 use crate::answer::{Changed, LedgerBody};
-use crate::app::App;
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
 use crate::params::{InPath, Params};
 use crate::problem::Failure;
 use crate::route::Route;
+use crate::state::App;
 use crate::wire::{self, Text, items_max};
 
 const TAG: &str = "users";

@@ -17,10 +17,10 @@ use timenav_core::ids::TimelineId;
 use timenav_engine::Caller;
 
 use super::{ClockBody, ClockRequest, timeline};
-use crate::app::App;
 use crate::auth::{Authenticated, credential_end};
 use crate::params::Params;
 use crate::problem::Failure;
+use crate::state::App;
 use crate::v1::stream::place;
 
 /// A comment is sent after so long without a change, so that nobody takes silence for an end.

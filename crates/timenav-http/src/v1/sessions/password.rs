@@ -9,12 +9,12 @@ use timenav_core::password::Password;
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
-use crate::app::App;
 use crate::auth::{self, Authenticated};
 use crate::idempotency::Idempotent;
 use crate::network::Network;
 use crate::params::Params;
 use crate::problem::Failure;
+use crate::state::App;
 use crate::wire::Text;
 use crate::{same_origin, session_cookie};
 

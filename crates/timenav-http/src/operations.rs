@@ -1,0 +1,32 @@
+//! Every operation, from the table of its resource.
+
+use crate::route::Route;
+use crate::v1;
+
+/// Returns every operation, by its path without prefix.
+pub(crate) fn operations() -> Vec<Route> {
+    let mut routes = v1::clock::routes();
+    routes.extend(v1::stream::routes());
+    routes.extend(v1::anchors::routes());
+    routes.extend(v1::events::routes());
+    routes.extend(v1::event_history::routes());
+    routes.extend(v1::scan_events::routes());
+    routes.extend(v1::paradoxes::routes());
+    routes.extend(v1::check_timeline::routes());
+    routes.extend(v1::import::routes());
+    routes.extend(v1::export::routes());
+    routes.extend(v1::data::routes());
+    routes.extend(v1::timelines::routes());
+    routes.extend(v1::timelines_diff::routes());
+    routes.extend(v1::proofs::routes());
+    routes.extend(v1::tampering::routes());
+    routes.extend(v1::tiles::routes());
+    routes.extend(v1::access_control::routes());
+    routes.extend(v1::restrictions::routes());
+    routes.extend(v1::access_logs::routes());
+    routes.extend(v1::users::routes());
+    routes.extend(v1::api_keys::routes());
+    routes.extend(v1::sessions::routes());
+    routes.extend(v1::limits::routes());
+    routes
+}
