@@ -14,7 +14,7 @@ use crate::refusals::Refusals;
 use crate::shares::Shares;
 use crate::state::{App, HttpOptions, REQUESTS_AT_ONCE_PER_USER_MAX};
 use crate::v1::import::{IMPORTS_PER_USER_MAX, IMPORTS_RUNNING_MAX};
-use crate::v1::stream::{STREAMS_MAX, STREAMS_PER_USER_MAX};
+use crate::v1::streaming::{STREAMS_MAX, STREAMS_PER_USER_MAX};
 use crate::{auth, console, finish, host, service};
 
 /// Returns the whole service, ready to be served.

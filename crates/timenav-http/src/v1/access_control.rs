@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use http::{HeaderMap, HeaderValue, header};
+use http::HeaderMap;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use timenav_core::ids::{TimelineId, UserId};
@@ -13,6 +13,7 @@ use timenav_core::limits::PERMISSION_USERS_MAX;
 use timenav_engine::PermissionsChange;
 use utoipa::ToSchema;
 
+use super::entity_tag::{etag, if_match};
 use super::timelines::PermissionsBody;
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;
@@ -140,32 +141,6 @@ async fn access_control(
     // The tag is of the timeline's permissions, not of the result of a query.
     let headers = if sent_as_query.is_none() { etag(&tag) } else { HeaderMap::new() };
     Ok((headers, body).into_response())
-}
-
-fn etag(tag: &str) -> HeaderMap {
-    let mut headers = HeaderMap::new();
-    headers.extend(HeaderValue::from_str(tag).ok().map(|value| (header::ETAG, value)));
-    headers
-}
-
-/// Reads `If-Match` (RFC 9110 §13.1.1): one tag, or `*` for whatever there is.
-pub(crate) fn if_match(headers: &HeaderMap) -> Result<Option<String>, Failure> {
-    let mut given = headers.get_all(header::IF_MATCH).iter();
-    let Some(first) = given.next() else { return Ok(None) };
-    let text = first.to_str().unwrap_or("").trim();
-    match (given.next(), text) {
-        (None, "*") => Ok(None),
-        // A weak tag never matches, so what it names is never what is there.
-        (None, text) if is_tag(text) => Ok(Some(text.to_owned())),
-        _ => Err(Failure::invalid("If-Match", "send one tag as `ETag` gave it, quotation marks included")),
-    }
-}
-
-/// Returns whether a text is an entity tag (RFC 9110 §8.8.3), weak or strong.
-fn is_tag(text: &str) -> bool {
-    let quoted = text.strip_prefix("W/").unwrap_or(text);
-    let opaque = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    opaque.is_some_and(|opaque| opaque.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"'))
 }
 
 /// Reads a list of user ids that names each at most once.

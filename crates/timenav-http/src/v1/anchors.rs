@@ -8,7 +8,8 @@ use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{Anchor, AnchorPage, AnchorRequest, ReturnScope};
 use utoipa::ToSchema;
 
-use super::clock::{ClockBody, Operation, timeline};
+use super::clock::{ClockBody, Operation};
+use super::parameters::timeline;
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;

@@ -10,8 +10,7 @@ use timenav_core::time::{Instant, Wall};
 use timenav_engine::{ApiKey, ApiKeyRequest, Refusal};
 use utoipa::ToSchema;
 
-use super::clock::timeline;
-use super::users::NoParameters;
+use super::parameters::{NoParameters, timeline};
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;

@@ -9,10 +9,10 @@ use timenav_core::paradox::{Ancestor, Standing};
 use timenav_engine::TimelineCheck;
 use utoipa::ToSchema;
 
-use super::clock::timeline;
 use super::event_history::{EventReadBody, InterventionBody};
 use super::events::EventBody;
 use super::paradoxes::ParadoxBody;
+use super::parameters::timeline;
 use super::proofs::ProofBody;
 use crate::auth::Authenticated;
 use crate::params::Params;

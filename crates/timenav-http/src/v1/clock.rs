@@ -1,6 +1,6 @@
 //! The clock: travel, pause, resume, fast-forward, rewind, rate; reading and watching it.
 
-pub(crate) mod stream;
+mod stream;
 mod view;
 
 use axum::Json;
@@ -12,6 +12,7 @@ use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
 use timenav_core::time::{Duration, Instant, Virtual};
 use utoipa::ToSchema;
 
+use super::parameters::timeline;
 use crate::answer::Changed;
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
@@ -200,10 +201,6 @@ async fn clock(
 ) -> Result<Json<ClockBody>, Failure> {
     let view = app.engine.read_clock(&caller, timeline(request.timeline_id)).await?;
     Ok(Json(ClockBody::read(&view)))
-}
-
-pub(crate) fn timeline(named: Option<Text<TimelineId>>) -> Option<TimelineId> {
-    named.map(|named| named.0)
 }
 
 fn rate<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Rate, D::Error> {

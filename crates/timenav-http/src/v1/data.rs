@@ -11,7 +11,7 @@ use timenav_engine::ErasureRequest;
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
-use super::clock::timeline;
+use super::parameters::timeline;
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;

@@ -16,11 +16,11 @@ use timenav_engine::{
 };
 use utoipa::ToSchema;
 
-use super::access_control::if_match;
-use super::clock::timeline;
 use super::effect::{EffectBody, EffectRequest};
+use super::entity_tag::if_match;
 use super::events::{CorrectedRecord, EventBody, EventContentBody, draft};
 use super::paradoxes::ParadoxBody;
+use super::parameters::timeline;
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;

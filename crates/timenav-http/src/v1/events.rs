@@ -19,7 +19,7 @@ use utoipa::openapi::schema::{ArrayBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::clock::timeline;
+use super::parameters::timeline;
 use super::resolved::ResolvedBody;
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;

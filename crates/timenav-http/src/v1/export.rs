@@ -14,7 +14,7 @@ use timenav_engine::{EventExport, ExportEvents, StoredEvent};
 use timenav_import::{Export, ExportError, ExportFormat};
 use utoipa::ToSchema;
 
-use super::clock::timeline;
+use super::parameters::timeline;
 use crate::auth::Authenticated;
 use crate::params::Params;
 use crate::problem::Failure;

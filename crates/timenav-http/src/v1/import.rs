@@ -26,7 +26,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
-use super::clock::timeline;
+use super::parameters::timeline;
 use crate::answer::LedgerBody;
 use crate::auth::{Authenticated, IMPORT_PATH, while_live};
 use crate::body::{drain, drain_rest};

@@ -18,8 +18,8 @@ use super::import::{
     IMPORT_BYTES_PER_MINUTE_MIN, IMPORT_IDLE_SECONDS_MAX, IMPORT_TURN_SECONDS_MAX, IMPORTS_PER_USER_MAX,
     IMPORTS_RUNNING_MAX, REFUSALS_LISTED_MAX,
 };
-use super::stream::{STREAMS_MAX, STREAMS_PER_USER_MAX};
-use super::users::NoParameters;
+use super::parameters::NoParameters;
+use super::streaming::{STREAMS_MAX, STREAMS_PER_USER_MAX};
 use crate::auth::Authenticated;
 use crate::body::{
     BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX, BUFFERED_STRANGER_BYTES_MAX,

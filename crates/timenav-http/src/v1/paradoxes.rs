@@ -12,7 +12,7 @@ use timenav_core::time::{Duration, Instant, TimeRange, Virtual, Zone};
 use timenav_engine::{MonitorParadox, ParadoxPage};
 use utoipa::ToSchema;
 
-use super::clock::timeline;
+use super::parameters::timeline;
 use crate::auth::Authenticated;
 use crate::params::Params;
 use crate::problem::Failure;

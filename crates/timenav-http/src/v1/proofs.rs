@@ -11,8 +11,7 @@ use timenav_core::ledger::{Hash, TlogProof};
 use timenav_engine::{ConsistencyProof, InclusionProof, SignedCheckpoint};
 use utoipa::ToSchema;
 
-use super::timelines::named;
-use super::users::NoParameters;
+use super::parameters::{NoParameters, named};
 use crate::auth::Authenticated;
 use crate::params::{InPath, Params};
 use crate::problem::{Failure, FaultKind, ParameterFault};

@@ -7,7 +7,7 @@ use timenav_core::access::RestrictionLevel;
 use timenav_core::ids::UserId;
 use utoipa::ToSchema;
 
-use super::users::NoParameters;
+use super::parameters::NoParameters;
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;

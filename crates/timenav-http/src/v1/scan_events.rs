@@ -9,9 +9,9 @@ use timenav_core::time::{TimeRange, Virtual};
 use timenav_engine::{EventMarks, EventSummary, MonitorEvents, StoredEvent};
 use utoipa::ToSchema;
 
-use super::clock::timeline;
 use super::event_history::raw;
 use super::events::EventBody;
+use super::parameters::timeline;
 use super::resolved::ResolvedBody;
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;

@@ -12,7 +12,7 @@ use timenav_core::password::Password;
 use timenav_engine::{AuthFailure, Caller, Refusal, SessionView};
 use utoipa::ToSchema;
 
-use super::users::NoParameters;
+use super::parameters::NoParameters;
 use crate::answer::StatusBody;
 use crate::auth::{Authenticated, MaybeAuthenticated};
 use crate::idempotency::Idempotent;

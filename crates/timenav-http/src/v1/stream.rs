@@ -14,28 +14,21 @@ use futures_util::stream::{self, StreamExt};
 use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::ids::TimelineId;
 use timenav_core::time::Duration;
-use timenav_engine::{Caller, News, Seen, Told, Topic, WatchLedger, WatchedParadoxes};
+use timenav_engine::{News, Seen, Told, Topic, WatchLedger, WatchedParadoxes};
 use utoipa::ToSchema;
 
-use super::clock::stream::{HEARTBEAT, last_event_id};
-use super::clock::{ClockBody, timeline};
+use super::clock::ClockBody;
 use super::paradoxes::{ParadoxBody, include_schema, includes_observations, kinds, kinds_schema, settings};
+use super::parameters::timeline;
+use super::streaming::{HEARTBEAT, last_event_id, place};
 use crate::auth::{Authenticated, credential_end};
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::route::{Messages, Route};
-use crate::shares::Share;
 use crate::state::App;
 use crate::wire::{self, Text, Topics, Words};
-
-/// Streams that somebody listens to at the same time.
-pub(crate) const STREAMS_MAX: usize = 4_000;
-/// As above, one user.
-pub(crate) const STREAMS_PER_USER_MAX: usize = 200;
-/// After how many seconds one is to be tried again for which there was no room.
-const RETRY_SECONDS: u32 = 5;
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
@@ -144,12 +137,6 @@ async fn watch(
     let stream = Sse::new(messages.take_until(end));
     let stream = stream.keep_alive(KeepAlive::new().interval(HEARTBEAT));
     Ok(([(header::CACHE_CONTROL, "no-store")], stream))
-}
-
-/// Takes a place for one more stream of a user, which is free again once it is dropped.
-pub(super) fn place(app: &App, caller: &Caller) -> Result<Share<UserId>, Failure> {
-    let place = app.streams.take(&caller.user_id, 1);
-    place.map_err(|spent| Failure::Full { what: "streams", spent, retry_after_seconds: RETRY_SECONDS })
 }
 
 /// How far a client has come, as the id of a message tells it.

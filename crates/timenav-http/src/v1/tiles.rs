@@ -8,8 +8,7 @@ use axum::response::{IntoResponse, Response};
 use http::header;
 use timenav_engine::TileRequest;
 
-use super::timelines::named;
-use super::users::NoParameters;
+use super::parameters::{NoParameters, named};
 use crate::auth::Authenticated;
 use crate::params::{InTwoPaths, Params};
 use crate::problem::Failure;

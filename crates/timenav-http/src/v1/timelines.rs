@@ -7,11 +7,11 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::access::{Permissions, Role};
 use timenav_core::ids::{TimelineId, UserId};
-use timenav_engine::{Refusal, TimelineView};
+use timenav_engine::TimelineView;
 use utoipa::ToSchema;
 
 use super::clock::ClockBody;
-use super::users::NoParameters;
+use super::parameters::{NoParameters, named};
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
@@ -219,12 +219,6 @@ async fn timeline(
     let timeline_id = named(&timeline_id)?;
     let timeline = TimelineBody::from(&app.engine.timeline(&caller, &timeline_id).await?);
     Ok(Json(TimelineReadBody { status: format!("The timeline `{timeline_id}`."), timeline }))
-}
-
-/// Reads a timeline's name from a path. What cannot be a name names nothing.
-pub(crate) fn named(timeline_id: &str) -> Result<TimelineId, Failure> {
-    let refusal = |_| Refusal::NotFound { what: "timeline", id: timeline_id.to_owned() }.into();
-    TimelineId::new(timeline_id).map_err(refusal)
 }
 
 impl From<&TimelineView> for TimelineBody {

@@ -7,6 +7,7 @@ use timenav_core::ids::UserId;
 use timenav_engine::{Refusal, User};
 use utoipa::ToSchema;
 
+use super::parameters::NoParameters;
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
@@ -31,11 +32,6 @@ pub(crate) fn routes() -> Vec<Route> {
             .tag(TAG),
     ]
 }
-
-/// Takes no parameters.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct NoParameters {}
 
 /// A user to be made.
 #[derive(Debug, Deserialize, ToSchema)]

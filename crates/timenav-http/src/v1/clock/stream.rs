@@ -3,8 +3,6 @@
 //! Source: WHATWG HTML, server-sent events. The id of a message is the clock's generation.
 
 use std::convert::Infallible;
-use std::str::FromStr;
-use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::IntoResponse;
@@ -16,15 +14,13 @@ use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
 use timenav_engine::Caller;
 
-use super::{ClockBody, ClockRequest, timeline};
+use super::{ClockBody, ClockRequest};
 use crate::auth::{Authenticated, credential_end};
 use crate::params::Params;
 use crate::problem::Failure;
 use crate::state::App;
-use crate::v1::stream::place;
-
-/// A comment is sent after so long without a change, so that nobody takes silence for an end.
-pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
+use crate::v1::parameters::timeline;
+use crate::v1::streaming::{HEARTBEAT, last_event_id, place};
 
 /// Watches a timeline's clock until the client, the permission or the service ends.
 pub(super) async fn watch(
@@ -70,12 +66,4 @@ fn message(app: &App, caller: &Caller, timeline_id: &TimelineId, name: &'static 
     let view = app.engine.watched(timeline_id, clock);
     let event = Event::default().event(name).id(generation.to_string());
     event.json_data(ClockBody::read(&view)).ok()
-}
-
-pub(crate) fn last_event_id<T: FromStr>(headers: &HeaderMap) -> Result<Option<T>, Failure> {
-    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-    let text = value.to_str().unwrap_or("");
-    let id =
-        text.parse().map_err(|_| Failure::invalid("Last-Event-ID", "send the id of the last message, a number"))?;
-    Ok(Some(id))
 }

@@ -1,0 +1,25 @@
+//! What many operations take: a timeline, or nothing.
+
+use serde::Deserialize;
+use timenav_core::ids::TimelineId;
+use timenav_engine::Refusal;
+use utoipa::ToSchema;
+
+use crate::problem::Failure;
+use crate::wire::Text;
+
+/// Takes no parameters.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NoParameters {}
+
+/// Returns the timeline that a request names, if it names one.
+pub(crate) fn timeline(named: Option<Text<TimelineId>>) -> Option<TimelineId> {
+    named.map(|named| named.0)
+}
+
+/// Reads a timeline's name from a path. What cannot be a name names nothing.
+pub(crate) fn named(timeline_id: &str) -> Result<TimelineId, Failure> {
+    let refusal = |_| Refusal::NotFound { what: "timeline", id: timeline_id.to_owned() }.into();
+    TimelineId::new(timeline_id).map_err(refusal)
+}
