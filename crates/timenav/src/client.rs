@@ -21,12 +21,12 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::commands::Surroundings;
 use crate::data_folder::{ADMIN_KEY_FILE, DATA_DEFAULT};
 use crate::doors::OsEntropy;
 use crate::exit::{Failure, Problem};
 use crate::key_files::read_api_key;
 use crate::output;
+use crate::surroundings::Surroundings;
 
 /// How long a connection may take to be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -21,15 +21,14 @@ mod doctor;
 mod openapi;
 mod completions;
 mod markdown_help;
+mod arguments;
+mod pages;
 
 use clap::builder::styling::Styles;
 use clap::{Parser, Subcommand};
-use serde_json::{Map, Value};
-use timenav_core::ids::TimelineId;
 
-use crate::client::Client;
 use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::surroundings::Surroundings;
 
 /// One clock and one history that a whole system can share.
 ///
@@ -41,12 +40,6 @@ use crate::output;
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
-}
-
-/// What the process was given beside its command line.
-pub(crate) struct Surroundings {
-    /// The API key to show to the service.
-    pub(crate) api_key: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -96,45 +89,6 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Openapi(command) => openapi::run(&command),
         Command::Completions(command) => completions::run(&command),
         Command::MarkdownHelp(command) => markdown_help::run(&command),
-    }
-}
-
-/// Inserts a field into the body of a request, unless there is nothing to say.
-fn insert(body: &mut Map<String, Value>, name: &str, value: Option<impl Into<Value>>) {
-    if let Some(value) = value {
-        body.insert(name.to_owned(), value.into());
-    }
-}
-
-/// Reads the name of a timeline on the command line.
-fn timeline_id(text: &str) -> Result<TimelineId, String> {
-    TimelineId::new(text).map_err(|error| error.to_string())
-}
-
-/// Shows every page of a list, one after the other. `human` is told whether a page is the first.
-fn show_pages(
-    client: &Client,
-    path: &[&str],
-    mut query: Vec<(&'static str, String)>,
-    human: impl Fn(&Value, bool) -> String,
-) -> Result<(), Failure> {
-    let mut is_first = true;
-    loop {
-        let page = client.get(path, &query)?;
-        client.show(&page, |page| human(page, is_first))?;
-        let Some(cursor) = page.value["next_cursor"].as_str() else { return Ok(()) };
-        query.retain(|(name, _)| *name != "cursor");
-        query.push(("cursor", cursor.to_owned()));
-        is_first = false;
-    }
-}
-
-/// Returns a page of a list as a table, or what the service says where the list is empty.
-fn page_text(page: &Value, list: &str, columns: &[(&str, &str)], is_first: bool) -> String {
-    match page[list].as_array() {
-        Some(items) if !items.is_empty() => output::table(items, columns, is_first),
-        Some(_) | None if is_first => output::status(page),
-        Some(_) | None => String::new(),
     }
 }
 

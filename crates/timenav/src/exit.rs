@@ -5,8 +5,6 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
-use crate::output;
-
 /// What the process tells the shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -129,13 +127,6 @@ impl Failure {
             Self::NoKey(_) => Exit::NotAllowed,
             Self::OutputClosed => Exit::Ok,
             Self::Other(_) => Exit::Failed,
-        }
-    }
-
-    /// Says on stderr what went wrong.
-    pub(crate) fn report(&self) {
-        if let Some(text) = self.text() {
-            output::complain(&text);
         }
     }
 

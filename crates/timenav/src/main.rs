@@ -16,6 +16,7 @@ mod output;
 mod places;
 mod prompt;
 mod server;
+mod surroundings;
 mod telemetry;
 mod wiring;
 
@@ -23,8 +24,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use commands::{Cli, Surroundings};
+use commands::Cli;
 use exit::Exit;
+use surroundings::Surroundings;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -37,7 +39,7 @@ fn main() -> ExitCode {
     match commands::run(cli, &surroundings()) {
         Ok(()) => Exit::Ok.into(),
         Err(failure) => {
-            failure.report();
+            output::report(&failure);
             failure.exit().into()
         }
     }

@@ -41,6 +41,13 @@ pub(crate) fn complain(text: &str) {
     note(&format!("error: {text}"));
 }
 
+/// Says on stderr why a command did not do what it was asked.
+pub(crate) fn report(failure: &Failure) {
+    if let Some(text) = failure.text() {
+        complain(&text);
+    }
+}
+
 /// Writes a line to stderr. There is nobody to tell where that fails.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", printable_lines(text));

@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
-use super::{Surroundings, insert, page_text, show_pages};
+use super::arguments::insert;
+use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
+use crate::surroundings::Surroundings;
 
 /// Marks moments to return to.
 #[derive(Debug, clap::Args)]

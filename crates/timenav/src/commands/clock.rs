@@ -2,10 +2,11 @@
 
 use serde_json::{Number, Value};
 
-use super::{Surroundings, insert};
+use super::arguments::insert;
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
+use crate::surroundings::Surroundings;
 
 /// Reads and changes the clock of a timeline.
 #[derive(Debug, clap::Args)]

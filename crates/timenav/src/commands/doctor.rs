@@ -13,11 +13,11 @@ use std::path::PathBuf;
 use reqwest::Url;
 
 use self::check::Outcome;
-use super::Surroundings;
 use crate::client::service_url;
 use crate::config::{ServeOptions, Settings};
 use crate::exit::Failure;
 use crate::output;
+use crate::surroundings::Surroundings;
 
 /// Looks whether a service is run as safely as it could be, and says what to do about it.
 ///

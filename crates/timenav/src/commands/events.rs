@@ -9,10 +9,12 @@ use anyhow::{Context as _, bail};
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
-use super::{Surroundings, insert, page_text, show_pages};
+use super::arguments::insert;
+use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
+use crate::surroundings::Surroundings;
 
 /// Records events, finds and corrects them, and intervenes.
 #[derive(Debug, clap::Args)]

@@ -8,10 +8,10 @@ use anyhow::Context as _;
 use clap::builder::PossibleValuesParser;
 use timenav_import::ExportFormat;
 
-use super::Surroundings;
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
+use crate::surroundings::Surroundings;
 
 /// Writes the events of a place and time as a file, ordered by time.
 #[derive(Debug, clap::Args)]

@@ -12,10 +12,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 use timenav_import::Format;
 
-use super::Surroundings;
 use crate::client::{Answer, Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output::{self, printable};
+use crate::surroundings::Surroundings;
 
 const PROGRESS: &str = "{msg} {bar:30} {percent:>3} % of {total_bytes}, {binary_bytes_per_sec}, {eta} left";
 

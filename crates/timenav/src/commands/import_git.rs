@@ -7,10 +7,10 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use anyhow::Context as _;
 use timenav_import::{Format, GIT_LOG_FORMAT};
 
-use super::Surroundings;
 use super::import::counts_text;
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
+use crate::surroundings::Surroundings;
 
 /// How much is read to see whether there is a history at all, in bytes.
 const FIRST_BYTES: usize = 4 * 1024;

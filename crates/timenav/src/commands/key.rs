@@ -4,10 +4,12 @@ use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value};
 use timenav_core::access::Scope;
 
-use super::{Surroundings, insert, page_text, show_pages};
+use super::arguments::insert;
+use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
 use crate::output;
+use crate::surroundings::Surroundings;
 
 /// Makes, lists and revokes API keys.
 #[derive(Debug, clap::Args)]

@@ -6,10 +6,11 @@ use anyhow::{Context as _, bail};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, Note, TlogProof, leaf_hash, verify_inclusion};
 
-use super::{Surroundings, timeline_id};
+use super::arguments::timeline_id;
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
 use crate::output;
+use crate::surroundings::Surroundings;
 
 /// Fetches the proof that an entry is in a ledger, as a file that anybody can check offline.
 ///

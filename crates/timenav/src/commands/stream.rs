@@ -2,12 +2,12 @@
 
 use serde_json::{Number, Value};
 
-use super::Surroundings;
 use super::clock::clock_line;
 use super::events::{number, shown};
 use crate::client::{Client, ServerEvent, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output::{self, member};
+use crate::surroundings::Surroundings;
 
 /// Tells what happens on a timeline, until Ctrl-C.
 ///

@@ -4,11 +4,13 @@ use serde_json::{Map, Value};
 
 use std::cell::Cell;
 
+use super::arguments::insert;
 use super::events::shown;
-use super::{Surroundings, insert, page_text, show_pages};
+use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
 use crate::output;
+use crate::surroundings::Surroundings;
 
 /// Makes timelines, lists them and compares them.
 #[derive(Debug, clap::Args)]

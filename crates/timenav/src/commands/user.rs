@@ -3,9 +3,11 @@
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
-use super::{Surroundings, insert, page_text, show_pages};
+use super::arguments::insert;
+use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
+use crate::surroundings::Surroundings;
 use crate::{output, prompt};
 
 /// Makes, lists and removes users, and sets their passwords. For operators.

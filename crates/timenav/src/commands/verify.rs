@@ -16,10 +16,11 @@ use timenav_core::scan::{Depth, Finding, FindingKind};
 use timenav_engine::{Checked, Scan};
 
 use self::scan_bar::ScanBar;
-use super::{Surroundings, timeline_id};
+use super::arguments::timeline_id;
 use crate::client::service_url;
 use crate::exit::Failure;
 use crate::output;
+use crate::surroundings::Surroundings;
 
 /// Checks that ledgers are as they were signed, in the files of a service or through the service.
 ///

@@ -15,9 +15,9 @@ use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use super::check::{Check, some_of};
 use crate::client::{authorities, is_this_machine};
-use crate::commands::Surroundings;
 use crate::doors::HostClock;
 use crate::exit::Failure;
+use crate::surroundings::Surroundings;
 
 /// How long an answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);

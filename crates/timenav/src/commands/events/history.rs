@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use serde_json::{Map, Value, json};
 
-use super::{Flags, event, file_text, insert, object, shown};
+use super::{Flags, event, file_text, object, shown};
 use crate::client::Client;
+use crate::commands::arguments::insert;
 use crate::exit::Failure;
 use crate::output;
 

@@ -8,11 +8,12 @@ use timenav_core::ledger::{Checkpoint, Hash, TrustedKeys, VerifierKey, verify_co
 use timenav_core::scan::{Finding, FindingKind, Unsigned, open_kept, open_signed};
 use timenav_engine::{Checked, Scan};
 
-use super::{ScanBar, Surroundings, Trusted, VerifyCommand, keys_of, service_name};
+use super::{ScanBar, Trusted, VerifyCommand, keys_of, service_name};
 use crate::client::{Client, ServiceOptions};
 use crate::doors::verify_signature;
 use crate::exit::Failure;
 use crate::output;
+use crate::surroundings::Surroundings;
 
 /// Has a service scan a timeline, and checks the checkpoint that it answers with.
 ///

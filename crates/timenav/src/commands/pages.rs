@@ -1,0 +1,34 @@
+//! Lists, which the service answers page by page.
+
+use serde_json::Value;
+
+use crate::client::Client;
+use crate::exit::Failure;
+use crate::output;
+
+/// Shows every page of a list, one after the other. `human` is told whether a page is the first.
+pub(super) fn show_pages(
+    client: &Client,
+    path: &[&str],
+    mut query: Vec<(&'static str, String)>,
+    human: impl Fn(&Value, bool) -> String,
+) -> Result<(), Failure> {
+    let mut is_first = true;
+    loop {
+        let page = client.get(path, &query)?;
+        client.show(&page, |page| human(page, is_first))?;
+        let Some(cursor) = page.value["next_cursor"].as_str() else { return Ok(()) };
+        query.retain(|(name, _)| *name != "cursor");
+        query.push(("cursor", cursor.to_owned()));
+        is_first = false;
+    }
+}
+
+/// Returns a page of a list as a table, or what the service says where the list is empty.
+pub(super) fn page_text(page: &Value, list: &str, columns: &[(&str, &str)], is_first: bool) -> String {
+    match page[list].as_array() {
+        Some(items) if !items.is_empty() => output::table(items, columns, is_first),
+        Some(_) | None if is_first => output::status(page),
+        Some(_) | None => String::new(),
+    }
+}
