@@ -6,6 +6,8 @@
 #![expect(clippy::disallowed_methods, reason = "a tool for developers reads the clock and the environment itself")]
 
 mod process;
+mod node;
+mod step;
 mod steps;
 mod tools;
 mod console;
@@ -21,7 +23,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::generate::Document;
-use crate::steps::Step;
+use crate::step::Step;
 
 /// Checks, generates and measures timenav.
 #[derive(Parser)]

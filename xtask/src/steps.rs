@@ -1,6 +1,5 @@
 //! `cargo xtask test`: everything that a change must pass, one step after the other.
 
-use std::fmt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -8,58 +7,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
+use crate::step::{FUZZ, Step};
 use crate::{console, process, tidy, tools};
 
 /// Longest time in which the database of advisories has to be fetched.
 const FETCH_TIME_MAX: Duration = Duration::from_mins(1);
 
-/// The manifest of the fuzz targets.
-const FUZZ: &str = "fuzz/Cargo.toml";
 /// Says where a libFuzzer is that need not be built, which would take a C++ compiler.
 const LIBFUZZER: &str = "CUSTOM_LIBFUZZER_PATH";
-
-/// One step, in the order in which they run: the quickest to fail come first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Step {
-    /// The code is formatted.
-    Fmt,
-    /// No lint of the compiler or of clippy has anything to say.
-    Clippy,
-    /// All tests pass, those in documentation too.
-    Test,
-    /// The console of the browser is what its sources make, and a browser can use it.
-    Console,
-    /// The documentation builds, and its links lead somewhere.
-    Doc,
-    /// Licences, banned crates and sources of all dependencies are as `deny.toml` wants them.
-    Deny,
-    /// Nothing is left over: names, lengths, links, layers.
-    Tidy,
-}
-
-impl Step {
-    /// Returns the calls of Cargo that do the step, if it is Cargo that does it. The fuzz targets are
-    /// a workspace of their own.
-    const fn cargo_calls(self) -> &'static [&'static [&'static str]] {
-        match self {
-            Self::Fmt => &[&["fmt", "--all", "--check"], &["fmt", "--manifest-path", FUZZ, "--check"]],
-            Self::Clippy => &[
-                &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
-                &["clippy", "--manifest-path", FUZZ, "--all-targets", "--", "-D", "warnings"],
-            ],
-            Self::Test => &[&["test", "--workspace"]],
-            Self::Doc => &[&["doc", "--workspace", "--no-deps", "--document-private-items"]],
-            Self::Console | Self::Deny | Self::Tidy => &[],
-        }
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = self.to_possible_value();
-        f.write_str(value.as_ref().map_or("", |value| value.get_name()))
-    }
-}
 
 /// Runs the chosen steps, and stops at the first that fails.
 pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<()> {

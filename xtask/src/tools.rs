@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 
-use crate::steps::Step;
-use crate::{console, process};
+use crate::step::Step;
+use crate::{node, process};
 
 /// The version that reads `deny.toml`.
 const CARGO_DENY_VERSION: &str = "0.20.2";
@@ -66,7 +66,7 @@ pub(crate) fn require(steps: &[Step]) -> anyhow::Result<()> {
         }
     }
     if steps.contains(&Step::Console) {
-        console::require_node()?;
+        node::require()?;
     }
     Ok(())
 }

@@ -1,0 +1,50 @@
+//! The steps of `cargo xtask test`.
+
+use std::fmt;
+
+use clap::ValueEnum;
+
+/// The manifest of the fuzz targets.
+pub(crate) const FUZZ: &str = "fuzz/Cargo.toml";
+/// One step, in the order in which they run: the quickest to fail come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Step {
+    /// The code is formatted.
+    Fmt,
+    /// No lint of the compiler or of clippy has anything to say.
+    Clippy,
+    /// All tests pass, those in documentation too.
+    Test,
+    /// The console of the browser is what its sources make, and a browser can use it.
+    Console,
+    /// The documentation builds, and its links lead somewhere.
+    Doc,
+    /// Licences, banned crates and sources of all dependencies are as `deny.toml` wants them.
+    Deny,
+    /// Nothing is left over: names, lengths, links, layers.
+    Tidy,
+}
+
+impl Step {
+    /// Returns the calls of Cargo that do the step, if it is Cargo that does it. The fuzz targets are
+    /// a workspace of their own.
+    pub(crate) const fn cargo_calls(self) -> &'static [&'static [&'static str]] {
+        match self {
+            Self::Fmt => &[&["fmt", "--all", "--check"], &["fmt", "--manifest-path", FUZZ, "--check"]],
+            Self::Clippy => &[
+                &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
+                &["clippy", "--manifest-path", FUZZ, "--all-targets", "--", "-D", "warnings"],
+            ],
+            Self::Test => &[&["test", "--workspace"]],
+            Self::Doc => &[&["doc", "--workspace", "--no-deps", "--document-private-items"]],
+            Self::Console | Self::Deny | Self::Tidy => &[],
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.to_possible_value();
+        f.write_str(value.as_ref().map_or("", |value| value.get_name()))
+    }
+}
