@@ -21,7 +21,7 @@ pub(crate) enum Step {
     Doc,
     /// Licences, banned crates and sources of all dependencies are as `deny.toml` wants them.
     Deny,
-    /// Nothing is left over: names, lengths, links, layers.
+    /// Nothing is left over: names, lengths, links, layers, circles.
     Tidy,
 }
 

@@ -8,6 +8,7 @@ mod tree;
 mod leftovers;
 mod modules;
 mod layers;
+mod circles;
 mod papers;
 mod links;
 mod places;
@@ -61,8 +62,16 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
 
 /// Runs every check that needs nothing but the tree.
 fn check(tree: &Tree) -> Vec<Problem> {
-    let checks =
-        [leftovers::check, modules::check, layers::check, papers::check, links::check, whitespace::check, width::check];
+    let checks = [
+        leftovers::check,
+        modules::check,
+        layers::check,
+        circles::check,
+        papers::check,
+        links::check,
+        whitespace::check,
+        width::check,
+    ];
     checks.iter().flat_map(|check| check(tree)).collect()
 }
 

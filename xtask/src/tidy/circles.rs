@@ -1,0 +1,170 @@
+//! Modules of one crate that need each other in a circle.
+//!
+//! A module and what is inside it may need each other: they are one thing in several files. Everything else in a crate
+//! has an order, in which it can be read, tested and moved. So what a module takes from those around it does not count,
+//! and what it takes from any other does. A name is taken from the module that declares it, wherever it was imported
+//! from, so that nothing is hidden behind a re-export and nothing is found that only passes through one.
+
+mod source;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::Problem;
+use super::tree::{Tree, is_test, split};
+use source::{ModulePath, Modules, Named};
+
+/// Longest way over imports that is followed to where a name is declared.
+const IMPORTS_FOLLOWED_MAX: usize = 32;
+
+/// For each module those that it needs, each with a name that it takes from there.
+type Needs<'a> = BTreeMap<&'a ModulePath, BTreeMap<&'a ModulePath, &'a Named>>;
+
+pub(super) fn check(tree: &Tree) -> Vec<Problem> {
+    let roots = tree.sources(&[".rs"]).map(|(path, _)| path).filter(|path| is_root(path));
+    roots
+        .flat_map(|root| source::read(tree, root).map_or_else(|broken| vec![broken], |modules| circles(&modules)))
+        .collect()
+}
+
+/// Returns whether the file is the root of a library or a program.
+fn is_root(path: &str) -> bool {
+    let (folder, file) = split(path);
+    !is_test(path) && (matches!(file, "lib.rs" | "main.rs") || folder.ends_with("/src/bin/"))
+}
+
+fn circles(modules: &Modules) -> Vec<Problem> {
+    let needs = needs(modules);
+    let mut told = BTreeSet::new();
+    let mut problems = Vec::new();
+    for module in needs.keys() {
+        if told.contains(module) {
+            continue;
+        }
+        let Some(way) = shortest_circle(&needs, module) else { continue };
+        let mut circle = reached(&needs, module);
+        circle.retain(|other| reached(&needs, other).contains(module));
+        problems.push(problem(modules, &needs, &way, circle.len()));
+        told.extend(circle);
+    }
+    problems
+}
+
+fn problem(modules: &Modules, needs: &Needs<'_>, way: &[&ModulePath], modules_count: usize) -> Problem {
+    let step =
+        |pair: &[&ModulePath]| format!("`{}` takes `{}`", said(pair[0]), needs[pair[0]][pair[1]].path.join("::"));
+    let steps: Vec<String> = way.windows(2).map(step).collect();
+    let message = format!(
+        "{modules_count} modules need each other in a circle: {}; move what they share below them",
+        steps.join(", ")
+    );
+    Problem::new(&modules[way[0]].file, needs[way[0]][way[1]].line, message)
+}
+
+fn said(module: &ModulePath) -> String {
+    if module.is_empty() { "crate".to_owned() } else { module.join("::") }
+}
+
+/// Returns what each module needs, those around it apart.
+fn needs(modules: &Modules) -> Needs<'_> {
+    let mut needs = Needs::new();
+    for (path, module) in modules {
+        let needed = needs.entry(path).or_default();
+        for named in &module.named {
+            let home = home(modules, path, &named.path, IMPORTS_FOLLOWED_MAX);
+            if let Some(home) = home.filter(|home| !path.starts_with(home)) {
+                needed.entry(home).or_insert(named);
+            }
+        }
+    }
+    needs
+}
+
+/// Returns every module that a module needs, and those that these need, and so on.
+fn reached<'a>(needs: &Needs<'a>, from: &ModulePath) -> BTreeSet<&'a ModulePath> {
+    let mut reached = BTreeSet::new();
+    let mut next: Vec<&ModulePath> = needs[from].keys().copied().collect();
+    while let Some(module) = next.pop() {
+        if reached.insert(module) {
+            next.extend(needs[module].keys().copied());
+        }
+    }
+    reached
+}
+
+/// Returns a shortest way from a module back to itself, with the module at both ends.
+fn shortest_circle<'a>(needs: &Needs<'a>, from: &'a ModulePath) -> Option<Vec<&'a ModulePath>> {
+    let mut ways = VecDeque::from([vec![from]]);
+    let mut seen = BTreeSet::new();
+    while let Some(way) = ways.pop_front() {
+        for module in needs[way[way.len() - 1]].keys().copied() {
+            if module == from || seen.insert(module) {
+                let longer = [way.as_slice(), &[module]].concat();
+                if module == from {
+                    return Some(longer);
+                }
+                ways.push_back(longer);
+            }
+        }
+    }
+    None
+}
+
+/// Returns the module in which that is declared which a module calls by this path, if it is in the crate.
+fn home<'a>(modules: &'a Modules, from: &[String], path: &[String], followed_max: usize) -> Option<&'a ModulePath> {
+    let followed_max = followed_max.checked_sub(1)?;
+    let (first, rest) = path.split_first()?;
+    match first.as_str() {
+        "crate" => inside(modules, &[], rest, followed_max),
+        "self" => inside(modules, from, rest, followed_max),
+        "super" => {
+            let mut around = from;
+            let mut rest = path;
+            while let Some((_, after)) = rest.split_first().filter(|(first, _)| *first == "super") {
+                (around, rest) = (around.split_last()?.1, after);
+            }
+            inside(modules, around, rest, followed_max)
+        }
+        _ => provides(modules, from, first, followed_max).then(|| inside(modules, from, path, followed_max))?,
+    }
+}
+
+/// Returns whether a module has a name: declared, imported, or imported with everything of another module.
+fn provides(modules: &Modules, module: &[String], name: &str, followed_max: usize) -> bool {
+    let Some(followed_max) = followed_max.checked_sub(1) else { return false };
+    let Some(said) = modules.get(module) else { return false };
+    let is_own = said.children.contains(name) || said.items.contains(name) || said.imports.contains_key(name);
+    is_own || from_glob(modules, module, name, followed_max).is_some()
+}
+
+/// Returns the module that has a name which another one imports with everything of it.
+fn from_glob<'a>(modules: &'a Modules, module: &[String], name: &str, followed_max: usize) -> Option<&'a ModulePath> {
+    let mut imported = modules.get(module)?.globs.iter().filter_map(|glob| home(modules, module, glob, followed_max));
+    imported.find(|other| *other != module && provides(modules, other, name, followed_max))
+}
+
+/// Returns the module in which that is declared which has this path inside a module.
+fn inside<'a>(modules: &'a Modules, at: &[String], path: &[String], followed_max: usize) -> Option<&'a ModulePath> {
+    let followed_max = followed_max.checked_sub(1)?;
+    let (place, module) = modules.get_key_value(at)?;
+    let Some((name, rest)) = path.split_first() else { return Some(place) };
+    // A module and a function may have one name; what ends with it is the function.
+    if rest.is_empty() && module.items.contains(name) {
+        return Some(place);
+    }
+    if module.children.contains(name) {
+        let child = [at, std::slice::from_ref(name)].concat();
+        return inside(modules, &child, rest, followed_max);
+    }
+    if let Some(import) = module.imports.get(name) {
+        // What is imported from another crate is had from here.
+        return home(modules, at, &[import, rest].concat(), followed_max).or(Some(place));
+    }
+    if module.items.contains(name) {
+        return Some(place);
+    }
+    // What no module declares was made by a macro, and is of this one.
+    from_glob(modules, at, name, followed_max).map_or(Some(place), |other| inside(modules, other, path, followed_max))
+}
+
+#[cfg(test)]
+mod tests;

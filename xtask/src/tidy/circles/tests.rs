@@ -1,0 +1,134 @@
+use super::super::assert_found;
+use super::super::tree::Tree;
+use super::check;
+
+const LIB: &str = "crates/a/src/lib.rs";
+
+/// Checks a crate of two modules, `one` and `two`, of which `two` needs `one`.
+fn assert_circle(one: &str, is_circle: bool) {
+    let files = [
+        (LIB, "//! A.\nmod one;\nmod two;\nmod three;\npub use two::Two;\n"),
+        ("crates/a/src/one.rs", one),
+        ("crates/a/src/two.rs", "use crate::one::One;\npub struct Two(One);\npub fn f() {}\npub mod deep {}\n"),
+        (
+            "crates/a/src/three.rs",
+            "pub use crate::two::Two as Other;\n#[cfg(test)]\npub use crate::two::Two as Seen;\n",
+        ),
+    ];
+    let expected: &[&str] = if is_circle { &["crates/a/src/one.rs:2"] } else { &[] };
+    assert_found(check, &files, expected);
+}
+
+#[test]
+fn a_circle_is_found_however_it_is_written() {
+    for one in [
+        "use crate::two::Two;",
+        "pub use crate::two::Two;",
+        "use super::two::{self, Two};",
+        "use crate::{two::Two as Another, three};",
+        "use super::{three::{}, two::{Two}};",
+        "use crate::two::*;",
+        "use crate::two;",
+        // By way of a re-export, at the root and beside it.
+        "use crate::Two;",
+        "use crate::*; fn f(_: two::Two) {}",
+        "use crate::three::Other;",
+        "use crate::three::*; fn f(_: Vec<self::Other>) {}",
+        // Without an import.
+        "fn f() { crate::two::f() }",
+        "fn f<T: Into<super::two::Two>>() {}",
+        "fn f() { use super::two; }",
+        "impl From<u8> for One { fn from(_: u8) -> Self { crate::two::new() } }",
+        "mod inner { use super::super::two::Two; } fn f() -> inner::g {}",
+        // In what only a macro or an attribute reads.
+        "fn f() { println!(\"{}\", crate::two::f()) }",
+        "fn f() { assert!(matches!(x, Some(super::two::Two(_)))) }",
+        "#[serde(deserialize_with = \"crate::two::read\")] struct A;",
+        "#[schema(schema_with = super::two::schema)] struct A;",
+        "macro_rules! m { () => { $crate::two::f() } }",
+    ] {
+        assert_circle(&format!("pub struct One;\n{one}\n"), true);
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_circle_is_none() {
+    for one in [
+        "",
+        "use std::two::Two;",
+        "use ::two::Two;",
+        "use two::Two;",
+        "fn f(two: u8) -> u8 { two }",
+        // A module in the file of another is another.
+        "fn f() { crate::two::deep::f() }",
+        "/// See [`crate::two::Two`].\nfn f() {}",
+        "pub(in crate::two) fn f() {}",
+        "fn f() { println!(\"crate::two::Two\") }",
+        "const TEXT: &str = \"crate::two::Two\";",
+        "#[cfg(test)]\nuse crate::two::Two;",
+        "#[cfg(all(test, unix))]\nmod tests { use crate::two::Two; }",
+        "impl One { #[cfg(test)] fn f() -> crate::two::Two {} }",
+        "#[test] fn f() { crate::two::f() }",
+        "// use crate::two::Two;",
+    ] {
+        assert_circle(&format!("pub struct One;\n{one}\n"), false);
+    }
+    // What is compiled where nothing is tested counts.
+    assert_circle("pub struct One;\n#[cfg(not(test))] use crate::two::Two;\n", true);
+}
+
+#[test]
+fn parent_and_child_may_need_each_other() {
+    let files = [
+        (LIB, "//! A.\nmod one;\nfn shared() { one::inner::f() }\n"),
+        ("crates/a/src/one.rs", "pub mod inner;\npub mod other;\npub struct One;\nfn f() { inner::f() }\n"),
+        ("crates/a/src/one/inner.rs", "use super::One;\nuse crate::shared;\npub fn f() { super::other::f() }\n"),
+        ("crates/a/src/one/other.rs", "use crate::one::*;\npub fn f() { super::f(); crate::shared() }\n"),
+    ];
+    assert_found(check, &files, &[]);
+    // Children that need each other are a circle, and so is a parent with somebody who needs its child.
+    let mut siblings = files;
+    siblings[3].1 = "use super::inner;\npub fn f() { inner::f() }\n";
+    assert_found(check, &siblings, &["crates/a/src/one/inner.rs:3"]);
+    let files = [
+        (LIB, "//! A.\nmod one;\nmod two;\n"),
+        ("crates/a/src/one.rs", "mod inner;\npub struct One;\nfn f() { inner::f() }\n"),
+        ("crates/a/src/one/inner.rs", "pub fn f() { crate::two::f() }\n"),
+        ("crates/a/src/two.rs", "use crate::one::One;\npub fn f() {}\n"),
+    ];
+    assert_found(check, &files, &["crates/a/src/one.rs:3"]);
+}
+
+#[test]
+fn long_circles_are_told_by_a_shortest_way() {
+    let files = [
+        (LIB, "//! A.\nmod a;\nmod b;\nmod c;\nmod d;\n"),
+        ("crates/a/src/a.rs", "use crate::b::B;\npub struct A;\n"),
+        ("crates/a/src/b.rs", "use crate::c::C;\npub struct B;\n"),
+        ("crates/a/src/c.rs", "use crate::{a::A, b::B};\nuse crate::d::D;\npub struct C;\n"),
+        ("crates/a/src/d.rs", "pub struct D;\n"),
+    ];
+    let found = check(&Tree::of(&files));
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        found[0].to_string(),
+        "crates/a/src/a.rs:1: 3 modules need each other in a circle: `a` takes `crate::b::B`, `b` takes `crate::c::C`, \
+         `c` takes `crate::a::A`; move what they share below them"
+    );
+}
+
+#[test]
+fn files_are_found_where_the_compiler_finds_them() {
+    let files = [
+        ("crates/a/src/main.rs", "//! A.\nmod one;\nmod two;\n#[path = \"else/where.rs\"]\nmod three;\n"),
+        ("crates/a/src/one/mod.rs", "mod inner;\n"),
+        ("crates/a/src/one/inner.rs", "use crate::three::X;\n"),
+        ("crates/a/src/two.rs", "mod flat { mod deep; }\n"),
+        ("crates/a/src/two/flat/deep.rs", "use crate::one::inner::Y;\n"),
+        ("crates/a/src/else/where.rs", "use crate::two::flat::deep::Z;\n"),
+    ];
+    assert_found(check, &files, &["crates/a/src/one/inner.rs:1"]);
+    // Each root is a crate of its own.
+    let files = [(LIB, "//! A.\nmod one;\n"), ("crates/a/src/one.rs", "fn f("), ("crates/a/src/main.rs", "//! A.\n")];
+    assert_found(check, &files, &["crates/a/src/one.rs:1"]);
+}
