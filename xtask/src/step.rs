@@ -21,6 +21,8 @@ pub(crate) enum Step {
     Doc,
     /// Licences, banned crates and sources of all dependencies are as `deny.toml` wants them.
     Deny,
+    /// Every dependency that a manifest names is used.
+    Machete,
     /// Nothing is left over: names, lengths, links, layers, circles.
     Tidy,
 }
@@ -37,7 +39,7 @@ impl Step {
             ],
             Self::Test => &[&["test", "--workspace"]],
             Self::Doc => &[&["doc", "--workspace", "--no-deps", "--document-private-items"]],
-            Self::Console | Self::Deny | Self::Tidy => &[],
+            Self::Console | Self::Deny | Self::Machete | Self::Tidy => &[],
         }
     }
 }

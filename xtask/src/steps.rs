@@ -44,6 +44,7 @@ fn headline(step: Step) -> String {
     match step {
         Step::Console => "npm run check && npm test && npm run build && npm run e2e, in console/".to_owned(),
         Step::Deny => "cargo deny check licenses bans sources advisories".to_owned(),
+        Step::Machete => "cargo machete".to_owned(),
         Step::Tidy => "cargo xtask tidy".to_owned(),
         Step::Fmt | Step::Clippy | Step::Test | Step::Doc => {
             let calls: Vec<String> =
@@ -75,6 +76,7 @@ fn run_step(root: &Path, step: Step) -> anyhow::Result<()> {
     match step {
         Step::Console => console::run(root),
         Step::Deny => deny(root),
+        Step::Machete => machete(root),
         Step::Tidy => tidy::run(root),
         Step::Fmt | Step::Clippy | Step::Test | Step::Doc => Ok(()),
     }
@@ -100,6 +102,12 @@ fn deny(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn machete(root: &Path) -> anyhow::Result<()> {
+    let mut command = Command::new(tools::cargo_machete(root)?);
+    // It is the words in the sources that it looks for, and reads nothing that Git does not know.
+    process::run(command.current_dir(root)).context("a manifest names a dependency that nothing uses: remove it there")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,7 +117,7 @@ mod tests {
         assert_eq!(chosen(&[], &[]), Step::value_variants());
         assert_eq!(chosen(&[Step::Tidy, Step::Fmt], &[]), [Step::Fmt, Step::Tidy]);
         let rest = [Step::Fmt, Step::Clippy, Step::Test, Step::Tidy];
-        assert_eq!(chosen(&[], &[Step::Deny, Step::Doc, Step::Console]), rest);
+        assert_eq!(chosen(&[], &[Step::Deny, Step::Machete, Step::Doc, Step::Console]), rest);
     }
 
     #[test]

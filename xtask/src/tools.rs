@@ -12,6 +12,8 @@ use crate::{node, process};
 
 /// The version that reads `deny.toml`.
 const CARGO_DENY_VERSION: &str = "0.20.2";
+/// The version that knows every way in which the sources here use a dependency.
+const CARGO_MACHETE_VERSION: &str = "0.9.2";
 /// The version that `fuzz/` is laid out for.
 const CARGO_FUZZ_VERSION: &str = "0.13.2";
 /// What Schemathesis and everything below it is installed from.
@@ -83,6 +85,12 @@ struct Built {
 pub(crate) fn cargo_deny(root: &Path) -> anyhow::Result<PathBuf> {
     let otherwise = "install it, or leave the step out with `--skip deny`";
     found_or_built(root, &Built { name: "cargo-deny", version: CARGO_DENY_VERSION, otherwise })
+}
+
+/// Returns the path of cargo-machete.
+pub(crate) fn cargo_machete(root: &Path) -> anyhow::Result<PathBuf> {
+    let otherwise = "install it, or leave the step out with `--skip machete`";
+    found_or_built(root, &Built { name: "cargo-machete", version: CARGO_MACHETE_VERSION, otherwise })
 }
 
 /// Returns the path of cargo-fuzz.
