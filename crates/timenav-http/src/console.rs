@@ -13,6 +13,7 @@ use data_encoding::HEXLOWER;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use rust_embed::{EmbeddedFile, RustEmbed};
 
+use crate::accept::{Accept, JSON, takes_coding};
 use crate::problem::Failure;
 use crate::service;
 use crate::state::App;
@@ -45,20 +46,14 @@ pub(crate) fn routes() -> Router<App> {
 
 /// Shows people the console, and tells programs where they are.
 async fn page(headers: HeaderMap) -> Response {
-    if wants_page(&headers) { file(PAGE, &headers).into_response() } else { service::welcome().into_response() }
-}
-
-fn wants_page(headers: &HeaderMap) -> bool {
-    let ranges = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    ranges
-        .flat_map(|text| text.split(','))
-        .any(|range| weight_of(range, "text/html").is_some_and(|weight| weight > 0.0))
+    let wants_page = Accept::of(&headers).asks_for("text/html", JSON);
+    if wants_page { file(PAGE, &headers).into_response() } else { service::welcome().into_response() }
 }
 
 /// Returns a file as it is asked for: packed or not, or nothing where the client has it (RFC 9110 §13.1.2).
 fn file(name: &str, headers: &HeaderMap) -> Result<Response, Failure> {
     let plain = Files::get(name).ok_or(Failure::NoRoute)?;
-    let packed = takes_packed(headers).then(|| Files::get(&format!("{name}{PACKED}"))).flatten();
+    let packed = takes_coding(headers, "br").then(|| Files::get(&format!("{name}{PACKED}"))).flatten();
     let encoding = packed.is_some().then(|| HeaderValue::from_static("br"));
     let EmbeddedFile { data, metadata } = packed.unwrap_or(plain);
     let tag = format!("\"{}\"", HEXLOWER.encode(&metadata.sha256_hash()[..16]));
@@ -98,23 +93,6 @@ fn names(list: &HeaderValue, tag: &str) -> bool {
     list.split(',').map(str::trim).any(|given| given == "*" || given.strip_prefix("W/").unwrap_or(given) == tag)
 }
 
-/// Returns whether brotli is among the codings that the client takes (RFC 9110 §12.5.3).
-fn takes_packed(headers: &HeaderMap) -> bool {
-    let codings = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    let mut weights = codings.flat_map(|text| text.split(',')).filter_map(|coding| weight_of(coding, "br"));
-    weights.next().is_some_and(|weight| weight > 0.0)
-}
-
-/// Returns the weight of an item of a list, if it is of that name.
-fn weight_of(item: &str, name: &str) -> Option<f32> {
-    let mut parts = item.split(';').map(str::trim);
-    if !parts.next()?.eq_ignore_ascii_case(name) {
-        return None;
-    }
-    let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-    Some(weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0)))
-}
-
 /// Returns the type of a file, by the end of its name.
 fn content_type(name: &str) -> &'static str {
     match name.rsplit_once('.').map_or("", |(_, end)| end) {
@@ -135,23 +113,6 @@ fn content_type(name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn brotli_is_taken_where_it_is_named() {
-        let check = |text: &str, expected| {
-            let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_str(text).unwrap())]);
-            assert_eq!(takes_packed(&headers), expected, "{text}");
-        };
-        check("gzip, deflate, br, zstd", true);
-        check("BR;q=0.5", true);
-        check("br;q=0", false);
-        check("br; q=0.000, gzip", false);
-        check("gzip", false);
-        check("*", false);
-        check("brotli", false);
-        check("", false);
-        assert!(!takes_packed(&HeaderMap::new()));
-    }
 
     #[test]
     fn tags_are_compared_weakly() {

@@ -12,6 +12,7 @@ use serde::Serialize;
 use timenav_engine::Refusal;
 use utoipa::ToSchema;
 
+use crate::accept::{Accept, JSON};
 use crate::params::SentAsQuery;
 use crate::problem::{Failure, FieldError, Problem, Unwritten};
 use crate::state::App;
@@ -59,7 +60,7 @@ pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: N
     let began = app.engine.now();
     let id = RequestId(request_id(&app, request.headers()));
     let method = method_name(request.method());
-    let wants_problem = wants_problem_json(request.headers());
+    let wants_problem = Accept::of(request.headers()).asks_for(PROBLEM_JSON, JSON);
     let asks_options = request.method() == Method::OPTIONS;
     let trace = trace_id(request.headers()).unwrap_or_default().to_owned();
     request.extensions_mut().insert(id.clone());
@@ -123,18 +124,6 @@ fn trace_id(headers: &HeaderMap) -> Option<&str> {
     let valid = hex(version, 2) && version != "ff" && hex(trace, 32) && hex(parent, 16);
     let zero = |text: &str| text.bytes().all(|byte| byte == b'0');
     (valid && !zero(trace) && !zero(parent)).then_some(trace)
-}
-
-/// Returns whether problem details are among the media types that the client accepts (RFC 9110 §12.5.1).
-fn wants_problem_json(headers: &HeaderMap) -> bool {
-    let ranges = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    ranges.flat_map(|text| text.split(',')).any(|range| {
-        let mut parts = range.split(';').map(str::trim);
-        let named = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case(PROBLEM_JSON));
-        // A weight of zero says that it is not wanted.
-        let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-        named && weight.is_none_or(|weight| weight.parse() != Ok(0.0_f32))
-    })
 }
 
 /// Answers OPTIONS from the `Allow` that the router would have refused with.

@@ -4,6 +4,7 @@
 //! call to the engine and turns the outcome into an answer or a `problem`. Nothing here decides,
 //! and nothing here reads a clock or a store.
 
+mod accept;
 mod answer;
 mod app;
 mod auth;

@@ -96,16 +96,6 @@ impl ExportFormat {
         }
         Self::ALL.into_iter().find(|format| format.extension().eq_ignore_ascii_case(extension))
     }
-
-    /// Returns the format of a media type without parameters, as in `Accept`.
-    #[must_use]
-    pub fn from_media_type(media_type: &str) -> Option<Self> {
-        let is_it = |format: &Self| {
-            let own = format.content_type().split(';').next().unwrap_or_default();
-            own.eq_ignore_ascii_case(media_type)
-        };
-        Self::ALL.into_iter().find(is_it)
-    }
 }
 
 impl FromStr for ExportFormat {

@@ -1,5 +1,7 @@
 //! Export: the events of a place and time as a file, written as it is sent.
 
+use std::cmp::Reverse;
+
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -15,6 +17,7 @@ use timenav_import::{Export, ExportError, ExportFormat};
 use utoipa::ToSchema;
 
 use super::parameters::timeline;
+use crate::accept::{Accept, essence};
 use crate::auth::Authenticated;
 use crate::params::Params;
 use crate::problem::Failure;
@@ -96,18 +99,16 @@ fn format(named: Option<&str>, headers: &HeaderMap) -> Result<ExportFormat, Fail
         return parsed
             .map_err(|error: timenav_import::UnknownExportFormat| Failure::invalid("format", error.to_string()));
     }
-    let ranges = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    let mut best = (ExportFormat::Ndjson, 0.0_f32);
-    for range in ranges.flat_map(|text| text.split(',')) {
-        let mut parts = range.split(';').map(str::trim);
-        let Some(format) = parts.next().and_then(ExportFormat::from_media_type) else { continue };
-        let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-        let weight = weight.map_or(1.0, |weight| weight.parse().unwrap_or(0.0));
-        if weight > best.1 {
-            best = (format, weight);
-        }
-    }
-    Ok(best.0)
+    let accept = Accept::of(headers);
+    let asked_for = ExportFormat::ALL.into_iter().filter_map(|format| {
+        let media_type = essence(format.content_type());
+        let place = accept.place(media_type)?;
+        accept
+            .asks_for(media_type, ExportFormat::Ndjson.content_type())
+            .then(|| (accept.weight(media_type), Reverse(place), format))
+    });
+    let best = asked_for.max_by_key(|(weight, place, _)| (*weight, *place));
+    Ok(best.map_or(ExportFormat::Ndjson, |(_, _, format)| format))
 }
 
 /// What is left to be written.

@@ -5,13 +5,14 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderName, header};
+use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
 use timenav_core::ledger::{Hash, TlogProof};
 use timenav_engine::{ConsistencyProof, InclusionProof, SignedCheckpoint};
 use utoipa::ToSchema;
 
 use super::parameters::{NoParameters, named};
+use crate::accept::{Accept, JSON, essence};
 use crate::auth::Authenticated;
 use crate::params::{InPath, Params};
 use crate::problem::{Failure, FaultKind, ParameterFault};
@@ -192,8 +193,9 @@ fn format(name: &str) -> Result<ProofFormat, Failure> {
 
 /// Returns what a client accepts that names no format: text only where it is named and JSON is not.
 fn accepted(headers: &HeaderMap) -> ProofFormat {
-    let accepts = |media_type| names(headers, &header::ACCEPT, media_type);
-    if accepts("text/plain") && !accepts("application/json") { ProofFormat::TlogProof } else { ProofFormat::Json }
+    let accept = Accept::of(headers);
+    let is_json = accept.weight_by_name(JSON) > 0 || !accept.asks_for("text/plain", JSON);
+    if is_json { ProofFormat::Json } else { ProofFormat::TlogProof }
 }
 
 /// Puts the entry into the proof, so that one file is all that a verifier needs beside the key.
@@ -206,13 +208,11 @@ fn plain(text: String) -> Response {
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }
 
+/// Returns whether a client speaks of JSON: as what it accepts, or as what it sends.
 fn speaks_json(headers: &HeaderMap) -> bool {
-    names(headers, &header::ACCEPT, "application/json") || names(headers, &header::CONTENT_TYPE, "application/json")
-}
-
-/// Returns whether a field of a request names a media type.
-pub(super) fn names(headers: &HeaderMap, field: &HeaderName, media_type: &str) -> bool {
-    headers.get_all(field).iter().any(|value| value.to_str().is_ok_and(|text| text.contains(media_type)))
+    let sent = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    Accept::of(headers).asks_for(JSON, "text/plain")
+        || sent.is_some_and(|sent| essence(sent).eq_ignore_ascii_case(JSON))
 }
 
 fn hex(hashes: &[Hash]) -> Vec<String> {

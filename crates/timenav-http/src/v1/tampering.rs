@@ -5,7 +5,7 @@ mod stream;
 use axum::Json;
 use axum::extract::{Extension, State};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, header};
+use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Hash;
@@ -14,7 +14,7 @@ use timenav_engine::{AskedScan, Checked, Detection, Engine, Progress, Refusal, S
 use utoipa::ToSchema;
 
 use self::stream::ProgressBody;
-use super::proofs::names;
+use crate::accept::{Accept, JSON};
 use crate::answer::LedgerBody;
 use crate::auth::{Authenticated, Peer, while_live};
 use crate::finish::RequestId;
@@ -121,7 +121,7 @@ async fn detect_tampering(
     let left = app.rates.scan(&caller.user_id, network).map_err(Failure::TooMany)?;
     let depth = request.scan_depth.map(|depth| depth.0).unwrap_or_default();
     let asked = app.engine.ask_for_scan(&caller, &request.timeline_id.0, depth).await?;
-    let mut response = if names(&headers, &header::ACCEPT, "text/event-stream") {
+    let mut response = if Accept::of(&headers).asks_for("text/event-stream", JSON) {
         stream::answer(app.engine, asked, id)
     } else {
         Json(TamperingBody::from(run(&app.engine, asked, &mut |_| ()).await?)).into_response()
