@@ -19,6 +19,7 @@ use utoipa::ToSchema;
 use super::effect::{EffectBody, EffectRequest};
 use super::entity_tag::if_match;
 use super::events::{CorrectedRecord, EventBody, EventContentBody, draft};
+use super::kept::{VersionPlace, raw, raw_with};
 use super::paradoxes::ParadoxBody;
 use super::parameters::timeline;
 use crate::answer::{Changed, LedgerBody};
@@ -329,8 +330,7 @@ impl EventReadBody {
             event: raw(&version.content),
         };
         let interventions = history.interventions.iter().filter_map(|(_, position, payload)| {
-            let rest = payload.strip_suffix('}')?;
-            raw(&format!("{rest},\"position\":{position}}}"))
+            raw_with(payload, &VersionPlace { position: *position, timeline_id: None })
         });
         Self {
             status,
@@ -383,14 +383,6 @@ impl ManipulatedBody {
 
 /// Returns an event with its position, and with the timeline whose ledger that is of where it is inherited.
 fn placed(version: &EventVersion, history: &EventHistory) -> Option<Box<RawValue>> {
-    let rest = version.content.strip_suffix('}')?;
     let of = history.layers.get(version.layer).filter(|of| **of != history.timeline_id);
-    // No character of an id is escaped in JSON.
-    let of = of.map_or_else(String::new, |of| format!(",\"timeline_id\":\"{of}\""));
-    raw(&format!("{rest},\"position\":{}{of}}}", version.position))
-}
-
-/// Returns JSON that the engine keeps, to be answered as it is.
-pub(crate) fn raw(json: &str) -> Option<Box<RawValue>> {
-    RawValue::from_string(json.to_owned()).ok()
+    raw_with(&version.content, &VersionPlace { position: version.position, timeline_id: of.map(TimelineId::as_str) })
 }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -13,12 +12,13 @@ use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
 use timenav_core::limits::EVENTS_PER_REQUEST_MAX;
 use timenav_core::time::{TimeRange, Virtual};
-use timenav_engine::{EventPage, MonitorEvents};
+use timenav_engine::{EventPage, MonitorEvents, Refusal};
 use timenav_import::EventRecord;
 use utoipa::openapi::schema::{ArrayBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::kept::{VersionPlace, write_with};
 use super::parameters::timeline;
 use super::resolved::ResolvedBody;
 use crate::answer::{Changed, LedgerBody};
@@ -303,14 +303,10 @@ fn json(page: EventPage, location_resolved: ResolvedBody) -> Result<Response, Fa
         if index > 0 {
             text.push(',');
         }
-        text.push_str(event.content.strip_suffix('}').unwrap_or(&event.content));
-        // Writing to a string cannot fail.
-        let _ = write!(text, ",\"position\":{}", event.position);
-        if page.layers[event.layer] != page.timeline_id {
-            // No character of an id is escaped in JSON.
-            let _ = write!(text, ",\"timeline_id\":\"{}\"", page.layers[event.layer]);
-        }
-        text.push('}');
+        let of = Some(&page.layers[event.layer]).filter(|of| **of != page.timeline_id);
+        let place = VersionPlace { position: event.position, timeline_id: of.map(TimelineId::as_str) };
+        write_with(&event.content, &place, &mut text)
+            .ok_or_else(|| Refusal::Damaged(format!("the event at position {} is no object", event.position)))?;
     }
     text.push_str(&frame[at..]);
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())

@@ -12,6 +12,7 @@ pub(crate) mod event_history;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod import;
+pub(crate) mod kept;
 pub(crate) mod limits;
 pub(crate) mod check_timeline;
 pub(crate) mod paradoxes;

@@ -9,8 +9,8 @@ use timenav_core::time::{TimeRange, Virtual};
 use timenav_engine::{EventMarks, EventSummary, MonitorEvents, StoredEvent};
 use utoipa::ToSchema;
 
-use super::event_history::raw;
 use super::events::EventBody;
+use super::kept::raw_with;
 use super::parameters::timeline;
 use super::resolved::ResolvedBody;
 use crate::auth::Authenticated;
@@ -193,8 +193,7 @@ fn scanned(event: &StoredEvent, timeline_id: Option<String>, marks: &EventMarks)
         interventions: marks.interventions.iter().map(ToString::to_string).collect(),
         paradoxes: marks.paradoxes.iter().map(|kind| kind.code()).collect(),
     };
-    let marks = serde_json::to_string(&marks).ok()?;
-    raw(&format!("{},{}", event.content.strip_suffix('}')?, marks.strip_prefix('{')?))
+    raw_with(&event.content, &marks)
 }
 
 impl From<EventSummary> for SummaryBody {

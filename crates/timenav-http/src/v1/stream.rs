@@ -20,6 +20,7 @@ use timenav_engine::{News, Seen, Told, Topic, WatchLedger, WatchedParadoxes};
 use utoipa::ToSchema;
 
 use super::clock::ClockBody;
+use super::kept::{VersionPlace, raw_with};
 use super::paradoxes::{ParadoxBody, include_schema, includes_observations, kinds, kinds_schema, settings};
 use super::parameters::timeline;
 use super::streaming::{HEARTBEAT, last_event_id, place};
@@ -156,6 +157,7 @@ impl FromStr for Place {
 
 fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
     let position = told.position;
+    let place = VersionPlace { position, timeline_id: None };
     let mut body = StreamBody {
         timeline_id: timeline_id.to_string(),
         position,
@@ -179,13 +181,13 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
         News::Event { event_id, is_correction, content } => {
             body.change = Some(if is_correction { "corrected" } else { "recorded" });
             body.event_id = Some(event_id);
-            body.event = content.and_then(|content| placed(&content, position));
+            body.event = content.and_then(|content| raw_with(&content, &place));
             Topic::Events.as_str()
         }
         News::Intervention { event_id, content } => {
             body.change = Some("manipulated");
             body.event_id = Some(event_id);
-            body.intervention = content.and_then(|content| placed(&content, position));
+            body.intervention = content.and_then(|content| raw_with(&content, &place));
             Topic::Interventions.as_str()
         }
         News::Paradox { is_healed, paradox } => {
@@ -195,9 +197,4 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
         }
     };
     message.event(name).json_data(body).ok()
-}
-
-/// Returns JSON that the engine keeps, with its position.
-fn placed(content: &str, position: u64) -> Option<Box<RawValue>> {
-    RawValue::from_string(format!("{},\"position\":{position}}}", content.strip_suffix('}')?)).ok()
 }

@@ -9,6 +9,7 @@ use timenav_engine::{DiffPage, DiffSide, Difference, EventVersion, TimelinesDiff
 use utoipa::ToSchema;
 
 use super::events::EventBody;
+use super::kept::{VersionPlace, raw_with};
 use crate::auth::Authenticated;
 use crate::params::Params;
 use crate::problem::Failure;
@@ -155,8 +156,6 @@ impl DifferenceBody {
 
 /// Returns an event with the place of its version, in the shape in which it is found.
 fn event(version: &EventVersion, side: &DiffSide) -> Option<Box<RawValue>> {
-    let rest = version.content.strip_suffix('}')?;
     let of = side.layers.get(version.layer).filter(|_| version.layer + 1 < side.layers.len());
-    let of = of.map_or_else(String::new, |of| format!(",\"timeline_id\":\"{of}\""));
-    RawValue::from_string(format!("{rest},\"position\":{}{of}}}", version.position)).ok()
+    raw_with(&version.content, &VersionPlace { position: version.position, timeline_id: of.map(TimelineId::as_str) })
 }

@@ -12,7 +12,7 @@ use timenav_core::place::{LocationQuery, Point, cells_of};
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{EventQuery, Pattern, StoreError, StoredEvent};
 
-use super::values::{failed, instant, sql};
+use super::values::{damaged, failed, instant, sql};
 
 /// Cells up to which a place is read cell by cell. Larger ones are read by time, and what lies
 /// elsewhere is passed over.
@@ -25,17 +25,17 @@ const BLOCK_ROWS_MAX: usize = 1_024;
 const BLOCK_COST_ROWS: usize = 4;
 
 // Each orders by time and position along its key; `until` hides versions that did not stand then.
-const BY_TIME: &str = "SELECT time, position, lat, lon, content FROM events INDEXED BY events_by_time
+const BY_TIME: &str = "SELECT time, position, lat, lon, content, event_id FROM events INDEXED BY events_by_time
     WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
     AND position < ?5 AND (until IS NULL OR until >= ?5) ORDER BY time, position LIMIT ?6";
-const BY_CELL: &str = "SELECT time, position, lat, lon, content FROM events
+const BY_CELL: &str = "SELECT time, position, lat, lon, content, event_id FROM events
     WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
     AND position < ?5 AND (until IS NULL OR until >= ?5) AND cell = ?7 ORDER BY time, position LIMIT ?6";
-const BY_PLACE: &str = "SELECT time, position, lat, lon, content FROM events INDEXED BY events_by_place
+const BY_PLACE: &str = "SELECT time, position, lat, lon, content, event_id FROM events INDEXED BY events_by_place
     WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
     AND position < ?5 AND (until IS NULL OR until >= ?5) AND place = ?7 ORDER BY time, position LIMIT ?6";
 
-const BY_ID: &str = "SELECT time, position, lat, lon, content FROM events INDEXED BY events_by_id
+const BY_ID: &str = "SELECT time, position, lat, lon, content, event_id FROM events INDEXED BY events_by_id
     WHERE timeline = ?1 AND (time, position) > (?2, ?3) AND time <= ?4
     AND position < ?5 AND (until IS NULL OR until >= ?5) AND event_id = ?7 ORDER BY time, position LIMIT ?6";
 
@@ -215,7 +215,8 @@ impl Run<'_> {
             rows_count += 1;
             let found = read_row(row, self.layer)?;
             self.after = (found.event.time.micros(), sql(found.event.position));
-            if is_meant(self.pattern, &found) && !is_overridden(connection, query, &found.event)? {
+            let event_id = row.get_ref(5).map_err(failed)?.as_str().map_err(|error| damaged(&error.to_string()))?;
+            if is_meant(self.pattern, &found) && !is_overridden(connection, query, self.layer, event_id)? {
                 self.block.push_back(found);
             }
         }
@@ -236,21 +237,20 @@ fn is_meant(pattern: &Pattern, found: &Found) -> bool {
 }
 
 /// Returns whether a later layer has a version of the event, which then counts alone.
-fn is_overridden(connection: &Connection, query: &EventQuery, event: &StoredEvent) -> Result<bool, StoreError> {
-    for layer in query.layers[event.layer + 1..].iter().filter(|layer| layer.overrides) {
+fn is_overridden(
+    connection: &Connection,
+    query: &EventQuery,
+    layer: usize,
+    event_id: &str,
+) -> Result<bool, StoreError> {
+    for layer in query.layers[layer + 1..].iter().filter(|layer| layer.overrides) {
         let mut select = connection.prepare_cached(HAS_VERSION).map_err(failed)?;
-        let key = params![layer.timeline.0, id_in(&event.content), sql(layer.as_of)];
+        let key = params![layer.timeline.0, event_id, sql(layer.as_of)];
         if select.exists(key).map_err(failed)? {
             return Ok(true);
         }
     }
     Ok(false)
-}
-
-/// Returns the id in an event's JSON: it stands first, and no character of an id is escaped.
-fn id_in(content: &str) -> &str {
-    let rest = content.strip_prefix("{\"event_id\":\"").unwrap_or_default();
-    rest.split_once('"').map_or("", |(id, _)| id)
 }
 
 fn read_row(row: &Row<'_>, layer: usize) -> Result<Found, StoreError> {
