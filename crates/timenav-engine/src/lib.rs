@@ -27,6 +27,7 @@ mod action;
 mod store_error;
 mod archive;
 mod store;
+mod code;
 mod refusal;
 mod idempotency;
 
@@ -95,6 +96,7 @@ pub use anchors::{AnchorPage, AnchorRequest, ReturnScope};
 pub use archive::{EntryMarks, EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, Snapshot};
 pub use caller::{AuthFailure, Caller, Credential};
 pub use clocks::{ClockStep, ClockView};
+pub use code::Code;
 pub use command::{Answer, Change, LedgerPosition};
 pub use committer::QUEUE_SUBMISSIONS_MAX;
 pub use data::{Encrypted, Erased, ErasureRequest};

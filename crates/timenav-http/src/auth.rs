@@ -13,13 +13,13 @@ use futures_util::future::{Either, select};
 use http::request::Parts;
 use http::{HeaderMap, Method, header};
 use timenav_core::ids::TimelineId;
-use timenav_engine::{AuthFailure, CROSS_SITE_CODE, Caller, Engine, Refusal};
+use timenav_engine::{AuthFailure, Caller, Code, Engine, Refusal};
 use tokio::time::timeout;
 
 use crate::body::{CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, STRANGER_BODY_BYTES_MAX, drain};
 use crate::network::Network;
 use crate::params::WholeBody;
-use crate::problem::{Failure, Unwritten};
+use crate::problem::{Failure, Unwritten, codes};
 use crate::rate::RefusalKind;
 use crate::state::App;
 use crate::{answer, same_origin, session_cookie};
@@ -74,10 +74,10 @@ enum Stranger {
 }
 
 impl Stranger {
-    const fn code(&self) -> &'static str {
+    const fn code(&self) -> Code {
         match self {
-            Self::Unidentified(failure) => failure.code(),
-            Self::CrossSite(_) => CROSS_SITE_CODE,
+            Self::Unidentified(failure) => codes::of_stranger(*failure),
+            Self::CrossSite(_) => Code::CrossSiteRequest,
         }
     }
 }

@@ -1,13 +1,15 @@
-//! What goes wrong, as clients see it. The only place that knows statuses.
+//! What goes wrong, as clients see it. The only place that knows statuses: each goes with a code, in one table.
 //!
 //! `docs/errors.md` lists every code; a test compares.
+
+pub(crate) mod codes;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use timenav_core::access::Denial;
 use timenav_core::clock::ClockRefusal;
-use timenav_engine::{AuthFailure, Refusal};
+use timenav_engine::{AuthFailure, Code, Refusal};
 use utoipa::ToSchema;
 
 use crate::rate::Left;
@@ -78,13 +80,13 @@ pub(crate) enum FaultKind {
 }
 
 impl FaultKind {
-    pub(crate) const fn code(self) -> &'static str {
+    pub(crate) const fn code(self) -> Code {
         match self {
-            Self::Missing => "missing_parameter",
-            Self::Invalid => "invalid_parameter",
-            Self::Unknown => "unknown_parameter",
-            Self::Conflicting => "conflicting_parameters",
-            Self::OutOfRange => "time_out_of_range",
+            Self::Missing => Code::MissingParameter,
+            Self::Invalid => Code::InvalidParameter,
+            Self::Unknown => Code::UnknownParameter,
+            Self::Conflicting => Code::ConflictingParameters,
+            Self::OutOfRange => Code::TimeOutOfRange,
         }
     }
 }
@@ -175,46 +177,30 @@ impl Failure {
 
     pub(crate) fn http_status(&self) -> StatusCode {
         match self {
-            Self::Refused(refusal) | Self::OneEventExists(refusal) => refusal_status(refusal),
-            Self::Unidentified(
-                AuthFailure::Missing | AuthFailure::Invalid | AuthFailure::Session | AuthFailure::LogIn,
-            ) => StatusCode::UNAUTHORIZED,
-            Self::CrossSite | Self::InsecureLogIn => StatusCode::FORBIDDEN,
-            Self::Parameter(fault) if fault.kind == FaultKind::OutOfRange => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::Unidentified(AuthFailure::Malformed)
-            | Self::Parameter(_)
-            | Self::MalformedJson { .. }
-            | Self::MalformedFile { .. }
-            | Self::Host { .. }
-            | Self::BodyLost => StatusCode::BAD_REQUEST,
-            Self::MediaType { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::TooLarge { .. } | Self::TooManyValues { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::NoRoute | Self::NotATile { .. } => StatusCode::NOT_FOUND,
-            Self::TooMany(_) | Self::Full { spent: Spent::Own, .. } => StatusCode::TOO_MANY_REQUESTS,
-            Self::Full { spent: Spent::All, .. } => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Method { .. } => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Panicked => StatusCode::INTERNAL_SERVER_ERROR,
+            // It is the request that is wrong here, not who sends it.
+            Self::Unidentified(AuthFailure::Malformed) => StatusCode::BAD_REQUEST,
+            failure => codes::answer_of(failure.code()).0,
         }
     }
 
-    pub(crate) fn code(&self) -> &'static str {
+    pub(crate) const fn code(&self) -> Code {
         match self {
-            Self::Refused(refusal) | Self::OneEventExists(refusal) => refusal_code(refusal),
-            Self::Unidentified(failure) => failure.code(),
-            Self::CrossSite => "cross_site_request",
-            Self::InsecureLogIn => "feature_disabled",
+            Self::Refused(refusal) | Self::OneEventExists(refusal) => codes::of_refusal(refusal),
+            Self::Unidentified(failure) => codes::of_stranger(*failure),
+            Self::CrossSite => Code::CrossSiteRequest,
+            Self::InsecureLogIn => Code::FeatureDisabled,
             Self::Parameter(fault) => fault.kind.code(),
-            Self::MalformedJson { .. } => "malformed_json",
-            Self::MalformedFile { .. } => "malformed_file",
-            Self::MediaType { .. } => "unsupported_media_type",
-            Self::TooLarge { .. } | Self::TooManyValues { .. } => "content_too_large",
-            Self::BodyLost => "incomplete_body",
-            Self::Host { .. } => "invalid_host",
-            Self::NoRoute | Self::NotATile { .. } => "not_found",
-            Self::TooMany(_) | Self::Full { spent: Spent::Own, .. } => "rate_limited",
-            Self::Full { spent: Spent::All, .. } => "unavailable",
-            Self::Method { .. } => "method_not_allowed",
-            Self::Panicked => "internal",
+            Self::MalformedJson { .. } => Code::MalformedJson,
+            Self::MalformedFile { .. } => Code::MalformedFile,
+            Self::MediaType { .. } => Code::UnsupportedMediaType,
+            Self::TooLarge { .. } | Self::TooManyValues { .. } => Code::ContentTooLarge,
+            Self::BodyLost => Code::IncompleteBody,
+            Self::Host { .. } => Code::InvalidHost,
+            Self::NoRoute | Self::NotATile { .. } => Code::NotFound,
+            Self::TooMany(_) | Self::Full { spent: Spent::Own, .. } => Code::RateLimited,
+            Self::Full { spent: Spent::All, .. } => Code::Unavailable,
+            Self::Method { .. } => Code::MethodNotAllowed,
+            Self::Panicked => Code::Internal,
         }
     }
 
@@ -224,12 +210,12 @@ impl Failure {
         let field = self.field();
         let errors = field.map(|path| FieldError {
             pointer: shortened(pointer(&path)),
-            code: self.code().to_owned(),
+            code: self.code().as_str().to_owned(),
             detail: detail.clone(),
         });
         Problem {
             status: self.sentence().to_owned(),
-            code: self.code().to_owned(),
+            code: self.code().as_str().to_owned(),
             detail,
             errors: errors.into_iter().collect(),
             request_id: request_id.to_owned(),
@@ -237,42 +223,10 @@ impl Failure {
     }
 
     fn sentence(&self) -> &'static str {
-        if let Self::Unidentified(failure @ (AuthFailure::Session | AuthFailure::LogIn)) = self {
-            let has_ended = *failure == AuthFailure::Session;
-            return if has_ended { "The session has ended." } else { "The user or the password is not right." };
-        }
-        match self.code() {
-            "missing_parameter" => "The request lacks a parameter.",
-            "invalid_parameter" => "A parameter has a value that it cannot have.",
-            "unknown_parameter" => "The request has a parameter that is not known here.",
-            "conflicting_parameters" => "The request gives one parameter two values.",
-            "malformed_json" => "The body is not JSON.",
-            "missing_credentials" => "The request carries no credentials.",
-            "cross_site_request" => "The request comes from another site.",
-            "wrong_password" => "The current password is not right.",
-            "invalid_credentials" => "The API key is not valid.",
-            "permission_denied" => "You may not do this.",
-            "time_travel_restricted" => "Your time travel is restricted.",
-            "insufficient_scope" => "Your API key was not made for this.",
-            "not_found" => "There is no such thing, or it is not yours to see.",
-            "time_out_of_range" => "The time lies outside the years -9999 to 9999.",
-            "already_exists" => "It exists already.",
-            "conflict" => "The request conflicts with what is there.",
-            "last_admin" => "A timeline always has an administrator.",
-            "would_create_paradox" => "The intervention would make a paradox.",
-            "precondition_failed" => "It was changed meanwhile.",
-            "wrong_encryption_key" => "The key does not open this record.",
-            "feature_disabled" => "The operator of this service has switched this off.",
-            "rate_limited" => "There were too many attempts.",
-            "idempotency_key_reused" => "The Idempotency-Key was used for another request.",
-            "method_not_allowed" => "This method is not for this path.",
-            "content_too_large" => "The body is too large.",
-            "unsupported_media_type" => "The body is of a type that is not taken here.",
-            "unavailable" => "The service cannot do this now.",
-            "incomplete_body" => "The body did not arrive whole.",
-            "invalid_host" => "The request does not say for which host it is.",
-            "malformed_file" => "The file cannot be imported to its end.",
-            _ => "Something went wrong inside the service.",
+        match self {
+            Self::Unidentified(AuthFailure::Session) => "The session has ended.",
+            Self::Unidentified(AuthFailure::LogIn) => "The user or the password is not right.",
+            failure => codes::answer_of(failure.code()).1,
         }
     }
 
@@ -400,59 +354,6 @@ impl Failure {
             | Self::Method { .. }
             | Self::Panicked => Vec::new(),
         }
-    }
-}
-
-fn refusal_status(refusal: &Refusal) -> StatusCode {
-    match refusal {
-        Refusal::Unidentified(_) => StatusCode::UNAUTHORIZED,
-        Refusal::Denied(Denial::Hidden) | Refusal::NotFound { .. } => StatusCode::NOT_FOUND,
-        Refusal::Denied(_) | Refusal::WrongEncryptionKey | Refusal::WrongPassword | Refusal::FeatureDisabled { .. } => {
-            StatusCode::FORBIDDEN
-        }
-        Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Refusal::Clock(ClockRefusal::OutOfRange)
-        | Refusal::EventOutOfRange
-        | Refusal::WouldCreateParadox { .. }
-        | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
-        Refusal::Clock(ClockRefusal::Location) | Refusal::Invalid { .. } | Refusal::Cursor => StatusCode::BAD_REQUEST,
-        Refusal::AlreadyExists { .. }
-        | Refusal::EventExists { .. }
-        | Refusal::EventCancelled { .. }
-        | Refusal::ChangedMeanwhile
-        | Refusal::LimitReached { .. }
-        | Refusal::LastAdmin { .. }
-        | Refusal::LastOperator { .. } => StatusCode::CONFLICT,
-        Refusal::TagDiffers { .. } => StatusCode::PRECONDITION_FAILED,
-        Refusal::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
-        Refusal::Damaged(_) => StatusCode::INTERNAL_SERVER_ERROR,
-    }
-}
-
-fn refusal_code(refusal: &Refusal) -> &'static str {
-    match refusal {
-        Refusal::Unidentified(failure) => failure.code(),
-        Refusal::Denied(Denial::Hidden) | Refusal::NotFound { .. } => "not_found",
-        Refusal::Denied(Denial::Permission { .. } | Denial::OperatorOnly) => "permission_denied",
-        Refusal::Denied(Denial::Restricted { .. } | Denial::TooFar { .. }) => "time_travel_restricted",
-        Refusal::Denied(Denial::Scope { .. }) => "insufficient_scope",
-        Refusal::Clock(ClockRefusal::OutOfRange) | Refusal::EventOutOfRange => "time_out_of_range",
-        Refusal::Clock(ClockRefusal::Location) | Refusal::Invalid { .. } | Refusal::Cursor => "invalid_parameter",
-        Refusal::AlreadyExists { .. } | Refusal::EventExists { .. } => "already_exists",
-        Refusal::LimitReached { .. }
-        | Refusal::LastOperator { .. }
-        | Refusal::EventCancelled { .. }
-        | Refusal::ChangedMeanwhile => "conflict",
-        Refusal::LastAdmin { .. } => "last_admin",
-        Refusal::WouldCreateParadox { .. } => "would_create_paradox",
-        Refusal::TagDiffers { .. } => "precondition_failed",
-        Refusal::WrongEncryptionKey => "wrong_encryption_key",
-        Refusal::WrongPassword => "wrong_password",
-        Refusal::FeatureDisabled { .. } => "feature_disabled",
-        Refusal::RateLimited { .. } => "rate_limited",
-        Refusal::KeyReused => "idempotency_key_reused",
-        Refusal::Unavailable(_) => "unavailable",
-        Refusal::Damaged(_) => "internal",
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use timenav_engine::Engine;
+use timenav_engine::{Code, Engine};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -24,9 +24,9 @@ impl Refusals {
     }
 
     /// Counts a refusal. The first one begins a minute.
-    pub(crate) fn count(self: &Arc<Self>, network: Option<Network>, operation: &str, code: &'static str) {
+    pub(crate) fn count(self: &Arc<Self>, network: Option<Network>, operation: &str, code: Code) {
         let from = network.map_or_else(|| "unknown".to_owned(), |network| network.to_string());
-        if self.engine.count_refusal(from, operation, code) {
+        if self.engine.count_refusal(from, operation, code.as_str()) {
             let this = Arc::clone(self);
             tokio::spawn(async move { this.tell().await });
         }

@@ -40,8 +40,8 @@ const GOOD: &str = r#"{"destination_time":"2005-08-29T00:00:00Z"}"#;
 fn check(query: &str, body: &str, expected: Result<Option<usize>, (&str, &str)>) {
     let found = read::<Request>(query, body.as_bytes()).map(|request| request.limit);
     let found = found.map_err(|failure| match &failure {
-        Failure::Parameter(fault) => (fault.kind.code().to_owned(), fault.path.clone()),
-        other => (other.code().to_owned(), String::new()),
+        Failure::Parameter(fault) => (fault.kind.code().as_str().to_owned(), fault.path.clone()),
+        other => (other.code().as_str().to_owned(), String::new()),
     });
     let expected = expected.map_err(|(code, path)| (code.to_owned(), path.to_owned()));
     assert_eq!(found, expected, "{query} {body}");

@@ -9,7 +9,7 @@ use http::{HeaderName, HeaderValue, header};
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{SessionId, UserId};
 use timenav_core::password::Password;
-use timenav_engine::{AuthFailure, Caller, Refusal, SessionView};
+use timenav_engine::{AuthFailure, Caller, Code, Refusal, SessionView};
 use utoipa::ToSchema;
 
 use super::parameters::NoParameters;
@@ -178,7 +178,7 @@ async fn log_in(
         app.engine.log_in(user_id, password, before.as_ref()).await?
     } else {
         let new = app.engine.log_in_counted(user_id, password, before.as_ref()).await?;
-        let refused = || app.refusals.count(asking.network, "log_in", AuthFailure::LogIn.code());
+        let refused = || app.refusals.count(asking.network, "log_in", Code::InvalidCredentials);
         new.inspect_err(|_| refused()).ok()
     };
     let mut response = match new {

@@ -94,32 +94,6 @@ fn collect_references(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns the codes in the one file of the server that knows them.
-fn codes_of_the_server() -> BTreeSet<String> {
-    let source = document("crates/timenav-http/src/problem.rs");
-    let is_code = |word: &&str| word.len() > 3 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-    let mut codes = BTreeSet::new();
-    for line in source.lines() {
-        let Some((pattern, value)) = line.split_once("=>") else { continue };
-        // `"a" | "b" => …` and `… => "c",`: every second piece stands between quotation marks.
-        let quoted = pattern.split('"').skip(1).step_by(2);
-        let answered = value.trim_start().strip_prefix('"').and_then(|rest| rest.split('"').next());
-        codes.extend(quoted.chain(answered).filter(is_code).map(str::to_owned));
-    }
-    codes
-}
-
-#[test]
-fn every_code_is_documented() {
-    let codes = codes_of_the_server();
-    assert!(codes.contains("missing_parameter") && codes.contains("internal"), "{codes:?}");
-    assert!(codes.len() > 15, "{codes:?}");
-    let errors = document("docs/errors.md");
-    let headings = errors.lines().filter_map(|line| line.strip_prefix("## `")?.strip_suffix('`'));
-    let documented: BTreeSet<String> = headings.map(str::to_owned).collect();
-    assert_eq!(documented, codes);
-}
-
 #[test]
 fn every_limit_is_a_number_with_a_unit() {
     let service = Service::start();

@@ -1,0 +1,133 @@
+//! Codes: which one a failure has, and the status and the sentence that go with each.
+
+use http::StatusCode;
+use timenav_core::access::Denial;
+use timenav_core::clock::ClockRefusal;
+use timenav_engine::{AuthFailure, Code, Refusal};
+
+/// Returns the status of a code and what happened, in a sentence.
+pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
+    match code {
+        Code::MissingParameter => (StatusCode::BAD_REQUEST, "The request lacks a parameter."),
+        Code::InvalidParameter => (StatusCode::BAD_REQUEST, "A parameter has a value that it cannot have."),
+        Code::UnknownParameter => (StatusCode::BAD_REQUEST, "The request has a parameter that is not known here."),
+        Code::ConflictingParameters => (StatusCode::BAD_REQUEST, "The request gives one parameter two values."),
+        Code::MalformedJson => (StatusCode::BAD_REQUEST, "The body is not JSON."),
+        Code::MalformedFile => (StatusCode::BAD_REQUEST, "The file cannot be imported to its end."),
+        Code::IncompleteBody => (StatusCode::BAD_REQUEST, "The body did not arrive whole."),
+        Code::InvalidHost => (StatusCode::BAD_REQUEST, "The request does not say for which host it is."),
+        Code::MissingCredentials => (StatusCode::UNAUTHORIZED, "The request carries no credentials."),
+        Code::InvalidCredentials => (StatusCode::UNAUTHORIZED, "The API key is not valid."),
+        Code::CrossSiteRequest => (StatusCode::FORBIDDEN, "The request comes from another site."),
+        Code::WrongPassword => (StatusCode::FORBIDDEN, "The current password is not right."),
+        Code::PermissionDenied => (StatusCode::FORBIDDEN, "You may not do this."),
+        Code::TimeTravelRestricted => (StatusCode::FORBIDDEN, "Your time travel is restricted."),
+        Code::InsufficientScope => (StatusCode::FORBIDDEN, "Your API key was not made for this."),
+        Code::WrongEncryptionKey => (StatusCode::FORBIDDEN, "The key does not open this record."),
+        Code::FeatureDisabled => (StatusCode::FORBIDDEN, "The operator of this service has switched this off."),
+        Code::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "There were too many attempts."),
+        Code::NotFound => (StatusCode::NOT_FOUND, "There is no such thing, or it is not yours to see."),
+        Code::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "This method is not for this path."),
+        Code::AlreadyExists => (StatusCode::CONFLICT, "It exists already."),
+        Code::WouldCreateParadox => (StatusCode::UNPROCESSABLE_ENTITY, "The intervention would make a paradox."),
+        Code::Conflict => (StatusCode::CONFLICT, "The request conflicts with what is there."),
+        Code::ContentTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "The body is too large."),
+        Code::UnsupportedMediaType => {
+            (StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body is of a type that is not taken here.")
+        }
+        Code::TimeOutOfRange => (StatusCode::UNPROCESSABLE_ENTITY, "The time lies outside the years -9999 to 9999."),
+        Code::LastAdmin => (StatusCode::CONFLICT, "A timeline always has an administrator."),
+        Code::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "It was changed meanwhile."),
+        Code::IdempotencyKeyReused => {
+            (StatusCode::UNPROCESSABLE_ENTITY, "The Idempotency-Key was used for another request.")
+        }
+        Code::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong inside the service."),
+        Code::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "The service cannot do this now."),
+    }
+}
+
+/// Returns the code of what somebody has shown who is nobody known.
+pub(crate) const fn of_stranger(failure: AuthFailure) -> Code {
+    match failure {
+        AuthFailure::Missing => Code::MissingCredentials,
+        AuthFailure::Invalid | AuthFailure::Malformed | AuthFailure::Session | AuthFailure::LogIn => {
+            Code::InvalidCredentials
+        }
+    }
+}
+
+/// Returns the code of what the engine says no to.
+pub(super) const fn of_refusal(refusal: &Refusal) -> Code {
+    match refusal {
+        Refusal::Unidentified(failure) => of_stranger(*failure),
+        Refusal::Denied(Denial::Hidden) | Refusal::NotFound { .. } => Code::NotFound,
+        Refusal::Denied(Denial::Permission { .. } | Denial::OperatorOnly) => Code::PermissionDenied,
+        Refusal::Denied(Denial::Restricted { .. } | Denial::TooFar { .. }) => Code::TimeTravelRestricted,
+        Refusal::Denied(Denial::Scope { .. }) => Code::InsufficientScope,
+        Refusal::Clock(ClockRefusal::OutOfRange) | Refusal::EventOutOfRange => Code::TimeOutOfRange,
+        Refusal::Clock(ClockRefusal::Location) | Refusal::Invalid { .. } | Refusal::Cursor => Code::InvalidParameter,
+        Refusal::AlreadyExists { .. } | Refusal::EventExists { .. } => Code::AlreadyExists,
+        Refusal::LimitReached { .. }
+        | Refusal::LastOperator { .. }
+        | Refusal::EventCancelled { .. }
+        | Refusal::ChangedMeanwhile => Code::Conflict,
+        Refusal::LastAdmin { .. } => Code::LastAdmin,
+        Refusal::WouldCreateParadox { .. } => Code::WouldCreateParadox,
+        Refusal::TagDiffers { .. } => Code::PreconditionFailed,
+        Refusal::WrongEncryptionKey => Code::WrongEncryptionKey,
+        Refusal::WrongPassword => Code::WrongPassword,
+        Refusal::FeatureDisabled { .. } => Code::FeatureDisabled,
+        Refusal::RateLimited { .. } => Code::RateLimited,
+        Refusal::KeyReused => Code::IdempotencyKeyReused,
+        Refusal::Unavailable(_) => Code::Unavailable,
+        Refusal::Damaged(_) => Code::Internal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    use timenav_engine::CROSS_SITE_CODE;
+
+    use super::*;
+
+    /// Reads `docs/errors.md`: the codes in their order, each with the status and the sentence of its first example.
+    fn documented() -> Vec<(String, u16, String)> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        let sections = text.split("\n## `").skip(1);
+        let section = |section: &str| {
+            let (code, rest) = section.split_once('`').unwrap();
+            let after = |mark: &str, end: &str| rest.split_once(mark).unwrap().1.split(end).next().unwrap().to_owned();
+            let status: String = after("**Status** ", "*").chars().take_while(char::is_ascii_digit).collect();
+            (code.to_owned(), status.parse().unwrap(), after("\"status\": \"", "\""))
+        };
+        sections.map(section).collect()
+    }
+
+    #[test]
+    fn each_code_is_documented_with_its_status_and_its_sentence() {
+        let answered = Code::ALL.map(|code| {
+            let (status, sentence) = answer_of(code);
+            (code.as_str().to_owned(), status.as_u16(), sentence.to_owned())
+        });
+        assert_eq!(documented(), answered);
+    }
+
+    #[test]
+    fn no_two_codes_have_one_word() {
+        let words: BTreeMap<&str, Code> = Code::ALL.into_iter().map(|code| (code.as_str(), code)).collect();
+        assert_eq!(words.len(), Code::ALL.len());
+    }
+
+    #[test]
+    fn entries_about_strangers_have_the_codes_of_their_answers() {
+        use AuthFailure::{Invalid, LogIn, Malformed, Missing, Session};
+        for failure in [Missing, Invalid, Malformed, Session, LogIn] {
+            assert_eq!(of_stranger(failure).as_str(), failure.code());
+        }
+        assert_eq!(Code::CrossSiteRequest.as_str(), CROSS_SITE_CODE);
+    }
+}
