@@ -1,7 +1,7 @@
 //! How the service is told what to do: a flag beats the environment, which beats the file.
 //!
-//! clap reads flags and the environment ([`ServeOptions`]), this module the file
-//! ([`FileSettings`]) and the defaults ([`Settings`]).
+//! clap reads flags and the environment, this module the file, both into [`ServeOptions`]; [`Settings`] is what comes of
+//! them and the defaults.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::builder::BoolishValueParser;
-use clap::{Args, ValueEnum};
+use clap::{Args, Command, ValueEnum};
 use serde::Deserialize;
 use timenav_core::limits::{
     LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT, SESSION_SECONDS_DEFAULT,
@@ -19,15 +19,18 @@ use timenav_core::limits::{
 use timenav_engine::ReadLog;
 
 use crate::data_folder::DATA_DEFAULT;
+use crate::server::limits::{CONNECTION_IDLE_SECONDS_DEFAULT, HANDSHAKE_SECONDS_DEFAULT};
 use crate::telemetry::LogFormat;
 
 #[cfg(test)]
 mod tests;
 mod connections;
 mod public_url;
+mod secs;
 
-pub(crate) use connections::{ConnectionOptions, ConnectionSecs, ConnectionSettings};
-pub(crate) use public_url::{PublicUrl, SessionSecs};
+pub(crate) use connections::ConnectionSettings;
+pub(crate) use public_url::PublicUrl;
+use secs::{ConnectionSecs, Secs, SessionSecs};
 
 /// Where the service listens unless told otherwise.
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
@@ -38,6 +41,8 @@ const REQUESTS_PER_MINUTE_DEFAULT: u32 = 60_000;
 const SHUTDOWN_DEADLINE_SECS_DEFAULT: u64 = 10;
 /// What is logged unless told otherwise.
 const LOG_FILTER_DEFAULT: &str = "info";
+/// Options that the file cannot set: where it is, short forms, and what is for one start.
+const FLAGS_ALONE: [&str; 4] = ["config", "no_timelines_by_first_write", "no_encryption", "accept_rollback"];
 /// Least similarity at which a key of the file is taken for a misspelt one.
 const SIMILARITY_MIN: f64 = 0.7;
 
@@ -62,8 +67,11 @@ impl From<ReadLogChoice> for ReadLog {
     }
 }
 
-/// What flags and the environment say.
-#[derive(Clone, Debug, Default, Args)]
+/// What flags and the environment say, and what the file says.
+///
+/// Each setting is written here, and how it is settled in [`Settings::layer`].
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ServeOptions {
     /// Where to listen; port 0 takes a free one. [default: 127.0.0.1:8080]
     ///
@@ -84,6 +92,7 @@ pub(crate) struct ServeOptions {
     ///
     /// Relative paths in it start at the working folder, as those of flags do.
     #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
+    #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
     /// Stands in every signed checkpoint, never to be changed. [default: timenav.local, or as before]
     ///
@@ -106,6 +115,7 @@ pub(crate) struct ServeOptions {
     pub(crate) timelines_by_first_write: Option<bool>,
     /// Refuse writes to unknown timelines: short for `--timelines-by-first-write false`.
     #[arg(long)]
+    #[serde(skip)]
     pub(crate) no_timelines_by_first_write: bool,
     /// Whether data is sealed and opened for callers under keys of theirs. [default: true]
     ///
@@ -116,14 +126,34 @@ pub(crate) struct ServeOptions {
     pub(crate) encryption: Option<bool>,
     /// Neither seal nor open data: short for `--encryption false`.
     #[arg(long)]
+    #[serde(skip)]
     pub(crate) no_encryption: bool,
     /// Requests that one user may make in a minute, whatever keys and sessions they use. [default: 60000]
     ///
     /// Each 100 records of an import or a batch beyond the first count as one more. 0 sets no limit.
     #[arg(long, env = "TIMENAV_REQUESTS_PER_MINUTE", value_name = "COUNT")]
     pub(crate) requests_per_minute: Option<u32>,
-    #[command(flatten)]
-    pub(crate) connections: ConnectionOptions,
+    /// Connections at the same time. [default: 10000, or as many as there are file descriptors for]
+    ///
+    /// Where there are so many, the one that has been idle longest makes room for a new one; if none is idle, the new
+    /// one is closed at once. The service raises its limit of file descriptors as far as it may, and refuses to start
+    /// where that is too low for the number given here.
+    #[arg(long, env = "TIMENAV_CONNECTIONS_MAX", value_name = "COUNT")]
+    pub(crate) connections_max: Option<NonZeroU32>,
+    /// Connections of one address at the same time. [default: 1024, or half of all]
+    ///
+    /// More are closed at once. Of IPv6 a /64 network counts as one address. A proxy is one address too: behind one,
+    /// give as many as it may open.
+    #[arg(long, env = "TIMENAV_CONNECTIONS_PER_ADDRESS_MAX", value_name = "COUNT")]
+    pub(crate) connections_per_address_max: Option<NonZeroU32>,
+    /// How long a connection stays without anything happening on it, in seconds. [default: 60]
+    ///
+    /// Also how long the head of a request may take to arrive, and a client to take some of an answer.
+    #[arg(long, env = "TIMENAV_CONNECTION_IDLE_SECS", value_name = "SECONDS")]
+    pub(crate) connection_idle_secs: Option<ConnectionSecs>,
+    /// How long a TLS handshake may take, and the first bytes of a request after it, in seconds. [default: 10]
+    #[arg(long, env = "TIMENAV_HANDSHAKE_SECS", value_name = "SECONDS")]
+    pub(crate) handshake_secs: Option<ConnectionSecs>,
     /// Timelines that one user may make, forks among them. [default: 25000]
     #[arg(long, env = "TIMENAV_TIMELINES_PER_USER", value_name = "COUNT")]
     pub(crate) timelines_per_user: Option<NonZeroUsize>,
@@ -156,6 +186,7 @@ pub(crate) struct ServeOptions {
     /// For one start after a backup was restored on purpose; it cannot be set in the file.
     #[arg(long, env = "TIMENAV_ACCEPT_ROLLBACK", value_parser = BoolishValueParser::new(), num_args = 0..=1,
         require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
+    #[serde(skip)]
     pub(crate) accept_rollback: Option<bool>,
     /// How long requests in flight may take after SIGTERM or Ctrl-C. [default: 10]
     #[arg(long, env = "TIMENAV_SHUTDOWN_DEADLINE_SECS", value_name = "SECONDS")]
@@ -172,64 +203,13 @@ pub(crate) struct ServeOptions {
     pub(crate) demo: Option<bool>,
 }
 
-/// What the file says.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct FileSettings {
-    listen: Option<SocketAddr>,
-    tls_cert: Option<PathBuf>,
-    tls_key: Option<PathBuf>,
-    data: Option<PathBuf>,
-    service_name: Option<String>,
-    limited_access_window_days: Option<u32>,
-    read_log: Option<ReadLogChoice>,
-    timelines_by_first_write: Option<bool>,
-    encryption: Option<bool>,
-    requests_per_minute: Option<u32>,
-    connections_max: Option<NonZeroU32>,
-    connections_per_address_max: Option<NonZeroU32>,
-    connection_idle_secs: Option<ConnectionSecs>,
-    handshake_secs: Option<ConnectionSecs>,
-    timelines_per_user: Option<NonZeroUsize>,
-    public_url: Option<PublicUrl>,
-    insecure_log_in: Option<bool>,
-    session_idle_secs: Option<SessionSecs>,
-    session_max_secs: Option<SessionSecs>,
-    checkpoints: Option<PathBuf>,
-    shutdown_deadline_secs: Option<u64>,
-    log_format: Option<LogFormat>,
-    log_filter: Option<String>,
-    demo: Option<bool>,
-}
-
-impl FileSettings {
-    /// The keys of the file.
-    pub(crate) const KEYS: [&'static str; 24] = [
-        "listen",
-        "tls_cert",
-        "tls_key",
-        "data",
-        "service_name",
-        "limited_access_window_days",
-        "read_log",
-        "timelines_by_first_write",
-        "encryption",
-        "requests_per_minute",
-        "connections_max",
-        "connections_per_address_max",
-        "connection_idle_secs",
-        "handshake_secs",
-        "timelines_per_user",
-        "public_url",
-        "insecure_log_in",
-        "session_idle_secs",
-        "session_max_secs",
-        "checkpoints",
-        "shutdown_deadline_secs",
-        "log_format",
-        "log_filter",
-        "demo",
-    ];
+impl ServeOptions {
+    /// Returns the keys of the file: what there are flags for, but for those that are flags alone.
+    pub(crate) fn keys() -> Vec<String> {
+        let command = Self::augment_args(Command::new("serve"));
+        let ids = command.get_arguments().map(|argument| argument.get_id().as_str());
+        ids.filter(|id| !FLAGS_ALONE.contains(id)).map(str::to_owned).collect()
+    }
 
     /// Reads a file of settings.
     ///
@@ -242,9 +222,9 @@ impl FileSettings {
     }
 
     fn parse(text: &str) -> anyhow::Result<Self> {
-        let table: toml::Table = toml::from_str(text)?;
-        if let Some(key) = table.keys().find(|key| !Self::KEYS.contains(&key.as_str())) {
-            bail!("{}", unknown_key(key));
+        let (table, keys): (toml::Table, _) = (toml::from_str(text)?, Self::keys());
+        if let Some(key) = table.keys().find(|key| !keys.contains(key)) {
+            bail!("{}", unknown_key(key, &keys));
         }
         Ok(toml::from_str(text)?)
     }
@@ -313,7 +293,7 @@ impl Settings {
     /// # Errors
     /// The file cannot be read, or says what it cannot say.
     pub(crate) fn resolve(options: ServeOptions) -> anyhow::Result<Self> {
-        let file = options.config.as_deref().map(FileSettings::read).transpose()?;
+        let file = options.config.as_deref().map(ServeOptions::read).transpose()?;
         Self::layer(options, file.unwrap_or_default())
     }
 
@@ -321,7 +301,7 @@ impl Settings {
     ///
     /// # Errors
     /// There is a certificate without a key, or a key without a certificate.
-    fn layer(options: ServeOptions, file: FileSettings) -> anyhow::Result<Self> {
+    fn layer(options: ServeOptions, file: ServeOptions) -> anyhow::Result<Self> {
         let tls = match (options.tls_cert.or(file.tls_cert), options.tls_key.or(file.tls_key)) {
             (Some(cert), Some(key)) => Some(TlsFiles { cert, key }),
             (None, None) => None,
@@ -335,11 +315,12 @@ impl Settings {
         let max_secs = options.session_max_secs.or(file.session_max_secs);
         let requests_per_minute = options.requests_per_minute.or(file.requests_per_minute);
         let log_filter = options.log_filter.or(file.log_filter);
-        let connections = ConnectionOptions {
-            connections_max: file.connections_max,
-            connections_per_address_max: file.connections_per_address_max,
-            connection_idle_secs: file.connection_idle_secs,
-            handshake_secs: file.handshake_secs,
+        let connections = ConnectionSettings {
+            connections_max: options.connections_max.or(file.connections_max),
+            connections_per_address_max: (options.connections_per_address_max).or(file.connections_per_address_max),
+            idle: (options.connection_idle_secs.or(file.connection_idle_secs))
+                .unwrap_or(Secs::of(CONNECTION_IDLE_SECONDS_DEFAULT)),
+            handshake: (options.handshake_secs.or(file.handshake_secs)).unwrap_or(Secs::of(HANDSHAKE_SECONDS_DEFAULT)),
         };
         Ok(Self {
             tls,
@@ -351,13 +332,13 @@ impl Settings {
             timelines_by_first_write: by_first_write && !options.no_timelines_by_first_write,
             encryption: options.encryption.or(file.encryption).unwrap_or(true) && !options.no_encryption,
             requests_per_minute: NonZeroU32::new(requests_per_minute.unwrap_or(REQUESTS_PER_MINUTE_DEFAULT)),
-            connections: options.connections.or(connections),
+            connections,
             timelines_per_user: (options.timelines_per_user.or(file.timelines_per_user))
                 .map_or(TIMELINES_PER_USER_MAX_DEFAULT, NonZeroUsize::get),
             public_url: options.public_url.or(file.public_url),
             insecure_log_in: options.insecure_log_in.or(file.insecure_log_in).unwrap_or(false),
-            session_idle_secs: idle_secs.unwrap_or(SessionSecs::of(SESSION_IDLE_SECONDS_DEFAULT)),
-            session_max_secs: max_secs.unwrap_or(SessionSecs::of(SESSION_SECONDS_DEFAULT)),
+            session_idle_secs: idle_secs.unwrap_or(Secs::of(SESSION_IDLE_SECONDS_DEFAULT)),
+            session_max_secs: max_secs.unwrap_or(Secs::of(SESSION_SECONDS_DEFAULT)),
             checkpoints: options.checkpoints.or(file.checkpoints),
             accept_rollback: options.accept_rollback.unwrap_or(false),
             shutdown_deadline: Duration::from_secs(deadline_secs.unwrap_or(SHUTDOWN_DEADLINE_SECS_DEFAULT)),
@@ -368,14 +349,14 @@ impl Settings {
     }
 }
 
-fn unknown_key(key: &str) -> String {
+fn unknown_key(key: &str, keys: &[String]) -> String {
     if key == "accept_rollback" {
         return "`accept_rollback` is for one start and cannot stand here; give --accept-rollback instead".to_owned();
     }
-    let close = FileSettings::KEYS.map(|known| (strsim::jaro_winkler(known, &key.replace('-', "_")), known));
-    let nearest = close.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    let close = keys.iter().map(|known| (strsim::jaro_winkler(known, &key.replace('-', "_")), known));
+    let nearest = close.max_by(|a, b| a.0.total_cmp(&b.0));
     match nearest.filter(|(similarity, _)| *similarity >= SIMILARITY_MIN) {
         Some((_, known)) => format!("there is no setting `{key}`; did you mean `{known}`?"),
-        None => format!("there is no setting `{key}`; there are {}", FileSettings::KEYS.join(", ")),
+        None => format!("there is no setting `{key}`; there are {}", keys.join(", ")),
     }
 }

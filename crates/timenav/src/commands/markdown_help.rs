@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::{Arg, Command, CommandFactory as _};
 
 use super::Cli;
-use crate::config::FileSettings;
+use crate::config::ServeOptions;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -43,7 +43,8 @@ fn page() -> String {
         let _ = writeln!(text, "| {} | {} |", exit.code(), exit.meaning());
     }
     text.push_str("\n## The configuration file\n\n`timenav serve --config FILE` reads TOML. Its keys: ");
-    let keys = FileSettings::KEYS.map(|key| format!("`{key}`")).join(", ");
+    let keys: Vec<String> = ServeOptions::keys().iter().map(|key| format!("`{key}`")).collect();
+    let keys = keys.join(", ");
     let _ = writeln!(text, "{keys}.\nEach means what the flag of that name means. An unknown key is an error.");
     text.push_str("\n## Options of all clients\n\n`--timeline` is for those that act on a timeline.\n\n");
     let mut told: Vec<&str> = Vec::new();

@@ -15,22 +15,22 @@ fn options(flags: &[&str]) -> ServeOptions {
     Serve::try_parse_from(flags).unwrap().options
 }
 
-fn layer(flags: &[&str], file: FileSettings) -> Settings {
+fn layer(flags: &[&str], file: ServeOptions) -> Settings {
     Settings::layer(options(flags), file).unwrap()
 }
 
-fn file(text: &str) -> FileSettings {
-    FileSettings::parse(text).unwrap()
+fn file(text: &str) -> ServeOptions {
+    ServeOptions::parse(text).unwrap()
 }
 
 fn refusal(text: &str) -> String {
-    format!("{:#}", FileSettings::parse(text).unwrap_err())
+    format!("{:#}", ServeOptions::parse(text).unwrap_err())
 }
 
 /// Checks a setting by default, as the file says, and as a flag says beside the file.
 #[track_caller]
 fn check<T: PartialEq + Debug>(of: fn(Settings) -> T, flags: &[&str], text: &str, expected: &[T]) {
-    let default = of(layer(&[], FileSettings::default()));
+    let default = of(layer(&[], ServeOptions::default()));
     let by_file = of(layer(&[], file(text)));
     let by_flag = of(layer(flags, file(text)));
     assert_eq!([default, by_file, by_flag].as_slice(), expected);
@@ -132,6 +132,34 @@ fn so_they_do_about_logging_in() {
 }
 
 #[test]
+fn so_they_do_about_connections() {
+    check(
+        |settings| settings.connections.connections_max,
+        &["--connections-max", "3"],
+        "connections_max = 2",
+        &[None, NonZeroU32::new(2), NonZeroU32::new(3)],
+    );
+    check(
+        |settings| settings.connections.connections_per_address_max,
+        &["--connections-per-address-max", "3"],
+        "connections_per_address_max = 2",
+        &[None, NonZeroU32::new(2), NonZeroU32::new(3)],
+    );
+    check(
+        |settings| settings.connections.idle.get(),
+        &["--connection-idle-secs", "3"],
+        "connection_idle_secs = 2",
+        &[60, 2, 3],
+    );
+    check(
+        |settings| settings.connections.handshake.get(),
+        &["--handshake-secs", "3"],
+        "handshake_secs = 2",
+        &[10, 2, 3],
+    );
+}
+
+#[test]
 fn encryption_is_on_unless_somebody_says_no() {
     let check = |flags: &[&str], text: &str, expected| assert_eq!(layer(flags, file(text)).encryption, expected);
     check(&[], "", true);
@@ -142,8 +170,8 @@ fn encryption_is_on_unless_somebody_says_no() {
 
 #[test]
 fn rollback_is_accepted_by_flag_only() {
-    assert!(!layer(&[], FileSettings::default()).accept_rollback);
-    assert!(layer(&["--accept-rollback"], FileSettings::default()).accept_rollback);
+    assert!(!layer(&[], ServeOptions::default()).accept_rollback);
+    assert!(layer(&["--accept-rollback"], ServeOptions::default()).accept_rollback);
     assert!(refusal("accept_rollback = true").contains("give --accept-rollback"));
 }
 
@@ -158,12 +186,18 @@ fn each_flag_has_its_variable() {
 }
 
 #[test]
-fn each_flag_is_a_key_of_the_file() {
-    let only_flags = ["config", "no_timelines_by_first_write", "no_encryption", "accept_rollback"];
+fn each_flag_is_a_key_of_the_file_but_for_those_that_are_flags_alone() {
     let command = Serve::command();
-    let flags: Vec<&str> = command.get_arguments().map(|argument| argument.get_id().as_str()).collect();
-    let expected: Vec<&str> = flags.iter().filter(|id| !only_flags.contains(id)).copied().collect();
-    assert_eq!(FileSettings::KEYS.as_slice(), expected);
+    for argument in command.get_arguments().map(|argument| argument.get_id().as_str()) {
+        // No setting is a list of dates, so every key is refused: for its value, or for itself.
+        let refused = toml::from_str::<ServeOptions>(&format!("{argument} = [1979-05-27]")).unwrap_err().to_string();
+        assert_eq!(refused.contains("unknown field"), FLAGS_ALONE.contains(&argument), "{argument}: {refused}");
+        assert_ne!(
+            ServeOptions::keys().iter().any(|key| key == argument),
+            FLAGS_ALONE.contains(&argument),
+            "{argument}"
+        );
+    }
 }
 
 #[test]
@@ -181,8 +215,10 @@ fn wrong_values_are_shown_where_they_stand() {
     let refused = refusal("data = 'x'\nlisten = 'nowhere'");
     assert!(refused.contains("line 2") && refused.contains("nowhere"), "{refused}");
     assert!(refusal("demo = ").contains("line 1"));
+    let refused = refusal("data = 'x'\nhandshake_secs = 86401");
+    assert!(refused.contains("line 2") && refused.contains("give 1 to 86400 seconds"), "{refused}");
     assert!(refusal("public_url = 'http://x.test'").contains("it starts with https://"));
-    assert!(refusal("session_idle_secs = 0").contains("a session lasts 1 to"));
+    assert!(refusal("session_idle_secs = 0").contains("give 1 to 2592000 seconds"));
 }
 
 #[test]
@@ -195,9 +231,9 @@ fn a_missing_file_is_named() {
 fn a_certificate_and_its_key_come_together() {
     let both = layer(&["--tls-cert", "a.pem"], file("tls_key = 'b.pem'"));
     assert_eq!(both.tls, Some(TlsFiles { cert: "a.pem".into(), key: "b.pem".into() }));
-    assert_eq!(layer(&[], FileSettings::default()).tls, None);
+    assert_eq!(layer(&[], ServeOptions::default()).tls, None);
     for (flags, missing) in [(["--tls-cert", "a.pem"], "--tls-key"), (["--tls-key", "b.pem"], "--tls-cert")] {
-        let refused = Settings::layer(options(&flags), FileSettings::default()).unwrap_err();
+        let refused = Settings::layer(options(&flags), ServeOptions::default()).unwrap_err();
         assert!(refused.to_string().contains(missing), "{refused}");
     }
 }
