@@ -131,7 +131,7 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
     }
     // Importing a file twice adds nothing, with a key or without.
     if *method == Method::POST && !matches!(route.takes, Takes::File(_)) {
-        add_parameters(&mut operation, vec![idempotency_key()]);
+        add_parameters(&mut operation, vec![idempotency_key(route.anew)]);
     }
     if route.open {
         operation["security"] = json!([]);
@@ -178,10 +178,14 @@ fn add_parameters(operation: &mut Value, more: Vec<Value>) {
     }
 }
 
-fn idempotency_key() -> Value {
+fn idempotency_key(anew: bool) -> Value {
+    let description = if anew {
+        "Looked at for its form alone: nothing of the answer is kept, and each request is answered anew."
+    } else {
+        "A request with a key happens once; a repetition within 24 hours is given the same answer."
+    };
     json!({
-        "name": "Idempotency-Key", "in": "header", "required": false,
-        "description": "A request with a key happens once; a repetition within 24 hours is given the same answer.",
+        "name": "Idempotency-Key", "in": "header", "required": false, "description": description,
         "schema": { "type": "string", "minLength": 1, "maxLength": crate::idempotency::KEY_CHARS_MAX, "pattern": "^[!-~]+$" },
     })
 }

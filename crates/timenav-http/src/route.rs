@@ -136,6 +136,8 @@ pub(crate) struct Route {
     pub(crate) tells: Vec<(&'static str, &'static str)>,
     /// Whether anybody may ask, who shows no credentials too.
     pub(crate) open: bool,
+    /// Whether each request does it anew, whatever its `Idempotency-Key` is: nothing of the answer is kept.
+    pub(crate) anew: bool,
     handler: MethodRouter<App>,
 }
 
@@ -164,6 +166,7 @@ impl Route {
             linked: false,
             tells: Vec::new(),
             open: false,
+            anew: false,
             handler,
         }
     }
@@ -284,6 +287,12 @@ impl Route {
     /// Names a field of the answer's head.
     pub(crate) fn tells(mut self, name: &'static str, description: &'static str) -> Self {
         self.tells.push((name, description));
+        self
+    }
+
+    /// Does it anew at each request, whatever its `Idempotency-Key` is.
+    pub(crate) const fn anew(mut self) -> Self {
+        self.anew = true;
         self
     }
 

@@ -35,6 +35,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/decrypt-data", "decrypt_data", "Opens data with its key", decrypt_data)
             .takes::<DecryptRequest>()
             .gives::<DecryptedBody>()
+            .anew()
             .tag(TAG),
         Route::change("/erase-data", "erase_data", "Erases sealed data, or the content of an event", erase_data)
             .takes::<EraseRequest>()

@@ -26,6 +26,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/scan-events", "scan_events", "Finds events with what hangs on them", scan_events)
             .takes::<ScanEventsRequest>()
             .gives::<ScannedBody>()
+            .anew()
             .tag("events"),
     ]
 }

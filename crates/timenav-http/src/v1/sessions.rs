@@ -39,12 +39,14 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/log-in", "log_in", "Begins a session, whose secret is in a cookie", log_in)
             .takes::<LogInRequest>()
             .gives::<SessionBody>()
+            .anew()
             .tells("Set-Cookie", "The cookie of the session, which no script reads")
             .open()
             .tag(TAG),
         Route::change("/log-out", "log_out", "Ends the session, or all sessions of the user", log_out)
             .takes::<LogOutRequest>()
             .gives::<StatusBody>()
+            .anew()
             .tells("Set-Cookie", "Takes the cookie back")
             .tells("Clear-Site-Data", "Has the browser forget what it kept of this host")
             .tag(TAG),
@@ -56,6 +58,7 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes::<PasswordRequest>()
         .gives::<PasswordSetBody>()
+        .anew()
         .tag(TAG),
         Route::lookup("/sessions", "sessions", "Lists the sessions of a user", sessions)
             .takes::<SessionsRequest>()

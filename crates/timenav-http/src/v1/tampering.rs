@@ -30,6 +30,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/detect-tampering", "detect_tampering", "Looks for tampering with a timeline", detect_tampering)
             .takes::<TamperingRequest>()
             .gives_with_progress::<TamperingBody, ProgressBody>()
+            .anew()
             .tag("proofs"),
     ]
 }

@@ -11,4 +11,5 @@ mod limits;
 mod methods;
 mod spellings;
 mod rates;
+mod repetitions;
 mod strangers;

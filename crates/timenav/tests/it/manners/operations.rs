@@ -15,6 +15,8 @@ pub(super) struct Operation {
     pub(super) template: String,
     pub(super) id: String,
     pub(super) takes: Takes,
+    /// Whether a request with an `Idempotency-Key` is said to happen once.
+    pub(super) keeps_answers: bool,
 }
 
 /// What an operation takes.
@@ -94,6 +96,7 @@ pub(super) fn all(service: &Service) -> Vec<Operation> {
                     template,
                     id: described["operationId"].as_str().expect("an id").to_owned(),
                     takes: takes(&document, method, described),
+                    keeps_answers: keeps_answers(described),
                 });
             }
         }
@@ -108,6 +111,12 @@ fn spellings(template: &str) -> Vec<String> {
         Some(rest) => vec![template.to_owned(), format!("/api/v1{rest}")],
         None => vec![template.to_owned(), format!("/v1{template}"), format!("/api/v1{template}")],
     }
+}
+
+fn keeps_answers(described: &Value) -> bool {
+    let parameters = described["parameters"].as_array().expect("parameters");
+    let key = parameters.iter().find(|one| one["name"] == "Idempotency-Key");
+    key.is_some_and(|key| key["description"].as_str().expect("a description").contains("happens once"))
 }
 
 fn takes(document: &Value, method: &str, described: &Value) -> Takes {

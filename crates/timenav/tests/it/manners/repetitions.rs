@@ -1,0 +1,265 @@
+//! `Idempotency-Key` on every operation that takes one, from the table of routes: at once, in turn, after a restart, and
+//! when the state would refuse the request by now.
+
+use std::collections::BTreeSet;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use super::operations;
+use crate::http::{Answer, Connection, Request};
+use crate::service::Service;
+
+const REPLAYED: &str = "idempotency-replayed";
+/// The timeline on which all of it happens.
+const HERE: &str = "here";
+const NOON: &str = "2000-01-01T12:00:00Z";
+
+/// Operations that look at the form of a key alone: what is asked is done, or looked at, anew (docs/api-design.md).
+const ANEW: [&str; 6] = ["decrypt_data", "detect_tampering", "log_in", "log_out", "scan_events", "set_password"];
+
+/// One request, and what makes the state refuse it.
+struct Case {
+    request: Request,
+    /// What happens once it was answered, so that the same request without a key is refused.
+    then: Vec<(&'static str, Value)>,
+    /// The status of that refusal; `None` where the request may be given as often as one likes.
+    refused: Option<u16>,
+}
+
+impl Case {
+    fn repeatable(path: &str, body: &Value) -> Self {
+        Self { request: Request::post(path).json(body), then: Vec::new(), refused: None }
+    }
+
+    /// A request that its own outcome, or what happens then, keeps from being done again.
+    fn once(path: &str, body: &Value, refused: u16, then: Vec<(&'static str, Value)>) -> Self {
+        Self { request: Request::post(path).json(body), then, refused: Some(refused) }
+    }
+}
+
+fn here(mut body: Value) -> Value {
+    body["timeline_id"] = json!(HERE);
+    body
+}
+
+fn event(event_id: &str, description: &str) -> Value {
+    json!({ "event_id": event_id, "time": NOON, "description": description })
+}
+
+/// Returns what is asked twice of an operation, after making what it needs.
+fn cases(service: &Service, id: &str) -> Vec<Case> {
+    let travel = |to: &str| ("/v1/travel", here(json!({ "destination_time": to })));
+    match id {
+        "travel" => vec![Case::repeatable("/v1/travel", &here(json!({ "destination_time": NOON })))],
+        "pause_time" => vec![Case::repeatable("/v1/pause-time", &here(json!({})))],
+        "resume_time" => vec![Case::repeatable("/v1/resume-time", &here(json!({})))],
+        "set_rate" => vec![Case::repeatable("/v1/set-rate", &here(json!({ "rate": 60 })))],
+        "fast_forward" => {
+            let body = here(json!({ "duration": "1h" }));
+            vec![Case::once("/v1/fast-forward", &body, 422, vec![travel("9999-12-31T23:30:00Z")])]
+        }
+        "rewind" => {
+            let body = here(json!({ "duration": "1h" }));
+            vec![Case::once("/v1/rewind", &body, 422, vec![travel("-9999-01-01T00:30:00Z")])]
+        }
+        "set_anchor" => vec![Case::repeatable("/v1/set-anchor", &here(json!({ "description": "once" })))],
+        "return_to_anchor" => {
+            let anchor = service.post("/v1/set-anchor", &here(json!({})))["anchor_id"].clone();
+            service.post("/v1/events", &event_here("after-the-anchor"));
+            ["clock", "all"]
+                .map(|scope| {
+                    let body = here(json!({ "anchor_id": anchor, "scope": scope }));
+                    Case {
+                        then: vec![travel("1999-01-01T00:00:00Z")],
+                        ..Case::repeatable("/v1/return-to-anchor", &body)
+                    }
+                })
+                .into()
+        }
+        "record_events" => vec![
+            Case::once(
+                &at("/v1/events"),
+                &event("recorded", "first"),
+                409,
+                vec![("/v1/correct-event", here(json!({ "event": event("recorded", "corrected") })))],
+            ),
+            Case::repeatable(&at("/v1/events"), &json!([{ "time": NOON }, { "time": NOON }])),
+        ],
+        "correct_event" => {
+            service.post("/v1/events", &event_here("corrected"));
+            let body = here(json!({ "event": event("corrected", "second") }));
+            let request = Case::once("/v1/correct-event", &body, 412, Vec::new());
+            let tag = service.send(Request::get(&at("/v1/events/corrected"))).header("etag").expect("a tag").to_owned();
+            vec![Case { request: request.request.header("If-Match", &tag), ..request }]
+        }
+        "manipulate_event" => {
+            let mut cases = Vec::new();
+            for (event_id, more) in [
+                ("cancelled", json!({})),
+                ("refused", json!({ "on_paradox": "refuse" })),
+                ("warned", json!({ "on_paradox": "allow" })),
+            ] {
+                service.post("/v1/events", &event_here(event_id));
+                let mut body =
+                    here(json!({ "event_id": event_id, "action": "cancel", "time": "1999-01-01T00:00:00Z" }));
+                body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+                cases.push(Case::once("/v1/manipulate-event", &body, 409, Vec::new()));
+            }
+            cases
+        }
+        "create_timeline" => {
+            vec![
+                Case::once("/timelines", &json!({ "timeline_id": "made" }), 409, Vec::new()),
+                Case::once("/timelines", &json!({ "timeline_id": "forked", "fork_of": HERE }), 409, Vec::new()),
+            ]
+        }
+        "create_user" => vec![Case::once("/v1/users", &json!({ "user_id": "ada" }), 409, Vec::new())],
+        "create_api_key" => vec![Case::repeatable("/v1/api-keys", &json!({ "label": "once" }))],
+        "set_access_control" => {
+            let path = at("/v1/access-control");
+            let tag = service.send(Request::get(&path)).header("etag").expect("a tag").to_owned();
+            service.user("reader");
+            let case = Case::once(
+                "/v1/set-access-control",
+                &here(json!({ "permissions": { "read": ["reader"] } })),
+                412,
+                Vec::new(),
+            );
+            vec![Case { request: case.request.header("If-Match", &tag), ..case }]
+        }
+        "restrict_time_travel" => {
+            service.user("bob");
+            let body = json!({ "user_id": "bob", "restriction_level": "read_only" });
+            vec![Case::repeatable("/v1/restrict-time-travel", &body)]
+        }
+        "encrypt_data" => {
+            let body = here(json!({ "data": { "n": 1 }, "encryption_key": "a passphrase" }));
+            vec![Case::repeatable("/v1/encrypt-data", &body)]
+        }
+        "erase_data" => {
+            let body = here(json!({ "data": {}, "encryption_key": "a passphrase" }));
+            let data_id = service.post("/v1/encrypt-data", &body)["data_id"].clone();
+            service.post("/v1/events", &event_here("erased"));
+            vec![
+                Case::repeatable("/v1/erase-data", &json!({ "data_id": data_id })),
+                Case::repeatable("/v1/erase-data", &here(json!({ "event_id": "erased" }))),
+            ]
+        }
+        other => panic!("say how `{other}` is repeated"),
+    }
+}
+
+fn event_here(event_id: &str) -> Value {
+    here(event(event_id, "first"))
+}
+
+fn at(path: &str) -> String {
+    format!("{path}?timeline_id={HERE}")
+}
+
+/// Returns how many entries there are on the timelines concerned, without those that looking makes.
+fn entries(service: &Service) -> Vec<u64> {
+    let timelines = [HERE, "system", "made", "forked"];
+    timelines
+        .iter()
+        .map(|timeline| {
+            let answer = service.send(Request::get(&format!("/timeline/{timeline}/checkpoint")));
+            let text = answer.text();
+            if answer.status == 200 { text.lines().nth(1).and_then(|size| size.parse().ok()).unwrap() } else { 0 }
+        })
+        .collect()
+}
+
+/// Sends a request, and says how many entries it made beyond those that counting them makes.
+fn counted(service: &Service, send: impl FnOnce() -> Vec<Answer>) -> (Vec<Answer>, Vec<u64>) {
+    let (calm, before) = (entries(service), entries(service));
+    let answers = send();
+    let after = entries(service);
+    let grown = (0..calm.len()).map(|at| (after[at] - before[at]).saturating_sub(before[at] - calm[at])).collect();
+    (answers, grown)
+}
+
+fn twice_at_once(service: &Service, request: &Request) -> Vec<Answer> {
+    let mut connections: Vec<Connection> = (0..2).map(|_| service.connect()).collect();
+    thread::scope(|scope| {
+        let sent: Vec<_> =
+            connections.iter_mut().map(|one| scope.spawn(move || one.exchange(request).unwrap())).collect();
+        sent.into_iter().map(|one| one.join().unwrap()).collect()
+    })
+}
+
+/// Looks whether a repetition is the first answer, and wrote nothing.
+#[track_caller]
+fn is_repetition(first: &Answer, (again, grown): (Vec<Answer>, Vec<u64>), what: &str) {
+    for again in again {
+        assert_eq!(again.header(REPLAYED), Some("true"), "{what}: {again}");
+        assert_eq!(again.status, first.status, "{what}: {again}");
+        assert_eq!(without_secrets(&again), without_secrets(first), "{what}");
+    }
+    assert!(grown.iter().all(|count| *count == 0), "{what}: {grown:?} entries more");
+}
+
+/// A secret is not told again, and the sentence beside it says so.
+fn without_secrets(answer: &Answer) -> Value {
+    let mut body = answer.json();
+    if body.get("key_id").is_some() {
+        body["api_key"] = Value::Null;
+        body["status"] = Value::Null;
+    }
+    body
+}
+
+fn check(service: &mut Service, id: &str, number: usize, case: &Case) {
+    let what = format!("{id} {number}");
+    let request = service.signed(case.request.clone().idempotent(&format!("{id}-{number}")));
+    let both = twice_at_once(service, &request);
+    let (replayed, first): (Vec<_>, Vec<_>) = both.into_iter().partition(|answer| answer.header(REPLAYED).is_some());
+    let [first] = first.as_slice() else { panic!("{what}: {} of two are the first", first.len()) };
+    assert!(first.status < 300, "{what}: {first}");
+    is_repetition(first, (replayed, Vec::new()), &format!("{what}, at once"));
+    is_repetition(first, counted(service, || vec![service.send(request.clone())]), &format!("{what}, in turn"));
+    for (path, body) in &case.then {
+        service.post(path, body);
+    }
+    if let Some(status) = case.refused {
+        let refused = service.send(case.request.clone());
+        assert_eq!(refused.status, status, "{what}, without a key: {refused}");
+    }
+    is_repetition(
+        first,
+        counted(service, || vec![service.send(request.clone())]),
+        &format!("{what}, in another state"),
+    );
+    service.restart();
+    let request = service.signed(case.request.clone().idempotent(&format!("{id}-{number}")));
+    is_repetition(first, counted(service, || vec![service.send(request)]), &format!("{what}, after a restart"));
+}
+
+#[test]
+fn a_key_makes_every_operation_happen_once() {
+    let mut service = Service::start();
+    service.post("/timelines", &json!({ "timeline_id": HERE }));
+    service.post("/v1/pause-time", &here(json!({})));
+    service.post("/v1/travel", &here(json!({ "destination_time": NOON })));
+    let posted = operations::all(&service).into_iter().filter(|operation| operation.method == "POST");
+    let with_key: BTreeSet<String> = posted.filter(|one| one.keeps_answers).map(|operation| operation.id).collect();
+    assert!(with_key.len() > 15, "{with_key:?}");
+    for id in with_key {
+        for (number, case) in cases(&service, &id).iter().enumerate() {
+            check(&mut service, &id, number, case);
+        }
+    }
+    service.audit();
+}
+
+#[test]
+fn operations_that_do_not_keep_their_answers_say_so() {
+    let service = Service::start();
+    let posted = operations::all(&service).into_iter().filter(|operation| operation.method == "POST");
+    let without: BTreeSet<String> = posted.filter(|one| !one.keeps_answers).map(|operation| operation.id).collect();
+    let mut expected: BTreeSet<String> = ANEW.map(str::to_owned).into();
+    expected.insert("import_events".to_owned());
+    assert_eq!(without, expected);
+    service.audit();
+}
