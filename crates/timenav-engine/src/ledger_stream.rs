@@ -246,7 +246,8 @@ impl LedgerStream {
     /// Returns what an entry is about, if it is of a topic.
     async fn what_happened(&self, position: u64, leaf: &[u8]) -> Result<Option<News>, Refusal> {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
-        // Another version may have written a word that this one does not know: it tells of the clock if it says so itself.
+        // Another version may have written a word that this one does not know. It tells of the clock if it says so
+        // itself.
         let topic = Action::of(&record).map_or(Some(Topic::Clock), Action::topic);
         let Some(topic) = topic.filter(|topic| self.topics.contains(topic)) else { return Ok(None) };
         let entry = self.engine.store().entry(self.key, position).await?;

@@ -1,6 +1,6 @@
 //! Looking for tampering: the entries of a timeline, its tree, its checkpoints, and its tables.
 //!
-//! A scan changes nothing and repairs nothing. It needs what is kept ([`ScanSource`]) and the
+//! A scan changes nothing and repairs nothing. It needs what is kept ([`ScanSource`](crate::ScanSource)) and the
 //! public key that is trusted, and no engine: `timenav verify` runs it on the files of a service
 //! that does not run.
 use timenav_core::ledger::Checkpoint;

@@ -10,7 +10,7 @@ use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use self::sessions::Sessions;
-use crate::action::Action;
+use crate::action::{Action, OnEvents};
 use crate::anchor::Anchor;
 use crate::archive::EntryMarks;
 use crate::directory::{ApiKey, User};
@@ -438,7 +438,8 @@ impl Replay {
 
     /// Takes an entry that came after the scan began, for the erasure that it may tell of.
     pub(super) fn later_entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: &[u8]) {
-        let erased = read::<DataErased>(payload).filter(|_| Action::of(record) == Some(Action::EraseData));
+        let is_erasure = Action::of(record).is_some_and(|action| action.on_events() == OnEvents::Erases);
+        let erased = read::<DataErased>(payload).filter(|_| is_erasure);
         if let Some(payload) = erased {
             self.told_later.extend(erasures(payload, position));
         }
