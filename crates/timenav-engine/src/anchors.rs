@@ -8,9 +8,10 @@ use crate::action::Action;
 use crate::anchor::Anchor;
 use crate::caller::Caller;
 use crate::clocks::ClockStep;
-use crate::command::{Change, Command, LedgerPosition};
+use crate::command::{Again, Change, Command, LedgerPosition};
 use crate::cursor;
 use crate::engine::Engine;
+use crate::head::TimelineState;
 use crate::idempotency::Idempotency;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
@@ -33,6 +34,17 @@ pub enum ReturnScope {
     Clock,
     /// The clock, and events as they stood when the anchor was set.
     All,
+}
+
+impl ReturnScope {
+    /// Returns what a return is, told again.
+    const fn again(self) -> Again {
+        let demands: &[Demand] = match self {
+            Self::Clock => &[Demand::Steer],
+            Self::All => &[Demand::Steer, Demand::Intervene],
+        };
+        Again { action: Action::ReturnToAnchor, demands }
+    }
 }
 
 /// How often what is to be changed back is worked out anew, where others change events meanwhile.
@@ -91,22 +103,38 @@ impl Engine {
         let timeline = caller.timeline(timeline);
         for _ in 0..ATTEMPTS_MAX {
             let state = self.admit(caller, &timeline, Demand::Steer, Action::ReturnToAnchor.word()).await?;
-            let (layer, anchor) = self.find_anchor(&state, anchor_id).await?;
-            let history = match scope {
-                ReturnScope::Clock => None,
-                ReturnScope::All => {
-                    let mut then = state.layers(anchor.position + 1)[..=layer].to_vec();
-                    then[layer].as_of = anchor.position + 1;
-                    Some(self.history_at(&state, &then).await?)
+            let command = match self.returning(&state, anchor_id, scope).await {
+                Ok(command) => command,
+                Err(refusal) => {
+                    let answer = self.answered_before(caller, &timeline, scope.again(), idempotency).await?;
+                    return answer.map_or(Err(refusal), |answer| self.clock_step(answer));
                 }
             };
-            let command = Command::ReturnToAnchor { anchor, history };
             match self.submit(caller, timeline.clone(), command, idempotency).await {
                 Err(Refusal::ChangedMeanwhile) => {}
                 other => return other.and_then(|answer| self.clock_step(answer)),
             }
         }
         Err(Refusal::ChangedMeanwhile)
+    }
+
+    /// Puts together what it takes to return to an anchor.
+    async fn returning(
+        &self,
+        state: &TimelineState,
+        anchor_id: &AnchorId,
+        scope: ReturnScope,
+    ) -> Result<Command, Refusal> {
+        let (layer, anchor) = self.find_anchor(state, anchor_id).await?;
+        let history = match scope {
+            ReturnScope::Clock => None,
+            ReturnScope::All => {
+                let mut then = state.layers(anchor.position + 1)[..=layer].to_vec();
+                then[layer].as_of = anchor.position + 1;
+                Some(self.history_at(state, &then).await?)
+            }
+        };
+        Ok(Command::ReturnToAnchor { anchor, history })
     }
 
     /// Returns a page of the anchors that a timeline can return to: its own, and those that were set on

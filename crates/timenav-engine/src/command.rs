@@ -93,6 +93,16 @@ pub(crate) enum Command {
     LogRefusal { operation: String, code: &'static str, detail: String },
     /// Log how many strangers were refused without an entry each.
     LogRefusals { payload: String },
+    /// Ask what an earlier request with the same key was answered, and change nothing.
+    Again(Again),
+}
+
+/// What a request is for that may have been answered before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Again {
+    pub(crate) action: Action,
+    /// What whoever asks must still be allowed to do.
+    pub(crate) demands: &'static [Demand],
 }
 
 impl Command {
@@ -119,6 +129,7 @@ impl Command {
             | Self::RotateSigningKey
             | Self::LogRefusal { .. }
             | Self::LogRefusals { .. } => None,
+            Self::Again(again) => again.demands.first().copied(),
         }
     }
 
@@ -186,6 +197,7 @@ impl Command {
             Self::RotateSigningKey => Action::RotateSigningKey,
             Self::LogRefusal { .. } => Action::Attempt,
             Self::LogRefusals { .. } => Action::AttemptsCounted,
+            Self::Again(again) => again.action,
         }
     }
 }

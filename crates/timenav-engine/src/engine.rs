@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::attempts::Attempts;
 use crate::caller::{AuthFailure, Caller};
-use crate::command::{Actor, Answer, Command, Submission};
+use crate::command::{Actor, Again, Answer, Command, Submission};
 use crate::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
 use crate::directory::Directory;
 use crate::doors::{Doors, uuid};
@@ -348,6 +348,27 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<Answer, Refusal> {
         self.ask(Actor::Caller(caller.clone()), timeline, command, idempotency).await
+    }
+
+    /// Returns what an earlier request with the same key was answered, if there was one. Whoever must look at the state
+    /// before there is a command asks for it: the state may be what the earlier request made of it.
+    ///
+    /// # Errors
+    /// There was one, and the caller may not be told any more; or the key was used for another request.
+    pub(crate) async fn answered_before(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+        again: Again,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Option<Answer>, Refusal> {
+        if idempotency.is_none() {
+            return Ok(None);
+        }
+        match self.submit(caller, timeline.clone(), Command::Again(again), idempotency).await {
+            Err(Refusal::ChangedMeanwhile) => Ok(None),
+            other => other.map(Some),
+        }
     }
 
     pub(crate) async fn submit_unknown(&self, timeline: TimelineId, command: Command) -> Result<Answer, Refusal> {

@@ -12,6 +12,7 @@ use timenav_core::time::{Instant, TimeRange, Virtual};
 
 use crate::action::Action;
 use crate::caller::Caller;
+use crate::command::Again;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
 use crate::head::{Layer, TimelineState};
@@ -189,9 +190,10 @@ impl Engine {
                 request.check()?;
                 let state = self.admit(caller, &timeline, Demand::Intervene, Action::ManipulateEvent.word()).await?;
                 guard = Some(state.head.frontier.size());
-                let (_, made) = self.foresee(caller, &state, &request).await?;
-                if let Some(first) = made.made.iter().find(|paradox| !paradox.is_observation) {
-                    return Err(Refusal::WouldCreateParadox { explanation: first.explanation.clone() });
+                if let Err(refusal) = self.refuse_paradoxes(caller, &state, &request).await {
+                    let again = Again { action: Action::ManipulateEvent, demands: &[Demand::Intervene] };
+                    let answer = self.answered_before(caller, &timeline, again, idempotency).await?;
+                    return self.told(caller, IntervenedEvent::of(answer.ok_or(refusal)?)?).await;
                 }
             }
             let done = self.manipulate_guarded(caller, timeline.clone(), request.clone(), guard, idempotency).await;
@@ -199,14 +201,41 @@ impl Engine {
                 Err(Refusal::ChangedMeanwhile) if guard.is_some() => continue,
                 other => other?,
             };
-            let state = self.state(&timeline);
-            let state = state.ok_or_else(|| Refusal::Damaged(format!("timeline `{timeline}` is gone")))?;
-            let layers = state.layers_now();
-            let delta = self.delta_at(caller, &layers, done.ledger.position).await?;
-            let consequences = self.consequences(caller, &layers, done.event_id.clone(), delta).await?;
-            return Ok((done, consequences));
+            return self.told(caller, done).await;
         }
         Err(Refusal::ChangedMeanwhile)
+    }
+
+    /// Refuses an intervention that would make a paradox.
+    async fn refuse_paradoxes(
+        &self,
+        caller: &Caller,
+        state: &TimelineState,
+        request: &InterventionRequest,
+    ) -> Result<(), Refusal> {
+        let (_, made) = self.foresee(caller, state, request).await?;
+        match made.made.iter().find(|paradox| !paradox.is_observation) {
+            Some(first) => Err(Refusal::WouldCreateParadox { explanation: first.explanation.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells what an intervention made and healed. A repetition is told what the first answer told: what came since is
+    /// left out.
+    async fn told(&self, caller: &Caller, done: IntervenedEvent) -> Result<(IntervenedEvent, Consequences), Refusal> {
+        let timeline = &done.timeline_id;
+        let state = self.state(timeline);
+        let state = state.ok_or_else(|| Refusal::Damaged(format!("timeline `{timeline}` is gone")))?;
+        let layers = state.layers_now();
+        let delta = self.delta_at(caller, &layers, done.ledger.position).await?;
+        let look = downstream_of(done.event_id.clone());
+        let downstream = if done.replayed {
+            let then = state.layers(done.ledger.position + 1).into();
+            self.look_at(caller, timeline, &then, look).await?
+        } else {
+            self.with_view(caller, &layers, look).await?
+        };
+        Ok((done, consequences(delta, downstream)))
     }
 
     /// Returns what an intervention would do, and changes nothing.
@@ -223,8 +252,8 @@ impl Engine {
         let state = self.state(&preview.timeline_id);
         let state = state.ok_or_else(|| Refusal::Damaged(format!("timeline `{}` is gone", preview.timeline_id)))?;
         let (layers, delta) = self.foresee(caller, &state, &request).await?;
-        let consequences = self.consequences(caller, &layers, preview.event_id.clone(), delta).await?;
-        Ok((preview, consequences))
+        let downstream = self.with_view(caller, &layers, downstream_of(preview.event_id.clone())).await?;
+        Ok((preview, consequences(delta, downstream)))
     }
 
     /// Works out what an intervention would make and heal, were it the next entry.
@@ -250,27 +279,6 @@ impl Engine {
             })
             .await?;
         Ok((layers, delta))
-    }
-
-    async fn consequences(
-        &self,
-        caller: &Caller,
-        layers: &Arc<[Layer]>,
-        event_id: EventId,
-        delta: Delta,
-    ) -> Result<Consequences, Refusal> {
-        let look = move |kept: &mut Kept| {
-            let downstream = kept.view.descendants(&event_id, EVENT_RELATIONS_MAX);
-            (downstream, kept.view.descendants_count(&event_id, IMPACT_EVENTS_MAX))
-        };
-        let (downstream, downstream_count) = self.with_view(caller, layers, look).await?;
-        // What is only an observation about the data is nobody's doing.
-        let paradoxes = |mut list: Vec<Paradox>| {
-            list.retain(|paradox| !paradox.is_observation);
-            list
-        };
-        let (made, healed) = (paradoxes(delta.made), paradoxes(delta.healed));
-        Ok(Consequences { made, healed, downstream, downstream_count })
     }
 
     /// Finds out whether an event stands, and what is around it.
@@ -373,4 +381,22 @@ impl TimelineCheck {
         let (_, history) = self.event.as_ref()?;
         time_in(&history.known.standing()?.content)
     }
+}
+
+/// Looks for what hangs on an event: some of it, and how much there is.
+fn downstream_of(event_id: EventId) -> impl FnOnce(&mut Kept) -> (Vec<EventId>, usize) + Send + 'static {
+    move |kept| {
+        let downstream = kept.view.descendants(&event_id, EVENT_RELATIONS_MAX);
+        (downstream, kept.view.descendants_count(&event_id, IMPACT_EVENTS_MAX))
+    }
+}
+
+/// What is only an observation about the data is nobody's doing.
+fn consequences(delta: Delta, (downstream, downstream_count): (Vec<EventId>, usize)) -> Consequences {
+    let paradoxes = |mut list: Vec<Paradox>| {
+        list.retain(|paradox| !paradox.is_observation);
+        list
+    };
+    let (made, healed) = (paradoxes(delta.made), paradoxes(delta.healed));
+    Consequences { made, healed, downstream, downstream_count }
 }

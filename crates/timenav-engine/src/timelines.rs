@@ -13,7 +13,7 @@ use timenav_core::time::{Instant, Virtual, parse_timestamp};
 use crate::action::Action;
 use crate::caller::Caller;
 use crate::clocks::ClockView;
-use crate::command::{Command, ForkPoint, LedgerPosition};
+use crate::command::{Again, Command, ForkPoint, LedgerPosition};
 use crate::engine::Engine;
 use crate::head::{Fork, TimelineKey, TimelineState};
 use crate::idempotency::Idempotency;
@@ -68,6 +68,10 @@ impl Engine {
         let parent = self.admit(caller, of, Demand::Look, Action::CreateTimeline.word()).await?;
         if of.is_system() {
             return Err(Refusal::invalid("fork_of", "`system` holds facts of the service, which no fork can share"));
+        }
+        let again = Again { action: Action::CreateTimeline, demands: &[Demand::Create] };
+        if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
+            return Ok((answer.ledger, answer.replayed));
         }
         self.log_read(caller, of, Reading::Fork { timeline_id: timeline.to_string() }).await?;
         let fork = self.fork_point(&parent, at).await.map_err(|refusal| match refusal {

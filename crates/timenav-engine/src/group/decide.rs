@@ -100,6 +100,8 @@ impl Group<'_> {
                 let (timeline, position) = self.log_refusal(actor, timeline, &operation, code, &detail);
                 Ok(done(&timeline, Change::Logged, position))
             }
+            // Nobody asked before.
+            Command::Again(_) => Err(Refusal::ChangedMeanwhile),
             Command::LogRefusals { payload } => {
                 let host = self.host(timeline);
                 let who = (actor.name(), Action::AttemptsCounted, UserId::UNKNOWN);

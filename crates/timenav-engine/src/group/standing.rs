@@ -80,7 +80,8 @@ impl Group<'_> {
 
     /// Asks core whether the actor may, and makes the timeline where a first write names it.
     pub(super) fn admit(&mut self, actor: &Actor, timeline: &TimelineId, command: &Command) -> Result<(), Refusal> {
-        if !matches!(actor, Actor::Caller(_)) || command.demand().is_none() {
+        // Whoever asks again is asked when there is something to be told.
+        if !matches!(actor, Actor::Caller(_)) || command.demand().is_none() || matches!(command, Command::Again(_)) {
             return Ok(());
         }
         self.may(actor, timeline, command)?;
@@ -110,6 +111,9 @@ impl Group<'_> {
         access::decide(standing, demand)?;
         if matches!(command, Command::ReturnToAnchor { history: Some(_), .. }) {
             access::decide(standing, Demand::Intervene)?;
+        }
+        if let Command::Again(again) = command {
+            again.demands.iter().try_for_each(|demand| access::decide(standing, *demand))?;
         }
         Ok(())
     }
