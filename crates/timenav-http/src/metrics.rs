@@ -63,7 +63,7 @@ impl Metrics {
         let engine = [
             ("ledger_entries", "counter", "Ledger entries written since start", "_total", engine.entries),
             ("commits", "counter", "Groups committed since start", "_total", engine.groups),
-            ("timelines", "gauge", "Timelines there are", "", engine.timelines),
+            ("timelines", "gauge", "Number of timelines", "", engine.timelines),
             (
                 "host_clock_behind_seconds",
                 "gauge",
@@ -71,9 +71,9 @@ impl Metrics {
                 "",
                 engine.host_clock_behind_seconds,
             ),
-            ("scans_running", "gauge", "Scans for tampering that run", "", engine.scans_running),
-            ("scans_finished", "counter", "Scans that came to their end", "_total", engine.scans_finished),
-            ("scans_cancelled", "counter", "Scans given up before it", "_total", engine.scans_cancelled),
+            ("scans_running", "gauge", "Scans for tampering in progress", "", engine.scans_running),
+            ("scans_finished", "counter", "Scans that finished", "_total", engine.scans_finished),
+            ("scans_cancelled", "counter", "Scans that were abandoned", "_total", engine.scans_cancelled),
         ];
         let end = text.find("# EOF").unwrap_or(text.len());
         text.truncate(end);
@@ -93,7 +93,7 @@ fn write_connections(text: &mut String, connections: &ConnectionCounts) {
     let open = connections.open();
     let _ = write!(
         text,
-        "# HELP timenav_connections Connections there are.\n# TYPE timenav_connections gauge\ntimenav_connections {open}\n"
+        "# HELP timenav_connections Open connections.\n# TYPE timenav_connections gauge\ntimenav_connections {open}\n"
     );
     text.push_str("# HELP timenav_connections_ended Connections that ended or were refused since start.\n");
     text.push_str("# TYPE timenav_connections_ended counter\n");

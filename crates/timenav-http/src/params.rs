@@ -75,7 +75,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for QueryParams<T> {
     }
 }
 
-/// The name in a path. What is no text names nothing.
+/// The name in a path. Bytes that are not UTF-8 name nothing.
 pub(crate) struct InPath(pub(crate) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for InPath {
@@ -87,7 +87,7 @@ impl<S: Send + Sync> FromRequestParts<S> for InPath {
     }
 }
 
-/// Two names in a path. What is no text names nothing.
+/// Two names in a path. Bytes that are not UTF-8 name nothing.
 pub(crate) struct InTwoPaths(pub(crate) String, pub(crate) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for InTwoPaths {

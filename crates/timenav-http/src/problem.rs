@@ -37,7 +37,7 @@ pub(crate) enum Failure {
     MalformedJson { detail: String },
     /// A file cannot be imported to its end.
     MalformedFile { detail: String },
-    /// The body is of a type that is not taken here.
+    /// The body has a media type that is not supported here.
     MediaType { expected: &'static str, of_query: bool },
     /// The body is too large.
     TooLarge { bytes_max: usize },
@@ -55,7 +55,7 @@ pub(crate) enum Failure {
     NoRoute,
     /// The path of a tile is not written as tiles are.
     NotATile { detail: String },
-    /// This method is not for this path.
+    /// This path does not support this method.
     Method { allow: String },
     /// A handler panicked.
     Panicked,
@@ -225,7 +225,7 @@ impl Failure {
     fn sentence(&self) -> &'static str {
         match self {
             Self::Unidentified(AuthFailure::Session) => "The session has ended.",
-            Self::Unidentified(AuthFailure::LogIn) => "The user or the password is not right.",
+            Self::Unidentified(AuthFailure::LogIn) => "The user or the password is wrong.",
             failure => codes::answer_of(failure.code()).1,
         }
     }

@@ -84,7 +84,7 @@ fn instant(field: Field, cell: &Cell<'_>) -> Result<Instant<Virtual>, RecordErro
         Reading::Unix(unit) => parse_unix(&cell.text, *unit).ok_or_else(|| {
             let counted = unit.as_str();
             let text = &cell.text;
-            let detail = format!("`{text}` is no number of {counted} since 1970 in the years -9999 to 9999");
+            let detail = format!("`{text}` is not a number of {counted} since 1970 in the years -9999 to 9999");
             cell.invalid(name, detail)
         }),
         Reading::Sum => sum(name, cell),
@@ -161,7 +161,7 @@ fn geo(cells: Cells<'_, '_>) -> Result<Option<Geo>, RecordError> {
     let number_of = |field: Field, path| -> Result<Option<f64>, RecordError> {
         let Some(cell) = cells(field)? else { return Ok(None) };
         let value = number(&cell.text);
-        value.map(Some).ok_or_else(|| cell.invalid(path, format!("`{}` is no number", cell.text)))
+        value.map(Some).ok_or_else(|| cell.invalid(path, format!("`{}` is not a number", cell.text)))
     };
     let missing = |path| {
         let detail = "a place has a latitude and a longitude";

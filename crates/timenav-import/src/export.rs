@@ -32,7 +32,7 @@ pub enum ExportFormat {
 
 /// The text names no format that is written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no format that can be exported; {hint}")]
+#[error("`{given}` is not a format that can be exported; {hint}")]
 pub struct UnknownExportFormat {
     given: String,
     hint: String,

@@ -29,7 +29,7 @@ pub enum Format {
 
 /// The text names no format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no format that can be imported; {hint}")]
+#[error("`{given}` is not a format that can be imported; {hint}")]
 pub struct UnknownFormat {
     given: String,
     hint: String,
@@ -153,10 +153,10 @@ mod tests {
         let check = |text: &str, expected: &str| {
             assert_eq!(text.parse::<Format>().unwrap_err().to_string(), expected);
         };
-        check("ndjsn", "`ndjsn` is no format that can be imported; did you mean `ndjson`?");
+        check("ndjsn", "`ndjsn` is not a format that can be imported; did you mean `ndjson`?");
         check(
             "x",
-            "`x` is no format that can be imported; the formats are `ndjson`, `csv`, `geojson`, `cloudevents`, \
+            "`x` is not a format that can be imported; the formats are `ndjson`, `csv`, `geojson`, `cloudevents`, \
              `icalendar`, `zipkin`, `jaeger`, `otlp`, `git`",
         );
     }

@@ -362,9 +362,7 @@ impl Client {
     fn read(&self, text: String) -> Result<Answer, Failure> {
         match serde_json::from_str(&text) {
             Ok(value) => Ok(Answer { text, value }),
-            Err(_) => {
-                Err(anyhow::anyhow!("{} answered with something else than JSON; is timenav there?", self.base).into())
-            }
+            Err(_) => Err(anyhow::anyhow!("{} did not answer with JSON; is it timenav?", self.base).into()),
         }
     }
 

@@ -21,7 +21,7 @@ const HISTORY: &str = include_str!("../../../examples/demo-history.ndjson");
 /// operator's key, as anybody would.
 ///
 /// # Errors
-/// The key is gone or does not work any more, or the ledger cannot be written.
+/// The key is gone or no longer works, or the ledger cannot be written.
 pub(crate) async fn load(engine: &Engine, admin_key: &Path) -> anyhow::Result<()> {
     let key = match read_api_key(admin_key) {
         Ok(key) => key,
@@ -31,7 +31,7 @@ pub(crate) async fn load(engine: &Engine, admin_key: &Path) -> anyhow::Result<()
         Err(error) => return Err(error).with_context(|| format!("the demo cannot read {}", admin_key.display())),
     };
     let Ok(caller) = engine.authenticate(&key) else {
-        bail!("the demo needs the operator's key, and the one in {} does not work any more", admin_key.display())
+        bail!("the demo needs the operator's key, and the one in {} no longer works", admin_key.display())
     };
     let timeline = TimelineId::new(TIMELINE)?;
     match engine.create_timeline(&caller, timeline.clone(), None).await {

@@ -26,9 +26,9 @@ pub(crate) fn line_of_stdin() -> anyhow::Result<Zeroizing<String>> {
 pub(crate) fn new_password(user_id: &str) -> anyhow::Result<Zeroizing<String>> {
     let mut terminal = Terminal::open().context("there is no terminal to ask at; give the password with --stdin")?;
     let first = terminal.ask(&format!("New password of {user_id}: "))?;
-    let second = terminal.ask("The same again: ")?;
+    let second = terminal.ask("Repeat it: ")?;
     if *first != *second {
-        bail!("the two are not the same; nothing was changed");
+        bail!("the passwords differ; nothing was changed");
     }
     Ok(first)
 }

@@ -34,7 +34,7 @@ fn quieter(filter: &str) -> String {
 pub(crate) fn start(format: LogFormat, filter: &str) -> anyhow::Result<()> {
     let filter = EnvFilter::builder()
         .parse(quieter(filter))
-        .with_context(|| format!("`{filter}` is no log filter; write `info`, or `warn,timenav_engine=debug`"))?;
+        .with_context(|| format!("`{filter}` is not a log filter; write `info`, or `warn,timenav_engine=debug`"))?;
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(stderr)

@@ -41,7 +41,7 @@ impl LongWorkThreads {
             .on_thread_start(give_way)
             .enable_time()
             .build();
-        runtime.map(|runtime| Self(Some(runtime))).context("no threads can be made")
+        runtime.map(|runtime| Self(Some(runtime))).context("threads cannot be started")
     }
 
     fn handle(&self) -> anyhow::Result<Handle> {

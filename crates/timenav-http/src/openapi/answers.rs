@@ -11,12 +11,12 @@ use crate::route::{Gives, Messages, Route};
 const PROBLEMS: [(&str, &str); 12] = [
     ("400", "The request cannot be understood; `errors` names the field"),
     ("401", "Nobody could be identified"),
-    ("403", "The caller may not"),
-    ("404", "There is no such thing, or it is not the caller's to see"),
+    ("403", "The caller may not do this"),
+    ("404", "It does not exist, or the caller may not see it"),
     ("409", "The request conflicts with what is there"),
     ("412", "It was changed since it had the tag of `If-Match`"),
     ("413", "The body is too large"),
-    ("415", "The body is of a type that is not taken here"),
+    ("415", "The body has a media type that is not supported here"),
     ("422", "The request is well-formed but cannot be carried out"),
     ("429", "There were too many attempts or requests; `Retry-After` says when to try again"),
     ("500", "Something went wrong inside the service; name the `request_id` when you ask for help"),
@@ -163,7 +163,7 @@ fn headers_of_problem(status: &str) -> Value {
         |description: &str, schema: Value| json!({ "description": description, "required": true, "schema": schema });
     match status {
         "401" => {
-            let header = required("How to say who one is (RFC 6750)", json!({ "type": "string" }));
+            let header = required("How to authenticate (RFC 6750)", json!({ "type": "string" }));
             headers.insert("WWW-Authenticate".to_owned(), header);
         }
         "429" | "503" => {

@@ -8,36 +8,36 @@ use timenav_engine::{AuthFailure, Code, Refusal};
 /// Returns the status of a code and what happened, in a sentence.
 pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
     match code {
-        Code::MissingParameter => (StatusCode::BAD_REQUEST, "The request lacks a parameter."),
-        Code::InvalidParameter => (StatusCode::BAD_REQUEST, "A parameter has a value that it cannot have."),
-        Code::UnknownParameter => (StatusCode::BAD_REQUEST, "The request has a parameter that is not known here."),
+        Code::MissingParameter => (StatusCode::BAD_REQUEST, "A required parameter is missing."),
+        Code::InvalidParameter => (StatusCode::BAD_REQUEST, "A parameter has an invalid value."),
+        Code::UnknownParameter => (StatusCode::BAD_REQUEST, "The request has an unknown parameter."),
         Code::ConflictingParameters => (StatusCode::BAD_REQUEST, "The request gives one parameter two values."),
         Code::MalformedJson => (StatusCode::BAD_REQUEST, "The body is not JSON."),
-        Code::MalformedFile => (StatusCode::BAD_REQUEST, "The file cannot be imported to its end."),
+        Code::MalformedFile => (StatusCode::BAD_REQUEST, "The file could not be imported completely."),
         Code::IncompleteBody => (StatusCode::BAD_REQUEST, "The body did not arrive whole."),
-        Code::InvalidHost => (StatusCode::BAD_REQUEST, "The request does not say for which host it is."),
+        Code::InvalidHost => (StatusCode::BAD_REQUEST, "The request does not name a valid host."),
         Code::MissingCredentials => (StatusCode::UNAUTHORIZED, "The request carries no credentials."),
         Code::InvalidCredentials => (StatusCode::UNAUTHORIZED, "The API key is not valid."),
         Code::CrossSiteRequest => (StatusCode::FORBIDDEN, "The request comes from another site."),
-        Code::WrongPassword => (StatusCode::FORBIDDEN, "The current password is not right."),
+        Code::WrongPassword => (StatusCode::FORBIDDEN, "The current password is wrong."),
         Code::PermissionDenied => (StatusCode::FORBIDDEN, "You may not do this."),
         Code::TimeTravelRestricted => (StatusCode::FORBIDDEN, "Your time travel is restricted."),
-        Code::InsufficientScope => (StatusCode::FORBIDDEN, "Your API key was not made for this."),
+        Code::InsufficientScope => (StatusCode::FORBIDDEN, "Your API key does not have the scope for this."),
         Code::WrongEncryptionKey => (StatusCode::FORBIDDEN, "The key does not open this record."),
         Code::FeatureDisabled => (StatusCode::FORBIDDEN, "The operator of this service has switched this off."),
         Code::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "There were too many attempts."),
         Code::NotFound => (StatusCode::NOT_FOUND, "There is no such thing, or it is not yours to see."),
-        Code::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "This method is not for this path."),
-        Code::AlreadyExists => (StatusCode::CONFLICT, "It exists already."),
+        Code::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "This path does not support this method."),
+        Code::AlreadyExists => (StatusCode::CONFLICT, "It already exists."),
         Code::WouldCreateParadox => (StatusCode::UNPROCESSABLE_ENTITY, "The intervention would make a paradox."),
         Code::Conflict => (StatusCode::CONFLICT, "The request conflicts with what is there."),
         Code::ContentTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "The body is too large."),
         Code::UnsupportedMediaType => {
-            (StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body is of a type that is not taken here.")
+            (StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body has a media type that is not supported here.")
         }
         Code::TimeOutOfRange => (StatusCode::UNPROCESSABLE_ENTITY, "The time lies outside the years -9999 to 9999."),
         Code::LastAdmin => (StatusCode::CONFLICT, "A timeline always has an administrator."),
-        Code::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "It was changed meanwhile."),
+        Code::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "It was changed in the meantime."),
         Code::IdempotencyKeyReused => {
             (StatusCode::UNPROCESSABLE_ENTITY, "The Idempotency-Key was used for another request.")
         }

@@ -24,7 +24,7 @@ const TAG: &str = "api keys";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change("/api-keys", "create_api_key", "Makes an API key and shows it once", create_api_key)
+        Route::change("/api-keys", "create_api_key", "Creates an API key and shows it once", create_api_key)
             .takes::<KeyRequest>()
             .gives::<KeyMadeBody>()
             .created()
@@ -33,7 +33,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .takes::<KeysRequest>()
             .gives::<KeysBody>()
             .tag(TAG),
-        Route::removal("/api-keys/{key_id}", "revoke_api_key", "Stops an API key", revoke_api_key)
+        Route::removal("/api-keys/{key_id}", "revoke_api_key", "Revokes an API key", revoke_api_key)
             .gives::<KeyStoppedBody>()
             .tag(TAG),
     ]
@@ -161,9 +161,9 @@ async fn create_api_key(
     };
     let made = app.engine.create_api_key(&caller, asked, idempotency).await?;
     let status = if made.secret.is_some() {
-        "The key is made. Keep it now: it is shown this once."
+        "The API key was created. Keep it now: it is shown only once."
     } else {
-        "The key was made by an earlier request with this Idempotency-Key, and was shown then."
+        "An earlier request with this Idempotency-Key created the API key, and showed it."
     };
     let body = KeyMadeBody {
         status: status.to_owned(),
@@ -176,7 +176,7 @@ async fn create_api_key(
     Ok(Changed::created(body, made.replayed))
 }
 
-/// Stops an API key.
+/// Revokes an API key.
 async fn revoke_api_key(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -185,7 +185,7 @@ async fn revoke_api_key(
 ) -> Result<Changed<KeyStoppedBody>, Failure> {
     let key_id = KeyId::new(&key_id).map_err(|_| Refusal::NotFound { what: "API key", id: key_id })?;
     let (key_id, ledger, replayed) = app.engine.revoke_api_key(&caller, key_id).await?;
-    let status = "The key works no more.".to_owned();
+    let status = "The API key was revoked.".to_owned();
     Ok(Changed::ok(KeyStoppedBody { status, key_id: key_id.to_string(), ledger: ledger.into() }, replayed))
 }
 

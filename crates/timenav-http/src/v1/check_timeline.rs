@@ -80,7 +80,7 @@ pub(crate) struct CheckBody {
     /// Shows that the entry of the version that stands is in the ledger; absent where that is the ledger of
     /// a timeline that this one was forked from.
     proof: Option<ProofBody>,
-    /// Events whose ids or names are nearly so: a few.
+    /// Events with similar ids or names: a few.
     candidates: Vec<CandidateBody>,
 }
 
@@ -145,7 +145,7 @@ impl CheckBody {
             (Some((id, _)), Some(relation)) => format!("The event `{id}` stands, in the {relation} of the clock."),
             (Some((id, _)), None) => format!("The event `{id}` is cancelled."),
             (None, _) if check.candidates.is_empty() => "There is no such event.".to_owned(),
-            (None, _) => "There is no such event; some are named nearly so.".to_owned(),
+            (None, _) => "There is no such event; some have similar names.".to_owned(),
         };
         let around = check.surroundings;
         let causes: Vec<CauseBody> = around.iter().flat_map(|around| &around.causes).map(CauseBody::of).collect();

@@ -270,7 +270,7 @@ async fn correct_event(
         status: if corrected.changed {
             format!("The event `{}` is corrected.", corrected.event_id)
         } else {
-            format!("The event `{}` was recorded so already.", corrected.event_id)
+            format!("The event `{}` already has this content.", corrected.event_id)
         },
         timeline_id: corrected.timeline_id.to_string(),
         event_id: corrected.event_id.to_string(),
@@ -356,7 +356,7 @@ impl ManipulatedBody {
         let changed = done.before != done.after;
         let what = match (&done.after, changed, done.effect.as_str()) {
             (_, false, "note") => "is noted and changes nothing".to_owned(),
-            (_, false, _) => "changes nothing: the event was so already".to_owned(),
+            (_, false, _) => "changes nothing: the event was already like that".to_owned(),
             (None, true, _) => "cancels the event".to_owned(),
             (Some(_), true, "restore") => "restores the event".to_owned(),
             (Some(_), true, kind) => format!("changes the event ({kind})"),

@@ -279,7 +279,7 @@ impl Tally {
         self.unchanged += batch.unchanged;
         self.ledger = batch.ledger;
         for refused in batch.refused {
-            let detail = format!("the event `{}` is recorded already with other content", refused.event_id);
+            let detail = format!("the event `{}` is already recorded with different content", refused.event_id);
             let line = lines.get(refused.index).copied().unwrap_or_default();
             let (code, field) = ("already_exists".to_owned(), Some("event_id".to_owned()));
             self.refuse(RefusalBody { line, code, field, detail });

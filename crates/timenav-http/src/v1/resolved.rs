@@ -23,7 +23,7 @@ pub(crate) struct ResolvedBody {
     /// Other places that the name may mean, the likeliest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     others: Vec<String>,
-    /// Known places that are spelled nearly so, where nothing was found.
+    /// Known places with a similar spelling, where nothing was found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     near_spellings: Vec<String>,
     /// The middle, for `near`.
@@ -44,7 +44,7 @@ pub(crate) struct ResolvedBody {
 }
 
 impl ResolvedBody {
-    /// Tells how the location of a page was understood; places that are spelled nearly so, where
+    /// Tells how the location of a page was understood; places with a similar spelling, where
     /// nothing is on it.
     pub(crate) fn of(page: &EventPage) -> Self {
         let near_spellings = page.near_spellings.clone();

@@ -23,11 +23,16 @@ use crate::wire::{self, Location, MomentText, Text, items_max};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change("/scan-events", "scan_events", "Finds events with what hangs on them", scan_events)
-            .takes::<ScanEventsRequest>()
-            .gives::<ScannedBody>()
             .anew()
-            .tag("events"),
+        Route::change(
+            "/scan-events",
+            "scan_events",
+            "Finds events with their effects, interventions and paradoxes",
+            scan_events,
+        )
+        .takes::<ScanEventsRequest>()
+        .gives::<ScannedBody>()
+        .tag("events"),
     ]
 }
 
@@ -141,7 +146,7 @@ pub(crate) struct BucketBody {
     count: usize,
 }
 
-/// Finds events with what hangs on them. Nothing is changed, so that only the form of an
+/// Finds events with their effects, interventions and paradoxes. Nothing is changed, so that only the form of an
 /// `Idempotency-Key` is checked.
 async fn scan_events(
     State(app): State<App>,

@@ -25,14 +25,19 @@ const TAG: &str = "timelines";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change("/timelines", "create_timeline", "Makes a timeline, administered by its maker", create_timeline)
-            .takes::<TimelineRequest>()
-            .form(Form::default().without("at"))
-            .form(Form::default().with("at").with("fork_of"))
-            .gives::<TimelineMadeBody>()
-            .created()
-            .bare()
-            .tag(TAG),
+        Route::change(
+            "/timelines",
+            "create_timeline",
+            "Creates a timeline, which the caller then administers",
+            create_timeline,
+        )
+        .takes::<TimelineRequest>()
+        .form(Form::default().without("at"))
+        .form(Form::default().with("at").with("fork_of"))
+        .gives::<TimelineMadeBody>()
+        .created()
+        .bare()
+        .tag(TAG),
         Route::lookup("/timelines", "timelines", "Lists the timelines that the caller may read", timelines)
             .takes::<TimelinesRequest>()
             .gives::<TimelinesBody>()
@@ -180,12 +185,12 @@ async fn create_timeline(
         (None, Some(_)) => return Err(Failure::missing("fork_of")),
         (None, None) => {
             let made = engine.create_timeline(&caller, timeline_id.clone(), idempotency).await?;
-            (format!("The timeline `{timeline_id}` is made; you administer it."), made)
+            (format!("The timeline `{timeline_id}` was created; you administer it."), made)
         }
         (Some(Text(of)), at) => {
             let at = at.map(|moment| moment.as_of);
             let made = engine.fork_timeline(&caller, timeline_id.clone(), &of, at.as_ref(), idempotency).await?;
-            (format!("The timeline `{timeline_id}` goes on from `{of}`; you administer it."), made)
+            (format!("The timeline `{timeline_id}` was forked from `{of}`; you administer it."), made)
         }
     };
     Ok(Changed::created(

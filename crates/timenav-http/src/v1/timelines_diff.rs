@@ -22,8 +22,8 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/timelines/diff",
             "timelines_diff",
-            "Lists the events that do not stand alike on two timelines, of which one was forked from the other, or both \
-             from the same",
+            "Lists the events that differ between two timelines of one family: one forked from the other, or both from \
+             the same",
             timelines_diff,
         )
         .takes::<DiffRequest>()

@@ -21,13 +21,13 @@ const TAG: &str = "users";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change("/users", "create_user", "Makes a user", create_user)
+        Route::change("/users", "create_user", "Creates a user", create_user)
             .takes::<UserRequest>()
             .gives::<UserChangedBody>()
             .created()
             .tag(TAG),
         Route::lookup("/users", "users", "Lists users", users).takes::<UsersRequest>().gives::<UsersBody>().tag(TAG),
-        Route::removal("/users/{user_id}", "delete_user", "Removes a user and stops their keys", delete_user)
+        Route::removal("/users/{user_id}", "delete_user", "Removes a user and revokes their API keys", delete_user)
             .gives::<UserChangedBody>()
             .tag(TAG),
     ]
@@ -106,11 +106,11 @@ async fn create_user(
 ) -> Result<Changed<UserChangedBody>, Failure> {
     let operator = request.operator.unwrap_or(false);
     let (user_id, ledger, replayed) = app.engine.create_user(&caller, request.user_id.0, operator, idempotency).await?;
-    let status = format!("The user `{user_id}` is made.");
+    let status = format!("The user `{user_id}` was created.");
     Ok(Changed::created(UserChangedBody { status, user_id: user_id.to_string(), ledger: ledger.into() }, replayed))
 }
 
-/// Removes a user and stops their keys.
+/// Removes a user and revokes their API keys.
 async fn delete_user(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
@@ -119,7 +119,7 @@ async fn delete_user(
 ) -> Result<Changed<UserChangedBody>, Failure> {
     let user_id = UserId::new(&user_id).map_err(|_| Refusal::NotFound { what: "user", id: user_id })?;
     let (user_id, ledger, replayed) = app.engine.delete_user(&caller, user_id).await?;
-    let status = format!("The user `{user_id}` is removed, and their keys work no more.");
+    let status = format!("The user `{user_id}` was removed; their API keys no longer work.");
     Ok(Changed::ok(UserChangedBody { status, user_id: user_id.to_string(), ledger: ledger.into() }, replayed))
 }
 

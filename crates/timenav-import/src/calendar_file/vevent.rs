@@ -204,7 +204,7 @@ fn id_of(name: &str) -> EventId {
 fn once<T>(field: &str, place: &mut Option<T>, value: T) -> Result<(), RecordError> {
     match place.replace(value) {
         None => Ok(()),
-        Some(_) => Err(RecordError::invalid(field, "this stands there twice")),
+        Some(_) => Err(RecordError::invalid(field, "this is given twice")),
     }
 }
 

@@ -35,7 +35,7 @@ pub fn cloud_event_of_parts<'a>(
             return Err(RecordError::invalid(name, "in this mode the `Content-Type` says what the data is"));
         }
         if event.insert(name.to_owned(), Value::String(text)).is_some() {
-            return Err(RecordError::invalid(name, "the header stands there twice"));
+            return Err(RecordError::invalid(name, "the header is given twice"));
         }
     }
     if let Some(content_type) = content_type {

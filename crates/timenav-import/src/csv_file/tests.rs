@@ -250,9 +250,9 @@ fn details_name_the_column() {
     check_detail(
         "time=when|unix",
         "when\nx\n",
-        "column `when`: `x` is no number of seconds since 1970 in the years -9999 to 9999",
+        "column `when`: `x` is not a number of seconds since 1970 in the years -9999 to 9999",
     );
-    check_detail("", "time,lat,lon\n$T,1N,2\n", "column `lat`: `1N` is no number");
+    check_detail("", "time,lat,lon\n$T,1N,2\n", "column `lat`: `1N` is not a number");
     check_detail(
         "",
         "time,id\n$T,a b\n",

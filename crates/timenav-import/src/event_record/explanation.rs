@@ -89,6 +89,6 @@ fn stranger<const COUNT: usize>(path: &str, value: &Value, fields: [&'static str
     let name = value.as_object()?.keys().find(|name| !fields.contains(&name.as_str()))?;
     let shown = clipped(name.clone());
     let hint = suggestion::hint("the fields", name, fields);
-    let detail = format!("`{shown}` is no field; {hint}");
+    let detail = format!("`{shown}` is not a field; {hint}");
     Some(RecordError::of(RecordError::UNKNOWN, format!("{path}{shown}"), detail))
 }

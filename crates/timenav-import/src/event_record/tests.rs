@@ -131,10 +131,10 @@ fn what_is_no_object_is_no_event() {
 #[test]
 fn details_say_what_would_be_right() {
     check_detail("{}", "an event has a `time`, such as `\"time\": \"2024-07-20T20:17:40Z\"`");
-    check_detail(&with("\"tiem\": 1"), "`tiem` is no field; did you mean `time`?");
+    check_detail(&with("\"tiem\": 1"), "`tiem` is not a field; did you mean `time`?");
     check_detail(
         &with("\"zzz\": 1"),
-        "`zzz` is no field; the fields are `event_id`, `time`, `end_time`, `precision`, \
+        "`zzz` is not a field; the fields are `event_id`, `time`, `end_time`, `precision`, \
          `description`, `name`, `location`, `geo`, `causes`, `actors`, `kind`, `asserts`, `attributes`, `source`, `sequence`",
     );
     check_detail(&with("\"geo\": {\"lat\": 95, \"lon\": 0}"), "a latitude is from -90 to 90 degrees, not 95");

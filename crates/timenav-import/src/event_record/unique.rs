@@ -86,7 +86,7 @@ impl<'de> Visitor<'de> for AnyJson {
         let mut object = Map::new();
         while let Some(name) = fields.next_key::<String>()? {
             if object.contains_key(&name) {
-                return Err(A::Error::custom(format_args!("`{name}` stands twice in one object; give it once")));
+                return Err(A::Error::custom(format_args!("`{name}` is given twice in one object; give it once")));
             }
             let Unique(value) = fields.next_value()?;
             object.insert(name, value);

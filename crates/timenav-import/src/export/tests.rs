@@ -222,7 +222,7 @@ fn formats_are_named() {
         assert_eq!(ExportFormat::from_extension(format.extension()), Some(format));
     }
     let error = "icalender".parse::<ExportFormat>().unwrap_err().to_string();
-    assert_eq!(error, "`icalender` is no format that can be exported; did you mean `icalendar`?");
+    assert_eq!(error, "`icalender` is not a format that can be exported; did you mean `icalendar`?");
 }
 
 /// Texts with everything in them that formats treat specially.

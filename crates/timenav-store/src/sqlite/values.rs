@@ -50,7 +50,7 @@ pub(super) fn scopes(words: &str) -> Result<Vec<Scope>, StoreError> {
 }
 
 pub(super) fn id<T, E>(made: Result<T, E>) -> Result<T, StoreError> {
-    made.map_err(|_| damaged("an id that is none"))
+    made.map_err(|_| damaged("not a valid id"))
 }
 
 pub(super) fn bytes<const N: usize>(blob: &[u8]) -> Result<[u8; N], StoreError> {

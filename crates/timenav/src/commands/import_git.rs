@@ -76,11 +76,11 @@ impl Log {
         command.arg("--").stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|error| match error.kind() {
             ErrorKind::NotFound => {
-                anyhow::anyhow!("the program git is not there; install it, or import a table of commits as CSV")
+                anyhow::anyhow!("git was not found; install it, or import a table of commits as CSV")
             }
             _ => anyhow::Error::new(error).context("git cannot be started"),
         })?;
-        let output = child.stdout.take().context("git cannot be listened to")?;
+        let output = child.stdout.take().context("the output of git cannot be read")?;
         let mut log = Self { child, first: io::Cursor::new(Vec::new()), output };
         // Whether there is a history at all is known before anything is sent.
         let mut first = vec![0; FIRST_BYTES];

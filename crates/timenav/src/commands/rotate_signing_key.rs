@@ -77,7 +77,8 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
         // Where it cannot be made, that is better known before a ledger has gone over than after.
         std::fs::create_dir_all(save).with_context(|| format!("{} cannot be made", save.display()))?;
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads can be made")?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
     let rotation = runtime.block_on(rotate(&folder, &settings, &current, &next, is_begun, save.as_deref()))?;
     next.take_place(&folder).context(UNFINISHED)?;
     let rotated = Rotated {
@@ -144,7 +145,7 @@ fn show(rotated: &Rotated, as_json: bool) -> Result<(), Failure> {
     let Rotated { retired, new, ledgers } = rotated;
     let status = match retired {
         Some(_) => "The signing key was rotated.",
-        None => "The rotation of the signing key was at its end already; the new key signs.",
+        None => "The signing key was already rotated; the new key signs.",
     };
     if as_json {
         let ledger = |(timeline, size): (&TimelineId, &u64)| json!({ "timeline_id": timeline.as_str(), "size": size });

@@ -51,7 +51,7 @@ pub(crate) fn run(command: ServeCommand) -> Result<(), Failure> {
         .max_blocking_threads(BLOCKING_THREADS_MAX)
         .enable_all()
         .build()
-        .context("no threads can be made")?;
+        .context("threads cannot be started")?;
     let served = runtime.block_on(serve(&settings));
     runtime.shutdown_timeout(THREADS_DEADLINE);
     served
@@ -102,7 +102,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     closing.cancel();
     if timeout(settings.shutdown_deadline, server.ended()).await.is_err() {
         let connections = server.cut();
-        tracing::warn!(connections, "{connections} connections were still busy at the deadline and are cut");
+        tracing::warn!(connections, "{connections} connections were still busy at the deadline and were cut");
     }
     if timeout(LEDGER_DEADLINE, wired.engine.close()).await.is_err() {
         tracing::error!("the last entries could not be written by the deadline; none of them was acknowledged");

@@ -85,7 +85,7 @@ fn text_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
             let told = |path| member(&data["paradox"], path);
             format!("{name}  {} {}  {}", told("code"), told("grade"), told("explanation"))
         }
-        "reset" => "reset: something was left out; read anew what you know".to_owned(),
+        "reset" => "reset: messages were skipped; read again what you need".to_owned(),
         other => output::printable(other),
     };
     format!("{}  {}\n", output::printable(id), words.trim_end())
@@ -123,7 +123,7 @@ mod tests {
             r#"{"paradox":{"code":"P01","grade":"definite","explanation":"`a` lies before `b`."}}"#,
             "17.0  paradox-healed  P01 definite  `a` lies before `b`.\n",
         );
-        check("reset", "{}", "17.0  reset: something was left out; read anew what you know\n");
+        check("reset", "{}", "17.0  reset: messages were skipped; read again what you need\n");
         check("other\n", "", "17.0  other\n");
     }
 

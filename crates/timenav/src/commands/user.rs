@@ -41,7 +41,7 @@ enum Action {
         #[arg(long)]
         stdin: bool,
     },
-    /// Removes a user and stops their keys. What they did stays in the ledgers.
+    /// Removes a user and revokes their API keys. What they did stays in the ledgers.
     Remove {
         /// The name.
         user_id: String,

@@ -140,12 +140,12 @@ fn service_name(name: &str) -> &str {
 
 fn read_key(path: &Path) -> anyhow::Result<VerifierKey> {
     let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    VerifierKey::parse(text.trim()).with_context(|| format!("{} is no public key", path.display()))
+    VerifierKey::parse(text.trim()).with_context(|| format!("{} is not a public key", path.display()))
 }
 
 fn read_checkpoint(path: &Path) -> anyhow::Result<Kept> {
     let note = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    let named = || format!("{} is no signed checkpoint", path.display());
+    let named = || format!("{} is not a signed checkpoint", path.display());
     let parsed = Note::parse(note.as_bytes()).with_context(named)?;
     let checkpoint = Checkpoint::parse(parsed.text()).with_context(named)?;
     let (_, timeline) = checkpoint.origin.rsplit_once('/').with_context(named)?;

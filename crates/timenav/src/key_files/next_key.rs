@@ -89,8 +89,8 @@ impl NextKeyFile {
         let lines = Zeroizing::new(std::fs::read_to_string(&path).with_context(named)?);
         parse(&lines, current).with_context(|| {
             format!(
-                "the next signing key {} cannot be gone on with: remove it, and begin the rotation anew; passwords that \
-                 were sealed with it already are to be set again",
+                "the rotation cannot continue with the next signing key {}: remove it and start the rotation again; \
+                 passwords that were already sealed with it must be set again",
                 path.display()
             )
         })
@@ -106,7 +106,7 @@ impl NextKeyFile {
 }
 
 fn parse(lines: &str, current: &ServiceKey) -> anyhow::Result<NextKeyFile> {
-    let (text, told) = lines.split_once('\n').context("it has not two lines")?;
+    let (text, told) = lines.split_once('\n').context("it does not have two lines")?;
     let key = SignerKey::parse(text)?;
     let seed = Zeroizing::new(*key.seed());
     let signer = FileSigner::new(&seed).context("is not accepted")?;
@@ -197,7 +197,7 @@ mod tests {
         ] {
             std::fs::write(folder.next_signing_key(), &wrong).unwrap();
             let refused = read(&folder, &current).err().expect("it is refused");
-            assert!(refused.contains("remove it, and begin the rotation anew"), "{refused}");
+            assert!(refused.contains("remove it and start the rotation again"), "{refused}");
             assert!(!refused.contains("PRIVATE+KEY+timenav"), "{refused}");
         }
         std::fs::write(folder.next_signing_key(), right).unwrap();

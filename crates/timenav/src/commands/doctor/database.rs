@@ -54,8 +54,7 @@ fn schema(examined: &Examination) -> Check {
     if examined.differences.is_empty() {
         return Check::ok("schema", "the database defines what the service makes, and nothing else");
     }
-    let seen =
-        format!("the database is laid out otherwise than the service does it: {}", some_of(&examined.differences));
+    let seen = format!("the database is not laid out as the service does it: {}", some_of(&examined.differences));
     Check::fail("schema", seen, "Somebody has changed it: keep a copy, and run timenav verify with a key that you kept")
 }
 
@@ -78,7 +77,7 @@ fn scan(examined: &Examination, now: Instant<Wall>) -> Check {
             Check::ok("scan", format!("the service was last scanned {days} days ago"))
         }
         Some(days) => Check::warn("scan", format!("the service was last scanned {days} days ago"), advice),
-        None => Check::warn("scan", "no recent entry tells of a scan, and of verify no entry can tell", advice),
+        None => Check::warn("scan", "no recent entry records a scan, and timenav verify leaves no entry", advice),
     }
 }
 

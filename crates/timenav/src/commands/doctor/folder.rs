@@ -82,7 +82,7 @@ pub(super) fn of_data(files: &Files, asker: u32) -> Vec<Check> {
         Check::ok("key-files", "nobody but the owner can read a key")
     } else {
         let seen = format!("others can read {}", some_of(&seen_by_all));
-        let advice = "Run chmod 600 on it, and take the key for known: revoke admin.key, rotate signing.key";
+        let advice = "Run chmod 600 on it, and treat the key as known: revoke admin.key, rotate signing.key";
         Check::fail("key-files", seen, advice)
     };
     let admin_key = if files.contains_key(ADMIN_KEY_FILE) {

@@ -128,7 +128,9 @@ pub(super) fn encrypted(url: &Url) -> Check {
 
 pub(super) fn certificate(end: Option<i64>, now: Instant<Wall>) -> Check {
     const NAME: &str = "certificate";
-    let Some(end) = end else { return Check::warn(NAME, "the certificate cannot be read", "Look at its end yourself") };
+    let Some(end) = end else {
+        return Check::warn(NAME, "the certificate cannot be read", "Check yourself when it expires");
+    };
     let days = (end - now.micros() / 1_000_000).div_euclid(DAY_SECONDS);
     let advice = "Renew it; a changed file counts from the next start on";
     match days {
@@ -140,7 +142,7 @@ pub(super) fn certificate(end: Option<i64>, now: Instant<Wall>) -> Check {
 
 pub(super) fn hsts(headers: &HeaderMap) -> Check {
     if headers.contains_key(STRICT_TRANSPORT_SECURITY) {
-        return Check::ok("hsts", "browsers are told to come by HTTPS alone");
+        return Check::ok("hsts", "browsers are told to use HTTPS only");
     }
     let advice = "Give the service its certificate or --public-url, and have the proxy pass the field on";
     Check::warn("hsts", "there is no Strict-Transport-Security", advice)

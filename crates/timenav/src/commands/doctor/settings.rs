@@ -72,10 +72,10 @@ pub(super) fn read_log(settings: &Settings) -> Check {
 pub(super) fn accept_rollback(settings: &Settings) -> Check {
     const NAME: &str = "accept-rollback";
     if !settings.accept_rollback {
-        return Check::ok(NAME, "a database that was taken back is refused");
+        return Check::ok(NAME, "a database that was rolled back is refused");
     }
     let advice = "Take TIMENAV_ACCEPT_ROLLBACK or the flag away: it is for one start after a restore";
-    Check::fail(NAME, "a database that was taken back or rewritten is started on", advice)
+    Check::fail(NAME, "the service starts on a database that was rolled back or rewritten", advice)
 }
 
 /// Checks whether there are as many descriptors as connections need; `None` is no limit.
@@ -83,7 +83,7 @@ pub(super) fn of_descriptors(asked: Option<u32>, descriptors: Option<u64>) -> Ch
     const NAME: &str = "descriptors";
     let by_default = server::connections(None, None).unwrap_or_default();
     match server::connections(asked, descriptors) {
-        Err(error) => Check::fail(NAME, format!("{error:#}"), "The service could not start so"),
+        Err(error) => Check::fail(NAME, format!("{error:#}"), "The service could not start with these settings"),
         Ok(connections) if asked.is_none() && connections < by_default => {
             let seen = format!("there are file descriptors for {connections} connections at the same time");
             Check::warn(NAME, seen, "Raise the limit if that is too few: ulimit -n, or LimitNOFILE= of systemd")

@@ -41,7 +41,8 @@ pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Resu
         read_outside(&file)?.into_iter().map(|kept| (kept.timeline, kept.note.to_string())).collect();
     let database = folder.join(DATABASE_FILE);
     let archive = SqliteArchive::open(&database).with_context(|| format!("the database {}", database.display()))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads can be made")?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
     let timelines = match command.timeline.as_ref().or(trusted.kept.as_ref().map(|kept| &kept.timeline)) {
         Some(timeline) => vec![timeline.clone()],
         None => runtime.block_on(all_timelines(&archive, &outside))?,

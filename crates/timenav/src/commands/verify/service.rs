@@ -105,7 +105,7 @@ fn continues(
     let path = ["timeline", timeline.as_str(), "proof"];
     let proof = client.get(&path, &[("from", kept.size.to_string())])?.value;
     let hashes: Option<Vec<Hash>> = proof["hashes"].as_array().and_then(|hashes| hashes.iter().map(hash).collect());
-    let hashes = hashes.ok_or_else(|| anyhow!("the service answered with something else than a proof"))?;
+    let hashes = hashes.ok_or_else(|| anyhow!("the service did not answer with a proof"))?;
     // The ledger has grown by the asking; what counts is signed.
     let note = proof["checkpoint"].as_str().unwrap_or_default();
     let opened = open_signed(note, keys, verify_signature);

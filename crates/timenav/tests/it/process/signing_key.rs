@@ -406,7 +406,7 @@ fn what_was_cut_off_at_its_end_is_told_and_finished() {
         } else {
             let public_key = service.public_key;
             let said = service.rotate_signing_key();
-            assert!(said.contains("was at its end already"), "{said}");
+            assert!(said.contains("was already rotated"), "{said}");
             assert_eq!(service.public_key, public_key);
         }
         assert!(!next.exists());
@@ -458,11 +458,12 @@ fn what_cannot_be_rotated_is_refused_in_a_line_that_says_what_to_do() {
     for planted in [planted.clone(), format!("{planted}{code}\n"), "no key\n".to_owned()] {
         put_secret(&next, planted.as_bytes());
         let said = refused(&data, &[]);
-        assert!(said.contains("signing.key.next cannot be gone on with: remove it"), "{said}");
+        assert!(said.contains("signing.key.next: remove it and start the rotation again"), "{said}");
         service.start_again();
         let log = service.log_text();
         assert!(
-            log.contains("signing.key.next cannot be gone on with: remove it") && !log.contains("PRIVATE+KEY+timenav"),
+            log.contains("signing.key.next: remove it and start the rotation again")
+                && !log.contains("PRIVATE+KEY+timenav"),
             "{log}"
         );
         service.log_in("ada", PASSWORD);
