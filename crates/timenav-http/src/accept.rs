@@ -133,12 +133,12 @@ mod tests {
 
     use super::*;
 
-    fn headers(name: header::HeaderName, texts: &[&str]) -> HeaderMap {
+    fn headers(name: &header::HeaderName, texts: &[&str]) -> HeaderMap {
         texts.iter().map(|text| (name.clone(), HeaderValue::from_str(text).unwrap())).collect()
     }
 
     fn accept(texts: &[&str]) -> Accept {
-        Accept::of(&headers(header::ACCEPT, texts))
+        Accept::of(&headers(&header::ACCEPT, texts))
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn a_coding_is_taken_where_it_is_named() {
         let check = |text: &str, expected| {
-            assert_eq!(takes_coding(&headers(header::ACCEPT_ENCODING, &[text]), "br"), expected, "{text}");
+            assert_eq!(takes_coding(&headers(&header::ACCEPT_ENCODING, &[text]), "br"), expected, "{text}");
         };
         check("gzip, deflate, br, zstd", true);
         check("BR;q=0.5", true);
