@@ -3,12 +3,14 @@
 mod grid;
 mod area;
 mod query;
+mod cells;
 
 #[cfg(test)]
 mod tests;
 
 pub use area::{Area, Shape};
-pub use grid::{CELLS, Cell, cells_of};
+pub use cells::cells_of;
+pub use grid::{CELLS, Cell};
 pub use query::{LocationError, LocationQuery, parse_location};
 
 use geographiclib_rs::{Geodesic, InverseGeodesic};

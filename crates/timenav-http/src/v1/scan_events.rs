@@ -23,7 +23,6 @@ use crate::wire::{self, Location, MomentText, Text, items_max};
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-            .anew()
         Route::change(
             "/scan-events",
             "scan_events",
@@ -32,6 +31,7 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes::<ScanEventsRequest>()
         .gives::<ScannedBody>()
+        .anew()
         .tag("events"),
     ]
 }

@@ -61,7 +61,7 @@ fn cases(service: &Service, id: &str) -> Vec<Case> {
         }
         "rewind" => {
             let body = here(json!({ "duration": "1h" }));
-            vec![Case::once("/v1/rewind", &body, 422, vec![travel("-9999-01-01T00:30:00Z")])]
+            vec![Case::once("/v1/rewind", &body, 422, vec![travel("-009999-01-01T00:30:00Z")])]
         }
         "set_anchor" => vec![Case::repeatable("/v1/set-anchor", &here(json!({ "description": "once" })))],
         "return_to_anchor" => {
@@ -98,7 +98,7 @@ fn cases(service: &Service, id: &str) -> Vec<Case> {
             for (event_id, more) in [
                 ("cancelled", json!({})),
                 ("refused", json!({ "on_paradox": "refuse" })),
-                ("warned", json!({ "on_paradox": "allow" })),
+                ("told", json!({ "on_paradox": "tell" })),
             ] {
                 service.post("/v1/events", &event_here(event_id));
                 let mut body =
@@ -261,5 +261,51 @@ fn operations_that_do_not_keep_their_answers_say_so() {
     let mut expected: BTreeSet<String> = ANEW.map(str::to_owned).into();
     expected.insert("import_events".to_owned());
     assert_eq!(without, expected);
+    service.audit();
+}
+
+/// What looks at the state before there is anything to decide asks whoever repeats it what they may, too.
+#[test]
+fn who_may_not_any_more_is_refused_and_logged() {
+    let service = Service::start();
+    service.post("/timelines", &json!({ "timeline_id": HERE }));
+    service.post("/v1/events", &event_here("cancelled"));
+    let anchor = service.post("/v1/set-anchor", &here(json!({ "fixed": false })))["anchor_id"].clone();
+    let ada = service.user("ada");
+    let lists = |write: &[&str]| {
+        let body = here(json!({ "permissions": { "read": [], "write": write, "admin": ["admin"] } }));
+        service.post("/v1/set-access-control", &body);
+    };
+    let requests = [
+        (
+            "/v1/manipulate-event",
+            here(json!({
+            "event_id": "cancelled", "action": "cancel", "time": NOON, "on_paradox": "refuse" })),
+        ),
+        ("/v1/return-to-anchor", here(json!({ "anchor_id": anchor, "scope": "all" }))),
+        ("/timelines", json!({ "timeline_id": "forked", "fork_of": HERE })),
+    ];
+    let send = |(path, body): &(&str, Value)| service.send(Request::post(path).key(&ada).json(body).idempotent("once"));
+    let refusals = || {
+        let parameters = [
+            ("timeline_id", HERE),
+            ("time_range", "../.."),
+            ("action", "unauthorized_access_attempt"),
+            ("limit", "100"),
+        ];
+        service.get("/v1/access-logs", &parameters)["logs"].as_array().unwrap().len()
+    };
+    lists(&["ada"]);
+    for request in &requests {
+        let first = send(request);
+        assert!(first.status < 300, "{} {first}", request.0);
+    }
+    lists(&[]);
+    for (count, request) in (1..).zip(&requests) {
+        let again = send(request);
+        assert_eq!(again.header(REPLAYED), None, "{} {again}", request.0);
+        again.refused(404, "not_found");
+        assert_eq!(refusals(), count, "{}", request.0);
+    }
     service.audit();
 }
