@@ -230,7 +230,7 @@ impl Engine {
         let delta = self.delta_at(caller, &layers, done.ledger.position).await?;
         let look = downstream_of(done.event_id.clone());
         let downstream = if done.replayed {
-            let then = state.layers(done.ledger.position + 1).into();
+            let then = state.layers(done.ledger.position + 1);
             self.look_at(caller, timeline, &then, look).await?
         } else {
             self.with_view(caller, &layers, look).await?
