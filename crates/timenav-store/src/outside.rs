@@ -63,10 +63,20 @@ struct ReadRecord<'a> {
 
 impl OpenFile {
     fn read(&self) -> io::Result<Vec<KeptOutside>> {
-        let mut bytes = vec![0; usize::try_from(self.end).map_err(io::Error::other)?];
-        self.file.read_exact_at(&mut bytes, 0)?;
-        last_records(&bytes)
+        read_records(&self.file, self.end)
     }
+}
+
+/// The records there were at one moment. What is written later comes after them, or goes to another file.
+struct Records {
+    file: File,
+    end: u64,
+}
+
+fn read_records(file: &File, end: u64) -> io::Result<Vec<KeptOutside>> {
+    let mut bytes = vec![0; usize::try_from(end).map_err(io::Error::other)?];
+    file.read_exact_at(&mut bytes, 0)?;
+    last_records(&bytes)
 }
 
 impl CheckpointFile {
@@ -94,6 +104,11 @@ impl CheckpointFile {
         let mut bytes = std::fs::read(path)?;
         bytes.truncate(records_end(&bytes));
         last_records(&bytes)
+    }
+
+    fn records(&self) -> io::Result<Records> {
+        let open = self.open.lock();
+        Ok(Records { file: open.file.try_clone()?, end: open.end })
     }
 
     /// Writes the file anew with these records, beside the old one and then in its place.
@@ -149,8 +164,9 @@ impl Outside for CheckpointFile {
 
     fn last(&self) -> Result<Vec<KeptOutside>, OutsideError> {
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}, {error}", self.path.display()));
-        let open = self.open.lock();
-        Ok(open.read().map_err(named)?)
+        // Many megabytes may have to be read, for which no commit should wait.
+        let Records { file, end } = self.records().map_err(named)?;
+        Ok(read_records(&file, end).map_err(named)?)
     }
 }
 
@@ -221,6 +237,18 @@ mod tests {
         let expected = vec![kept("main", "three\n"), kept("other", "two\n")];
         assert_eq!(file.last().unwrap(), expected);
         assert_eq!(CheckpointFile::open(&path).unwrap().last().unwrap(), expected);
+    }
+
+    #[test]
+    fn what_is_being_read_keeps_nobody_from_writing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = CheckpointFile::open(&folder.path().join("checkpoints.log")).unwrap();
+        keep(&file, "main", "one\n");
+        let Records { file: before, end } = file.records().unwrap();
+        keep(&file, "main", "two\n");
+        file.replace(&[kept("main", "three\n")]).unwrap();
+        assert_eq!(read_records(&before, end).unwrap(), [kept("main", "one\n")]);
+        assert_eq!(file.last().unwrap(), [kept("main", "three\n")]);
     }
 
     #[test]
