@@ -150,7 +150,7 @@ describe('users', () => {
     expect(await remove.isDisabled()).toBe(true);
     await page.getByLabel('Type new-user to go on').fill('new-user');
     await remove.click();
-    await toast(page, /new-user is removed/);
+    await toast(page, /new-user was removed/);
     await expect.poll(() => page.getByRole('rowheader', { name: 'new-user' }).count()).toBe(0);
     await theirs.reload();
     await theirs.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
