@@ -115,7 +115,10 @@ fn of_events(service: &Service, id: &str) -> Option<Vec<Case>> {
                 let mut body =
                     here(json!({ "event_id": event_id, "action": "cancel", "time": "1999-01-01T00:00:00Z" }));
                 body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-                cases.push(Case::once("/v1/manipulate-event", &body, 409, Vec::new()));
+                // What comes to hang on the event later is no part of what the first answer told.
+                let mut later = event_here(&format!("after-{event_id}"));
+                later["causes"] = json!([event_id]);
+                cases.push(Case::once("/v1/manipulate-event", &body, 409, vec![("/v1/events", later)]));
             }
             cases
         }
