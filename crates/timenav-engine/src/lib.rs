@@ -116,7 +116,7 @@ pub use identity::{ApiKeyRequest, NewApiKey};
 pub use ledger_stream::{LedgerStream, News, Seen, Told, WatchLedger, WatchedParadoxes};
 pub use live::{ClockChanges, ClockStream, Growth, KEPT_CHANGES_MAX};
 pub use location::name_key;
-pub use long_work::{LONG_WORK_RUNNING_MAX, VIEWS_RUNNING_MAX};
+pub use long_work::{LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, VIEWS_RUNNING_MAX};
 pub use opening::OpenError;
 pub use options::{Options, ReadLog};
 pub use outside::{KeptOutside, Outside, OutsideError};

@@ -3,7 +3,8 @@
 //!
 //! Whatever takes more than a millisecond of a processor and may be asked for by anybody is done here: a page of an
 //! export, a query that reads thousands of rows, a look at a view. Waiting for the ledger is no work: an entry is
-//! written before a turn is asked for, so that nobody holds one while waiting.
+//! written before a turn is asked for, so that nobody holds one while waiting. Searches by name are the exception: their
+//! turns are for few entries at a time, and are no threads.
 
 use std::pin::Pin;
 
@@ -13,12 +14,16 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::caller::Caller;
 use crate::refusal::Refusal;
-use crate::turns::Turns;
+use crate::turns::{Turn, Turns};
 
 /// Pieces of long work that are done at the same moment, other than whole views: a piece takes some milliseconds.
 pub const LONG_WORK_RUNNING_MAX: usize = 2;
 /// Views of timelines that are made or looked at in the same moment: seconds, where a timeline is large.
 pub const VIEWS_RUNNING_MAX: usize = 2;
+
+/// Searches for an event by its name that are on their way at the same moment, from their entry to their answer. They are
+/// short and many, and whoever asks for them as fast as they are answered would keep the writer busy with their entries.
+pub const NAME_SEARCHES_RUNNING_MAX: usize = 4;
 
 /// Rows between two moments in which long work lets others have the processor: a tenth of a millisecond's worth.
 const ROWS_BETWEEN_YIELDS: usize = 32;
@@ -42,13 +47,19 @@ pub(crate) struct LongWork {
     threads: Handle,
     pieces: Turns<UserId>,
     views: Turns<UserId>,
+    name_searches: Turns<UserId>,
 }
 
 // Work is boxed before anything waits for it: whoever waits would be as large as it otherwise.
 impl LongWork {
     /// Returns work on some threads, of which nobody has asked anything yet.
     pub(crate) fn new(threads: Handle) -> Self {
-        Self { threads, pieces: Turns::new(LONG_WORK_RUNNING_MAX), views: Turns::new(VIEWS_RUNNING_MAX) }
+        Self {
+            threads,
+            pieces: Turns::new(LONG_WORK_RUNNING_MAX),
+            views: Turns::new(VIEWS_RUNNING_MAX),
+            name_searches: Turns::new(NAME_SEARCHES_RUNNING_MAX),
+        }
     }
 
     /// Does a piece of work that takes some milliseconds, when it is the caller's turn. Dropping the future gives it
@@ -74,6 +85,11 @@ impl LongWork {
         work: impl Future<Output = Result<T, Refusal>> + Send + 'static,
     ) -> impl Future<Output = Result<T, Refusal>> + Send {
         self.run(Some((&self.views, caller.user_id.clone())), Box::pin(work))
+    }
+
+    /// Waits until it is the caller's turn to search for a name. To be held until the search is answered.
+    pub(crate) async fn turn_to_search(&self, caller: &Caller) -> Turn<UserId> {
+        self.name_searches.take(caller.user_id.clone()).await
     }
 
     /// Does work that has limits of its own on the threads for long work.

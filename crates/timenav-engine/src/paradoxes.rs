@@ -294,6 +294,7 @@ impl Engine {
     ) -> Result<TimelineCheck, Refusal> {
         let timeline = caller.timeline(timeline);
         let state = self.admit(caller, &timeline, Demand::Look, "check_timeline").await?;
+        let _turn = self.long_work().turn_to_search(caller).await;
         let layers = self.layers_at(&state, as_of.map(|(_, as_of)| as_of)).await?;
         let read = Reading::CheckTimeline {
             as_of: as_of.map(|(text, _)| (*text).clone()),

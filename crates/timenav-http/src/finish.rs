@@ -1,6 +1,7 @@
 //! The outermost layer: what every request and every answer has, whatever happens inside.
 
 use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
@@ -20,6 +21,8 @@ use crate::state::App;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest request id that is taken over from a client, in characters.
 const REQUEST_ID_CHARS_MAX: usize = 128;
+/// How long an answer with 429 is kept back: whoever comes back at once is not answered thousands of times a second.
+pub(crate) const TOO_MANY_REQUESTS_HELD_MILLIS: u64 = 200;
 const PROBLEM_JSON: &str = "application/problem+json";
 
 /// The id of a request, its own or made here.
@@ -78,6 +81,9 @@ pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: N
     let (took_micros, request_id) = (took.micros(), &id.0);
     tracing::debug!(method, route, status, took_micros, request_id, trace_id = trace, "request answered");
     headers(response.headers_mut(), &id, app.options.encrypted);
+    if response.status() == StatusCode::TOO_MANY_REQUESTS {
+        tokio::time::sleep(Duration::from_millis(TOO_MANY_REQUESTS_HELD_MILLIS)).await;
+    }
     response
 }
 

@@ -9,7 +9,8 @@ use timenav_core::scan::{FINDINGS_PER_KIND_MAX, SAMPLE_ENTRIES_MAX};
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
 use timenav_engine::{
     COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX, KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX,
-    QUEUE_SUBMISSIONS_MAX, READ_PARAMETERS_BYTES_MAX, SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX, VIEWS_RUNNING_MAX,
+    NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX, READ_PARAMETERS_BYTES_MAX, SCANS_RUNNING_MAX,
+    SCANS_RUNNING_PER_USER_MAX, VIEWS_RUNNING_MAX,
 };
 use timenav_import::limits as import;
 use utoipa::ToSchema;
@@ -25,6 +26,7 @@ use crate::body::{
     BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX, BUFFERED_STRANGER_BYTES_MAX,
     BUFFERED_STRANGER_BYTES_PER_NETWORK_MAX, CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX, STRANGER_BODY_BYTES_MAX,
 };
+use crate::finish::TOO_MANY_REQUESTS_HELD_MILLIS;
 use crate::idempotency::KEY_CHARS_MAX;
 use crate::params::{JSON_DEPTH_MAX, Params};
 use crate::rate::{
@@ -100,6 +102,7 @@ async fn limits(
     }
     limits.insert("rate_micros_min".to_owned(), core::RATE_MICROS_MIN.into());
     limits.insert("rate_micros_max".to_owned(), core::RATE_MICROS_MAX.into());
+    limits.insert("too_many_requests_held_millis".to_owned(), TOO_MANY_REQUESTS_HELD_MILLIS.into());
     limits.insert("decrypt_wait_seconds_min".to_owned(), core::DECRYPT_WAIT_SECONDS_MIN.into());
     limits.insert("decrypt_wait_seconds_max".to_owned(), core::DECRYPT_WAIT_SECONDS_MAX.into());
     limits.insert("decrypt_failures_kept_seconds_max".to_owned(), core::DECRYPT_FAILURES_KEPT_SECONDS_MAX.into());
@@ -187,6 +190,7 @@ fn sizes_of_what_callers_take() -> Vec<(&'static str, usize)> {
         ("scans_running_per_user_max", SCANS_RUNNING_PER_USER_MAX),
         ("long_work_running_max", LONG_WORK_RUNNING_MAX),
         ("views_running_max", VIEWS_RUNNING_MAX),
+        ("name_searches_running_max", NAME_SEARCHES_RUNNING_MAX),
         ("decrypt_failures_free_max", core::DECRYPT_FAILURES_FREE_MAX as usize),
         ("decrypt_records_watched_max", core::DECRYPT_RECORDS_WATCHED_MAX),
         ("key_derivations_max", core::KEY_DERIVATIONS_MAX),

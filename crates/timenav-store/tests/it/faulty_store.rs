@@ -186,7 +186,11 @@ impl Store for FaultyStore {
         key: String,
         searched_max: usize,
     ) -> Result<Vec<(EventId, Option<String>)>, StoreError> {
-        self.reading()?.names_near(layers, key, searched_max).await
+        let store = self.reading()?;
+        if let Some(layer) = layers.last() {
+            self.pass_scan_gate(layer.timeline).await;
+        }
+        store.names_near(layers, key, searched_max).await
     }
 
     async fn event_versions(

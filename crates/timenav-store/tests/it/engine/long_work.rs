@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use timenav_core::time::TimeRange;
 use timenav_engine::{
-    AccessLogs, Caller, Engine, LONG_WORK_RUNNING_MAX, LogOrder, LogPage, MonitorParadox, ParadoxPage, Refusal,
-    VIEWS_RUNNING_MAX,
+    AccessLogs, Caller, Engine, LONG_WORK_RUNNING_MAX, LogOrder, LogPage, MonitorParadox, NAME_SEARCHES_RUNNING_MAX,
+    ParadoxPage, Refusal, TimelineCheck, VIEWS_RUNNING_MAX,
 };
 use tokio::task::JoinHandle;
 
@@ -40,6 +40,11 @@ fn paradoxes(engine: &Engine, caller: &Caller, timeline: &str) -> JoinHandle<Res
         };
         engine.monitor_paradox(&caller, request).await
     })
+}
+
+fn search(engine: &Engine, caller: &Caller) -> JoinHandle<Result<TimelineCheck, Refusal>> {
+    let (engine, caller) = (engine.clone(), caller.clone());
+    tokio::spawn(async move { engine.check_timeline(&caller, on("main"), "a name that nothing has", None).await })
 }
 
 /// Waits until so many entries were written and so many are at the gate, and makes sure that no more come.
@@ -81,6 +86,27 @@ async fn long_work_is_done_a_few_pieces_at_a_time_and_in_turn() {
     store.scan_gate.add_permits(OPEN_PERMITS);
     for page in pages {
         assert_eq!(page.await.unwrap().unwrap().logs.len(), 1);
+    }
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_few_names_are_searched_for_at_a_time() {
+    const { assert!(NAME_SEARCHES_RUNNING_MAX > LONG_WORK_RUNNING_MAX) };
+    let house = House::new();
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    store.scan_gate.forget_permits(OPEN_PERMITS);
+
+    let before = home.engine.stats().entries;
+    let searches: Vec<_> = (0..3 * NAME_SEARCHES_RUNNING_MAX).map(|_| search(&home.engine, &home.admin)).collect();
+    let at_a_time = NAME_SEARCHES_RUNNING_MAX as u64;
+    wait_for(&store, &home, before + at_a_time, LONG_WORK_RUNNING_MAX).await;
+    store.scan_gate.add_permits(1);
+    wait_for(&store, &home, before + at_a_time + 1, LONG_WORK_RUNNING_MAX + 1).await;
+    store.scan_gate.add_permits(OPEN_PERMITS);
+    for search in searches {
+        assert!(search.await.unwrap().unwrap().event.is_none());
     }
     home.close().await;
 }

@@ -173,6 +173,10 @@ fn edge(name: &str) -> Option<Edge> {
         "long_work_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "long_work_is_done_a_few_pieces_at_a_time_and_in_turn")
         }
+        "name_searches_running_max" => {
+            Tested("timenav-store/tests/it/engine/long_work.rs", "a_few_names_are_searched_for_at_a_time")
+        }
+        "too_many_requests_held_millis" => Tested(RATES, "whoever_does_not_come_back_later_waits"),
         "views_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "views_are_made_a_few_at_a_time_and_in_turn")
         }

@@ -1,6 +1,7 @@
 //! Quotas: requests of a user, failed attempts of an address, scans of both, log-ins of a user.
 
 use std::net::Ipv4Addr;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -42,6 +43,22 @@ fn a_user_has_a_quota_and_others_have_theirs() {
     refused.refused(429, "rate_limited");
     assert_eq!(service.send(Request::get("/v1/limits")).status, 200, "somebody else");
     service.audit();
+}
+
+#[test]
+fn whoever_does_not_come_back_later_waits() {
+    let service = Service::with(&["--requests-per-minute", "50"]);
+    let key = service.user("ada");
+    let held = service.send(Request::get("/v1/limits")).json()["limits"]["too_many_requests_held_millis"].as_u64();
+    let held = Duration::from_millis(held.unwrap());
+    let request = service.signed(Request::get("/v1/limits").key(&key));
+    spend(&service, &request, 49);
+    let mut connection = service.connect();
+    let began = Instant::now();
+    let refused = (0..5).filter(|_| connection.exchange(&request).unwrap().status == 429).count();
+    assert!(refused > 0, "the quota was spent a moment ago");
+    // A lower bound holds on any machine: nothing makes a timer end early.
+    assert!(began.elapsed() >= held * u32::try_from(refused).unwrap());
 }
 
 #[test]
