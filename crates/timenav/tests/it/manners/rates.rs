@@ -47,18 +47,18 @@ fn a_user_has_a_quota_and_others_have_theirs() {
 
 #[test]
 fn whoever_does_not_come_back_later_waits() {
-    let service = Service::with(&["--requests-per-minute", "50"]);
+    let service = Service::with(&["--requests-per-minute", "300"]);
     let key = service.user("ada");
     let held = service.send(Request::get("/v1/limits")).json()["limits"]["too_many_requests_held_millis"].as_u64();
     let held = Duration::from_millis(held.unwrap());
     let request = service.signed(Request::get("/v1/limits").key(&key));
-    spend(&service, &request, 49);
-    let mut connection = service.connect();
-    let began = Instant::now();
-    let refused = (0..5).filter(|_| connection.exchange(&request).unwrap().status == 429).count();
-    assert!(refused > 0, "the quota was spent a moment ago");
-    // A lower bound holds on any machine: nothing makes a timer end early.
-    assert!(began.elapsed() >= held * u32::try_from(refused).unwrap());
+    for _ in 0..3 {
+        let began = Instant::now();
+        spend(&service, &request, 0);
+        // A lower bound holds on any machine: nothing makes a timer end early.
+        assert!(began.elapsed() >= held);
+    }
+    service.audit();
 }
 
 #[test]
