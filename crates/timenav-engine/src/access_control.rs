@@ -4,7 +4,8 @@ use timenav_core::access::{Demand, Permissions, RestrictionLevel};
 use timenav_core::ids::{TimelineId, UserId};
 
 use crate::caller::Caller;
-use crate::command::{Change, Command, LedgerPosition};
+use crate::changes::LedgerPosition;
+use crate::deciding::access::{Restrict, SetPermissions};
 use crate::directory::User;
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
@@ -25,11 +26,8 @@ impl Engine {
         change: PermissionsChange,
         idempotency: Option<Idempotency>,
     ) -> Result<(String, LedgerPosition, bool), Refusal> {
-        let answer = self.submit(caller, timeline, Command::SetPermissions(change), idempotency).await?;
-        match answer.change {
-            Change::Permissions { tag } => Ok((tag, answer.ledger, answer.replayed)),
-            _ => Err(Refusal::Damaged("setting permissions was answered with something else".to_owned())),
-        }
+        let answer = self.submit(caller, timeline, SetPermissions(change), idempotency).await?;
+        Ok((answer.change.tag, answer.ledger, answer.replayed))
     }
 
     /// Reads who may do what on a timeline.
@@ -61,12 +59,9 @@ impl Engine {
         level: RestrictionLevel,
         idempotency: Option<Idempotency>,
     ) -> Result<(UserId, LedgerPosition, bool), Refusal> {
-        let command = Command::Restrict { user_id, level };
-        let answer = self.submit(caller, TimelineId::system(), command, idempotency).await?;
-        match answer.change {
-            Change::User { user_id } => Ok((user_id, answer.ledger, answer.replayed)),
-            _ => Err(Refusal::Damaged("a restriction was answered with something else".to_owned())),
-        }
+        let restricting = Restrict { user_id, level };
+        let answer = self.submit(caller, TimelineId::system(), restricting, idempotency).await?;
+        Ok((answer.change.user_id, answer.ledger, answer.replayed))
     }
 
     /// Returns the users whose time travel is restricted, by name.

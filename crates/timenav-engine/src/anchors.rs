@@ -7,9 +7,12 @@ use timenav_core::time::{Instant, Virtual};
 use crate::action::Action;
 use crate::anchor::Anchor;
 use crate::caller::Caller;
+use crate::changes::{AnchorMarked, ClockAfter, LedgerPosition};
 use crate::clocks::ClockStep;
-use crate::command::{Again, Change, Command, LedgerPosition};
 use crate::cursor;
+use crate::deciding::anchors::SetAnchor;
+use crate::deciding::clocks::ReturnToAnchor;
+use crate::deciding::repeated::Again;
 use crate::engine::Engine;
 use crate::head::TimelineState;
 use crate::idempotency::Idempotency;
@@ -38,12 +41,12 @@ pub enum ReturnScope {
 
 impl ReturnScope {
     /// Returns what a return is, told again.
-    const fn again(self) -> Again {
-        let demands: &[Demand] = match self {
-            Self::Clock => &[Demand::Steer],
-            Self::All => &[Demand::Steer, Demand::Intervene],
+    const fn again(self) -> Again<ClockAfter> {
+        let demands = match self {
+            Self::Clock => ReturnToAnchor::CLOCK_DEMANDS,
+            Self::All => ReturnToAnchor::ALL_DEMANDS,
         };
-        Again { action: Action::ReturnToAnchor, demands }
+        Again::of(Action::ReturnToAnchor, demands)
     }
 }
 
@@ -78,12 +81,10 @@ impl Engine {
         let anchor_id =
             AnchorId::new(&type_id("anchor", self.uuid())).map_err(|error| Refusal::id("anchor_id", error))?;
         let AnchorRequest { timestamp, description, fixed } = request;
-        let command = Command::SetAnchor { anchor_id, timestamp, description, fixed };
-        let answer = self.submit(caller, timeline, command, idempotency).await?;
-        match answer.change {
-            Change::Anchor { anchor_id, timestamp } => Ok((anchor_id, timestamp, answer.ledger, answer.replayed)),
-            _ => Err(Refusal::Damaged("setting an anchor was answered with something else".to_owned())),
-        }
+        let anchor = SetAnchor { anchor_id, timestamp, description, fixed };
+        let answer = self.submit(caller, timeline, anchor, idempotency).await?;
+        let AnchorMarked { anchor_id, timestamp } = answer.change;
+        Ok((anchor_id, timestamp, answer.ledger, answer.replayed))
     }
 
     /// Takes the clock back to an anchor, and with [`ReturnScope::All`] events too: one entry changes
@@ -103,16 +104,16 @@ impl Engine {
         let timeline = caller.timeline(timeline);
         for _ in 0..ATTEMPTS_MAX {
             let state = self.admit(caller, &timeline, Demand::Steer, Action::ReturnToAnchor.word()).await?;
-            let command = match self.returning(&state, anchor_id, scope).await {
-                Ok(command) => command,
+            let returning = match self.returning(&state, anchor_id, scope).await {
+                Ok(returning) => returning,
                 Err(refusal) => {
                     let answer = self.answered_before(caller, &timeline, scope.again(), idempotency).await?;
-                    return answer.map_or(Err(refusal), |answer| self.clock_step(answer));
+                    return answer.map(|answer| self.clock_step(answer)).ok_or(refusal);
                 }
             };
-            match self.submit(caller, timeline.clone(), command, idempotency).await {
+            match self.submit(caller, timeline.clone(), returning, idempotency).await {
                 Err(Refusal::ChangedMeanwhile) => {}
-                other => return other.and_then(|answer| self.clock_step(answer)),
+                other => return other.map(|answer| self.clock_step(answer)),
             }
         }
         Err(Refusal::ChangedMeanwhile)
@@ -124,7 +125,7 @@ impl Engine {
         state: &TimelineState,
         anchor_id: &AnchorId,
         scope: ReturnScope,
-    ) -> Result<Command, Refusal> {
+    ) -> Result<ReturnToAnchor, Refusal> {
         let (layer, anchor) = self.find_anchor(state, anchor_id).await?;
         let history = match scope {
             ReturnScope::Clock => None,
@@ -134,7 +135,7 @@ impl Engine {
                 Some(self.history_at(state, &then).await?)
             }
         };
-        Ok(Command::ReturnToAnchor { anchor, history })
+        Ok(ReturnToAnchor { anchor, history })
     }
 
     /// Returns a page of the anchors that a timeline can return to: its own, and those that were set on

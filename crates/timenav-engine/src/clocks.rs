@@ -5,8 +5,10 @@ use timenav_core::clock::{Clock, ClockCommand};
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Virtual, Wall};
 
+use crate::asked::Answer;
 use crate::caller::Caller;
-use crate::command::{Answer, Change, Command, LedgerPosition};
+use crate::changes::{ClockAfter, LedgerPosition};
+use crate::deciding::clocks::ChangeClock;
 use crate::engine::Engine;
 use crate::head::TimelineState;
 use crate::idempotency::Idempotency;
@@ -56,12 +58,10 @@ impl Engine {
     }
 
     /// Returns what an operation on a clock is answered with.
-    pub(crate) fn clock_step(&self, answer: Answer) -> Result<ClockStep, Refusal> {
-        let Change::Clock { clock, current_time, changed } = answer.change else {
-            return Err(Refusal::Damaged("a clock operation was answered with something else".to_owned()));
-        };
+    pub(crate) fn clock_step(&self, answer: Answer<ClockAfter>) -> ClockStep {
+        let ClockAfter { clock, current_time, changed } = answer.change;
         let view = self.clock_reading(answer.timeline_id, clock, current_time);
-        Ok(ClockStep { view, changed, ledger: answer.ledger, replayed: answer.replayed })
+        ClockStep { view, changed, ledger: answer.ledger, replayed: answer.replayed }
     }
 
     /// Changes a clock: travel, pause, resume, fast-forward, rewind, rate.
@@ -76,8 +76,8 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<ClockStep, Refusal> {
         let timeline = caller.timeline(timeline);
-        let command = Command::Clock(change);
-        self.submit(caller, timeline, command, idempotency).await.and_then(|answer| self.clock_step(answer))
+        let answer = self.submit(caller, timeline, ChangeClock(change), idempotency).await?;
+        Ok(self.clock_step(answer))
     }
 
     /// Reads a clock.

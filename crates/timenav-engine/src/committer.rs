@@ -15,15 +15,20 @@ use timenav_core::ids::{EventId, TimelineId};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use crate::command::{Command, Submission};
-use crate::group::{Group, Known, SaltPool, Sealed, Undo};
+use crate::asked::{Asked, Submission, Told};
+use crate::deciding::Needs;
+use crate::directory::Directory;
+use crate::draft::{Known, SaltPool};
+use crate::group::{Finished, Group};
+use crate::head::TimelineState;
+use crate::heads::Heads;
+use crate::live::ClockChange;
 use crate::outside::{KeptOutside, system_last};
 use crate::refusal::Refusal;
 use crate::seldom::Seldom;
 use crate::shared::Shared;
 use crate::store::Store;
 use crate::store_error::StoreError;
-use crate::world::World;
 
 /// Submissions that may wait before senders have to.
 pub const QUEUE_SUBMISSIONS_MAX: usize = 4_096;
@@ -38,7 +43,7 @@ pub(crate) struct Committer {
     pub(crate) submissions: mpsc::Receiver<Submission>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) shared: Arc<Shared>,
-    pub(crate) world: World,
+    pub(crate) heads: Heads,
     pub(crate) runtime: Handle,
     /// When it was last told that the store fails: anybody can have it tried again.
     pub(crate) failures: Seldom,
@@ -79,82 +84,81 @@ impl Committer {
     }
 
     /// Decides and commits one group. `None` where that failed: everybody in it has been told.
-    fn commit(&mut self, submissions: Vec<Submission>, salts: SaltPool) -> Option<(Sealed, SaltPool)> {
-        if let Some(reason) = self.shared.failure() {
+    fn commit(&mut self, mut submissions: Vec<Submission>, salts: SaltPool) -> Option<(Sealed, SaltPool)> {
+        let shared = Arc::clone(&self.shared);
+        if let Some(reason) = shared.failure() {
             refuse(submissions, &Refusal::Unavailable(reason));
             return None;
         }
-        let known = match self.runtime.block_on(known(&*self.store, &self.world, &submissions)) {
+        let known = match self.runtime.block_on(known(&*self.store, &self.heads, &submissions)) {
             Ok(known) => known,
             Err(error) => {
-                if let Some(untold) = self.failures.tell(self.shared.doors.clock.now()) {
+                if let Some(untold) = self.failures.tell(shared.doors.clock.now()) {
                     tracing::error!(%error, untold, "the store cannot be read");
                 }
                 refuse(submissions, &error.into());
                 return None;
             }
         };
-        let shared = Arc::clone(&self.shared);
-        let mut group = Group::new(&mut self.world, &shared.doors, &shared.options, known, salts);
-        for submission in submissions {
-            group.decide(submission);
-        }
-        let undo = Undo::of(&group);
-        if let Some(refusal) = group.broken() {
-            tracing::error!(%refusal, "a group could not be decided");
-            group.refuse_all(&refusal);
-            undo.apply(&mut self.world);
-            return None;
-        }
-        let (commit, sealed, salts) = match group.finish() {
+        let mut group = Group::new(&self.heads, &known, &shared.doors, &shared.options, salts);
+        group.decide_all(&mut submissions);
+        let finished = match group.finish(&submissions) {
             Ok(finished) => finished,
             Err(refusal) => {
                 // Only a key or an origin that is none leads here, and opening has checked both.
                 tracing::error!(%refusal, "a group could not be signed");
-                undo.apply(&mut self.world);
-                self.shared.fail(&refusal.to_string());
+                shared.fail(&refusal.to_string());
+                refuse(submissions, &refusal);
                 return None;
             }
         };
+        let Finished { commit, states, directory, clock_changes, told, entries_count, salts } = finished;
         let committed = self.runtime.block_on(self.store.commit(commit));
         shared.note_commit(committed.is_ok());
         match committed {
-            Ok(()) => Some((sealed, salts)),
+            Ok(()) => {
+                self.heads.take_over(states.iter().cloned(), Arc::clone(&directory));
+                let answers = submissions.into_iter().map(|submission| submission.asked).zip(told).collect();
+                Some((Sealed { answers, states, directory, clock_changes, entries_count }, salts))
+            }
             Err(error) => {
                 if let Some(untold) = self.failures.tell(shared.doors.clock.now()) {
                     tracing::error!(%error, untold, "a group could not be committed");
                 }
-                undo.apply(&mut self.world);
-                for (answer, _) in sealed.answers {
-                    // A receiver that is gone does not wait for an answer.
-                    let _ = answer.send(Err(Refusal::Unavailable(error.to_string())));
-                }
+                refuse(submissions, &Refusal::Unavailable(error.to_string()));
                 None
             }
         }
     }
 }
 
+/// What is committed, and may be told once its checkpoints are kept outside.
+struct Sealed {
+    answers: Vec<(Box<dyn Asked>, Result<Told, Refusal>)>,
+    states: Vec<Arc<TimelineState>>,
+    directory: Arc<Directory>,
+    clock_changes: Vec<ClockChange>,
+    entries_count: u64,
+}
+
 fn take_group(rest: &mut std::iter::Peekable<std::vec::Drain<'_, Submission>>) -> Vec<Submission> {
     let mut events_count = 0;
     let mut group = Vec::new();
     while let Some(submission) = rest.next_if(|_| events_count < GROUP_EVENTS_MAX) {
-        if let Command::Record { events, .. } = &submission.command {
-            events_count += events.len();
-        }
+        events_count += submission.asked.asking().events_count();
         group.push(submission);
     }
     group
 }
 
 fn refuse(submissions: Vec<Submission>, refusal: &Refusal) {
-    for answer in submissions.into_iter().filter_map(|submission| submission.answer) {
-        let _ = answer.send(Err(refusal.clone()));
+    for submission in submissions {
+        submission.asked.tell(Err(refusal.clone()));
     }
 }
 
 /// Asks the store, in as few calls as can be, for what this group's decisions need.
-async fn known(store: &dyn Store, world: &World, submissions: &[Submission]) -> Result<Known, StoreError> {
+async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submission]) -> Result<Known, StoreError> {
     let mut known = Known::default();
     let keys: Vec<[u8; 32]> = submissions.iter().filter_map(|one| one.idempotency.map(|asked| asked.key)).collect();
     if !keys.is_empty() {
@@ -163,31 +167,19 @@ async fn known(store: &dyn Store, world: &World, submissions: &[Submission]) -> 
     }
     let mut events: HashMap<&TimelineId, Vec<EventId>> = HashMap::new();
     for submission in submissions {
-        let timeline = &submission.timeline;
-        match &submission.command {
-            Command::Record { events: asked, .. } => {
-                events.entry(timeline).or_default().extend(asked.iter().map(|event| event.event_id.clone()));
-            }
-            Command::Correct { event, .. } => events.entry(timeline).or_default().push(event.event_id.clone()),
-            Command::Intervene(intervention) => {
-                events.entry(timeline).or_default().push(intervention.event_id.clone());
-            }
-            Command::ReturnToAnchor { history: Some(history), .. } => {
-                let asked = history.compensations.iter().map(|one| one.event_id.clone());
-                events.entry(timeline).or_default().extend(asked);
-            }
-            Command::EraseEvent { event_id } => events.entry(timeline).or_default().push(event_id.clone()),
-            Command::EraseData { data_id } => {
-                let found = store.data_record(data_id).await?.filter(|(_, record)| record.erased.is_none());
-                known.data.extend(found.map(|(on, record)| (record.data_id, (on, record.position))));
-            }
-            _ => {}
+        let Needs { events: asked, data } = submission.asked.asking().needs();
+        if !asked.is_empty() {
+            events.entry(&submission.timeline).or_default().extend(asked.into_iter().cloned());
+        }
+        if let Some(data_id) = data {
+            let found = store.data_record(data_id).await?.filter(|(_, record)| record.erased.is_none());
+            known.data.extend(found.map(|(on, record)| (record.data_id, (on, record.position))));
         }
     }
     for (timeline, event_ids) in events {
         // A timeline that this group makes has no events yet, unless it is a fork. What was
         // forked in this very group is refused where it is asked for: nobody was told of it.
-        let Some(state) = world.timelines.get(timeline) else { continue };
+        let Some(state) = heads.get(timeline) else { continue };
         let key = state.head.key;
         let found = store.known_events(&state.layers(u64::MAX), &event_ids).await?;
         known.events.extend(found.into_iter().map(|(id, event)| ((key, id), event)));
@@ -208,7 +200,7 @@ fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
 fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
     let newest: HashMap<&TimelineId, &Arc<str>> = sealing
         .iter()
-        .flat_map(|sealed| &sealed.timelines)
+        .flat_map(|sealed| &sealed.states)
         .map(|state| (&state.head.id, &state.head.checkpoint))
         .collect();
     let sealed =
@@ -231,17 +223,17 @@ fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
 
 fn seal(sealed: Sealed, kept: &Result<(), String>, shared: &Shared) {
     if let Err(reason) = kept {
-        for (answer, _) in sealed.answers {
-            let _ = answer.send(Err(Refusal::Unavailable(reason.clone())));
+        for (asked, _) in sealed.answers {
+            asked.tell(Err(Refusal::Unavailable(reason.clone())));
         }
         return;
     }
-    let sizes = sealed.timelines.iter().map(|state| (state.head.id.clone(), state.head.frontier.size()));
+    let sizes = sealed.states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size()));
     let sizes: Vec<(TimelineId, u64)> = sizes.collect();
-    shared.publish(sealed.timelines, sealed.directory, sealed.entries_count);
+    shared.publish(sealed.states, sealed.directory, sealed.entries_count);
     shared.live.publish(&sealed.clock_changes);
     shared.live.grow(&sizes);
-    for (answer, result) in sealed.answers {
-        let _ = answer.send(result);
+    for (asked, told) in sealed.answers {
+        asked.tell(told);
     }
 }

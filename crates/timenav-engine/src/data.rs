@@ -6,8 +6,11 @@ use timenav_core::ids::{DataId, EventId, TimelineId, type_id};
 use timenav_core::limits::DATA_BYTES_MAX;
 
 use crate::action::Action;
+use crate::asked::Answer;
 use crate::caller::Caller;
-use crate::command::{Answer, Change, Command, LedgerPosition};
+use crate::changes::{ContentErased, DataKept, LedgerPosition};
+use crate::deciding::data::{EncryptData, EraseData, EraseEvent, LogDecryption};
+use crate::deciding::logged::LogRefusal;
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
 use crate::refusal::{Refusal, no_record};
@@ -79,13 +82,10 @@ impl Engine {
         let place = RecordPlace { timeline_id: timeline.clone(), data_id: data_id.clone() };
         let kind = key.kind();
         let sealed = vault.seal(&caller.user_id, place, data, key).await.map_err(refusal)?;
-        let command = Command::Encrypt { data_id, kind, sealed };
-        let Answer { timeline_id, change, ledger, replayed } =
-            self.submit(caller, timeline, command, idempotency).await?;
-        match change {
-            Change::Data { data_id } => Ok(Encrypted { data_id, timeline_id, ledger, replayed }),
-            _ => Err(Refusal::Damaged("sealing data was answered with something else".to_owned())),
-        }
+        let kept = EncryptData { data_id, kind, sealed };
+        let Answer { timeline_id, change, ledger, replayed } = self.submit(caller, timeline, kept, idempotency).await?;
+        let DataKept { data_id } = change;
+        Ok(Encrypted { data_id, timeline_id, ledger, replayed })
     }
 
     /// Opens a sealed record.
@@ -117,15 +117,15 @@ impl Engine {
             Ok(data) => {
                 tried.give_back();
                 // Not a read like others: whatever the operator chose, it is durable before the answer.
-                self.submit(caller, timeline_id, Command::LogDecryption { data_id }, None).await?;
+                self.submit(caller, timeline_id, LogDecryption { data_id }, None).await?;
                 Ok(data)
             }
             Err(VaultError::Closed) => {
                 tried.wrong(self.now());
                 let code = "wrong_encryption_key";
                 let detail = format!("the key does not open {data_id}");
-                let command = Command::LogRefusal { operation: Action::DecryptData.word().to_owned(), code, detail };
-                self.submit(caller, timeline_id, command, None).await?;
+                let refused = LogRefusal { operation: Action::DecryptData.word().to_owned(), code, detail };
+                self.submit(caller, timeline_id, refused, None).await?;
                 Err(Refusal::WrongEncryptionKey)
             }
             Err(error @ (VaultError::Busy | VaultError::Failed)) => {
@@ -146,29 +146,23 @@ impl Engine {
         erasure: ErasureRequest,
         idempotency: Option<Idempotency>,
     ) -> Result<Erased, Refusal> {
-        let (timeline, command) = match erasure {
+        let answer = match erasure {
             ErasureRequest::Data(timeline, data_id) => {
                 let demand = Demand::Erase;
                 let asked = Asked { timeline, data_id: &data_id, demand, operation: Action::EraseData.word() };
                 // Whether it is erased already is decided in its turn: the request may be a repetition.
                 let (timeline, _) = self.data_record(caller, asked).await?;
-                (timeline, Command::EraseData { data_id })
+                self.submit(caller, timeline, EraseData { data_id }, idempotency).await?
             }
             ErasureRequest::Event(timeline, event_id) => {
                 let timeline = caller.timeline(timeline);
-                (timeline, Command::EraseEvent { event_id })
+                let answer = self.submit(caller, timeline, EraseEvent { event_id }, idempotency).await?;
+                self.forget_in_forks(&answer.timeline_id);
+                answer
             }
         };
-        let is_event = matches!(command, Command::EraseEvent { .. });
-        let Answer { timeline_id, change, ledger, replayed } =
-            self.submit(caller, timeline, command, idempotency).await?;
-        if is_event {
-            self.forget_in_forks(&timeline_id);
-        }
-        match change {
-            Change::Erased { position } => Ok(Erased { timeline_id, position, ledger, replayed }),
-            _ => Err(Refusal::Damaged("an erasure was answered with something else".to_owned())),
-        }
+        let Answer { timeline_id, change: ContentErased { position }, ledger, replayed } = answer;
+        Ok(Erased { timeline_id, position, ledger, replayed })
     }
 
     /// Finds a record and lets the caller on to its timeline. To those who may not see the
@@ -181,7 +175,7 @@ impl Engine {
             let refused = no_record(data_id);
             let aimed = timeline.unwrap_or_else(TimelineId::system);
             let (operation, detail) = (operation.to_owned(), refused.to_string());
-            self.submit(caller, aimed, Command::LogRefusal { operation, code: "not_found", detail }, None).await?;
+            self.submit(caller, aimed, LogRefusal { operation, code: "not_found", detail }, None).await?;
             return Err(refused);
         };
         match self.admit(caller, &on, demand, operation).await {

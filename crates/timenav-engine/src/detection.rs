@@ -10,7 +10,8 @@ use tokio::sync::watch;
 
 use crate::action::Action;
 use crate::caller::Caller;
-use crate::command::{Command, LedgerPosition};
+use crate::changes::LedgerPosition;
+use crate::deciding::logged::LogScan;
 use crate::engine::Engine;
 use crate::refusal::Refusal;
 use crate::scan::{KeptCheckpoint, Progress, Scan, ScanRequest, scan};
@@ -87,8 +88,8 @@ impl Engine {
             .scan_places()
             .take(&caller.user_id)
             .ok_or(Refusal::RateLimited { what: "scans at this moment", retry_after_seconds: BUSY_SECONDS })?;
-        let command = Command::LogScan { depth: depth.to_string() };
-        let answer = self.submit(caller, timeline.clone(), command, None).await?;
+        let scan = LogScan { depth: depth.to_string() };
+        let answer = self.submit(caller, timeline.clone(), scan, None).await?;
         Ok(AskedScan { caller: caller.clone(), timeline: timeline.clone(), depth, ledger: answer.ledger, place })
     }
 

@@ -161,6 +161,30 @@ pub struct Directory {
     pub sessions: Arc<Secrets<Session>>,
 }
 
+/// A change to users, keys, passwords or sessions.
+#[derive(Clone, Debug)]
+pub enum DirectoryChange {
+    /// A user is new or changed.
+    PutUser(User),
+    /// A user is gone, with password and sessions.
+    DeleteUser(UserId),
+    /// A key is new.
+    PutKey(ApiKey),
+    /// A key stops working.
+    RevokeKey {
+        /// Which.
+        key_id: KeyId,
+        /// Since when.
+        at: Instant<Wall>,
+    },
+    /// A password is new or changed.
+    PutPassword(KeptPassword),
+    /// A session is new or goes on.
+    PutSession(Session),
+    /// A session has ended.
+    EndSession(SessionId),
+}
+
 /// Something with a secret that shows who its user is.
 pub trait Secret {
     /// Its public name.
@@ -289,6 +313,34 @@ impl<T: Secret> Secrets<T> {
 }
 
 impl Directory {
+    /// Makes a change. The same changes in the same order make the same directory.
+    pub(crate) fn apply(&mut self, change: &DirectoryChange) {
+        match change {
+            DirectoryChange::PutUser(user) => {
+                Arc::make_mut(&mut self.users).insert(user.user_id.clone(), user.clone());
+            }
+            DirectoryChange::DeleteUser(user_id) => {
+                Arc::make_mut(&mut self.users).remove(user_id);
+                Arc::make_mut(&mut self.passwords).remove(user_id);
+                Arc::make_mut(&mut self.sessions).retain(|session| session.user_id != *user_id);
+            }
+            DirectoryChange::PutKey(key) => Arc::make_mut(&mut self.keys).put(key.clone()),
+            // Nobody is let in by it, so nothing of it is kept in memory.
+            DirectoryChange::RevokeKey { key_id, .. } => self.forget_key(key_id),
+            DirectoryChange::PutPassword(password) => {
+                let password = Arc::new(password.clone());
+                Arc::make_mut(&mut self.passwords).insert(password.user_id.clone(), password);
+            }
+            DirectoryChange::PutSession(session) => Arc::make_mut(&mut self.sessions).put(session.clone()),
+            DirectoryChange::EndSession(session_id) => Arc::make_mut(&mut self.sessions).take_out(session_id),
+        }
+    }
+
+    /// Forgets a key that lets nobody in any more. The store keeps it.
+    pub(crate) fn forget_key(&mut self, key_id: &KeyId) {
+        Arc::make_mut(&mut self.keys).take_out(key_id);
+    }
+
     /// Leaves out keys that let nobody in any more. The store keeps them.
     pub(crate) fn leave_out_dead(&mut self, host: Instant<Wall>) {
         Arc::make_mut(&mut self.keys).retain(|key| key.is_live(host));

@@ -10,13 +10,18 @@ use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::actor::Actor;
+use crate::asked::{Answer, Pending, Reply, Submission};
 use crate::attempts::Attempts;
 use crate::caller::{AuthFailure, Caller};
-use crate::command::{Actor, Again, Answer, Command, Submission};
 use crate::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
+use crate::deciding::Deciding;
+use crate::deciding::logged::{LogRead, LogRefusal, LogRollbackAccepted};
+use crate::deciding::repeated::{Again, Told};
 use crate::directory::Directory;
 use crate::doors::{Doors, uuid};
 use crate::head::{TimelineKey, TimelineState};
+use crate::heads::Heads;
 use crate::idempotency::Idempotency;
 use crate::json::json;
 use crate::live::Live;
@@ -34,7 +39,6 @@ use crate::shared::Shared;
 use crate::store::Store;
 use crate::store_error::StoreError;
 use crate::view_board::Views;
-use crate::world::World;
 
 /// What the engine has done since it opened.
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,19 +92,19 @@ impl Engine {
         leave_out_unsealed(&mut opened.directory, &doors);
         opened.directory.leave_out_dead(doors.clock.now());
         let is_first_start = opened.heads.is_empty();
-        let mut world = World::new(states_of(opened.heads), Arc::new(opened.directory));
-        let findings = opening::signed::compare_with_signed(&*store, &world, kept, &doors, &options).await?;
-        let newest_at_start = opening::warn_of_host_clock(&world, &doors);
+        let mut heads = Heads::new(states_of(opened.heads), Arc::new(opened.directory));
+        let findings = opening::signed::compare_with_signed(&*store, &heads, kept, &doors, &options).await?;
+        let newest_at_start = opening::warn_of_host_clock(&heads, &doors);
         if is_first_start {
-            opening::bootstrap(&*store, &mut world, &doors, &options, keep_first_key).await?;
+            opening::bootstrap(&*store, &mut heads, &doors, &options, keep_first_key).await?;
         }
-        let shared = Arc::new(Shared::new(doors, options, &world, newest_at_start));
+        let shared = Arc::new(Shared::new(doors, options, &heads, newest_at_start));
         let (sender, submissions) = mpsc::channel(QUEUE_SUBMISSIONS_MAX);
         let committer = Committer {
             submissions,
             store: Arc::clone(&store),
             shared: Arc::clone(&shared),
-            world,
+            heads,
             runtime: Handle::current(),
             failures: Seldom::default(),
         };
@@ -119,7 +123,7 @@ impl Engine {
         let logged: Result<(), Refusal> = async {
             let system = std::iter::once((TimelineId::system(), accepted.all));
             for (timeline, findings) in system.chain(accepted.timelines) {
-                self.submit_service(timeline, Command::LogRollbackAccepted { findings }).await?;
+                self.submit_service(timeline, LogRollbackAccepted { findings }).await?;
             }
             Ok(())
         }
@@ -300,12 +304,9 @@ impl Engine {
             return Err(self.refuse_ended(caller, timeline, operation).await);
         }
         if let Err(denial) = self.decide(caller, timeline, demand) {
-            let command = Command::LogRefusal {
-                operation: operation.to_owned(),
-                code: denial_code(denial),
-                detail: denial.to_string(),
-            };
-            self.submit(caller, timeline.clone(), command, None).await?;
+            let (operation, detail) = (operation.to_owned(), denial.to_string());
+            let refusal = LogRefusal { operation, code: denial_code(denial), detail };
+            self.submit(caller, timeline.clone(), refusal, None).await?;
             return Err(denial.into());
         }
         self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })
@@ -315,9 +316,9 @@ impl Engine {
     pub async fn refuse_ended(&self, caller: &Caller, timeline: &TimelineId, operation: &str) -> Refusal {
         let failure = if caller.session_id().is_some() { AuthFailure::Session } else { AuthFailure::Invalid };
         let (operation, detail) = (operation.to_owned(), failure.to_string());
-        let command = Command::LogRefusal { operation, code: failure.code(), detail };
+        let refusal = LogRefusal { operation, code: failure.code(), detail };
         // The group finds the same, and logs it.
-        let logged = self.submit(caller, timeline.clone(), command, None).await;
+        let logged = self.submit(caller, timeline.clone(), refusal, None).await;
         logged.err().unwrap_or_else(|| failure.into())
     }
 
@@ -329,75 +330,92 @@ impl Engine {
         reading: Reading,
     ) -> Result<(), Refusal> {
         let (operation, parameters) = (reading.operation(), read_parameters::kept(json(&reading)));
-        let command = Command::LogRead { operation, parameters };
+        let read = LogRead { operation, parameters };
         match self.options().read_log {
-            ReadLog::Durable => self.submit(caller, timeline.clone(), command, None).await.map(|_| ()),
+            ReadLog::Durable => self.submit(caller, timeline.clone(), read, None).await.map(|_| ()),
             ReadLog::Buffered => {
                 let actor = Actor::Caller(caller.clone());
-                self.send(Submission { actor, timeline: timeline.clone(), command, idempotency: None, answer: None })
-                    .await
+                self.send(actor, timeline.clone(), read, None, None).await
             }
         }
     }
 
-    pub(crate) async fn submit(
+    /// Has something decided, and returns when it is durable and signed.
+    pub(crate) async fn submit<D: Deciding>(
         &self,
         caller: &Caller,
         timeline: TimelineId,
-        command: Command,
+        deciding: D,
         idempotency: Option<Idempotency>,
-    ) -> Result<Answer, Refusal> {
-        self.ask(Actor::Caller(caller.clone()), timeline, command, idempotency).await
+    ) -> Result<Answer<D::Change>, Refusal> {
+        self.ask(Actor::Caller(caller.clone()), timeline, deciding, idempotency).await
     }
 
     /// Returns what an earlier request with the same key was answered, if there was one. Whoever must look at the state
-    /// before there is a command asks for it: the state may be what the earlier request made of it.
+    /// before there is something to decide asks for it: the state may be what the earlier request made of it.
     ///
     /// # Errors
     /// There was one, and the caller may not be told any more; or the key was used for another request.
-    pub(crate) async fn answered_before(
+    pub(crate) async fn answered_before<C: Told>(
         &self,
         caller: &Caller,
         timeline: &TimelineId,
-        again: Again,
+        again: Again<C>,
         idempotency: Option<Idempotency>,
-    ) -> Result<Option<Answer>, Refusal> {
+    ) -> Result<Option<Answer<C>>, Refusal> {
         if idempotency.is_none() {
             return Ok(None);
         }
-        match self.submit(caller, timeline.clone(), Command::Again(again), idempotency).await {
+        match self.submit(caller, timeline.clone(), again, idempotency).await {
             Err(Refusal::ChangedMeanwhile) => Ok(None),
             other => other.map(Some),
         }
     }
 
-    pub(crate) async fn submit_unknown(&self, timeline: TimelineId, command: Command) -> Result<Answer, Refusal> {
-        self.ask(Actor::Unknown, timeline, command, None).await
+    pub(crate) async fn submit_unknown<D: Deciding>(
+        &self,
+        timeline: TimelineId,
+        deciding: D,
+    ) -> Result<Answer<D::Change>, Refusal> {
+        self.ask(Actor::Unknown, timeline, deciding, None).await
     }
 
-    pub(crate) async fn submit_service(&self, timeline: TimelineId, command: Command) -> Result<Answer, Refusal> {
-        self.ask(Actor::Service, timeline, command, None).await
+    pub(crate) async fn submit_service<D: Deciding>(
+        &self,
+        timeline: TimelineId,
+        deciding: D,
+    ) -> Result<Answer<D::Change>, Refusal> {
+        self.ask(Actor::Service, timeline, deciding, None).await
     }
 
-    async fn ask(
+    async fn ask<D: Deciding>(
         &self,
         actor: Actor,
         timeline: TimelineId,
-        command: Command,
+        deciding: D,
         idempotency: Option<Idempotency>,
-    ) -> Result<Answer, Refusal> {
-        let (answer, outcome) = oneshot::channel();
-        self.send(Submission { actor, timeline, command, idempotency, answer: Some(answer) }).await?;
+    ) -> Result<Answer<D::Change>, Refusal> {
+        let (reply, outcome) = oneshot::channel();
+        self.send(actor, timeline, deciding, idempotency, Some(reply)).await?;
         outcome.await.unwrap_or_else(|_| Err(stopping(self.0.shared.failure())))
     }
 
-    pub(crate) async fn send(&self, submission: Submission) -> Result<(), Refusal> {
-        // A submission that nobody waits for would be refused where nobody hears it.
+    /// Hands something to the writer. Whoever waits for it is answered by it.
+    pub(crate) async fn send<D: Deciding>(
+        &self,
+        actor: Actor,
+        timeline: TimelineId,
+        deciding: D,
+        idempotency: Option<Idempotency>,
+        reply: Option<Reply<D::Change>>,
+    ) -> Result<(), Refusal> {
+        // What nobody waits for would be refused where nobody hears it.
         if let Some(reason) = self.0.shared.failure() {
             return Err(stopping(Some(reason)));
         }
         let sender = self.0.submissions.read().clone();
         let sender = sender.ok_or_else(|| stopping(None))?;
+        let submission = Submission { actor, timeline, asked: Pending::boxed(deciding, reply), idempotency };
         sender.send(submission).await.map_err(|_| stopping(self.0.shared.failure()))
     }
 }

@@ -11,9 +11,11 @@ use timenav_core::limits::EVENTS_PER_REQUEST_MAX;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, TimeRange, Virtual};
 
+use crate::asked::Answer;
 use crate::caller::Caller;
-use crate::command::{Answer, Change, Command, LedgerPosition, PreparedEvent};
+use crate::changes::{EventsRecorded, LedgerPosition};
 use crate::cursor;
+use crate::deciding::events::{PreparedEvent, RecordEvents};
 use crate::engine::Engine;
 use crate::event_content::event_content;
 use crate::idempotency::Idempotency;
@@ -119,13 +121,10 @@ impl Engine {
         }
         let timeline = caller.timeline(timeline);
         let events = self.prepare_all(drafts)?;
-        let command = Command::Record { events, each: false };
+        let recording = RecordEvents { events, each: false };
         let Answer { timeline_id, change, ledger, replayed } =
-            self.submit(caller, timeline, command, idempotency).await?;
-        match change {
-            Change::Recorded { event_ids, .. } => Ok(Recorded { timeline_id, event_ids, ledger, replayed }),
-            _ => Err(Refusal::Damaged("recording events was answered with something else".to_owned())),
-        }
+            self.submit(caller, timeline, recording, idempotency).await?;
+        Ok(Recorded { timeline_id, event_ids: change.event_ids, ledger, replayed })
     }
 
     /// Records every event of a batch that can be recorded.
@@ -140,11 +139,9 @@ impl Engine {
     ) -> Result<ImportBatch, Refusal> {
         let count = drafts.len() as u64;
         let events = self.prepare_all(drafts)?;
-        let command = Command::Record { events, each: true };
-        let answer = self.submit(caller, timeline.clone(), command, None).await?;
-        let Change::Recorded { event_ids, taken, differing } = answer.change else {
-            return Err(Refusal::Damaged("importing events was answered with something else".to_owned()));
-        };
+        let recording = RecordEvents { events, each: true };
+        let answer = self.submit(caller, timeline.clone(), recording, None).await?;
+        let EventsRecorded { event_ids, taken, differing } = answer.change;
         let unchanged = count - taken - differing.len() as u64;
         let refused = differing
             .into_iter()

@@ -14,9 +14,11 @@ use timenav_core::time::{Instant, Span, Virtual, Wall};
 
 use crate::action::{Action, OnEvents};
 use crate::anchor::Anchor;
+use crate::asked::Answer;
 use crate::becoming::preview;
 use crate::caller::Caller;
-use crate::command::{Answer, Change, Command, Compensation, HistoryRestored, Intervention, LedgerPosition};
+use crate::changes::{EventCorrected, EventIntervened, LedgerPosition};
+use crate::deciding::history::{Compensation, CorrectEvent, HistoryRestored, Intervene};
 use crate::engine::Engine;
 use crate::head::{Layer, TimelineState};
 use crate::idempotency::Idempotency;
@@ -112,14 +114,10 @@ impl Engine {
         let timeline = caller.timeline(timeline);
         draft.check().map_err(|error| Refusal::invalid(&error.field, error.detail))?;
         let event = self.prepare(draft)?;
-        let answer = self.submit(caller, timeline, Command::Correct { event, expected }, idempotency).await?;
+        let answer = self.submit(caller, timeline, CorrectEvent { event, expected }, idempotency).await?;
         let Answer { timeline_id, change, ledger, replayed } = answer;
-        match change {
-            Change::Corrected { event_id, content, changed } => {
-                Ok(CorrectedEvent { timeline_id, event_id, content, changed, ledger, replayed })
-            }
-            _ => Err(Refusal::Damaged("correcting an event was answered with something else".to_owned())),
-        }
+        let EventCorrected { event_id, content, changed } = change;
+        Ok(CorrectedEvent { timeline_id, event_id, content, changed, ledger, replayed })
     }
 
     /// Does something to an event. Every version is kept.
@@ -149,9 +147,9 @@ impl Engine {
         request.check()?;
         let InterventionRequest { event_id, action, effect, time, causes } = request;
         let id = self.new_intervention_id()?;
-        let one = Intervention { id, event_id, action, time, effect, causes, guard };
-        let answer = self.submit(caller, timeline, Command::Intervene(Box::new(one)), idempotency).await?;
-        IntervenedEvent::of(answer)
+        let one = Intervene { id, event_id, action, time, effect, causes, guard };
+        let answer = self.submit(caller, timeline, one, idempotency).await?;
+        Ok(IntervenedEvent::of(answer))
     }
 
     /// Returns what an intervention would do, and changes nothing.
@@ -358,13 +356,9 @@ impl InterventionRequest {
 }
 
 impl IntervenedEvent {
-    pub(crate) fn of(answer: Answer) -> Result<Self, Refusal> {
+    pub(crate) fn of(answer: Answer<EventIntervened>) -> Self {
         let Answer { timeline_id, change, ledger, replayed } = answer;
-        match change {
-            Change::Intervened { intervention_id, event_id, effect, before, after } => {
-                Ok(Self { timeline_id, intervention_id, event_id, effect, before, after, ledger, replayed })
-            }
-            _ => Err(Refusal::Damaged("intervening was answered with something else".to_owned())),
-        }
+        let EventIntervened { intervention_id, event_id, effect, before, after } = change;
+        Self { timeline_id, intervention_id, event_id, effect, before, after, ledger, replayed }
     }
 }

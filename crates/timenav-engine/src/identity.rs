@@ -8,8 +8,10 @@ use timenav_core::key::is_well_formed_key;
 use timenav_core::limits::LABEL_BYTES_MAX;
 use timenav_core::time::{Instant, Wall};
 
+use crate::asked::Answer;
 use crate::caller::{AuthFailure, Caller, Credential};
-use crate::command::{Answer, Change, Command, LedgerPosition};
+use crate::changes::{KeyChanged, LedgerPosition, UserChanged};
+use crate::deciding::identity::{CreateKey, CreateUser, DeleteUser, RevokeKey};
 use crate::directory::{ApiKey, User};
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
@@ -117,9 +119,8 @@ impl Engine {
         operator: bool,
         idempotency: Option<Idempotency>,
     ) -> Result<(UserId, LedgerPosition, bool), Refusal> {
-        let answer =
-            self.submit(caller, TimelineId::system(), Command::CreateUser { user_id, operator }, idempotency).await?;
-        user_of(answer)
+        let answer = self.submit(caller, TimelineId::system(), CreateUser { user_id, operator }, idempotency).await?;
+        Ok(user_of(answer))
     }
 
     /// Removes a user and stops their keys. Their name stays in ledgers and permissions.
@@ -132,8 +133,8 @@ impl Engine {
         caller: &Caller,
         user_id: UserId,
     ) -> Result<(UserId, LedgerPosition, bool), Refusal> {
-        let answer = self.submit(caller, TimelineId::system(), Command::DeleteUser { user_id }, None).await?;
-        user_of(answer)
+        let answer = self.submit(caller, TimelineId::system(), DeleteUser { user_id }, None).await?;
+        Ok(user_of(answer))
     }
 
     /// Returns a page of the users, by name, and the name after which the next page begins.
@@ -183,8 +184,8 @@ impl Engine {
             expires_at: request.expires_at,
             revoked_at: None,
         };
-        let answer = self.submit(caller, TimelineId::system(), Command::CreateKey(key), idempotency).await?;
-        let (key_id, ledger, replayed) = key_of(answer)?;
+        let answer = self.submit(caller, TimelineId::system(), CreateKey(key), idempotency).await?;
+        let (key_id, ledger, replayed) = key_of(answer);
         // A key that was made earlier may have been stopped since: then the store alone knows it.
         let made = self.store().api_key(&key_id).await?;
         let made = made.ok_or_else(|| Refusal::NotFound { what: "API key", id: key_id.to_string() })?;
@@ -205,8 +206,8 @@ impl Engine {
             Some(key) => Some(key.user_id.clone()),
             None => self.store().api_key(&key_id).await?.map(|key| key.user_id),
         };
-        let answer = self.submit(caller, TimelineId::system(), Command::RevokeKey { key_id, owner }, None).await?;
-        key_of(answer)
+        let answer = self.submit(caller, TimelineId::system(), RevokeKey { key_id, owner }, None).await?;
+        Ok(key_of(answer))
     }
 
     /// Returns a page of the caller's keys, or those of a user, newest first, and the name after which the next page
@@ -239,16 +240,10 @@ impl Engine {
     }
 }
 
-fn user_of(answer: Answer) -> Result<(UserId, LedgerPosition, bool), Refusal> {
-    match answer.change {
-        Change::User { user_id } => Ok((user_id, answer.ledger, answer.replayed)),
-        _ => Err(Refusal::Damaged("a change to a user was answered with something else".to_owned())),
-    }
+fn user_of(answer: Answer<UserChanged>) -> (UserId, LedgerPosition, bool) {
+    (answer.change.user_id, answer.ledger, answer.replayed)
 }
 
-fn key_of(answer: Answer) -> Result<(KeyId, LedgerPosition, bool), Refusal> {
-    match answer.change {
-        Change::Key { key_id } => Ok((key_id, answer.ledger, answer.replayed)),
-        _ => Err(Refusal::Damaged("a change to a key was answered with something else".to_owned())),
-    }
+fn key_of(answer: Answer<KeyChanged>) -> (KeyId, LedgerPosition, bool) {
+    (answer.change.key_id, answer.ledger, answer.replayed)
 }

@@ -10,6 +10,7 @@
 // Doors, and what is data.
 mod json;
 mod caller;
+mod actor;
 mod entropy;
 mod gazetteer;
 mod signer;
@@ -41,11 +42,12 @@ mod secrets;
 mod seals;
 mod becoming;
 mod tree;
-mod world;
-mod session_command;
-mod command;
-mod outcome;
+mod heads;
 mod live;
+mod changes;
+mod draft;
+mod deciding;
+mod asked;
 mod group;
 
 // What the writer and every reader share, and the writer.
@@ -95,14 +97,14 @@ pub use anchor::Anchor;
 pub use anchors::{AnchorPage, AnchorRequest, ReturnScope};
 pub use archive::{EntryMarks, EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, Snapshot};
 pub use caller::{AuthFailure, Caller, Credential};
+pub use changes::LedgerPosition;
 pub use clocks::{ClockStep, ClockView};
 pub use code::Code;
-pub use command::{Answer, Change, LedgerPosition};
 pub use committer::QUEUE_SUBMISSIONS_MAX;
 pub use data::{Encrypted, Erased, ErasureRequest};
 pub use detection::{AskedScan, Detection};
 pub use diff::{DiffPage, DiffSide, Difference, TimelinesDiff};
-pub use directory::{ApiKey, Directory, KeptPassword, Secret, Secrets, Session, SessionSpans, User};
+pub use directory::{ApiKey, Directory, DirectoryChange, KeptPassword, Secret, Secrets, Session, SessionSpans, User};
 pub use doors::Doors;
 pub use engine::{Engine, EngineStats};
 pub use entropy::Entropy;
@@ -130,8 +132,8 @@ pub use refusal::Refusal;
 pub use refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};
 pub use rotation::Rotation;
 pub use rows::{
-    DataRecord, DirectoryChange, ErasedContent, Erasure, EventEnd, EventRow, EventVersion, IdempotencyRecord,
-    InterventionRow, KnownEvent, StoredEntry, StoredEvent,
+    DataRecord, ErasedContent, Erasure, EventEnd, EventRow, EventVersion, IdempotencyRecord, InterventionRow,
+    KnownEvent, StoredEntry, StoredEvent,
 };
 pub use scan::{Checked, KeptCheckpoint, Progress, Scan, ScanRequest, ScanStage, VerifySignature, made_before, scan};
 pub use scan_events::{EventMarks, EventSummary};

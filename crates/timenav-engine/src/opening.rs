@@ -8,17 +8,22 @@ use timenav_core::ledger::CheckpointError;
 use timenav_core::limits::FORK_DEPTH_MAX;
 use timenav_core::time::{Instant, Wall};
 
-use crate::command::{Actor, Command, Submission};
+use crate::actor::Actor;
+use crate::asked::{Pending, Submission};
+use crate::deciding::Deciding;
+use crate::deciding::identity::{CreateKey, CreateUser};
+use crate::deciding::timelines::CreateTimeline;
 use crate::directory::{ApiKey, HOST_CLOCK_TOLERANCE};
 use crate::doors::{Doors, uuid};
-use crate::group::{Group, Known, SaltPool};
+use crate::draft::{Known, SaltPool};
+use crate::group::{Finished, Group};
 use crate::head::{Fork, Head, Layer, TimelineKey, TimelineState};
+use crate::heads::Heads;
 use crate::options::Options;
 use crate::outside::{KeptOutside, OutsideError, system_last};
 use crate::secrets::{key_digest, new_key_text};
 use crate::store::Store;
 use crate::store_error::StoreError;
-use crate::world::World;
 
 pub(crate) mod signed;
 
@@ -151,7 +156,7 @@ fn ancestors(forks: &HashMap<TimelineKey, (Option<Fork>, bool)>, fork: Option<Fo
 /// Makes the first operator, their key, `system` and `main`: all of it, or nothing.
 pub(crate) async fn bootstrap(
     store: &dyn Store,
-    world: &mut World,
+    heads: &mut Heads,
     doors: &Doors,
     options: &Options,
     keep_first_key: impl FnOnce(&str) -> std::io::Result<()>,
@@ -174,32 +179,33 @@ pub(crate) async fn bootstrap(
         revoked_at: None,
     };
     keep_first_key(&secret).map_err(|error| failed(&error))?;
-    let mut group = Group::new(world, doors, options, Known::default(), SaltPool::default());
-    for (timeline, command) in [
-        (&system, Command::CreateTimeline { fork: None }),
-        (&system, Command::CreateUser { user_id: admin, operator: true }),
-        (&main, Command::CreateTimeline { fork: None }),
-        (&system, Command::CreateKey(key)),
-    ] {
-        group.decide(Submission {
-            actor: Actor::Service,
-            timeline: timeline.clone(),
-            command,
-            idempotency: None,
-            answer: None,
-        });
-    }
+    let mut submissions = [
+        by_service(&system, CreateTimeline { fork: None }),
+        by_service(&system, CreateUser { user_id: admin, operator: true }),
+        by_service(&main, CreateTimeline { fork: None }),
+        by_service(&system, CreateKey(key)),
+    ];
+    let known = Known::default();
+    let mut group = Group::new(heads, &known, doors, options, SaltPool::default());
+    group.decide_all(&mut submissions);
     if let Some(refusal) = group.refused() {
         return Err(failed(refusal));
     }
-    let (commit, sealed, _) = group.finish().map_err(|error| failed(&error))?;
+    let Finished { commit, states, directory, .. } = group.finish(&submissions).map_err(|error| failed(&error))?;
     store.commit(commit).await?;
-    let states = sealed.timelines.iter();
+    heads.take_over(states.iter().cloned(), directory);
     let mut checkpoints: Vec<_> = states
+        .iter()
         .map(|state| KeptOutside::seal(state.head.id.clone(), Arc::clone(&state.head.checkpoint), &*doors.signer))
         .collect();
     system_last(&mut checkpoints);
     Ok(doors.outside.keep(&checkpoints)?)
+}
+
+/// Returns what the service itself asks for, and waits for no answer to.
+fn by_service<D: Deciding>(timeline: &TimelineId, deciding: D) -> Submission {
+    let (actor, asked) = (Actor::Service, Pending::boxed(deciding, None));
+    Submission { actor, timeline: timeline.clone(), asked, idempotency: None }
 }
 
 /// What an operator has accepted although it is not as it was signed.
@@ -211,13 +217,13 @@ pub(crate) struct Accepted {
 
 /// Says that the host's clock is behind what the ledgers tell, so was wrong before or is wrong now. Returns the host time
 /// of the newest entry.
-pub(crate) fn warn_of_host_clock(world: &World, doors: &Doors) -> Instant<Wall> {
+pub(crate) fn warn_of_host_clock(heads: &Heads, doors: &Doors) -> Instant<Wall> {
     let now = doors.clock.now();
     let latest = now.checked_add(HOST_CLOCK_TOLERANCE).unwrap_or(Instant::MAX);
-    let ahead: Vec<_> = world.timelines.values().filter(|state| state.head.recorded_at > latest).collect();
-    let newest = world.timelines.values().map(|state| state.head.recorded_at).max().unwrap_or(now);
+    let ahead: Vec<_> = heads.all().filter(|state| state.head.recorded_at > latest).collect();
+    let newest = heads.all().map(|state| state.head.recorded_at).max().unwrap_or(now);
     if !ahead.is_empty() {
-        let (timelines, of_all) = (ahead.len(), world.timelines.len());
+        let (timelines, of_all) = (ahead.len(), heads.len());
         let running = ahead.iter().filter(|state| state.head.clock.is_running()).count();
         tracing::warn!(
             host_time = %now,

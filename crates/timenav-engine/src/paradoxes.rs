@@ -12,7 +12,7 @@ use timenav_core::time::{Instant, TimeRange, Virtual};
 
 use crate::action::Action;
 use crate::caller::Caller;
-use crate::command::Again;
+use crate::deciding::repeated::Again;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
 use crate::head::{Layer, TimelineState};
@@ -191,9 +191,9 @@ impl Engine {
                 let state = self.admit(caller, &timeline, Demand::Intervene, Action::ManipulateEvent.word()).await?;
                 guard = Some(state.head.frontier.size());
                 if let Err(refusal) = self.refuse_paradoxes(caller, &state, &request).await {
-                    let again = Again { action: Action::ManipulateEvent, demands: &[Demand::Intervene] };
+                    let again = Again::of(Action::ManipulateEvent, &[Demand::Intervene]);
                     let answer = self.answered_before(caller, &timeline, again, idempotency).await?;
-                    return self.told(caller, IntervenedEvent::of(answer.ok_or(refusal)?)?).await;
+                    return self.told(caller, IntervenedEvent::of(answer.ok_or(refusal)?)).await;
                 }
             }
             let done = self.manipulate_guarded(caller, timeline.clone(), request.clone(), guard, idempotency).await;

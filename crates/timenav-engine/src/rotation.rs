@@ -11,17 +11,19 @@ use timenav_core::ledger::Checkpoint;
 use tokio::sync::oneshot;
 
 use crate::action::Action;
-use crate::command::{Actor, Command, Submission};
+use crate::actor::Actor;
+use crate::deciding::Deciding;
+use crate::deciding::rotation::RotateSigningKey;
+use crate::deciding::sessions::{EndSessions, SessionsToEnd};
 use crate::engine::Engine;
 use crate::head::{Head, TimelineState};
 use crate::outside::{KeptOutside, system_last};
 use crate::proofs::InclusionProof;
 use crate::refusal::Refusal;
-use crate::session_command::{SessionCommand, SessionsToEnd};
 use crate::signer::Signer;
 
-/// Commands that are handed to the writer before the first of them is waited for.
-const WAITING_COMMANDS: usize = 1_024;
+/// Ledgers or users about which the writer is asked before the first answer is waited for.
+const WAITING_MAX: usize = 1_024;
 
 /// A rotation that is done, but for the file of the key.
 #[derive(Clone, Debug)]
@@ -47,7 +49,7 @@ impl Engine {
         let (system, others): (Vec<_>, Vec<_>) = self.unsigned_by(&*next).into_iter().partition(TimelineId::is_system);
         let rotated = (system.len() + others.len()) as u64;
         for ledgers in [others, system] {
-            let asked = ledgers.into_iter().map(|timeline| (timeline, Command::RotateSigningKey));
+            let asked = ledgers.into_iter().map(|timeline| (timeline, RotateSigningKey));
             self.submit_all(asked).await?;
         }
         if let Some(timeline) = self.unsigned_by(&*next).first() {
@@ -76,7 +78,7 @@ impl Engine {
         let system = TimelineId::system();
         let asked = users.into_iter().map(|user_id| {
             let which = SessionsToEnd::AllOf(user_id);
-            (system.clone(), SessionCommand::End { action: Action::EndSession, which }.into())
+            (system.clone(), EndSessions { action: Action::EndSession, which })
         });
         self.submit_all(asked).await
     }
@@ -96,16 +98,15 @@ impl Engine {
         unsigned
     }
 
-    /// Submits commands of the service itself, and returns when all are durable. What waits for the writer at once becomes
+    /// Submits what the service itself asks for, and returns when all are durable. What waits for the writer at once becomes
     /// few groups.
-    async fn submit_all(&self, asked: impl Iterator<Item = (TimelineId, Command)>) -> Result<(), Refusal> {
+    async fn submit_all<D: Deciding>(&self, asked: impl Iterator<Item = (TimelineId, D)>) -> Result<(), Refusal> {
         let mut asked = asked.peekable();
         while asked.peek().is_some() {
             let mut answers = Vec::new();
-            for (timeline, command) in asked.by_ref().take(WAITING_COMMANDS) {
-                let (answer, outcome) = oneshot::channel();
-                let answer = Some(answer);
-                self.send(Submission { actor: Actor::Service, timeline, command, idempotency: None, answer }).await?;
+            for (timeline, deciding) in asked.by_ref().take(WAITING_MAX) {
+                let (reply, outcome) = oneshot::channel();
+                self.send(Actor::Service, timeline, deciding, None, Some(reply)).await?;
                 answers.push(outcome);
             }
             for outcome in answers {

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use timenav_core::data::SealedData;
 use timenav_core::event::EventDraft;
-use timenav_core::ids::{DataId, EventId, InterventionId, KeyId, SessionId, UserId};
+use timenav_core::ids::{DataId, EventId, InterventionId};
 use timenav_core::ledger::Salt;
 use timenav_core::place::Point;
 use timenav_core::time::{Instant, Virtual, Wall};
-
-use crate::directory::{ApiKey, KeptPassword, Session, User};
 
 /// One sealed record as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,30 +108,6 @@ pub struct InterventionRow {
     pub event_id: EventId,
     /// Its id.
     pub intervention_id: InterventionId,
-}
-
-/// A change to users, keys, passwords or sessions.
-#[derive(Clone, Debug)]
-pub enum DirectoryChange {
-    /// A user is new or changed.
-    PutUser(User),
-    /// A user is gone, with password and sessions.
-    DeleteUser(UserId),
-    /// A key is new.
-    PutKey(ApiKey),
-    /// A key stops working.
-    RevokeKey {
-        /// Which.
-        key_id: KeyId,
-        /// Since when.
-        at: Instant<Wall>,
-    },
-    /// A password is new or changed.
-    PutPassword(KeptPassword),
-    /// A session is new or goes on.
-    PutSession(Session),
-    /// A session has ended.
-    EndSession(SessionId),
 }
 
 /// The outcome of a request that carried an idempotency key.

@@ -11,7 +11,8 @@ use zeroize::Zeroizing;
 
 use crate::action::Action;
 use crate::caller::{AuthFailure, Caller, Credential};
-use crate::command::Command;
+use crate::deciding::logged::LogRefusal;
+use crate::deciding::sessions::{EndSessions, LogIn, RenewSession, SessionsToEnd, SetPassword};
 use crate::directory::{KeptPassword, Session, SessionSpans};
 use crate::engine::Engine;
 use crate::live::Growth;
@@ -20,7 +21,6 @@ use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::seals::password_seal;
 use crate::secrets::key_digest;
-use crate::session_command::{NewLogIn, NewPassword, SessionCommand, SessionsToEnd};
 use crate::vault::VaultError;
 
 /// Random bytes of which the secret of a session is made.
@@ -121,8 +121,8 @@ impl Engine {
         let session = self.new_session(&user_id, &secret)?;
         let caller = caller_in(&session);
         let replaced = before.and_then(Caller::session_id).cloned();
-        let new = NewLogIn { session, replaced, compared: (*compared).clone(), rehashed };
-        match self.submit(&caller, TimelineId::system(), SessionCommand::LogIn(new).into(), None).await {
+        let new = LogIn { session, replaced, compared: (*compared).clone(), rehashed };
+        match self.submit(&caller, TimelineId::system(), new, None).await {
             Ok(_) => Ok(Ok(NewSession { caller, secret })),
             // The password was changed or the user removed while this one was compared.
             Err(Refusal::WrongPassword) => Ok(Err("the password was changed meanwhile".to_owned())),
@@ -132,7 +132,7 @@ impl Engine {
 
     async fn log_failed_log_in(&self, detail: String) -> Result<(), Refusal> {
         let (operation, code) = (Action::LogIn.word().to_owned(), AuthFailure::LogIn.code());
-        self.submit_unknown(TimelineId::system(), Command::LogRefusal { operation, code, detail }).await.map(|_| ())
+        self.submit_unknown(TimelineId::system(), LogRefusal { operation, code, detail }).await.map(|_| ())
     }
 
     /// Returns who asks in the session of that secret.
@@ -165,8 +165,7 @@ impl Engine {
         if !is_due {
             return Ok(());
         }
-        let command = SessionCommand::Renew(session_id.clone());
-        self.submit(caller, TimelineId::system(), command.into(), None).await.map(|_| ())
+        self.submit(caller, TimelineId::system(), RenewSession(session_id.clone()), None).await.map(|_| ())
     }
 
     /// Ends the session that the caller asks in, or all of the caller's sessions.
@@ -182,8 +181,8 @@ impl Engine {
                 return Err(Refusal::invalid("everywhere", detail));
             }
         };
-        let command = SessionCommand::End { action: Action::LogOut, which };
-        self.submit(caller, TimelineId::system(), command.into(), None).await.map(|_| ())
+        let ending = EndSessions { action: Action::LogOut, which };
+        self.submit(caller, TimelineId::system(), ending, None).await.map(|_| ())
     }
 
     /// Ends a session.
@@ -191,8 +190,8 @@ impl Engine {
     /// # Errors
     /// There is no such session, the caller may not, or the ledger cannot be written.
     pub async fn end_session(&self, caller: &Caller, session_id: SessionId) -> Result<(), Refusal> {
-        let command = SessionCommand::End { action: Action::EndSession, which: SessionsToEnd::One(session_id) };
-        self.submit(caller, TimelineId::system(), command.into(), None).await.map(|_| ())
+        let ending = EndSessions { action: Action::EndSession, which: SessionsToEnd::One(session_id) };
+        self.submit(caller, TimelineId::system(), ending, None).await.map(|_| ())
     }
 
     /// Returns the caller's sessions that last, or those of a user, newest first.
@@ -259,8 +258,8 @@ impl Engine {
         let phc = passwords.hash(Some(&caller.user_id), password).await.map_err(busy)?;
         let kept = KeptPassword { user_id: of.clone(), phc: phc.into(), set_at: self.now(), seal: [0; 32] };
         let kept_session = caller.session_id().filter(|_| is_own).cloned();
-        let command = SessionCommand::SetPassword(NewPassword { password: kept, compared, kept: kept_session });
-        self.submit(caller, TimelineId::system(), command.into(), None).await?;
+        let new = SetPassword { password: kept, compared, kept: kept_session };
+        self.submit(caller, TimelineId::system(), new, None).await?;
         Ok(of)
     }
 
@@ -278,8 +277,8 @@ impl Engine {
             return Ok((*kept).clone());
         }
         let (operation, detail) = (Action::SetPassword.word().to_owned(), Refusal::WrongPassword.to_string());
-        let command = Command::LogRefusal { operation, code: "wrong_password", detail };
-        self.submit(caller, TimelineId::system(), command, None).await?;
+        let refused = LogRefusal { operation, code: "wrong_password", detail };
+        self.submit(caller, TimelineId::system(), refused, None).await?;
         Err(Refusal::WrongPassword)
     }
 
@@ -295,10 +294,10 @@ impl Engine {
     ) -> Result<(), Refusal> {
         let aimed = aimed.unwrap_or_else(TimelineId::system);
         let detail = "a page of another site asked with the cookie of a session".to_owned();
-        let command = Command::LogRefusal { operation: operation.to_owned(), code: CROSS_SITE_CODE, detail };
+        let refused = LogRefusal { operation: operation.to_owned(), code: CROSS_SITE_CODE, detail };
         match caller {
-            Some(caller) => self.submit(caller, aimed, command, None).await.map(|_| ()),
-            None => self.submit_unknown(aimed, command).await.map(|_| ()),
+            Some(caller) => self.submit(caller, aimed, refused, None).await.map(|_| ()),
+            None => self.submit_unknown(aimed, refused).await.map(|_| ()),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::attempts::Attempts;
 use crate::directory::Directory;
 use crate::doors::Doors;
 use crate::head::TimelineState;
+use crate::heads::Heads;
 use crate::live::Live;
 use crate::long_work::LongWork;
 use crate::options::Options;
@@ -18,7 +19,6 @@ use crate::published::Published;
 use crate::refused::CountedRefusals;
 use crate::scan_places::ScanPlaces;
 use crate::view_board::Views;
-use crate::world::World;
 
 /// What the committer, the sealer and every reader share.
 pub(crate) struct Shared {
@@ -45,9 +45,9 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// Returns what is shared when the engine opens.
-    pub(crate) fn new(doors: Doors, options: Options, world: &World, newest_at_start: Instant<Wall>) -> Self {
+    pub(crate) fn new(doors: Doors, options: Options, heads: &Heads, newest_at_start: Instant<Wall>) -> Self {
         let mut published = Published::default();
-        world.timelines.values().for_each(|state| published.insert(Arc::clone(state)));
+        heads.all().for_each(|state| published.insert(Arc::clone(state)));
         let long_work = LongWork::new(doors.long_work.clone());
         Self {
             doors,
@@ -60,7 +60,7 @@ impl Shared {
             long_work,
             sealing: AtomicUsize::new(0),
             timelines: RwLock::new(published),
-            directory: ArcSwap::new(Arc::clone(&world.directory)),
+            directory: ArcSwap::new(Arc::clone(heads.directory())),
             failure: Mutex::new(None),
             is_refused: AtomicBool::new(false),
             entries: AtomicU64::new(0),

@@ -10,11 +10,11 @@ use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
 
 use crate::anchor::Anchor;
 use crate::archive::ScanSource;
+use crate::directory::DirectoryChange;
 use crate::directory::{ApiKey, Directory};
 use crate::head::{Head, Layer, TimelineKey};
 use crate::rows::{
-    DataRecord, DirectoryChange, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent,
-    StoredEntry, StoredEvent,
+    DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry, StoredEvent,
 };
 use crate::store_error::StoreError;
 

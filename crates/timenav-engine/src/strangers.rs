@@ -3,7 +3,7 @@
 use timenav_core::ids::TimelineId;
 
 use crate::caller::AuthFailure;
-use crate::command::Command;
+use crate::deciding::logged::{LogRefusal, LogRefusals};
 use crate::engine::Engine;
 use crate::refusal::Refusal;
 
@@ -23,7 +23,7 @@ impl Engine {
         let _telling = self.counted_refusals().telling.lock().await;
         let Some(sum) = self.counted_refusals().take() else { return Ok(()) };
         let system = TimelineId::system();
-        let told = self.submit_unknown(system, Command::LogRefusals { payload: sum.payload() }).await;
+        let told = self.submit_unknown(system, LogRefusals { payload: sum.payload() }).await;
         if let Err(refusal) = told {
             tracing::error!(%refusal, refusals = sum.count, "refusals were counted, and cannot be told in the ledger");
             self.counted_refusals().put_back(sum);
@@ -43,8 +43,8 @@ impl Engine {
         failure: AuthFailure,
     ) -> Result<(), Refusal> {
         let aimed = aimed.unwrap_or_else(TimelineId::system);
-        let command =
-            Command::LogRefusal { operation: operation.to_owned(), code: failure.code(), detail: failure.to_string() };
-        self.submit_unknown(aimed, command).await.map(|_| ())
+        let (operation, detail) = (operation.to_owned(), failure.to_string());
+        let refused = LogRefusal { operation, code: failure.code(), detail };
+        self.submit_unknown(aimed, refused).await.map(|_| ())
     }
 }

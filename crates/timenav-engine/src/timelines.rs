@@ -12,8 +12,10 @@ use timenav_core::time::{Instant, Virtual, parse_timestamp};
 
 use crate::action::Action;
 use crate::caller::Caller;
+use crate::changes::{LedgerPosition, TimelineMade};
 use crate::clocks::ClockView;
-use crate::command::{Again, Command, ForkPoint, LedgerPosition};
+use crate::deciding::repeated::Again;
+use crate::deciding::timelines::{CreateTimeline, ForkPoint};
 use crate::engine::Engine;
 use crate::head::{Fork, TimelineKey, TimelineState};
 use crate::idempotency::Idempotency;
@@ -46,7 +48,7 @@ impl Engine {
         timeline: TimelineId,
         idempotency: Option<Idempotency>,
     ) -> Result<(LedgerPosition, bool), Refusal> {
-        let answer = self.submit(caller, timeline, Command::CreateTimeline { fork: None }, idempotency).await?;
+        let answer = self.submit(caller, timeline, CreateTimeline { fork: None }, idempotency).await?;
         Ok((answer.ledger, answer.replayed))
     }
 
@@ -69,7 +71,7 @@ impl Engine {
         if of.is_system() {
             return Err(Refusal::invalid("fork_of", "`system` holds facts of the service, which no fork can share"));
         }
-        let again = Again { action: Action::CreateTimeline, demands: &[Demand::Create] };
+        let again = Again::<TimelineMade>::of(Action::CreateTimeline, &[Demand::Create]);
         if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
             return Ok((answer.ledger, answer.replayed));
         }
@@ -78,8 +80,7 @@ impl Engine {
             Refusal::Invalid { field, detail } if field == "as_of" => Refusal::invalid("at", detail),
             other => other,
         })?;
-        let command = Command::CreateTimeline { fork: Some(Box::new(fork)) };
-        let answer = self.submit(caller, timeline, command, idempotency).await?;
+        let answer = self.submit(caller, timeline, CreateTimeline { fork: Some(fork) }, idempotency).await?;
         Ok((answer.ledger, answer.replayed))
     }
 

@@ -1,10 +1,14 @@
-//! A group that cannot be decided.
+//! Groups that are refused in part, and groups that are decided again.
 
 use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
 
 use super::*;
-use crate::command::Command;
+use crate::asked::{Answer, Pending};
+use crate::deciding::Deciding;
+use crate::deciding::logged::LogScan;
+use crate::deciding::timelines::CreateTimeline;
 use crate::entropy::Entropy;
 use crate::outside::{KeptOutside, Outside, OutsideError};
 use crate::wall_clock::WallClock;
@@ -70,45 +74,64 @@ fn doors(runtime: &Runtime) -> Doors {
     }
 }
 
-fn submission(timeline: &TimelineId, command: Command) -> (Submission, oneshot::Receiver<Result<Answer, Refusal>>) {
-    let (answer, outcome) = oneshot::channel();
-    let timeline = timeline.clone();
-    (Submission { actor: Actor::Service, timeline, command, idempotency: None, answer: Some(answer) }, outcome)
+/// What somebody waits for.
+type Outcome<C> = oneshot::Receiver<Result<Answer<C>, Refusal>>;
+
+fn submission<D: Deciding>(timeline: &TimelineId, deciding: D) -> (Submission, Outcome<D::Change>) {
+    let (reply, outcome) = oneshot::channel();
+    let asked = Pending::boxed(deciding, Some(reply));
+    (Submission { actor: Actor::Service, timeline: timeline.clone(), asked, idempotency: None }, outcome)
+}
+
+fn made(heads: &Heads, doors: &Doors, submissions: &mut [Submission]) -> Finished {
+    let (options, known) = (Options::default(), Known::default());
+    let mut group = Group::new(heads, &known, doors, &options, SaltPool::default());
+    group.decide_all(submissions);
+    group.finish(submissions).unwrap()
 }
 
 #[test]
-fn a_group_fails_as_a_whole_where_an_entry_has_no_timeline() {
+fn what_is_refused_leaves_nothing() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let (doors, options) = (doors(&runtime), Options::default());
-    let mut world = World::default();
-    let mut group = Group::new(&mut world, &doors, &options, Known::default(), SaltPool::default());
-    let create = Command::CreateTimeline { fork: None };
-    let (made, mut told) = submission(&TimelineId::system(), create);
-    group.decide(made);
-    assert!(group.broken().is_none());
-    // Nobody has made `main`: whoever asks for an entry there has not looked.
-    let (lost, mut told_too) = submission(&TimelineId::main(), Command::LogScan { depth: "full".to_owned() });
-    group.decide(lost);
-    let refusal = group.broken().unwrap();
-    assert!(refusal.to_string().contains("`detect_tampering` on timeline `main`"), "{refusal}");
-    let undo = Undo::of(&group);
-    group.refuse_all(&refusal);
-    undo.apply(&mut world);
-    assert!(world.timelines.is_empty(), "nothing is left of what others in the group did");
-    for told in [&mut told, &mut told_too] {
-        assert!(matches!(told.try_recv(), Ok(Err(Refusal::Damaged(_)))));
-    }
+    let (doors, heads) = (doors(&runtime), Heads::default());
+    let (main, system) = (TimelineId::main(), TimelineId::system());
+    // `main` cannot be made, as there is no `system` yet to tell of it: nor is it looked at after.
+    let mut submissions = [
+        submission(&main, CreateTimeline { fork: None }).0,
+        submission(&system, CreateTimeline { fork: None }).0,
+        submission(&main, LogScan { depth: "full".to_owned() }).0,
+        submission(&main, CreateTimeline { fork: None }).0,
+    ];
+    let finished = made(&heads, &doors, &mut submissions);
+    let told: Vec<bool> = finished.told.iter().map(Result::is_ok).collect();
+    assert_eq!(told, [false, true, false, true]);
+    let sizes: Vec<(&str, u64, usize)> = finished
+        .commit
+        .timelines
+        .iter()
+        .map(|step| (step.head.id.as_str(), step.head.frontier.size(), step.entries.len()))
+        .collect();
+    assert_eq!(sizes, [("main", 1, 1), ("system", 2, 2)]);
 }
 
 #[test]
-fn no_tree_is_signed_where_an_entry_is_missing() {
+fn a_group_is_decided_again_on_other_heads() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let (doors, options) = (doors(&runtime), Options::default());
-    for (timeline, is_whole) in [(TimelineId::system(), true), (TimelineId::main(), false)] {
-        let mut world = World::default();
-        let mut group = Group::new(&mut world, &doors, &options, Known::default(), SaltPool::default());
-        group.decide(submission(&timeline, Command::CreateTimeline { fork: None }).0);
-        // The making of any other timeline is an entry of `system` too, which is made first.
-        assert_eq!(group.finish().is_ok(), is_whole, "{timeline}");
+    let (doors, mut heads) = (doors(&runtime), Heads::default());
+    let (main, system) = (TimelineId::main(), TimelineId::system());
+    let first = made(&heads, &doors, &mut [submission(&system, CreateTimeline { fork: None }).0]);
+    heads.take_over(first.states, first.directory);
+    let (one, mut told) = submission(&main, CreateTimeline { fork: None });
+    let mut submissions = [one];
+    assert!(made(&heads, &doors, &mut submissions).told[0].is_ok());
+    // Somebody else has made it meanwhile: what was decided before counts no more.
+    let theirs = made(&heads, &doors, &mut [submission(&main, CreateTimeline { fork: None }).0]);
+    heads.take_over(theirs.states, theirs.directory);
+    let finished = made(&heads, &doors, &mut submissions);
+    assert!(matches!(finished.told[0], Err(Refusal::AlreadyExists { .. })));
+    assert!(finished.commit.timelines.is_empty());
+    for (submission, one) in submissions.into_iter().zip(finished.told) {
+        submission.asked.tell(one);
     }
+    assert!(matches!(told.try_recv(), Ok(Err(Refusal::AlreadyExists { .. }))), "told once, and as decided last");
 }

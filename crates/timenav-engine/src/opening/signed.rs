@@ -10,13 +10,13 @@ use timenav_core::ledger::{Checkpoint, CheckpointError, Note, NoteSignature};
 use super::{Accepted, OpenError};
 use crate::doors::Doors;
 use crate::head::TimelineState;
+use crate::heads::Heads;
 use crate::options::Options;
 use crate::outside::{KeptOutside, system_last};
 use crate::scan::made_before;
 use crate::store::Store;
 use crate::store_error::StoreError;
 use crate::tree::root_at;
-use crate::world::World;
 
 /// Entries of `system` and `main` together after the first start.
 const FIRST_START_ENTRIES: u64 = 5;
@@ -47,7 +47,7 @@ struct Compared {
 /// Something is not as it was signed, and the operator has not accepted that.
 pub(crate) async fn compare_with_signed(
     store: &dyn Store,
-    world: &World,
+    heads: &Heads,
     all: Vec<KeptOutside>,
     doors: &Doors,
     options: &Options,
@@ -58,7 +58,7 @@ pub(crate) async fn compare_with_signed(
             tracing::warn!(%error, "starting although the database is not what was signed, as the operator asked");
             let text = error.to_string();
             // What is about one timeline stands on it too: its next checkpoint signs what is there.
-            let about = error.timeline().filter(|timeline| world.timelines.contains_key(*timeline));
+            let about = error.timeline().filter(|timeline| heads.get(timeline).is_some());
             if let Some(timeline) = about.filter(|timeline| !timeline.is_system()) {
                 findings.timelines.entry(timeline.clone()).or_default().push(text.clone());
             }
@@ -68,23 +68,23 @@ pub(crate) async fn compare_with_signed(
         other => other,
     };
     let kept: Kept<'_> = all.iter().map(|kept| (&kept.timeline, kept)).collect();
-    let states: Vec<&TimelineState> = world.timelines.values().map(|state| &**state).collect();
+    let states: Vec<&TimelineState> = heads.all().map(|state| &**state).collect();
     let mut compared = compare_all(&states, &kept, doors, options);
     for one in &mut compared {
         accept(one.error.take().map_or(Ok(()), Err))?;
     }
     warn_of_retired_key(compared.iter().filter(|one| one.has_gone_over).count());
     if kept.is_empty() {
-        accept(compare_with_nothing(world))?;
+        accept(compare_with_nothing(heads))?;
     } else {
-        for timeline in not_kept(store, world, &kept, doors, options).await? {
+        for timeline in not_kept(store, heads, &kept, doors, options).await? {
             accept(Err(OpenError::NotKept { timeline }))?;
         }
     }
     let known: HashMap<_, _> = states.iter().zip(&compared).map(|(state, one)| (&state.head.id, one)).collect();
     // What is kept is what stands in the database, which was compared already.
     for kept in all.iter().filter(|kept| known.get(&kept.timeline).is_none_or(|one| !one.is_kept)) {
-        accept(compare_with_kept(store, world, doors, options, kept).await)?;
+        accept(compare_with_kept(store, heads, doors, options, kept).await)?;
     }
     let is_accepted = !findings.all.is_empty();
     keep_newest(&states, &compared, is_accepted, doors)?;
@@ -176,13 +176,13 @@ fn warn_of_retired_key(timelines: usize) {
 }
 
 /// Returns how many entries there are.
-fn entries_count(world: &World) -> u64 {
-    world.timelines.values().map(|state| state.head.frontier.size()).sum()
+fn entries_count(heads: &Heads) -> u64 {
+    heads.all().map(|state| state.head.frontier.size()).sum()
 }
 
 /// Nothing is kept outside: right before the first commit was sealed, and never after it.
-fn compare_with_nothing(world: &World) -> Result<(), OpenError> {
-    let entries = entries_count(world);
+fn compare_with_nothing(heads: &Heads) -> Result<(), OpenError> {
+    let entries = entries_count(heads);
     if entries <= FIRST_START_ENTRIES { Ok(()) } else { Err(OpenError::OutsideMissing { entries }) }
 }
 
@@ -190,19 +190,19 @@ fn compare_with_nothing(world: &World) -> Result<(), OpenError> {
 /// tells of in its last entries, after the last of its checkpoints that was kept.
 async fn not_kept(
     store: &dyn Store,
-    world: &World,
+    heads: &Heads,
     kept: &Kept<'_>,
     doors: &Doors,
     options: &Options,
 ) -> Result<Vec<TimelineId>, OpenError> {
-    let missing = world.timelines.keys().filter(|timeline| !kept.contains_key(timeline)).cloned();
+    let missing = heads.all().map(|state| &state.head.id).filter(|timeline| !kept.contains_key(timeline)).cloned();
     let mut missing: Vec<TimelineId> = missing.collect();
     missing.sort_unstable();
     // A crash may have left the first of the first two.
-    if missing.is_empty() || entries_count(world) <= FIRST_START_ENTRIES {
+    if missing.is_empty() || entries_count(heads) <= FIRST_START_ENTRIES {
         return Ok(Vec::new());
     }
-    let Some(system) = world.timelines.values().find(|state| state.head.id.is_system()) else { return Ok(missing) };
+    let Some(system) = heads.all().find(|state| state.head.id.is_system()) else { return Ok(missing) };
     let Some(of_system) = kept.get(&system.head.id) else { return Ok(missing) };
     // One that does not verify is told where it is compared.
     let Ok(signed) = open_checkpoint(&system.head.id, &of_system.note, false, doors, options) else {
@@ -213,7 +213,7 @@ async fn not_kept(
 
 async fn compare_with_kept(
     store: &dyn Store,
-    world: &World,
+    heads: &Heads,
     doors: &Doors,
     options: &Options,
     kept: &KeptOutside,
@@ -221,7 +221,7 @@ async fn compare_with_kept(
     let timeline = &kept.timeline;
     let signed = open_checkpoint(timeline, &kept.note, false, doors, options);
     let signed = signed.map_err(|error| OpenError::Checkpoint { timeline: timeline.clone(), error })?;
-    let state = world.timelines.get(timeline);
+    let state = heads.get(timeline);
     let found = state.map_or(0, |state| state.head.frontier.size());
     if found < signed.size {
         return Err(OpenError::Rollback { timeline: timeline.clone(), found, kept: signed.size });

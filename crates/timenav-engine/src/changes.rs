@@ -1,0 +1,407 @@
+//! What writes are answered with, and what a repetition of the request is answered with: one type for each.
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use timenav_core::clock::Clock;
+use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, KeyId, TimelineId, UserId};
+use timenav_core::intervention::Effect;
+use timenav_core::ledger::Hash;
+use timenav_core::time::{Instant, Virtual};
+
+use crate::json::json;
+use crate::payload::{ClockRecord, EffectRecord};
+
+/// Where a write stands in the ledger, and the signed tree that holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LedgerPosition {
+    /// Position of the last entry the request wrote, from 0.
+    pub position: u64,
+    /// Size of the tree.
+    pub size: u64,
+    /// Its root.
+    pub root: Hash,
+}
+
+/// A change as it is kept, so that a repetition of its request is answered as the first.
+pub(crate) trait Change: Clone + Send + 'static {
+    /// The word by which a kept change is known.
+    const KIND: &'static str;
+    /// How it is kept.
+    type Record: Serialize + DeserializeOwned;
+
+    fn record(&self) -> Self::Record;
+    /// Returns the change, or `None` if the record holds what no change can be.
+    fn of(record: Self::Record) -> Option<Self>;
+
+    /// Returns the change as JSON.
+    fn keep(&self) -> String {
+        json(&Kept { kind: Self::KIND.to_owned(), record: self.record() })
+    }
+
+    /// Returns what [`Change::keep`] has kept.
+    fn read(kept: &str) -> Option<Self> {
+        let kept: Kept<Self::Record> = serde_json::from_str(kept).ok()?;
+        (kept.kind == Self::KIND).then_some(kept.record).and_then(Self::of)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Kept<R> {
+    kind: String,
+    #[serde(flatten)]
+    record: R,
+}
+
+/// The outcome of a request as it is kept.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct OutcomeRecord {
+    timeline_id: String,
+    position: u64,
+    size: u64,
+    root: String,
+    change: Box<RawValue>,
+}
+
+impl OutcomeRecord {
+    /// Returns the record of a change, which is JSON already.
+    pub(crate) fn of(timeline: &TimelineId, ledger: LedgerPosition, change: String) -> Option<Self> {
+        Some(Self {
+            timeline_id: timeline.to_string(),
+            position: ledger.position,
+            size: ledger.size,
+            root: ledger.root.to_hex(),
+            change: RawValue::from_string(change).ok()?,
+        })
+    }
+
+    /// Returns where the outcome stands, and the change as JSON. `None` if the record holds what no outcome can be.
+    pub(crate) fn parts(&self) -> Option<(TimelineId, LedgerPosition, &str)> {
+        let root = Hash::from_hex(&self.root)?;
+        let ledger = LedgerPosition { position: self.position, size: self.size, root };
+        Some((TimelineId::new(&self.timeline_id).ok()?, ledger, self.change.get()))
+    }
+}
+
+/// A clock was asked to change.
+#[derive(Clone, Debug)]
+pub(crate) struct ClockAfter {
+    /// The clock after it.
+    pub(crate) clock: Clock,
+    /// Its reading at that moment.
+    pub(crate) current_time: Instant<Virtual>,
+    /// Whether it changed.
+    pub(crate) changed: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct ClockAfterRecord {
+    clock: ClockRecord,
+    current_time: i64,
+    changed: bool,
+}
+
+impl Change for ClockAfter {
+    const KIND: &'static str = "clock";
+    type Record = ClockAfterRecord;
+
+    fn record(&self) -> ClockAfterRecord {
+        let (clock, current_time) = (ClockRecord::of(&self.clock), self.current_time.micros());
+        ClockAfterRecord { clock, current_time, changed: self.changed }
+    }
+
+    fn of(record: ClockAfterRecord) -> Option<Self> {
+        let current_time = Instant::from_micros(record.current_time)?;
+        Some(Self { clock: record.clock.clock()?, current_time, changed: record.changed })
+    }
+}
+
+/// An anchor was set.
+#[derive(Clone, Debug)]
+pub(crate) struct AnchorMarked {
+    pub(crate) anchor_id: AnchorId,
+    /// The moment it marks.
+    pub(crate) timestamp: Instant<Virtual>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct AnchorMarkedRecord {
+    anchor_id: String,
+    timestamp: i64,
+}
+
+impl Change for AnchorMarked {
+    const KIND: &'static str = "anchor";
+    type Record = AnchorMarkedRecord;
+
+    fn record(&self) -> AnchorMarkedRecord {
+        AnchorMarkedRecord { anchor_id: self.anchor_id.to_string(), timestamp: self.timestamp.micros() }
+    }
+
+    fn of(record: AnchorMarkedRecord) -> Option<Self> {
+        let timestamp = Instant::from_micros(record.timestamp)?;
+        Some(Self { anchor_id: AnchorId::new(&record.anchor_id).ok()?, timestamp })
+    }
+}
+
+/// Events were recorded.
+#[derive(Clone, Debug)]
+pub(crate) struct EventsRecorded {
+    /// All their ids, in the order given.
+    pub(crate) event_ids: Vec<EventId>,
+    /// How many of them are new.
+    pub(crate) taken: u64,
+    /// Those refused because another event has that id: where they stood in the request.
+    pub(crate) differing: Vec<usize>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct EventsRecordedRecord {
+    event_ids: Vec<String>,
+    taken: u64,
+    differing: Vec<usize>,
+}
+
+impl Change for EventsRecorded {
+    const KIND: &'static str = "recorded";
+    type Record = EventsRecordedRecord;
+
+    fn record(&self) -> EventsRecordedRecord {
+        let event_ids = self.event_ids.iter().map(ToString::to_string).collect();
+        EventsRecordedRecord { event_ids, taken: self.taken, differing: self.differing.clone() }
+    }
+
+    fn of(record: EventsRecordedRecord) -> Option<Self> {
+        let event_ids = record.event_ids.into_iter().map(|id| EventId::new(&id).ok()).collect::<Option<_>>()?;
+        Some(Self { event_ids, taken: record.taken, differing: record.differing })
+    }
+}
+
+/// An event was corrected.
+#[derive(Clone, Debug)]
+pub(crate) struct EventCorrected {
+    pub(crate) event_id: EventId,
+    /// The event as it stands, as JSON.
+    pub(crate) content: Arc<str>,
+    /// Whether that is another version.
+    pub(crate) changed: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct EventCorrectedRecord {
+    event_id: String,
+    content: String,
+    changed: bool,
+}
+
+impl Change for EventCorrected {
+    const KIND: &'static str = "corrected";
+    type Record = EventCorrectedRecord;
+
+    fn record(&self) -> EventCorrectedRecord {
+        let (event_id, content) = (self.event_id.to_string(), self.content.to_string());
+        EventCorrectedRecord { event_id, content, changed: self.changed }
+    }
+
+    fn of(record: EventCorrectedRecord) -> Option<Self> {
+        let event_id = EventId::new(&record.event_id).ok()?;
+        Some(Self { event_id, content: record.content.into(), changed: record.changed })
+    }
+}
+
+/// Something was done to an event.
+#[derive(Clone, Debug)]
+pub(crate) struct EventIntervened {
+    /// Names the intervention.
+    pub(crate) intervention_id: InterventionId,
+    pub(crate) event_id: EventId,
+    /// What was done.
+    pub(crate) effect: Effect,
+    /// The event as it stood before, as JSON; `None` if it did not.
+    pub(crate) before: Option<Arc<str>>,
+    /// The event as it stands, as JSON; `None` if it does not.
+    pub(crate) after: Option<Arc<str>>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct EventIntervenedRecord {
+    intervention_id: String,
+    event_id: String,
+    effect: EffectRecord,
+    before: Option<String>,
+    after: Option<String>,
+}
+
+impl Change for EventIntervened {
+    const KIND: &'static str = "intervened";
+    type Record = EventIntervenedRecord;
+
+    fn record(&self) -> EventIntervenedRecord {
+        EventIntervenedRecord {
+            intervention_id: self.intervention_id.to_string(),
+            event_id: self.event_id.to_string(),
+            effect: EffectRecord::of(&self.effect),
+            before: self.before.as_deref().map(str::to_owned),
+            after: self.after.as_deref().map(str::to_owned),
+        }
+    }
+
+    fn of(record: EventIntervenedRecord) -> Option<Self> {
+        Some(Self {
+            intervention_id: InterventionId::new(&record.intervention_id).ok()?,
+            event_id: EventId::new(&record.event_id).ok()?,
+            effect: record.effect.effect()?,
+            before: record.before.map(Arc::from),
+            after: record.after.map(Arc::from),
+        })
+    }
+}
+
+/// A sealed record was kept.
+#[derive(Clone, Debug)]
+pub(crate) struct DataKept {
+    pub(crate) data_id: DataId,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct DataKeptRecord {
+    data_id: String,
+}
+
+impl Change for DataKept {
+    const KIND: &'static str = "data";
+    type Record = DataKeptRecord;
+
+    fn record(&self) -> DataKeptRecord {
+        DataKeptRecord { data_id: self.data_id.to_string() }
+    }
+
+    fn of(record: DataKeptRecord) -> Option<Self> {
+        Some(Self { data_id: DataId::new(&record.data_id).ok()? })
+    }
+}
+
+/// Content was erased.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ContentErased {
+    /// Position of the entry that told of it.
+    pub(crate) position: u64,
+}
+
+impl Change for ContentErased {
+    const KIND: &'static str = "erased";
+    type Record = Self;
+
+    fn record(&self) -> Self {
+        self.clone()
+    }
+
+    fn of(record: Self) -> Option<Self> {
+        Some(record)
+    }
+}
+
+/// A timeline was made.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct TimelineMade {}
+
+impl Change for TimelineMade {
+    const KIND: &'static str = "timeline";
+    type Record = Self;
+
+    fn record(&self) -> Self {
+        self.clone()
+    }
+
+    fn of(record: Self) -> Option<Self> {
+        Some(record)
+    }
+}
+
+/// It was said who may do what.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct PermissionsAfter {
+    /// The tag of the permissions after it.
+    pub(crate) tag: String,
+}
+
+impl Change for PermissionsAfter {
+    const KIND: &'static str = "permissions";
+    type Record = Self;
+
+    fn record(&self) -> Self {
+        self.clone()
+    }
+
+    fn of(record: Self) -> Option<Self> {
+        Some(record)
+    }
+}
+
+/// A user was made, removed or restricted.
+#[derive(Clone, Debug)]
+pub(crate) struct UserChanged {
+    pub(crate) user_id: UserId,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct UserChangedRecord {
+    user_id: String,
+}
+
+impl Change for UserChanged {
+    const KIND: &'static str = "user";
+    type Record = UserChangedRecord;
+
+    fn record(&self) -> UserChangedRecord {
+        UserChangedRecord { user_id: self.user_id.to_string() }
+    }
+
+    fn of(record: UserChangedRecord) -> Option<Self> {
+        Some(Self { user_id: UserId::new(&record.user_id).ok()? })
+    }
+}
+
+/// A key was made or stopped.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyChanged {
+    /// Its public name.
+    pub(crate) key_id: KeyId,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct KeyChangedRecord {
+    key_id: String,
+}
+
+impl Change for KeyChanged {
+    const KIND: &'static str = "key";
+    type Record = KeyChangedRecord;
+
+    fn record(&self) -> KeyChangedRecord {
+        KeyChangedRecord { key_id: self.key_id.to_string() }
+    }
+
+    fn of(record: KeyChangedRecord) -> Option<Self> {
+        Some(Self { key_id: KeyId::new(&record.key_id).ok()? })
+    }
+}
+
+/// Something was logged, or sessions or a password changed: there is nothing to tell but where that stands.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Logged {}
+
+impl Change for Logged {
+    const KIND: &'static str = "logged";
+    type Record = Self;
+
+    fn record(&self) -> Self {
+        self.clone()
+    }
+
+    fn of(record: Self) -> Option<Self> {
+        Some(record)
+    }
+}

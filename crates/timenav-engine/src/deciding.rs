@@ -1,0 +1,117 @@
+//! What can be asked of the writer: a value each, which a pure decision borrows.
+//!
+//! A value that only borrows can be decided again, as often as other writers have changed what it was decided on.
+
+use timenav_core::access::{Demand, Denial};
+use timenav_core::ids::{DataId, EventId};
+
+use crate::action::Action;
+use crate::changes::Change;
+use crate::draft::{Done, Draft};
+use crate::refusal::Refusal;
+
+pub(crate) mod access;
+pub(crate) mod anchors;
+pub(crate) mod clocks;
+pub(crate) mod data;
+pub(crate) mod events;
+pub(crate) mod history;
+pub(crate) mod identity;
+pub(crate) mod logged;
+pub(crate) mod repeated;
+pub(crate) mod rotation;
+pub(crate) mod sessions;
+pub(crate) mod standing;
+pub(crate) mod timelines;
+
+/// What is asked for, as far as it does not matter what is answered.
+pub(crate) trait Asking: Send + Sync + 'static {
+    /// Returns how it stands in the ledger.
+    fn action(&self) -> Action;
+
+    /// Returns what whoever asks must be allowed to do: all of it. Empty where that depends on more, and is decided
+    /// with the rest.
+    fn demands(&self) -> &'static [Demand];
+
+    /// Returns what it is aimed at.
+    fn aim(&self) -> Aim;
+
+    /// Returns what is attempted, as an entry about a refusal names it.
+    fn operation(&self) -> &str {
+        self.action().word()
+    }
+
+    /// Returns what must be known of the store before it can be decided.
+    fn needs(&self) -> Needs<'_> {
+        Needs::default()
+    }
+
+    /// Returns whether it counts that what the caller showed is still good.
+    fn needs_credential(&self) -> bool {
+        true
+    }
+
+    /// Returns whether it only asks what was answered before.
+    fn is_asked_again(&self) -> bool {
+        false
+    }
+
+    /// Returns how many events it carries.
+    fn events_count(&self) -> usize {
+        0
+    }
+}
+
+/// What is asked for, and how it is decided.
+pub(crate) trait Deciding: Asking {
+    /// What is answered, and what a repetition of the request is answered with.
+    type Change: Change;
+
+    /// Decides. What is in the draft happens if this succeeds, and nothing of it otherwise.
+    ///
+    /// # Errors
+    /// Why it does not happen.
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Self::Change>, Refusal>;
+
+    /// Lets a change that happened earlier be told to whoever asks again.
+    ///
+    /// # Errors
+    /// They may not do it any more.
+    fn check_told(&self, _draft: &Draft<'_>, _change: &Self::Change) -> Result<(), Denial> {
+        Ok(())
+    }
+}
+
+/// What is aimed at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aim {
+    /// A timeline of users that is there.
+    Timeline,
+    /// A timeline of users; naming one that is not there makes it.
+    TimelineOrNew,
+    /// A timeline that is not there yet.
+    NewTimeline,
+    /// Any ledger, `system` too.
+    Ledger,
+}
+
+impl Aim {
+    /// Returns whether a timeline that is not there is made.
+    pub(crate) const fn makes_timeline(self) -> bool {
+        matches!(self, Self::TimelineOrNew | Self::NewTimeline)
+    }
+
+    /// Returns whether it is for timelines that belong to users, which `system` does not.
+    pub(crate) const fn is_about_a_timeline(self) -> bool {
+        matches!(self, Self::Timeline | Self::TimelineOrNew)
+    }
+}
+
+/// What must be known before something can be decided.
+#[derive(Default)]
+pub(crate) struct Needs<'a> {
+    /// Events of the timeline that is aimed at.
+    pub(crate) events: Vec<&'a EventId>,
+    /// A sealed record.
+    pub(crate) data: Option<&'a DataId>,
+}

@@ -1,0 +1,153 @@
+//! Changes of a clock, and the return to an anchor.
+
+use timenav_core::access::{Demand, Denial};
+use timenav_core::clock::{self, ClockCommand, Moment};
+
+use super::history::{HistoryRestored, check_unchanged, restore_history};
+use super::{Aim, Asking, Deciding, Needs};
+use crate::action::Action;
+use crate::anchor::Anchor;
+use crate::changes::ClockAfter;
+use crate::draft::{Done, Draft, Ledger};
+use crate::json::json;
+use crate::live::ClockChange;
+use crate::location::zone_of;
+use crate::payload::{ClockChanged, ClockRecord};
+use crate::refusal::Refusal;
+
+/// Change a clock.
+pub(crate) struct ChangeClock(pub(crate) ClockCommand);
+
+impl Asking for ChangeClock {
+    fn action(&self) -> Action {
+        match &self.0 {
+            ClockCommand::Travel { .. } => Action::Travel,
+            ClockCommand::Pause => Action::PauseTime,
+            ClockCommand::Resume => Action::ResumeTime,
+            ClockCommand::FastForward(_) => Action::FastForward,
+            ClockCommand::Rewind(_) => Action::Rewind,
+            ClockCommand::SetRate(_) => Action::SetRate,
+            ClockCommand::Restore(_) => Action::ReturnToAnchor,
+        }
+    }
+
+    fn demands(&self) -> &'static [Demand] {
+        if matches!(self.0, ClockCommand::SetRate(_)) { &[Demand::SetRate] } else { &[Demand::Steer] }
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::TimelineOrNew
+    }
+}
+
+impl Deciding for ChangeClock {
+    type Change = ClockAfter;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ClockAfter>, Refusal> {
+        let ledger = draft.aimed()?;
+        change_clock(draft, ledger, &self.0, (self.action(), None))
+    }
+
+    fn check_told(&self, draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
+        check_clock_told(draft, change)
+    }
+}
+
+/// Take a clock back to an anchor, and history too where there are compensations.
+pub(crate) struct ReturnToAnchor {
+    pub(crate) anchor: Anchor,
+    pub(crate) history: Option<HistoryRestored>,
+}
+
+impl ReturnToAnchor {
+    /// What it takes to return a clock alone.
+    pub(crate) const CLOCK_DEMANDS: &'static [Demand] = &[Demand::Steer];
+    /// What it takes to return history too.
+    pub(crate) const ALL_DEMANDS: &'static [Demand] = &[Demand::Steer, Demand::Intervene];
+}
+
+impl Asking for ReturnToAnchor {
+    fn action(&self) -> Action {
+        Action::ReturnToAnchor
+    }
+
+    fn demands(&self) -> &'static [Demand] {
+        if self.history.is_some() { Self::ALL_DEMANDS } else { Self::CLOCK_DEMANDS }
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Timeline
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        let compensations = self.history.iter().flat_map(|history| &history.compensations);
+        Needs { events: compensations.map(|one| &one.event_id).collect(), data: None }
+    }
+}
+
+impl Deciding for ReturnToAnchor {
+    type Change = ClockAfter;
+
+    /// What was changed since the anchor is changed back while the clock still shows when.
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ClockAfter>, Refusal> {
+        let ledger = draft.aimed()?;
+        if let Some(HistoryRestored { compensations, guard }) = &self.history {
+            check_unchanged(draft, ledger, Some(*guard))?;
+            restore_history(draft, ledger, &self.anchor, compensations)?;
+        }
+        let moment = Moment { at: self.anchor.timestamp, ..self.anchor.moment.clone() };
+        change_clock(draft, ledger, &ClockCommand::Restore(moment), (Action::ReturnToAnchor, Some(&self.anchor)))
+    }
+
+    fn check_told(&self, draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
+        check_clock_told(draft, change)
+    }
+}
+
+/// What a clock showed is told to those who may still take it there.
+pub(crate) fn check_clock_told(draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
+    let host =
+        draft.look(draft.timeline()).map_or_else(|| draft.now(), |state| draft.now().max(state.head.recorded_at));
+    let shown = change.clock.moment(host);
+    draft.admit_clock(&Moment { at: change.current_time, ..shown }, change.clock.rate())
+}
+
+fn change_clock(
+    draft: &mut Draft<'_>,
+    ledger: Ledger,
+    command: &ClockCommand,
+    (action, anchor): (Action, Option<&Anchor>),
+) -> Result<Done<ClockAfter>, Refusal> {
+    let host = draft.host(ledger);
+    let before = draft.state(ledger).head.clock.clone();
+    let moved = clock::decide(&before, command, &zone_of(draft.doors(), before.location.as_deref()), host)?;
+    if let Some(moved) = &moved {
+        draft.admit_clock(&moved.moment, before.rate())?;
+    }
+    let after = moved.as_ref().map_or_else(|| before.clone(), |moved| clock::apply(&before, moved));
+    let duration = match command {
+        ClockCommand::FastForward(by) | ClockCommand::Rewind(by) => Some(by.to_string()),
+        ClockCommand::Travel { .. }
+        | ClockCommand::Pause
+        | ClockCommand::Resume
+        | ClockCommand::SetRate(_)
+        | ClockCommand::Restore(_) => None,
+    };
+    let payload = json(&ClockChanged {
+        clock: ClockRecord::of(&after),
+        changed: moved.is_some(),
+        duration,
+        anchor_id: anchor.map(|anchor| anchor.anchor_id.to_string()),
+    });
+    let head = &mut draft.state_mut(ledger).head;
+    head.clock_entry = head.frontier.size();
+    if moved.is_some() {
+        head.clock = after.clone();
+        let timeline_id = head.id.clone();
+        draft.clock_changed(ClockChange { timeline_id, clock: after.clone(), host });
+    }
+    let subject = anchor.map_or("clock", |anchor| anchor.anchor_id.as_str());
+    let position = draft.append(ledger, action, subject, payload, host);
+    let current_time = after.now(host);
+    Ok(draft.done(ledger, position, ClockAfter { clock: after, current_time, changed: moved.is_some() }))
+}

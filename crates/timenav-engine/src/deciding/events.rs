@@ -1,0 +1,134 @@
+//! Events, one by one or all together.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use timenav_core::access::Demand;
+use timenav_core::event::EventDraft;
+use timenav_core::ids::EventId;
+use timenav_core::ledger::{Hash, Salt};
+use timenav_core::place::Point;
+
+use super::{Aim, Asking, Deciding, Needs};
+use crate::action::Action;
+use crate::changes::EventsRecorded;
+use crate::draft::{Done, Draft, Ledger};
+use crate::refusal::Refusal;
+use crate::rows::{EventRow, EventVersion};
+use crate::wall_clock::Host;
+
+/// Record events. With `each`, those known already are passed over and those that differ are reported; otherwise any of
+/// these refuses the whole request.
+pub(crate) struct RecordEvents {
+    pub(crate) events: Vec<PreparedEvent>,
+    pub(crate) each: bool,
+}
+
+/// An event with everything that can be made ready before its turn comes.
+pub(crate) struct PreparedEvent {
+    pub(crate) event_id: EventId,
+    pub(crate) draft: Arc<EventDraft>,
+    /// The point that it is found by.
+    pub(crate) point: Option<Point>,
+    pub(crate) content: Arc<str>,
+    pub(crate) salt: Salt,
+    pub(crate) payload_hash: Hash,
+}
+
+/// How an event compares with what is recorded under its id.
+enum Compared {
+    New,
+    Same,
+    Different,
+}
+
+impl Asking for RecordEvents {
+    fn action(&self) -> Action {
+        Action::RecordEvent
+    }
+
+    fn demands(&self) -> &'static [Demand] {
+        &[Demand::Record]
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::TimelineOrNew
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        Needs { events: self.events.iter().map(|event| &event.event_id).collect(), data: None }
+    }
+
+    fn events_count(&self) -> usize {
+        self.events.len()
+    }
+}
+
+impl Deciding for RecordEvents {
+    type Change = EventsRecorded;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<EventsRecorded>, Refusal> {
+        let ledger = draft.aimed()?;
+        if !self.each {
+            self.refuse_known(draft, ledger)?;
+        }
+        let host = draft.host(ledger);
+        let event_ids = self.events.iter().map(|event| event.event_id.clone()).collect();
+        let (mut taken, mut differing, mut last) = (0, Vec::new(), None);
+        for (index, event) in self.events.iter().enumerate() {
+            match compare(draft, ledger, event) {
+                Compared::Same => {}
+                Compared::Different => differing.push(index),
+                Compared::New => {
+                    last = Some(record(draft, ledger, event, host));
+                    taken += 1;
+                }
+            }
+        }
+        let position = last.unwrap_or_else(|| draft.last_position(ledger));
+        Ok(draft.done(ledger, position, EventsRecorded { event_ids, taken, differing }))
+    }
+}
+
+impl RecordEvents {
+    fn refuse_known(&self, draft: &Draft<'_>, ledger: Ledger) -> Result<(), Refusal> {
+        let mut seen: HashSet<&EventId> = HashSet::with_capacity(self.events.len());
+        for (index, event) in self.events.iter().enumerate() {
+            let id = || event.event_id.to_string();
+            if !seen.insert(&event.event_id) {
+                let detail = format!("the id `{}` stands twice in the request", id());
+                return Err(Refusal::Invalid { field: format!("{index}/event_id"), detail });
+            }
+            match compare(draft, ledger, event) {
+                Compared::New => {}
+                Compared::Same => return Err(Refusal::EventExists { event_id: id(), index, differs: false }),
+                Compared::Different => return Err(Refusal::EventExists { event_id: id(), index, differs: true }),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn compare(draft: &Draft<'_>, ledger: Ledger, event: &PreparedEvent) -> Compared {
+    let Some(known) = draft.known_event(ledger, &event.event_id) else { return Compared::New };
+    // How it was recorded first counts too: an import is repeated after an event was changed.
+    let is_same = known.versions.iter().any(|version| *version.content == *event.content);
+    if is_same { Compared::Same } else { Compared::Different }
+}
+
+fn record(draft: &mut Draft<'_>, ledger: Ledger, event: &PreparedEvent, host: Host) -> u64 {
+    let PreparedEvent { event_id, draft: of, point, content, salt, payload_hash } = event;
+    let state = draft.state_mut(ledger);
+    state.head.events_count += 1;
+    state.events_changed_at = state.head.frontier.size() + 1;
+    let payload = (*salt, *payload_hash, content.as_bytes().to_vec());
+    let position = draft.append_hashed(ledger, (Action::RecordEvent, event_id.as_str()), payload, host);
+    let layer = draft.own_layer(ledger);
+    let version = EventVersion { layer, position, until: None, content: Arc::clone(content) };
+    draft.known_event_mut(ledger, event_id).versions.push(version);
+    let (draft_of, content) = (Arc::clone(of), Arc::clone(content));
+    let event_id = event_id.clone();
+    let row = EventRow { position, is_tombstone: false, event_id, draft: draft_of, point: *point, content };
+    draft.step_mut(ledger).events.push(row);
+    position
+}

@@ -1,0 +1,299 @@
+//! Corrections, interventions, and the return of history to an anchor: new versions of events.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use timenav_core::access::Demand;
+use timenav_core::event::{Cause, EventDraft};
+use timenav_core::ids::{EventId, InterventionId};
+use timenav_core::intervention::Effect;
+use timenav_core::time::{Instant, Virtual};
+
+use super::events::PreparedEvent;
+use super::{Aim, Asking, Deciding, Needs};
+use crate::action::Action;
+use crate::anchor::Anchor;
+use crate::becoming::{Version, becomes, kept_draft, missing};
+use crate::changes::{EventCorrected, EventIntervened};
+use crate::draft::{Done, Draft, Ledger};
+use crate::event_content::CauseContent;
+use crate::json::{json, raw};
+use crate::location::point_of;
+use crate::payload::{Corrected, EffectRecord, Intervened};
+use crate::refusal::Refusal;
+use crate::rows::{EventEnd, EventRow, EventVersion, InterventionRow, KnownEvent};
+use crate::wall_clock::Host;
+
+/// Replace how an event was recorded, if the version of that tag stands.
+pub(crate) struct CorrectEvent {
+    pub(crate) event: PreparedEvent,
+    pub(crate) expected: Option<String>,
+}
+
+/// Do something to an event.
+pub(crate) struct Intervene {
+    /// The intervention's own name.
+    pub(crate) id: InterventionId,
+    pub(crate) event_id: EventId,
+    /// In the words of who intervenes.
+    pub(crate) action: String,
+    /// Its virtual moment.
+    pub(crate) time: Instant<Virtual>,
+    pub(crate) effect: Effect,
+    pub(crate) causes: Vec<Cause>,
+    /// The ledger's size on which it was decided; refused if events changed since.
+    pub(crate) guard: Option<u64>,
+}
+
+/// What is to be done so that history is what it was at an anchor.
+pub(crate) struct HistoryRestored {
+    pub(crate) compensations: Vec<Compensation>,
+    /// The ledger's size on which they were decided.
+    pub(crate) guard: u64,
+}
+
+/// One event that is otherwise now than it was at an anchor.
+pub(crate) struct Compensation {
+    pub(crate) intervention_id: InterventionId,
+    pub(crate) event_id: EventId,
+    /// The event as it stood; `None` if it did not.
+    pub(crate) content: Option<Arc<str>>,
+}
+
+/// How an event stands before something is done to it.
+struct Before {
+    version: Option<EventVersion>,
+    /// Whether no entry of this timeline has made a version of it yet.
+    is_inherited: bool,
+}
+
+impl Asking for CorrectEvent {
+    fn action(&self) -> Action {
+        Action::CorrectEvent
+    }
+
+    fn demands(&self) -> &'static [Demand] {
+        &[Demand::Record]
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Timeline
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        Needs { events: vec![&self.event.event_id], data: None }
+    }
+}
+
+impl Deciding for CorrectEvent {
+    type Change = EventCorrected;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<EventCorrected>, Refusal> {
+        let ledger = draft.aimed()?;
+        let PreparedEvent { event_id, draft: of, content, .. } = &self.event;
+        let before = Before::of(draft, ledger, event_id)?;
+        let Some(standing) = &before.version else {
+            return Err(Refusal::EventCancelled { event_id: event_id.to_string() });
+        };
+        if self.expected.as_deref().is_some_and(|expected| expected != standing.tag()) {
+            return Err(Refusal::TagDiffers { found: format!("\"{}\"", standing.tag()) });
+        }
+        let changed = *standing.content != **content;
+        let change = EventCorrected { event_id: event_id.clone(), content: Arc::clone(content), changed };
+        if !changed {
+            return Ok(draft.done(ledger, draft.last_position(ledger), change));
+        }
+        let payload =
+            json(&Corrected { event: raw(content).unwrap_or(RawValue::NULL), inherited: before.is_inherited });
+        let host = draft.host(ledger);
+        count_override(draft, ledger, &before);
+        let position = draft.append(ledger, Action::CorrectEvent, event_id.as_str(), payload, host);
+        replace(draft, ledger, event_id, (&before, Some((Arc::clone(of), Arc::clone(content)))), position);
+        Ok(draft.done(ledger, position, change))
+    }
+}
+
+impl Asking for Intervene {
+    fn action(&self) -> Action {
+        Action::ManipulateEvent
+    }
+
+    fn demands(&self) -> &'static [Demand] {
+        &[Demand::Intervene]
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Timeline
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        Needs { events: vec![&self.event_id], data: None }
+    }
+}
+
+impl Deciding for Intervene {
+    type Change = EventIntervened;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<EventIntervened>, Refusal> {
+        let ledger = draft.aimed()?;
+        check_unchanged(draft, ledger, self.guard)?;
+        let before = Before::of(draft, ledger, &self.event_id)?;
+        let after = becomes(known_event(draft, ledger, &self.event_id)?, &self.event_id, &self.effect)?;
+        let host = draft.host(ledger);
+        let position = append_intervention(draft, ledger, self, (&before, after.clone()), None, host);
+        let before = before.version.map(|version| version.content);
+        let after = match after {
+            None => before.clone(),
+            Some(after) => after.map(|(_, content)| content),
+        };
+        let (intervention_id, event_id) = (self.id.clone(), self.event_id.clone());
+        let change = EventIntervened { intervention_id, event_id, effect: self.effect.clone(), before, after };
+        Ok(draft.done(ledger, position, change))
+    }
+}
+
+/// Takes history back to what it was at an anchor: one entry for each event that is otherwise now.
+///
+/// # Errors
+/// An event is not known, or what is kept of it cannot be read.
+pub(super) fn restore_history(
+    draft: &mut Draft<'_>,
+    ledger: Ledger,
+    anchor: &Anchor,
+    compensations: &[Compensation],
+) -> Result<(), Refusal> {
+    let host = draft.host(ledger);
+    let time = draft.state(ledger).head.clock.now(host);
+    for Compensation { intervention_id, event_id, content } in compensations {
+        let after = match content {
+            Some(content) => Some((Arc::new(kept_draft(content)?), Arc::clone(content))),
+            None => None,
+        };
+        let before = Before::of(draft, ledger, event_id)?;
+        let one = Intervene {
+            id: intervention_id.clone(),
+            event_id: event_id.clone(),
+            action: format!("return to {}", anchor.anchor_id),
+            time,
+            effect: if after.is_some() { Effect::Restore } else { Effect::Cancel },
+            causes: Vec::new(),
+            guard: None,
+        };
+        append_intervention(draft, ledger, &one, (&before, Some(after)), Some(anchor.anchor_id.as_str()), host);
+    }
+    Ok(())
+}
+
+/// Refuses what was decided on events as they stood at a size of the ledger, if they changed.
+///
+/// # Errors
+/// They changed.
+pub(super) fn check_unchanged(draft: &Draft<'_>, ledger: Ledger, guard: Option<u64>) -> Result<(), Refusal> {
+    let changed_at = draft.state(ledger).events_changed_at;
+    if guard.is_some_and(|size| changed_at > size) { Err(Refusal::ChangedMeanwhile) } else { Ok(()) }
+}
+
+/// Appends the entry of an intervention. `after` is the event as it stands after it, `None` within for a cancelled one,
+/// `None` where nothing changes.
+fn append_intervention(
+    draft: &mut Draft<'_>,
+    ledger: Ledger,
+    intervention: &Intervene,
+    (before, after): (&Before, Option<Version>),
+    anchor_id: Option<&str>,
+    host: Host,
+) -> u64 {
+    let Intervene { id: intervention_id, event_id, action, time, effect, causes, .. } = intervention;
+    let changed = after.is_some();
+    let content = after.as_ref().and_then(Option::as_ref).map(|(_, content)| Arc::clone(content));
+    let payload = json(&Intervened {
+        intervention_id: intervention_id.to_string(),
+        event_id: event_id.to_string(),
+        action: action.clone(),
+        time: time.to_string(),
+        effect: EffectRecord::of(effect),
+        causes: causes.iter().map(CauseContent::of).collect(),
+        anchor_id: anchor_id.map(str::to_owned),
+        stood: before.version.is_some(),
+        changed,
+        inherited: changed && before.is_inherited,
+        after: content.as_deref().and_then(raw),
+    });
+    if changed {
+        count_override(draft, ledger, before);
+        let count = &mut draft.state_mut(ledger).head.events_count;
+        match (before.version.is_some(), content.is_some()) {
+            (true, false) => *count = count.saturating_sub(1),
+            (false, true) => *count += 1,
+            (true, true) | (false, false) => {}
+        }
+    }
+    let position = draft.append(ledger, Action::ManipulateEvent, event_id.as_str(), payload, host);
+    let row = InterventionRow { position, event_id: event_id.clone(), intervention_id: intervention_id.clone() };
+    draft.step_mut(ledger).interventions.push(row);
+    let layer = draft.own_layer(ledger);
+    draft.known_event_mut(ledger, event_id).interventions.push((layer, position));
+    if let Some(after) = after {
+        replace(draft, ledger, event_id, (before, after), position);
+    }
+    position
+}
+
+/// Ends the version that stands, and lets another one stand, or none.
+fn replace(
+    draft: &mut Draft<'_>,
+    ledger: Ledger,
+    event_id: &EventId,
+    (before, after): (&Before, Version),
+    position: u64,
+) {
+    let layer = draft.own_layer(ledger);
+    draft.state_mut(ledger).events_changed_at = position + 1;
+    let ended = before.version.as_ref().filter(|_| !before.is_inherited);
+    if let Some(version) = ended {
+        let end = EventEnd { event_id: event_id.clone(), position: version.position, until: position };
+        draft.step_mut(ledger).ends.push(end);
+        let mut versions = draft.known_event_mut(ledger, event_id).versions.iter_mut().rev();
+        if let Some(version) = versions.find(|known| known.layer == layer && known.position == version.position) {
+            version.until = Some(position);
+        }
+    }
+    // Where the version stands on the timeline that this one came from, only a row here can say that it does not stand
+    // any more.
+    let (row, is_tombstone) = match after {
+        Some(row) => (Some(row), false),
+        None if before.is_inherited => (Some((nothing(), Arc::from(""))), true),
+        None => (None, false),
+    };
+    let Some((of, content)) = row else { return };
+    let until = is_tombstone.then_some(position);
+    let version = EventVersion { layer, position, until, content: Arc::clone(&content) };
+    draft.known_event_mut(ledger, event_id).versions.push(version);
+    let point = point_of(draft.doors(), &of);
+    let row = EventRow { position, is_tombstone, event_id: event_id.clone(), draft: of, point, content };
+    draft.step_mut(ledger).events.push(row);
+}
+
+impl Before {
+    fn of(draft: &Draft<'_>, ledger: Ledger, event_id: &EventId) -> Result<Self, Refusal> {
+        let known = known_event(draft, ledger, event_id)?;
+        let layer = draft.own_layer(ledger);
+        let is_inherited = known.versions.last().is_some_and(|version| version.layer < layer);
+        Ok(Self { version: known.standing().cloned(), is_inherited })
+    }
+}
+
+fn known_event<'d>(draft: &'d Draft<'_>, ledger: Ledger, event_id: &EventId) -> Result<&'d KnownEvent, Refusal> {
+    draft.known_event(ledger, event_id).ok_or_else(|| missing(event_id))
+}
+
+fn count_override(draft: &mut Draft<'_>, ledger: Ledger, before: &Before) {
+    if before.is_inherited {
+        draft.state_mut(ledger).head.overrides_count += 1;
+    }
+}
+
+/// The draft of an event that never stood.
+fn nothing() -> Arc<EventDraft> {
+    Arc::new(EventDraft::at(timenav_core::time::Instant::EPOCH, ""))
+}

@@ -1,0 +1,168 @@
+//! What is told in the ledger and changes nothing else: reads, refusals, scans, and what an operator accepted.
+
+use timenav_core::access::Demand;
+use timenav_core::ids::UserId;
+
+use super::{Aim, Asking, Deciding};
+use crate::action::Action;
+use crate::changes::Logged;
+use crate::draft::{Done, Draft};
+use crate::json::json;
+use crate::payload::{RollbackAccepted, ScanAsked};
+use crate::refusal::Refusal;
+
+/// Log that something was read. The caller has been allowed to already.
+pub(crate) struct LogRead {
+    pub(crate) operation: &'static str,
+    pub(crate) parameters: String,
+}
+
+/// Log that somebody looks for tampering. The caller has been allowed to already.
+pub(crate) struct LogScan {
+    pub(crate) depth: String,
+}
+
+/// Log that the service started although the database is not what was signed.
+pub(crate) struct LogRollbackAccepted {
+    pub(crate) findings: Vec<String>,
+}
+
+/// Log that somebody was refused.
+pub(crate) struct LogRefusal {
+    pub(crate) operation: String,
+    pub(crate) code: &'static str,
+    pub(crate) detail: String,
+}
+
+/// Log how many strangers were refused without an entry each.
+pub(crate) struct LogRefusals {
+    pub(crate) payload: String,
+}
+
+impl Asking for LogRead {
+    fn action(&self) -> Action {
+        Action::Read
+    }
+
+    fn demands(&self) -> &'static [Demand] {
+        &[]
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Ledger
+    }
+
+    fn operation(&self) -> &str {
+        self.operation
+    }
+}
+
+impl Deciding for LogRead {
+    type Change = Logged;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
+        log(draft, Action::Read, self.operation, self.parameters.clone())
+    }
+}
+
+impl Asking for LogScan {
+    fn action(&self) -> Action {
+        Action::DetectTampering
+    }
+
+    fn demands(&self) -> &'static [Demand] {
+        &[]
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Ledger
+    }
+}
+
+impl Deciding for LogScan {
+    type Change = Logged;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
+        let payload = json(&ScanAsked { scan_depth: self.depth.clone() });
+        log(draft, Action::DetectTampering, draft.timeline().as_str(), payload)
+    }
+}
+
+impl Asking for LogRollbackAccepted {
+    fn action(&self) -> Action {
+        Action::AcceptRollback
+    }
+
+    fn demands(&self) -> &'static [Demand] {
+        &[]
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Ledger
+    }
+}
+
+impl Deciding for LogRollbackAccepted {
+    type Change = Logged;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
+        let payload = json(&RollbackAccepted { findings: self.findings.clone() });
+        log(draft, Action::AcceptRollback, draft.timeline().as_str(), payload)
+    }
+}
+
+impl Asking for LogRefusal {
+    fn action(&self) -> Action {
+        Action::Attempt
+    }
+
+    fn demands(&self) -> &'static [Demand] {
+        &[]
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Ledger
+    }
+
+    fn operation(&self) -> &str {
+        &self.operation
+    }
+}
+
+impl Deciding for LogRefusal {
+    type Change = Logged;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
+        let (ledger, position) = draft.append_refusal(&self.operation, self.code, &self.detail)?;
+        Ok(draft.done(ledger, position, Logged {}))
+    }
+}
+
+impl Asking for LogRefusals {
+    fn action(&self) -> Action {
+        Action::AttemptsCounted
+    }
+
+    fn demands(&self) -> &'static [Demand] {
+        &[]
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Ledger
+    }
+}
+
+impl Deciding for LogRefusals {
+    type Change = Logged;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
+        log(draft, Action::AttemptsCounted, UserId::UNKNOWN, self.payload.clone())
+    }
+}
+
+fn log(draft: &mut Draft<'_>, action: Action, subject: &str, payload: String) -> Result<Done<Logged>, Refusal> {
+    let ledger = draft.aimed()?;
+    let host = draft.host(ledger);
+    let position = draft.append(ledger, action, subject, payload, host);
+    Ok(draft.done(ledger, position, Logged {}))
+}

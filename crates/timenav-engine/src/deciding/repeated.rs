@@ -1,0 +1,80 @@
+//! What an earlier request was answered.
+
+use std::marker::PhantomData;
+
+use timenav_core::access::{Demand, Denial};
+
+use super::clocks::check_clock_told;
+use super::{Aim, Asking, Deciding};
+use crate::action::Action;
+use crate::changes::{Change, ClockAfter, EventIntervened, TimelineMade};
+use crate::draft::{Done, Draft};
+use crate::refusal::Refusal;
+
+/// Ask what an earlier request with the same key was answered, and change nothing.
+pub(crate) struct Again<C> {
+    action: Action,
+    demands: &'static [Demand],
+    change: PhantomData<fn() -> C>,
+}
+
+impl<C> Again<C> {
+    /// Asks for the answer to what needed these demands, which whoever asks must still be allowed.
+    pub(crate) const fn of(action: Action, demands: &'static [Demand]) -> Self {
+        Self { action, demands, change: PhantomData }
+    }
+}
+
+/// A change that may be asked for again, and to whom it is told.
+pub(crate) trait Told: Change {
+    fn check_told(&self, draft: &Draft<'_>) -> Result<(), Denial>;
+}
+
+impl Told for ClockAfter {
+    fn check_told(&self, draft: &Draft<'_>) -> Result<(), Denial> {
+        check_clock_told(draft, self)
+    }
+}
+
+impl Told for TimelineMade {
+    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+        Ok(())
+    }
+}
+
+impl Told for EventIntervened {
+    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
+        Ok(())
+    }
+}
+
+impl<C: Told> Asking for Again<C> {
+    fn action(&self) -> Action {
+        self.action
+    }
+
+    fn demands(&self) -> &'static [Demand] {
+        self.demands
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Timeline
+    }
+
+    fn is_asked_again(&self) -> bool {
+        true
+    }
+}
+
+impl<C: Told> Deciding for Again<C> {
+    type Change = C;
+
+    fn decide(&self, _draft: &mut Draft<'_>) -> Result<Done<C>, Refusal> {
+        // Nobody asked before.
+        Err(Refusal::ChangedMeanwhile)
+    }
+
+    fn check_told(&self, draft: &Draft<'_>, change: &C) -> Result<(), Denial> {
+        change.check_told(draft)
+    }
+}

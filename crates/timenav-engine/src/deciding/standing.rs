@@ -1,0 +1,84 @@
+//! Whether somebody may, asked when a draft is made: of core.
+
+use timenav_core::access::{self, Demand, Denial, Role};
+use timenav_core::clock::{Moment, Rate};
+use timenav_core::ids::UserId;
+use timenav_core::time::{Instant, Virtual};
+
+use super::timelines::make_timeline;
+use super::{Aim, Asking};
+use crate::actor::Actor;
+use crate::draft::Draft;
+use crate::refusal::Refusal;
+
+/// Lets what is asked for into a draft, and makes the timeline where a first write names it.
+///
+/// # Errors
+/// The actor may not, or not there.
+pub(crate) fn admit(draft: &mut Draft<'_>, asking: &dyn Asking) -> Result<(), Refusal> {
+    // Whoever asks again is asked when there is something to be told.
+    if !matches!(draft.actor(), Actor::Caller(_)) || asking.demands().is_empty() || asking.is_asked_again() {
+        return Ok(());
+    }
+    check(draft, asking)?;
+    let (timeline, aim) = (draft.timeline(), asking.aim());
+    if timeline.is_system() && aim.is_about_a_timeline() {
+        let detail = "`system` holds facts of the service; its clock is the host's, and it has no events";
+        return Err(Refusal::invalid("timeline_id", detail));
+    }
+    if aim != Aim::TimelineOrNew || draft.look(timeline).is_some() {
+        return Ok(());
+    }
+    if !draft.options().timelines_by_first_write {
+        return Err(Denial::Hidden.into());
+    }
+    make_timeline(draft, None).map(|_| ())
+}
+
+/// Asks core whether the actor may do what is asked for. What has no demand is decided where it is carried out.
+///
+/// # Errors
+/// They may not.
+pub(crate) fn check(draft: &Draft<'_>, asking: &dyn Asking) -> Result<(), Denial> {
+    let (Actor::Caller(caller), demands) = (draft.actor(), asking.demands()) else { return Ok(()) };
+    let state = draft.look(draft.timeline());
+    let mut standing = draft.directory().standing(caller, state);
+    if state.is_none() && asking.aim().makes_timeline() {
+        // Who makes a timeline administers it.
+        standing.role = Some(Role::Admin);
+    }
+    demands.iter().try_for_each(|demand| access::decide(standing, *demand))
+}
+
+impl Draft<'_> {
+    /// Asks core whether the actor may mark a moment. How far it is from host time is a question to the host's clock,
+    /// not to the newest entry, which may be later where that clock was set back.
+    pub(crate) fn admit_moment(&self, to: Instant<Virtual>) -> Result<(), Denial> {
+        let Actor::Caller(caller) = self.actor() else { return Ok(()) };
+        let level = self.directory().standing(caller, None).restriction;
+        access::decide_moment(level, to, self.now(), self.options().limited_access_window_days)
+    }
+
+    /// Asks core whether the actor may leave a clock like this that went at that rate, or be given one.
+    pub(crate) fn admit_clock(&self, clock: &Moment, rate: Rate) -> Result<(), Denial> {
+        let Actor::Caller(caller) = self.actor() else { return Ok(()) };
+        let level = self.directory().standing(caller, None).restriction;
+        access::decide_clock(level, clock, rate, self.now(), self.options().limited_access_window_days)
+    }
+
+    /// What is one's own is one's own business, that of others an operator's.
+    pub(crate) fn admit_own(&self, owner: Option<&UserId>) -> Result<(), Denial> {
+        let Actor::Caller(caller) = self.actor() else { return Ok(()) };
+        let own = owner == Some(&caller.user_id);
+        let standing = self.directory().standing(caller, None);
+        access::decide(standing, if own { Demand::Own } else { Demand::Operate })
+    }
+}
+
+/// Whether what is another user's exists is not told.
+pub(crate) const fn hidden(denial: Denial) -> Denial {
+    match denial {
+        Denial::OperatorOnly => Denial::Hidden,
+        denial => denial,
+    }
+}

@@ -1,0 +1,154 @@
+//! New timelines, and forks of others.
+
+use std::sync::Arc;
+
+use timenav_core::access::{Demand, Permissions};
+use timenav_core::clock::{self, Clock, ClockMoved, Moment};
+use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::ledger::{Frontier, Hash, empty_root};
+use timenav_core::time::{Instant, Virtual};
+
+use super::{Aim, Asking, Deciding};
+use crate::action::Action;
+use crate::actor::Actor;
+use crate::changes::TimelineMade;
+use crate::draft::{Done, Draft, Ledger};
+use crate::head::{Fork, Head, Layer, TimelineState};
+use crate::json::json;
+use crate::payload::{ClockRecord, ForkRecord, PermissionsRecord, TimelineCreated};
+use crate::refusal::Refusal;
+use crate::wall_clock::Host;
+
+/// Make a timeline, maybe as a fork of another.
+pub(crate) struct CreateTimeline {
+    pub(crate) fork: Option<ForkPoint>,
+}
+
+impl Asking for CreateTimeline {
+    fn action(&self) -> Action {
+        Action::CreateTimeline
+    }
+
+    fn demands(&self) -> &'static [Demand] {
+        &[Demand::Create]
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::NewTimeline
+    }
+}
+
+impl Deciding for CreateTimeline {
+    type Change = TimelineMade;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimelineMade>, Refusal> {
+        let (ledger, position) = make_timeline(draft, self.fork.as_ref())?;
+        Ok(draft.done(ledger, position, TimelineMade {}))
+    }
+}
+
+/// Where a timeline is to be forked from another.
+pub(crate) struct ForkPoint {
+    pub(crate) of: TimelineId,
+    pub(crate) fork: Fork,
+    /// The root over the entries that the fork goes on from.
+    pub(crate) root: Hash,
+    /// A checkpoint of the other timeline that covers them.
+    pub(crate) checkpoint: Arc<str>,
+    pub(crate) events_count: u64,
+    /// The clock as it stood.
+    pub(crate) clock: Clock,
+    /// Where it stood; `None` where it is asked now.
+    pub(crate) at: Option<Instant<Virtual>>,
+    /// The layers that the fork is read with, the oldest first.
+    pub(crate) ancestors: Arc<[Layer]>,
+    /// The names of their timelines.
+    pub(crate) lineage: Arc<[TimelineId]>,
+}
+
+impl ForkPoint {
+    /// Returns the clock of the fork: as it stood, and on from there.
+    fn clock_from(&self, host: Host) -> Clock {
+        let now = self.clock.moment(host);
+        let moment = Moment { at: self.at.unwrap_or(now.at), ..now };
+        Clock { generation: 0, ..clock::apply(&self.clock, &ClockMoved { host, moment }) }
+    }
+
+    fn record(&self) -> ForkRecord {
+        ForkRecord {
+            fork_of: self.of.to_string(),
+            size: self.fork.size,
+            root: self.root.to_hex(),
+            checkpoint: self.checkpoint.to_string(),
+            events_count: self.events_count,
+        }
+    }
+}
+
+/// Makes the timeline that is aimed at, its first entry, and the entry on `system` that says so.
+///
+/// # Errors
+/// It is there, a limit is reached, or the actor may not be given such a clock.
+pub(crate) fn make_timeline(draft: &mut Draft<'_>, fork: Option<&ForkPoint>) -> Result<(Ledger, u64), Refusal> {
+    let id = draft.timeline().clone();
+    if draft.look(&id).is_some() {
+        return Err(Refusal::AlreadyExists { what: "timeline", id: id.to_string() });
+    }
+    let host = draft.now();
+    let max = draft.options().timelines_max;
+    if draft.timelines_count() >= max {
+        return Err(Refusal::LimitReached { what: "timelines", max });
+    }
+    let created_by = UserId::new(draft.actor().name()).map_err(|error| Refusal::id("user_id", error))?;
+    let max = draft.options().timelines_per_user_max;
+    if matches!(draft.actor(), Actor::Caller(_)) && draft.made_by(&created_by) >= max {
+        return Err(Refusal::LimitReached { what: "timelines that you have made", max });
+    }
+    if let Some(fork) = fork {
+        // To make a clock that stands at a moment is a way to go there.
+        let clock = fork.clock_from(host);
+        draft.admit_clock(&clock.moment(host), clock.rate())?;
+    }
+    let permissions = match draft.actor() {
+        Actor::Caller(caller) => Permissions::of_creator(caller.user_id.clone()),
+        Actor::Unknown | Actor::Service => {
+            Permissions { admin: draft.directory().users.keys().cloned().collect(), ..Permissions::default() }
+        }
+    };
+    let clock = fork.map_or_else(|| Clock::new(host), |fork| fork.clock_from(host));
+    let payload = json(&TimelineCreated {
+        timeline_id: id.to_string(),
+        clock: ClockRecord::of(&clock),
+        permissions: PermissionsRecord::of(&permissions),
+        fork: fork.map(ForkPoint::record),
+    });
+    // The ledger of the service tells of every other one, and first.
+    if !id.is_system() {
+        let system = draft.system()?;
+        let host = draft.host(system);
+        draft.append(system, Action::CreateTimeline, id.as_str(), payload.clone(), host);
+    }
+    let ledger = draft.new_ledger(|key| {
+        let head = Head {
+            key,
+            id: id.clone(),
+            created_at: host,
+            clock,
+            permissions: Arc::new(permissions),
+            frontier: Frontier::default(),
+            checkpoint: Arc::from(""),
+            recorded_at: host,
+            events_count: fork.map_or(0, |fork| fork.events_count),
+            anchors_count: 0,
+            clock_entry: 0,
+            fork: fork.map(|fork| fork.fork),
+            overrides_count: 0,
+            created_by,
+            data_count: 0,
+        };
+        let ancestors = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.ancestors));
+        let lineage = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.lineage));
+        TimelineState { head, root: empty_root(), ancestors, lineage, events_changed_at: 0 }
+    });
+    Ok((ledger, draft.append(ledger, Action::CreateTimeline, id.as_str(), payload, host)))
+}

@@ -1,0 +1,452 @@
+//! One submission as it is being decided.
+//!
+//! A [`Draft`] holds the heads, new entries and rows of one submission. Entries are appended without failing, because a
+//! ledger is opened before. Nobody else sees a draft: it is accepted as a whole, or dropped.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use timenav_core::ids::{DataId, EventId, KeyId, TimelineId, UserId};
+use timenav_core::ledger::{Hash, Leaf, Salt, leaf_hash, payload_hash};
+
+use crate::action::Action;
+use crate::actor::Actor;
+use crate::anchor::Anchor;
+use crate::directory::Directory;
+use crate::directory::DirectoryChange;
+use crate::doors::Doors;
+use crate::head::{TimelineKey, TimelineState};
+use crate::heads::Heads;
+use crate::json::json;
+use crate::live::ClockChange;
+use crate::options::Options;
+use crate::payload::AttemptRecord;
+use crate::refusal::Refusal;
+use crate::rows::{
+    DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry,
+};
+use crate::wall_clock::Host;
+
+/// What the store knew before a group, gathered in one go.
+#[derive(Default)]
+pub(crate) struct Known {
+    pub(crate) events: HashMap<(TimelineKey, EventId), KnownEvent>,
+    pub(crate) outcomes: HashMap<[u8; 32], IdempotencyRecord>,
+    /// Sealed records that are not erased: on which timeline, and the position that tells of them.
+    pub(crate) data: HashMap<DataId, (TimelineId, u64)>,
+}
+
+/// What happens to one timeline.
+pub(crate) struct Step {
+    /// The ledger's size before it; `None` for a new timeline.
+    pub(crate) expected_size: Option<u64>,
+    /// The state after it.
+    pub(crate) state: TimelineState,
+    pub(crate) permissions_changed: bool,
+    pub(crate) entries: Vec<StoredEntry>,
+    pub(crate) ends: Vec<EventEnd>,
+    pub(crate) events: Vec<EventRow>,
+    pub(crate) interventions: Vec<InterventionRow>,
+    pub(crate) anchors: Vec<Anchor>,
+    pub(crate) data: Vec<DataRecord>,
+    pub(crate) erasures: Vec<Erasure>,
+    /// Whether the key that is to sign from here on signs too.
+    pub(crate) is_signed_by_next: bool,
+}
+
+impl Step {
+    const fn new(expected_size: Option<u64>, state: TimelineState) -> Self {
+        Self {
+            expected_size,
+            state,
+            permissions_changed: expected_size.is_none(),
+            entries: Vec::new(),
+            ends: Vec::new(),
+            events: Vec::new(),
+            interventions: Vec::new(),
+            anchors: Vec::new(),
+            data: Vec::new(),
+            erasures: Vec::new(),
+            is_signed_by_next: false,
+        }
+    }
+
+    /// Goes on with what a later draft has decided.
+    fn extend(&mut self, later: Self) {
+        self.state = later.state;
+        self.permissions_changed |= later.permissions_changed;
+        self.entries.extend(later.entries);
+        self.ends.extend(later.ends);
+        self.events.extend(later.events);
+        self.interventions.extend(later.interventions);
+        self.anchors.extend(later.anchors);
+        self.data.extend(later.data);
+        self.erasures.extend(later.erasures);
+        self.is_signed_by_next |= later.is_signed_by_next;
+    }
+}
+
+/// What the drafts that were accepted so far add to what was committed before.
+pub(crate) struct Accepted {
+    pub(crate) steps: BTreeMap<TimelineId, Step>,
+    pub(crate) directory: Arc<Directory>,
+    pub(crate) directory_changes: Vec<DirectoryChange>,
+    pub(crate) clock_changes: Vec<ClockChange>,
+    /// Whether fingerprints of requests were made with a key that goes.
+    pub(crate) forget_fingerprints: bool,
+    events: HashMap<(TimelineKey, EventId), KnownEvent>,
+    data_erased: HashSet<DataId>,
+    last_key: i64,
+    made_by: HashMap<UserId, usize>,
+    made: usize,
+}
+
+impl Accepted {
+    /// Returns that nothing was accepted yet.
+    pub(crate) fn nothing(heads: &Heads) -> Self {
+        Self {
+            steps: BTreeMap::new(),
+            directory: Arc::clone(heads.directory()),
+            directory_changes: Vec::new(),
+            clock_changes: Vec::new(),
+            forget_fingerprints: false,
+            events: HashMap::new(),
+            data_erased: HashSet::new(),
+            last_key: heads.last_key(),
+            made_by: HashMap::new(),
+            made: 0,
+        }
+    }
+
+    /// Makes a draft count for those that are decided after it.
+    pub(crate) fn accept(&mut self, draft: Drafted) {
+        // A ledger that was only looked at is no step.
+        for step in draft.steps.into_iter().filter(|step| !step.entries.is_empty()) {
+            let id = &step.state.head.id;
+            if let Some(before) = self.steps.get_mut(id) {
+                before.extend(step);
+                continue;
+            }
+            if step.expected_size.is_none() {
+                self.last_key = self.last_key.max(step.state.head.key.0);
+                *self.made_by.entry(step.state.head.created_by.clone()).or_default() += 1;
+                self.made += 1;
+            }
+            self.steps.insert(id.clone(), step);
+        }
+        if !draft.directory_changes.is_empty() {
+            let directory = Arc::make_mut(&mut self.directory);
+            draft.directory_changes.iter().for_each(|change| directory.apply(change));
+            draft.keys_expired.iter().for_each(|key_id| directory.forget_key(key_id));
+        }
+        self.directory_changes.extend(draft.directory_changes);
+        self.clock_changes.extend(draft.clock_changes);
+        self.events.extend(draft.events);
+        self.data_erased.extend(draft.data_erased);
+        self.forget_fingerprints |= draft.forget_fingerprints;
+    }
+}
+
+/// What counts before a draft.
+#[derive(Clone, Copy)]
+pub(crate) struct Ground<'a> {
+    pub(crate) heads: &'a Heads,
+    pub(crate) known: &'a Known,
+    pub(crate) accepted: &'a Accepted,
+    pub(crate) doors: &'a Doors,
+    pub(crate) options: &'a Options,
+}
+
+impl<'a> Ground<'a> {
+    /// Returns the newest state of a timeline.
+    pub(crate) fn state(&self, timeline: &TimelineId) -> Option<&'a TimelineState> {
+        let accepted = self.accepted.steps.get(timeline).map(|step| &step.state);
+        accepted.or_else(|| self.heads.get(timeline).map(|state| &**state))
+    }
+}
+
+/// A ledger that a draft has opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ledger(usize);
+
+/// One submission as it is being decided.
+pub(crate) struct Draft<'a> {
+    ground: Ground<'a>,
+    actor: &'a Actor,
+    /// Which timeline is aimed at.
+    timeline: &'a TimelineId,
+    salts: &'a mut SaltPool,
+    drafted: Drafted,
+}
+
+/// What a draft decides.
+#[derive(Default)]
+pub(crate) struct Drafted {
+    steps: Vec<Step>,
+    directory_changes: Vec<DirectoryChange>,
+    keys_expired: Vec<KeyId>,
+    clock_changes: Vec<ClockChange>,
+    events: HashMap<(TimelineKey, EventId), KnownEvent>,
+    data_erased: Vec<DataId>,
+    forget_fingerprints: bool,
+}
+
+/// What came of a submission, and where its last entry stands.
+pub(crate) struct Done<C> {
+    pub(crate) timeline_id: TimelineId,
+    pub(crate) position: u64,
+    pub(crate) change: C,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(ground: Ground<'a>, actor: &'a Actor, timeline: &'a TimelineId, salts: &'a mut SaltPool) -> Self {
+        Self { ground, actor, timeline, salts, drafted: Drafted::default() }
+    }
+
+    /// Returns what was decided.
+    pub(crate) fn into_drafted(self) -> Drafted {
+        self.drafted
+    }
+
+    pub(crate) const fn actor(&self) -> &'a Actor {
+        self.actor
+    }
+
+    /// Returns the timeline that is aimed at, whether it is there or not.
+    pub(crate) const fn timeline(&self) -> &'a TimelineId {
+        self.timeline
+    }
+
+    pub(crate) const fn doors(&self) -> &'a Doors {
+        self.ground.doors
+    }
+
+    pub(crate) const fn options(&self) -> &'a Options {
+        self.ground.options
+    }
+
+    /// Returns users, and what shows who they are, as of before this draft.
+    pub(crate) fn directory(&self) -> &'a Directory {
+        &self.ground.accepted.directory
+    }
+
+    /// Returns the time of the host's own clock.
+    pub(crate) fn now(&self) -> Host {
+        self.ground.doors.clock.now()
+    }
+
+    /// Returns the state of a timeline as this draft leaves it so far.
+    pub(crate) fn look(&self, timeline: &TimelineId) -> Option<&TimelineState> {
+        let opened = self.drafted.steps.iter().find(|step| step.state.head.id == *timeline);
+        opened.map(|step| &step.state).or_else(|| self.ground.state(timeline))
+    }
+
+    /// Returns how many timelines there are.
+    pub(crate) fn timelines_count(&self) -> usize {
+        self.ground.heads.len() + self.ground.accepted.made
+    }
+
+    /// Returns how many timelines a user has made.
+    pub(crate) fn made_by(&self, user_id: &UserId) -> usize {
+        self.ground.heads.made_by(user_id) + self.ground.accepted.made_by.get(user_id).copied().unwrap_or(0)
+    }
+
+    /// Opens the ledger that is aimed at.
+    ///
+    /// # Errors
+    /// There is no such timeline.
+    pub(crate) fn aimed(&mut self) -> Result<Ledger, Refusal> {
+        self.ledger(self.timeline)
+    }
+
+    /// Opens the ledger of the service.
+    ///
+    /// # Errors
+    /// There is none yet.
+    pub(crate) fn system(&mut self) -> Result<Ledger, Refusal> {
+        self.ledger(&TimelineId::system())
+    }
+
+    /// Opens the ledger of a timeline.
+    ///
+    /// # Errors
+    /// There is no such timeline.
+    pub(crate) fn ledger(&mut self, timeline: &TimelineId) -> Result<Ledger, Refusal> {
+        if let Some(at) = self.drafted.steps.iter().position(|step| step.state.head.id == *timeline) {
+            return Ok(Ledger(at));
+        }
+        let state = self.ground.state(timeline);
+        let state = state.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
+        Ok(self.open(Step::new(Some(state.head.frontier.size()), state.clone())))
+    }
+
+    /// Opens the ledger of a new timeline. `make` is given its store key.
+    pub(crate) fn new_ledger(&mut self, make: impl FnOnce(TimelineKey) -> TimelineState) -> Ledger {
+        let new = self.drafted.steps.iter().filter(|step| step.expected_size.is_none()).count();
+        let last_key = self.ground.accepted.last_key + i64::try_from(new).unwrap_or(i64::MAX);
+        self.open(Step::new(None, make(TimelineKey(last_key + 1))))
+    }
+
+    fn open(&mut self, step: Step) -> Ledger {
+        self.drafted.steps.push(step);
+        Ledger(self.drafted.steps.len() - 1)
+    }
+
+    pub(crate) fn state(&self, ledger: Ledger) -> &TimelineState {
+        &self.drafted.steps[ledger.0].state
+    }
+
+    pub(crate) fn state_mut(&mut self, ledger: Ledger) -> &mut TimelineState {
+        &mut self.drafted.steps[ledger.0].state
+    }
+
+    /// Returns what happens to a timeline, for rows to be added.
+    pub(crate) fn step_mut(&mut self, ledger: Ledger) -> &mut Step {
+        &mut self.drafted.steps[ledger.0]
+    }
+
+    /// Returns host time for a ledger: never before its last entry.
+    pub(crate) fn host(&self, ledger: Ledger) -> Host {
+        self.now().max(self.state(ledger).head.recorded_at)
+    }
+
+    /// Returns the position of the last entry of a ledger.
+    pub(crate) fn last_position(&self, ledger: Ledger) -> u64 {
+        self.state(ledger).head.frontier.size().saturating_sub(1)
+    }
+
+    /// Returns which layer of a timeline its own ledger is.
+    pub(crate) fn own_layer(&self, ledger: Ledger) -> usize {
+        self.state(ledger).ancestors.len()
+    }
+
+    /// Appends an entry and returns its position.
+    pub(crate) fn append(&mut self, ledger: Ledger, action: Action, subject: &str, payload: String, host: Host) -> u64 {
+        let salt = self.salts.next(self.ground.doors);
+        let hash = payload_hash(&salt, payload.as_bytes());
+        self.append_hashed(ledger, (action, subject), (salt, hash, payload.into_bytes()), host)
+    }
+
+    /// Appends an entry whose payload is hashed already, and returns its position.
+    pub(crate) fn append_hashed(
+        &mut self,
+        ledger: Ledger,
+        (action, subject): (Action, &str),
+        (salt, hash, payload): (Salt, Hash, Vec<u8>),
+        host: Host,
+    ) -> u64 {
+        let step = &mut self.drafted.steps[ledger.0];
+        let head = &mut step.state.head;
+        let seq = head.frontier.size();
+        let leaf = Leaf {
+            timeline_id: head.id.as_str(),
+            seq,
+            recorded_at: &host.to_string(),
+            clock_time: &head.clock.now(host).to_string(),
+            actor: self.actor.name(),
+            action: action.word(),
+            subject,
+            payload_hash: hash,
+        }
+        .encode();
+        head.frontier.push(leaf_hash(&leaf));
+        head.recorded_at = host;
+        let (events_count, clock_entry) = (head.events_count, head.clock_entry);
+        step.entries.push(StoredEntry { seq, leaf, salt, payload, events_count, clock_entry });
+        seq
+    }
+
+    /// Appends the entry of a refused attempt: where it was aimed, or on `system` where there is no such timeline.
+    ///
+    /// # Errors
+    /// There is not even `system` yet.
+    pub(crate) fn append_refusal(
+        &mut self,
+        operation: &str,
+        code: &str,
+        detail: &str,
+    ) -> Result<(Ledger, u64), Refusal> {
+        let ledger = self.aimed().or_else(|_| self.system())?;
+        let host = self.host(ledger);
+        let payload =
+            json(&AttemptRecord { operation: operation.to_owned(), code: code.to_owned(), detail: detail.to_owned() });
+        Ok((ledger, self.append(ledger, Action::Attempt, operation, payload, host)))
+    }
+
+    /// Returns what is known of an event on a timeline, if it was ever recorded.
+    pub(crate) fn known_event(&self, ledger: Ledger, event_id: &EventId) -> Option<&KnownEvent> {
+        let key = (self.state(ledger).head.key, event_id.clone());
+        let Ground { known, accepted, .. } = self.ground;
+        let found =
+            self.drafted.events.get(&key).or_else(|| accepted.events.get(&key)).or_else(|| known.events.get(&key));
+        found.filter(|event| !event.versions.is_empty())
+    }
+
+    /// Returns what is known of an event on a timeline, to be changed.
+    pub(crate) fn known_event_mut(&mut self, ledger: Ledger, event_id: &EventId) -> &mut KnownEvent {
+        let key = (self.state(ledger).head.key, event_id.clone());
+        let Ground { known, accepted, .. } = self.ground;
+        let before = || accepted.events.get(&key).or_else(|| known.events.get(&key)).cloned().unwrap_or_default();
+        if !self.drafted.events.contains_key(&key) {
+            let before = before();
+            self.drafted.events.insert(key.clone(), before);
+        }
+        self.drafted.events.entry(key).or_default()
+    }
+
+    /// Returns the timeline of a sealed record that is not erased, and the position that tells of it.
+    pub(crate) fn known_data(&self, data_id: &DataId) -> Option<&'a (TimelineId, u64)> {
+        let Ground { known, accepted, .. } = self.ground;
+        known.data.get(data_id).filter(|_| !accepted.data_erased.contains(data_id))
+    }
+
+    pub(crate) fn erase_data(&mut self, data_id: DataId) {
+        self.drafted.data_erased.push(data_id);
+    }
+
+    /// Changes users, or what shows who they are. It counts after this draft.
+    pub(crate) fn change_directory(&mut self, change: DirectoryChange) {
+        self.drafted.directory_changes.push(change);
+    }
+
+    /// Lets memory forget keys that let nobody in any more. The store keeps them.
+    pub(crate) fn forget_keys(&mut self, key_ids: Vec<KeyId>) {
+        self.drafted.keys_expired.extend(key_ids);
+    }
+
+    /// Notes for those who listen that a clock has changed.
+    pub(crate) fn clock_changed(&mut self, change: ClockChange) {
+        self.drafted.clock_changes.push(change);
+    }
+
+    /// Makes the store forget by what it recognises repeated requests: the key that they were made with goes.
+    pub(crate) const fn forget_fingerprints(&mut self) {
+        self.drafted.forget_fingerprints = true;
+    }
+
+    /// Returns what came of the submission.
+    pub(crate) fn done<C>(&self, ledger: Ledger, position: u64, change: C) -> Done<C> {
+        Done { timeline_id: self.state(ledger).head.id.clone(), position, change }
+    }
+}
+
+/// Salts, made by the block: one call to the source of randomness serves many entries.
+#[derive(Default)]
+pub(crate) struct SaltPool {
+    bytes: Vec<u8>,
+}
+
+impl SaltPool {
+    const BLOCK_BYTES: usize = 4_096;
+
+    pub(crate) fn next(&mut self, doors: &Doors) -> Salt {
+        if self.bytes.len() < Salt::BYTES {
+            self.bytes = vec![0; Self::BLOCK_BYTES];
+            doors.entropy.fill(&mut self.bytes);
+        }
+        let rest = self.bytes.split_off(self.bytes.len() - Salt::BYTES);
+        let mut salt = [0; Salt::BYTES];
+        salt.copy_from_slice(&rest);
+        Salt::from_bytes(salt)
+    }
+}

@@ -1,0 +1,74 @@
+//! The heads of all timelines and the directory, as of the last commit. One owner: the committer.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use timenav_core::ids::{TimelineId, UserId};
+
+use crate::directory::Directory;
+use crate::head::TimelineState;
+
+/// What every decision begins with. It changes only by what was committed.
+#[derive(Debug, Default)]
+pub(crate) struct Heads {
+    timelines: HashMap<TimelineId, Arc<TimelineState>>,
+    directory: Arc<Directory>,
+    /// The highest store key given to a timeline.
+    last_key: i64,
+    /// How many timelines each user has made.
+    made_by: HashMap<UserId, usize>,
+}
+
+impl Heads {
+    pub(crate) fn new(timelines: HashMap<TimelineId, Arc<TimelineState>>, directory: Arc<Directory>) -> Self {
+        let mut heads = Self::default();
+        heads.take_over(timelines.into_values(), directory);
+        heads
+    }
+
+    /// Takes over what was committed: new timelines, and newer states of those that are known.
+    pub(crate) fn take_over(
+        &mut self,
+        states: impl IntoIterator<Item = Arc<TimelineState>>,
+        directory: Arc<Directory>,
+    ) {
+        self.directory = directory;
+        for state in states {
+            self.last_key = self.last_key.max(state.head.key.0);
+            let created_by = state.head.created_by.clone();
+            if self.timelines.insert(state.head.id.clone(), state).is_none() {
+                *self.made_by.entry(created_by).or_default() += 1;
+            }
+        }
+    }
+
+    /// Returns the newest state of a timeline.
+    pub(crate) fn get(&self, timeline: &TimelineId) -> Option<&Arc<TimelineState>> {
+        self.timelines.get(timeline)
+    }
+
+    /// Returns all timelines, in no order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<TimelineState>> {
+        self.timelines.values()
+    }
+
+    /// Returns how many timelines there are.
+    pub(crate) fn len(&self) -> usize {
+        self.timelines.len()
+    }
+
+    /// Returns users, and what shows who they are.
+    pub(crate) const fn directory(&self) -> &Arc<Directory> {
+        &self.directory
+    }
+
+    /// Returns the highest store key given to a timeline.
+    pub(crate) const fn last_key(&self) -> i64 {
+        self.last_key
+    }
+
+    /// Returns how many timelines a user has made.
+    pub(crate) fn made_by(&self, user_id: &UserId) -> usize {
+        self.made_by.get(user_id).copied().unwrap_or(0)
+    }
+}
