@@ -23,6 +23,7 @@ use crate::group::{Finished, Group};
 use crate::head::TimelineState;
 use crate::heads::Heads;
 use crate::live::ClockChange;
+use crate::opening::moved::{Moved, heads_moved};
 use crate::outside::{KeptOutside, system_last};
 use crate::refusal::Refusal;
 use crate::seldom::Seldom;
@@ -36,6 +37,8 @@ pub const QUEUE_SUBMISSIONS_MAX: usize = 4_096;
 const GROUP_SUBMISSIONS_MAX: usize = 512;
 /// Events after which a group is closed, so that an import does not hold up others.
 const GROUP_EVENTS_MAX: usize = 2_048;
+/// How often a group is decided where other writers are faster each time.
+const DECIDED_AGAIN_MAX: usize = 100;
 /// Groups that may be committed but not yet sealed.
 const SEALING_GROUPS_MAX: usize = 4;
 
@@ -84,51 +87,110 @@ impl Committer {
     }
 
     /// Decides and commits one group. `None` where that failed: everybody in it has been told.
-    fn commit(&mut self, mut submissions: Vec<Submission>, salts: SaltPool) -> Option<(Sealed, SaltPool)> {
+    fn commit(&mut self, mut submissions: Vec<Submission>, mut salts: SaltPool) -> Option<(Sealed, SaltPool)> {
+        let shared = Arc::clone(&self.shared);
+        for _ in 0..DECIDED_AGAIN_MAX {
+            match self.try_commit(&mut submissions, salts) {
+                Ok(Finished { states, directory, clock_changes, told, entries_count, salts, .. }) => {
+                    let answers = submissions.into_iter().map(|submission| submission.asked).zip(told).collect();
+                    return Some((Sealed { answers, states, directory, clock_changes, entries_count }, salts));
+                }
+                Err(NotCommitted::Moved) => salts = SaltPool::default(),
+                Err(NotCommitted::Refused(refusal)) => {
+                    refuse(submissions, &refusal);
+                    return None;
+                }
+            }
+        }
+        let now = shared.doors.clock.now();
+        if let Some(untold) = self.failures.tell(now) {
+            tracing::error!(untold, "a group was decided {DECIDED_AGAIN_MAX} times, and others were always faster");
+        }
+        let reason = "others write faster than this can be decided; try again".to_owned();
+        refuse(submissions, &Refusal::Unavailable(reason));
+        None
+    }
+
+    /// Decides and commits one group, on heads that may have been moved by others.
+    fn try_commit(&mut self, submissions: &mut [Submission], salts: SaltPool) -> Result<Finished, NotCommitted> {
         let shared = Arc::clone(&self.shared);
         if let Some(reason) = shared.failure() {
-            refuse(submissions, &Refusal::Unavailable(reason));
-            return None;
+            return Err(Refusal::Unavailable(reason).into());
         }
-        let known = match self.runtime.block_on(known(&*self.store, &self.heads, &submissions)) {
-            Ok(known) => known,
-            Err(error) => {
-                if let Some(untold) = self.failures.tell(shared.doors.clock.now()) {
-                    tracing::error!(%error, untold, "the store cannot be read");
-                }
-                refuse(submissions, &error.into());
-                return None;
+        let known = self.runtime.block_on(known(&*self.store, &self.heads, submissions)).map_err(|error| {
+            if let Some(untold) = self.failures.tell(shared.doors.clock.now()) {
+                tracing::error!(%error, untold, "the store cannot be read");
             }
-        };
+            Refusal::from(error)
+        })?;
         let mut group = Group::new(&self.heads, &known, &shared.doors, &shared.options, salts);
-        group.decide_all(&mut submissions);
-        let finished = match group.finish(&submissions) {
-            Ok(finished) => finished,
-            Err(refusal) => {
-                // Only a key or an origin that is none leads here, and opening has checked both.
-                tracing::error!(%refusal, "a group could not be signed");
-                shared.fail(&refusal.to_string());
-                refuse(submissions, &refusal);
-                return None;
-            }
-        };
-        let Finished { commit, states, directory, clock_changes, told, entries_count, salts } = finished;
+        group.decide_all(submissions);
+        let mut finished = group.finish(submissions).inspect_err(|refusal| {
+            // Only a key or an origin that is none leads here, and opening has checked both.
+            tracing::error!(%refusal, "a group could not be signed");
+            shared.fail(&refusal.to_string());
+        })?;
+        let mut commit = std::mem::take(&mut finished.commit);
+        if !self.store.is_shared() {
+            commit.relied.clear();
+        }
         let committed = self.runtime.block_on(self.store.commit(commit));
+        if let Err(StoreError::Moved(timeline)) = &committed {
+            return Err(self.go_on_from_others(timeline));
+        }
         shared.note_commit(committed.is_ok());
-        match committed {
-            Ok(()) => {
-                self.heads.take_over(states.iter().cloned(), Arc::clone(&directory));
-                let answers = submissions.into_iter().map(|submission| submission.asked).zip(told).collect();
-                Some((Sealed { answers, states, directory, clock_changes, entries_count }, salts))
+        committed.map_err(|error| {
+            if let Some(untold) = self.failures.tell(shared.doors.clock.now()) {
+                tracing::error!(%error, untold, "a group could not be committed");
             }
-            Err(error) => {
-                if let Some(untold) = self.failures.tell(shared.doors.clock.now()) {
-                    tracing::error!(%error, untold, "a group could not be committed");
+            Refusal::Unavailable(error.to_string())
+        })?;
+        self.heads.take_over(finished.states.iter().cloned(), Arc::clone(&finished.directory));
+        Ok(finished)
+    }
+
+    /// Takes over what others have committed, where others may. Otherwise another hand has written to the store, and
+    /// nothing is written any more: what it wrote must not be signed.
+    fn go_on_from_others(&mut self, timeline: &TimelineId) -> NotCommitted {
+        let shared = &self.shared;
+        let moved = if self.store.is_shared() {
+            self.runtime.block_on(heads_moved(&*self.store, &self.heads, &shared.doors, &shared.options))
+        } else {
+            Err(Refusal::Damaged(format!("timeline `{timeline}` was changed by another hand while the service ran")))
+        };
+        match moved {
+            Ok(Moved { heads, states }) => {
+                let sizes: Vec<_> =
+                    states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size())).collect();
+                // Readers see what happened in its order: first what was committed here and is still to be sealed.
+                while shared.sealing.load(Ordering::Acquire) > 0 {
+                    std::thread::yield_now();
                 }
-                refuse(submissions, &Refusal::Unavailable(error.to_string()));
-                None
+                shared.publish(states, Arc::clone(heads.directory()), 0);
+                shared.live.grow(&sizes);
+                self.heads = heads;
+                NotCommitted::Moved
+            }
+            Err(refusal @ Refusal::Unavailable(_)) => refusal.into(),
+            Err(refusal) => {
+                tracing::error!(%refusal, "nothing is written until a restart");
+                shared.fail(&refusal.to_string());
+                Refusal::Unavailable(refusal.to_string()).into()
             }
         }
+    }
+}
+
+/// Why a group was not committed.
+enum NotCommitted {
+    /// Others have written meanwhile, and what they wrote was taken over: it is to be decided again.
+    Moved,
+    Refused(Refusal),
+}
+
+impl From<Refusal> for NotCommitted {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
     }
 }
 

@@ -3,7 +3,7 @@
 //! A group becomes one [`Commit`]. Until that has succeeded nobody else sees what was decided, and where it fails
 //! nothing has to be put back: the heads are as they were, and the submissions can be decided again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use timenav_core::ids::TimelineId;
@@ -232,6 +232,13 @@ impl<'a> Group<'a> {
             });
             states.insert(id, state);
         }
+        // Refusals too were decided on what is known of a timeline; and who may do what by the directory, whose changes
+        // are all told on `system`.
+        let system = TimelineId::system();
+        let aimed = submissions.iter().map(|submission| &submission.timeline).chain([&system]);
+        let relied: BTreeSet<&TimelineId> = aimed.filter(|aimed| !states.contains_key(*aimed)).collect();
+        let size = |timeline: &TimelineId| heads.get(timeline).map(|state| state.head.frontier.size());
+        commit.relied = relied.into_iter().map(|timeline| (timeline.clone(), size(timeline))).collect();
         let now = doors.clock.now();
         let mut told: Vec<Result<Told, Refusal>> = Vec::with_capacity(decided.len());
         for (Decided { outcome, idempotency }, submission) in decided.into_iter().zip(submissions) {

@@ -60,11 +60,11 @@ mod scan_places;
 mod view_board;
 mod published;
 mod shared;
-mod committer;
 
 // The scan, opening, and the engine: the way every use case takes.
 mod scan;
 mod opening;
+mod committer;
 mod engine;
 
 // Use cases.

@@ -25,6 +25,7 @@ use crate::secrets::{key_digest, new_key_text};
 use crate::store::Store;
 use crate::store_error::StoreError;
 
+pub(crate) mod moved;
 pub(crate) mod signed;
 
 /// Why the engine does not start.

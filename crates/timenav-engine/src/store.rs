@@ -32,6 +32,9 @@ pub struct Opened {
 pub struct Commit {
     /// What happens to each timeline, each at most once.
     pub timelines: Vec<TimelineCommit>,
+    /// Timelines that the step relies on and does not change, and the sizes that their ledgers must have; `None` where
+    /// there must be no such timeline. Empty where no others write.
+    pub relied: Vec<(TimelineId, Option<u64>)>,
     /// What happens to users, keys, passwords and sessions.
     pub directory: Vec<DirectoryChange>,
     /// Outcomes that a repeated request is answered with.
@@ -102,7 +105,13 @@ pub trait Store: ScanSource + Send + Sync + 'static {
     /// Returns what the engine starts from. Its cost does not grow with the ledgers.
     async fn open(&self) -> Result<Opened, StoreError>;
 
-    /// Makes one step true. Compares each timeline's size with the expected one first.
+    /// Returns whether others may write to what is kept beside this service. Where none may, a size that is not the
+    /// expected one is another hand's doing.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Makes one step true. Compares each timeline's size with the expected one first, and those that it relies on.
     async fn commit(&self, commit: Commit) -> Result<(), StoreError>;
 
     /// Returns which of these events are known on these layers. For the committer, which asks for

@@ -111,21 +111,31 @@ fn compare_all(states: &[&TimelineState], kept: &Kept<'_>, doors: &Doors, option
 
 /// The newest checkpoint in the database is signed, and is that of the tree in the database.
 fn compare_one(state: &TimelineState, kept: Option<&KeptOutside>, doors: &Doors, options: &Options) -> Compared {
-    let timeline = &state.head.id;
     let is_kept = kept.is_some_and(|kept| kept.note == state.head.checkpoint);
     let is_sealed = is_kept && kept.is_some_and(|kept| kept.is_sealed(&*doors.signer));
-    let error = match open_checkpoint(timeline, &state.head.checkpoint, is_sealed, doors, options) {
-        Err(error) => Some(OpenError::Head { timeline: timeline.clone(), error }),
-        Ok(signed) if signed.size == state.head.frontier.size() && signed.root == state.root => None,
-        Ok(Checkpoint { size: signed, .. }) => {
-            Some(OpenError::Unsigned { timeline: timeline.clone(), signed, found: state.head.frontier.size() })
-        }
-    };
+    let error = check_newest(state, is_sealed, doors, options).err();
     Compared {
         is_kept: is_kept && error.is_none(),
         is_sealed,
         has_gone_over: has_gone_over(state, doors, options),
         error,
+    }
+}
+
+/// Makes sure that the newest checkpoint of a timeline is signed, and is that of its tree.
+///
+/// # Errors
+/// It is not.
+pub(crate) fn check_signed(state: &TimelineState, doors: &Doors, options: &Options) -> Result<(), OpenError> {
+    check_newest(state, false, doors, options)
+}
+
+fn check_newest(state: &TimelineState, is_sealed: bool, doors: &Doors, options: &Options) -> Result<(), OpenError> {
+    let (timeline, found) = (&state.head.id, state.head.frontier.size());
+    match open_checkpoint(timeline, &state.head.checkpoint, is_sealed, doors, options) {
+        Err(error) => Err(OpenError::Head { timeline: timeline.clone(), error }),
+        Ok(signed) if signed.size == found && signed.root == state.root => Ok(()),
+        Ok(Checkpoint { size: signed, .. }) => Err(OpenError::Unsigned { timeline: timeline.clone(), signed, found }),
     }
 }
 

@@ -102,7 +102,7 @@ async fn limits(
     }
     limits.insert("rate_micros_min".to_owned(), core::RATE_MICROS_MIN.into());
     limits.insert("rate_micros_max".to_owned(), core::RATE_MICROS_MAX.into());
-    limits.insert("too_many_requests_held_millis".to_owned(), TOO_MANY_REQUESTS_HELD_MILLIS.into());
+    limits.insert("too_many_requests_held_millis_min".to_owned(), TOO_MANY_REQUESTS_HELD_MILLIS.into());
     limits.insert("decrypt_wait_seconds_min".to_owned(), core::DECRYPT_WAIT_SECONDS_MIN.into());
     limits.insert("decrypt_wait_seconds_max".to_owned(), core::DECRYPT_WAIT_SECONDS_MAX.into());
     limits.insert("decrypt_failures_kept_seconds_max".to_owned(), core::DECRYPT_FAILURES_KEPT_SECONDS_MAX.into());

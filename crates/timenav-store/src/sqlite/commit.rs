@@ -1,8 +1,8 @@
 //! One atomic step, written.
 
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use timenav_core::access::{Permissions, Role};
-use timenav_core::ids::UserId;
+use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::place::Cell;
 use timenav_engine::{
     Anchor, Commit, EventRow, Head, Idempotency, IdempotencyRecord, InterventionRow, StoreError, TimelineCommit,
@@ -22,6 +22,7 @@ const UPDATE_TIMELINE: &str = "UPDATE timelines SET size = ?1, frontier = ?2, ch
     recorded_at = ?4, clock_running = ?5, clock_rate = ?6, clock_host = ?7, clock_virtual = ?8,
     clock_location = ?9, clock_generation = ?10, events_count = ?11, anchors_count = ?12, clock_entry = ?13,
     overrides_count = ?14, data_count = ?15 WHERE timeline = ?16 AND size = ?17";
+const SELECT_SIZE: &str = "SELECT size FROM timelines WHERE timeline_id = ?1";
 const INSERT_ENTRY: &str = "INSERT INTO entries (entry, leaf, salt, payload, events_count, clock_entry)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const INSERT_EVENT: &str = "INSERT INTO events (timeline, cell, time, position, lat, lon, event_id, place, content,
@@ -47,6 +48,9 @@ pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), S
         connection.pragma_update(None, "secure_delete", true).map_err(failed)?;
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    for (timeline, size) in &step.relied {
+        check_size(&transaction, timeline, *size)?;
+    }
     for timeline in &step.timelines {
         put_timeline(&transaction, timeline)?;
     }
@@ -69,6 +73,12 @@ pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), S
         data::forget_log(connection);
     }
     Ok(())
+}
+
+fn check_size(transaction: &Transaction<'_>, timeline: &TimelineId, size: Option<u64>) -> Result<(), StoreError> {
+    let mut select = transaction.prepare_cached(SELECT_SIZE).map_err(failed)?;
+    let found: Option<i64> = select.query_row([timeline.as_str()], |row| row.get(0)).optional().map_err(failed)?;
+    if found == size.map(sql) { Ok(()) } else { Err(StoreError::Moved(timeline.clone())) }
 }
 
 fn put_timeline(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<(), StoreError> {

@@ -22,6 +22,7 @@ mod reads;
 mod rollback;
 mod rotation;
 mod scans;
+mod second_writer;
 mod sessions;
 mod set_back;
 mod streams;

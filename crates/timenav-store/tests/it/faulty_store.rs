@@ -1,6 +1,7 @@
 //! A store that fails, or waits, when the test says so.
 
 use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -16,6 +17,9 @@ use timenav_engine::{
 use tokio::sync::Semaphore;
 
 /// Another store behind two switches and a gate.
+/// What somebody else does in between.
+pub(crate) type Meddler = dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync;
+
 pub(crate) struct FaultyStore {
     inner: Arc<dyn Store>,
     commits_fail: AtomicBool,
@@ -27,6 +31,10 @@ pub(crate) struct FaultyStore {
     arrived: Semaphore,
     /// Closed by taking its permits: whoever reads entries waits there, as scans, views and pages of the access log do.
     pub(crate) scan_gate: Semaphore,
+    /// Whether others may write too.
+    shared: bool,
+    /// Called wherever the writer comes: when it asks what it needs, and before it commits.
+    meddler: Mutex<Option<Arc<Meddler>>>,
     /// Those who have come to that gate, in their order: of which timeline they read.
     pub(crate) at_scan_gate: Mutex<Vec<TimelineKey>>,
 }
@@ -45,6 +53,25 @@ impl FaultyStore {
             arrived: Semaphore::new(0),
             scan_gate: Semaphore::new(OPEN_PERMITS),
             at_scan_gate: Mutex::default(),
+            shared: false,
+            meddler: Mutex::default(),
+        }
+    }
+
+    /// Returns a store that others write to as well.
+    pub(crate) fn shared(inner: Arc<dyn Store>) -> Self {
+        Self { shared: true, ..Self::new(inner) }
+    }
+
+    pub(crate) fn meddle(&self, meddler: Option<Arc<Meddler>>) {
+        *self.meddler.lock() = meddler;
+    }
+
+    /// Lets somebody else do something in between.
+    async fn point(&self) {
+        let meddler = self.meddler.lock().clone();
+        if let Some(meddler) = meddler {
+            meddler().await;
         }
     }
 
@@ -152,7 +179,12 @@ impl Store for FaultyStore {
         self.reading()?.open().await
     }
 
+    fn is_shared(&self) -> bool {
+        self.shared
+    }
+
     async fn commit(&self, commit: Commit) -> Result<(), StoreError> {
+        self.point().await;
         self.arrived.add_permits(1);
         drop(self.gate.acquire().await.unwrap());
         let one_less = |left: usize| left.checked_sub(1);
@@ -168,6 +200,7 @@ impl Store for FaultyStore {
         layers: &[Layer],
         event_ids: &[EventId],
     ) -> Result<HashMap<EventId, KnownEvent>, StoreError> {
+        self.point().await;
         self.reading()?.known_events(layers, event_ids).await
     }
 
@@ -202,6 +235,7 @@ impl Store for FaultyStore {
     }
 
     async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError> {
+        self.point().await;
         self.reading()?.outcomes(keys).await
     }
 
@@ -249,6 +283,7 @@ impl Store for FaultyStore {
     }
 
     async fn data_record(&self, id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
+        self.point().await;
         self.reading()?.data_record(id).await
     }
 

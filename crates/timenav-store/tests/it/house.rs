@@ -216,6 +216,11 @@ pub(crate) fn told<T>(result: &Result<T, Refusal>) -> String {
     }
 }
 
+/// Returns whether nothing could be written.
+pub(crate) fn is_unavailable<T>(result: &Result<T, Refusal>) -> bool {
+    matches!(result, Err(Refusal::Unavailable(_)))
+}
+
 /// Returns the request to be told of some topics of the caller's timeline: after a position, or from now on.
 pub(crate) fn watch(topics: &[Topic], position: Option<u64>) -> WatchLedger {
     let seen = position.map(|position| Seen { position, part: None });

@@ -6,15 +6,11 @@ use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
-use timenav_engine::{Idempotency, MonitorEvents, Options, ReadLog, Refusal};
+use timenav_engine::{Idempotency, MonitorEvents, Options, ReadLog};
 
 use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, on, told};
+use crate::house::{Home, House, is_unavailable, on, told};
 use crate::sample::{digest, event_id, moment, timeline_id, user_id};
-
-fn is_unavailable<T>(result: &Result<T, Refusal>) -> bool {
-    matches!(result, Err(Refusal::Unavailable(_)))
-}
 
 fn draft(name: &str) -> EventDraft {
     EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(1), name) }

@@ -176,7 +176,7 @@ fn edge(name: &str) -> Option<Edge> {
         "name_searches_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "a_few_names_are_searched_for_at_a_time")
         }
-        "too_many_requests_held_millis" => Tested(RATES, "whoever_does_not_come_back_later_waits"),
+        "too_many_requests_held_millis_min" => Tested(RATES, "whoever_does_not_come_back_later_waits"),
         "views_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "views_are_made_a_few_at_a_time_and_in_turn")
         }

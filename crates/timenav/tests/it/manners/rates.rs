@@ -49,7 +49,7 @@ fn a_user_has_a_quota_and_others_have_theirs() {
 fn whoever_does_not_come_back_later_waits() {
     let service = Service::with(&["--requests-per-minute", "300"]);
     let key = service.user("ada");
-    let held = service.send(Request::get("/v1/limits")).json()["limits"]["too_many_requests_held_millis"].as_u64();
+    let held = service.send(Request::get("/v1/limits")).json()["limits"]["too_many_requests_held_millis_min"].as_u64();
     let held = Duration::from_millis(held.unwrap());
     let request = service.signed(Request::get("/v1/limits").key(&key));
     for _ in 0..3 {

@@ -1,0 +1,59 @@
+//! What other writers have committed, taken over.
+
+use std::sync::Arc;
+
+use super::signed::check_signed;
+use super::states_of;
+use crate::doors::Doors;
+use crate::head::TimelineState;
+use crate::heads::Heads;
+use crate::options::Options;
+use crate::refusal::Refusal;
+use crate::seals::leave_out_unsealed;
+use crate::store::Store;
+use crate::tree::root_at;
+
+/// What other writers have committed.
+pub(crate) struct Moved {
+    pub(crate) heads: Heads,
+    /// The timelines that are new, or have grown.
+    pub(crate) states: Vec<Arc<TimelineState>>,
+}
+
+/// Returns the newest heads. Each of them is signed, and goes on from the one that is known: nothing that another hand
+/// has put into the store is taken over.
+///
+/// # Errors
+/// The store cannot be read, or what is in it is not what went on from here.
+pub(crate) async fn heads_moved(
+    store: &dyn Store,
+    before: &Heads,
+    doors: &Doors,
+    options: &Options,
+) -> Result<Moved, Refusal> {
+    let mut opened = store.open().await?;
+    leave_out_unsealed(&mut opened.directory, doors);
+    opened.directory.leave_out_dead(doors.clock.now());
+    let heads = Heads::new(states_of(opened.heads), Arc::new(opened.directory));
+    if let Some(gone) = before.all().find(|known| heads.get(&known.head.id).is_none()) {
+        return Err(Refusal::Damaged(format!("timeline `{}` is gone from the store", gone.head.id)));
+    }
+    let mut states = Vec::new();
+    for state in heads.all() {
+        let known = before.get(&state.head.id);
+        if known.is_some_and(|known| known.root == state.root) {
+            continue;
+        }
+        check_signed(state, doors, options).map_err(|error| Refusal::Damaged(error.to_string()))?;
+        if let Some(known) = known {
+            let size = known.head.frontier.size();
+            let is_longer = state.head.frontier.size() > size && state.head.key == known.head.key;
+            if !is_longer || root_at(store, known.head.key, size).await? != known.root {
+                let what = format!("timeline `{}` does not go on from its {size} entries", state.head.id);
+                return Err(Refusal::Damaged(what));
+            }
+        }
+        states.push(Arc::clone(state));
+    }
+    Ok(Moved { heads, states })
+}
