@@ -2,7 +2,7 @@
 
 use timenav_core::ids::{TimelineId, UserId};
 
-use crate::caller::Caller;
+use crate::caller::{Caller, Credential};
 
 /// Who acts.
 pub(crate) enum Actor {
@@ -15,6 +15,17 @@ pub(crate) enum Actor {
 }
 
 impl Actor {
+    /// Returns the id of the key or session that was shown; empty where there was none.
+    pub(crate) fn credential(&self) -> &str {
+        match self {
+            Self::Caller(caller) => match &caller.credential {
+                Credential::Key(key_id) => key_id.as_str(),
+                Credential::Session(session_id) => session_id.as_str(),
+            },
+            Self::Unknown | Self::Service => "",
+        }
+    }
+
     /// Returns how the actor stands in the ledger.
     pub(crate) fn name(&self) -> &str {
         match self {

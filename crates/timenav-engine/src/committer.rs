@@ -145,7 +145,8 @@ impl Committer {
             }
             Refusal::Unavailable(error.to_string())
         })?;
-        self.heads.take_over(finished.states.iter().cloned(), Arc::clone(&finished.directory));
+        let (directory, rows) = (Arc::clone(&finished.directory), Arc::clone(&finished.rows));
+        self.heads.take_over(finished.states.iter().cloned(), directory, rows);
         Ok(finished)
     }
 

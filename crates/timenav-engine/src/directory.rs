@@ -159,6 +159,8 @@ pub struct Directory {
     pub passwords: Arc<BTreeMap<UserId, Arc<KeptPassword>>>,
     /// Every session.
     pub sessions: Arc<Secrets<Session>>,
+    /// How many changes there have been since the service began.
+    pub version: u64,
 }
 
 /// A change to users, keys, passwords or sessions.
@@ -315,6 +317,7 @@ impl<T: Secret> Secrets<T> {
 impl Directory {
     /// Makes a change. The same changes in the same order make the same directory.
     pub(crate) fn apply(&mut self, change: &DirectoryChange) {
+        self.version += 1;
         match change {
             DirectoryChange::PutUser(user) => {
                 Arc::make_mut(&mut self.users).insert(user.user_id.clone(), user.clone());

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use timenav_core::ids::{DataId, EventId, KeyId, TimelineId, UserId};
-use timenav_core::ledger::{Hash, Leaf, Salt, leaf_hash, payload_hash};
+use timenav_core::ledger::{Authority, Hash, Leaf, Salt, leaf_hash, payload_hash};
 
 use crate::action::Action;
 use crate::actor::Actor;
@@ -335,6 +335,8 @@ impl<'a> Draft<'a> {
         (salt, hash, payload): (Salt, Hash, Vec<u8>),
         host: Host,
     ) -> u64 {
+        let authority =
+            Authority { key: self.actor.credential().into(), directory: self.ground.accepted.directory.version };
         let step = &mut self.drafted.steps[ledger.0];
         let head = &mut step.state.head;
         let seq = head.frontier.size();
@@ -348,7 +350,7 @@ impl<'a> Draft<'a> {
             subject,
             payload_hash: hash,
         }
-        .encode();
+        .encode_v2(&authority);
         head.frontier.push(leaf_hash(&leaf));
         head.recorded_at = host;
         let (events_count, clock_entry) = (head.events_count, head.clock_entry);

@@ -21,19 +21,17 @@ use crate::deciding::repeated::{Again, Told};
 use crate::directory::Directory;
 use crate::doors::{Doors, uuid};
 use crate::head::{TimelineKey, TimelineState};
-use crate::heads::Heads;
 use crate::idempotency::Idempotency;
 use crate::json::json;
 use crate::live::Live;
 use crate::long_work::LongWork;
-use crate::opening::{self, Accepted, OpenError, states_of};
+use crate::opening::{self, Accepted, OpenError, heads_of};
 use crate::options::{Options, ReadLog};
 use crate::payload::Reading;
 use crate::read_parameters;
 use crate::refusal::{Refusal, denial_code};
 use crate::refused::CountedRefusals;
 use crate::scan_places::ScanPlaces;
-use crate::seals::leave_out_unsealed;
 use crate::seldom::Seldom;
 use crate::shared::Shared;
 use crate::store::Store;
@@ -87,12 +85,10 @@ impl Engine {
         // Both are long where there are many timelines.
         let outside = Arc::clone(&doors.outside);
         let kept = tokio::task::spawn_blocking(move || outside.last());
-        let mut opened = store.open().await?;
+        let opened = store.open().await?;
         let kept = kept.await.map_err(|error| StoreError::Unavailable(error.to_string()))??;
-        leave_out_unsealed(&mut opened.directory, &doors);
-        opened.directory.leave_out_dead(doors.clock.now());
         let is_first_start = opened.heads.is_empty();
-        let mut heads = Heads::new(states_of(opened.heads), Arc::new(opened.directory));
+        let mut heads = heads_of(&*store, opened, &doors).await?;
         let findings = opening::signed::compare_with_signed(&*store, &heads, kept, &doors, &options).await?;
         let newest_at_start = opening::warn_of_host_clock(&heads, &doors);
         if is_first_start {

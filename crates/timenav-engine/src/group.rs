@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, origin};
+use timenav_core::ledger::{Checkpoint, Hash, origin};
 use timenav_core::time::Instant;
 
 use crate::actor::Actor;
@@ -15,6 +15,7 @@ use crate::asked::{Submission, Told};
 use crate::changes::{LedgerPosition, OutcomeRecord};
 use crate::deciding::standing;
 use crate::directory::Directory;
+use crate::directory_rows::DirectoryRows;
 use crate::doors::Doors;
 use crate::draft::{Accepted, Done, Draft, Ground, Known, SaltPool};
 use crate::head::TimelineState;
@@ -26,6 +27,7 @@ use crate::options::Options;
 use crate::refusal::{Refusal, denial_code};
 use crate::rows::IdempotencyRecord;
 use crate::signer::Signer;
+use crate::statement;
 use crate::store::{Commit, TimelineCommit};
 
 #[cfg(test)]
@@ -64,6 +66,7 @@ pub(crate) struct Finished {
     pub(crate) commit: Commit,
     pub(crate) states: Vec<Arc<TimelineState>>,
     pub(crate) directory: Arc<Directory>,
+    pub(crate) rows: Arc<DirectoryRows>,
     pub(crate) clock_changes: Vec<ClockChange>,
     /// What each submission is to be told, in their order.
     pub(crate) told: Vec<Result<Told, Refusal>>,
@@ -210,12 +213,18 @@ impl<'a> Group<'a> {
     pub(crate) fn finish(self, submissions: &[Submission]) -> Result<Finished, Refusal> {
         let Self { heads, doors, options, salts, accepted, decided, .. } = self;
         let Accepted { steps, directory, directory_changes, clock_changes, forget_fingerprints, .. } = accepted;
+        let rows = if directory_changes.is_empty() {
+            Arc::clone(heads.rows())
+        } else {
+            Arc::new(heads.rows().after(&directory_changes))
+        };
         let mut commit = Commit { directory: directory_changes, forget_fingerprints, ..Commit::default() };
         let mut states: HashMap<TimelineId, Arc<TimelineState>> = HashMap::with_capacity(steps.len());
         let mut entries_count = 0;
         for (id, mut step) in steps {
             let next = doors.next_signer.as_deref().filter(|_| step.is_signed_by_next);
-            sign(&mut step.state, &*doors.signer, next, &options.service_name)?;
+            step.state.head.directory = directory.version;
+            sign(&mut step.state, (&*doors.signer, next), rows.root(), &options.service_name)?;
             entries_count += step.entries.len() as u64;
             let state = Arc::new(step.state);
             commit.timelines.push(TimelineCommit {
@@ -272,15 +281,15 @@ impl<'a> Group<'a> {
             commit.forget_outcomes_before = Some(now);
         }
         let states = states.into_values().collect();
-        Ok(Finished { commit, states, directory, clock_changes, told, entries_count, salts })
+        Ok(Finished { commit, states, directory, rows, clock_changes, told, entries_count, salts })
     }
 }
 
-/// Signs the tree of a timeline, with the next key too where that is to take the place of the one that signs.
+/// Signs the tree and the state of a timeline, with the next key too where that is to take the place of the one that signs.
 fn sign(
     state: &mut TimelineState,
-    signer: &dyn Signer,
-    next: Option<&dyn Signer>,
+    (signer, next): (&dyn Signer, Option<&dyn Signer>),
+    directory_root: Hash,
     service_name: &str,
 ) -> Result<(), Refusal> {
     let damaged = |error: &dyn std::fmt::Display| Refusal::Damaged(format!("a checkpoint cannot be signed: {error}"));
@@ -299,5 +308,7 @@ fn sign(
         note = note.countersign(&key, |message| next.sign(message)).map_err(|error| damaged(&error))?;
     }
     state.head.checkpoint = note.to_string().into();
+    let signers: Vec<&dyn Signer> = std::iter::once(signer).chain(next).collect();
+    state.head.statement = statement::state(state, directory_root, &signers, service_name);
     Ok(())
 }

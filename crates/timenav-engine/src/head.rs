@@ -45,6 +45,11 @@ pub struct Head {
     pub created_by: UserId,
     /// How many records were sealed on it, erased ones too.
     pub data_count: u64,
+    /// The version of the directory after its last entry: how many changes there had been.
+    pub directory: u64,
+    /// What is kept of the head statement: for each key that signs, 64 bytes of signature and 32 of a code. Empty where the
+    /// last entry is of version 1 of the format.
+    pub statement: Arc<[u8]>,
 }
 
 /// Where a timeline was forked from another.
@@ -75,6 +80,8 @@ pub struct TimelineState {
     pub head: Head,
     /// The root of the tree at the head's size.
     pub root: Hash,
+    /// The root over the entries that a fork goes on from.
+    pub fork_root: Option<Hash>,
     /// What the timeline was forked from, as layers, the oldest first.
     pub ancestors: Arc<[Layer]>,
     /// The names of these timelines, in the same order.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use timenav_core::ids::{TimelineId, UserId};
 
 use crate::directory::Directory;
+use crate::directory_rows::DirectoryRows;
 use crate::head::TimelineState;
 
 /// What every decision begins with. It changes only by what was committed.
@@ -13,6 +14,8 @@ use crate::head::TimelineState;
 pub(crate) struct Heads {
     timelines: HashMap<TimelineId, Arc<TimelineState>>,
     directory: Arc<Directory>,
+    /// The rows of the directory, those too that let nobody in.
+    rows: Arc<DirectoryRows>,
     /// The highest store key given to a timeline.
     last_key: i64,
     /// How many timelines each user has made.
@@ -20,9 +23,13 @@ pub(crate) struct Heads {
 }
 
 impl Heads {
-    pub(crate) fn new(timelines: HashMap<TimelineId, Arc<TimelineState>>, directory: Arc<Directory>) -> Self {
+    pub(crate) fn new(
+        timelines: HashMap<TimelineId, Arc<TimelineState>>,
+        directory: Arc<Directory>,
+        rows: Arc<DirectoryRows>,
+    ) -> Self {
         let mut heads = Self::default();
-        heads.take_over(timelines.into_values(), directory);
+        heads.take_over(timelines.into_values(), directory, rows);
         heads
     }
 
@@ -31,8 +38,10 @@ impl Heads {
         &mut self,
         states: impl IntoIterator<Item = Arc<TimelineState>>,
         directory: Arc<Directory>,
+        rows: Arc<DirectoryRows>,
     ) {
         self.directory = directory;
+        self.rows = rows;
         for state in states {
             self.last_key = self.last_key.max(state.head.key.0);
             let created_by = state.head.created_by.clone();
@@ -60,6 +69,11 @@ impl Heads {
     /// Returns users, and what shows who they are.
     pub(crate) const fn directory(&self) -> &Arc<Directory> {
         &self.directory
+    }
+
+    /// Returns the rows of the directory.
+    pub(crate) const fn rows(&self) -> &Arc<DirectoryRows> {
+        &self.rows
     }
 
     /// Returns the highest store key given to a timeline.

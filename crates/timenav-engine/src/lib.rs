@@ -42,6 +42,8 @@ mod secrets;
 mod seals;
 mod becoming;
 mod tree;
+mod directory_rows;
+mod statement;
 mod heads;
 mod live;
 mod changes;

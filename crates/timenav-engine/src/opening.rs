@@ -14,6 +14,7 @@ use crate::deciding::Deciding;
 use crate::deciding::identity::{CreateKey, CreateUser};
 use crate::deciding::timelines::CreateTimeline;
 use crate::directory::{ApiKey, HOST_CLOCK_TOLERANCE};
+use crate::directory_rows::DirectoryRows;
 use crate::doors::{Doors, uuid};
 use crate::draft::{Known, SaltPool};
 use crate::group::{Finished, Group};
@@ -21,9 +22,11 @@ use crate::head::{Fork, Head, Layer, TimelineKey, TimelineState};
 use crate::heads::Heads;
 use crate::options::Options;
 use crate::outside::{KeptOutside, OutsideError, system_last};
+use crate::seals::leave_out_unsealed;
 use crate::secrets::{key_digest, new_key_text};
-use crate::store::Store;
+use crate::store::{Opened, Store};
 use crate::store_error::StoreError;
+use crate::tree::root_at;
 
 pub(crate) mod moved;
 pub(crate) mod signed;
@@ -100,6 +103,22 @@ pub enum OpenError {
         /// How many were signed.
         kept: u64,
     },
+    /// Who may do what, a clock or a count in the database is not what was signed.
+    #[error(
+        "the rows of timeline `{timeline}` in the database are not those that were signed with its {size} entries: \
+         {}; keep the database as evidence and restore a backup",
+        if timeline.is_system() {
+            "a user, a key, a password, a session or a restriction was added, changed, put back or taken away by another hand"
+        } else {
+            "its permissions, its clock or its counts were changed by another hand"
+        }
+    )]
+    Rows {
+        /// Which timeline.
+        timeline: TimelineId,
+        /// How many entries it has.
+        size: u64,
+    },
     /// The database holds another history than the one that was signed.
     #[error(
         "timeline `{timeline}` differs from the {kept} entries that were signed and kept outside the database: \
@@ -135,7 +154,8 @@ pub(crate) fn states_of(heads: Vec<Head>) -> HashMap<TimelineId, Arc<TimelineSta
         let events_changed_at = head.frontier.size();
         let ancestors = ancestors(&forks, head.fork);
         let lineage = ancestors.iter().filter_map(|layer| names.get(&layer.timeline).cloned()).collect();
-        (head.id.clone(), Arc::new(TimelineState { head, root, ancestors, lineage, events_changed_at }))
+        let fork_root = None;
+        (head.id.clone(), Arc::new(TimelineState { head, root, fork_root, ancestors, lineage, events_changed_at }))
     };
     heads.into_iter().map(state_of).collect()
 }
@@ -152,6 +172,28 @@ fn ancestors(forks: &HashMap<TimelineKey, (Option<Fork>, bool)>, fork: Option<Fo
     }
     layers.reverse();
     layers.into()
+}
+
+/// Returns the heads that the store holds. Who may be let in is decided by rows that are still to be compared.
+///
+/// # Errors
+/// The store cannot be read.
+pub(crate) async fn heads_of(store: &dyn Store, opened: Opened, doors: &Doors) -> Result<Heads, StoreError> {
+    let Opened { heads, mut directory } = opened;
+    let rows = Arc::new(DirectoryRows::of(&directory));
+    let system = heads.iter().find(|head| head.id.is_system());
+    directory.version = system.map_or(0, |system| system.directory);
+    leave_out_unsealed(&mut directory, doors);
+    directory.leave_out_dead(doors.clock.now());
+    let mut states = states_of(heads);
+    for state in states.values_mut() {
+        if let Some(fork) = state.head.fork {
+            let root = root_at(store, fork.of, fork.size).await;
+            // Where it cannot be told, the timeline is none that was stated.
+            Arc::make_mut(state).fork_root = root.ok();
+        }
+    }
+    Ok(Heads::new(states, Arc::new(directory), rows))
 }
 
 /// Makes the first operator, their key, `system` and `main`: all of it, or nothing.
@@ -192,9 +234,10 @@ pub(crate) async fn bootstrap(
     if let Some(refusal) = group.refused() {
         return Err(failed(refusal));
     }
-    let Finished { commit, states, directory, .. } = group.finish(&submissions).map_err(|error| failed(&error))?;
+    let Finished { commit, states, directory, rows, .. } =
+        group.finish(&submissions).map_err(|error| failed(&error))?;
     store.commit(commit).await?;
-    heads.take_over(states.iter().cloned(), directory);
+    heads.take_over(states.iter().cloned(), directory, rows);
     let mut checkpoints: Vec<_> = states
         .iter()
         .map(|state| KeptOutside::seal(state.head.id.clone(), Arc::clone(&state.head.checkpoint), &*doors.signer))
@@ -247,6 +290,7 @@ impl OpenError {
             | Self::Unsigned { timeline, .. }
             | Self::NotKept { timeline }
             | Self::Rollback { timeline, .. }
+            | Self::Rows { timeline, .. }
             | Self::Fork { timeline, .. } => Some(timeline),
             Self::OutsideMissing { .. } | Self::Store(_) | Self::Outside(_) | Self::Bootstrap(_) | Self::Thread(_) => {
                 None
@@ -266,6 +310,8 @@ impl OpenError {
             // A signature that does not verify may be another service's, whose history is not ours to go on with.
             Self::Checkpoint { .. }
             | Self::Head { .. }
+            // Whoever wrote them wants to be let in.
+            | Self::Rows { .. }
             | Self::Store(_)
             | Self::Outside(_)
             | Self::Bootstrap(_)

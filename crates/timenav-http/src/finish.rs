@@ -82,9 +82,14 @@ pub(crate) async fn finish(State(app): State<App>, mut request: Request, next: N
     tracing::debug!(method, route, status, took_micros, request_id, trace_id = trace, "request answered");
     headers(response.headers_mut(), &id, app.options.encrypted);
     if response.status() == StatusCode::TOO_MANY_REQUESTS {
-        tokio::time::sleep(Duration::from_millis(TOO_MANY_REQUESTS_HELD_MILLIS)).await;
+        hold_back().await;
     }
     response
+}
+
+#[expect(clippy::disallowed_methods, reason = "a while is what whoever asked too often has to wait for")]
+async fn hold_back() {
+    tokio::time::sleep(Duration::from_millis(TOO_MANY_REQUESTS_HELD_MILLIS)).await;
 }
 
 /// Returns a method's name, of a fixed set: clients must not be able to make new labels of metrics.

@@ -110,6 +110,10 @@ impl Deciding for DeleteUser {
         for key in live {
             stop_key(draft, system, &key);
         }
+        let sessions: Vec<_> = draft.directory().sessions.of_user(user_id).cloned().collect();
+        for session in sessions {
+            draft.change_directory(DirectoryChange::EndSession(session.session_id.clone()));
+        }
         // Read after the keys were stopped: an entry is never recorded before the one before it.
         let host = draft.host(system);
         draft.change_directory(DirectoryChange::DeleteUser(user_id.clone()));

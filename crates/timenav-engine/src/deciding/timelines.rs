@@ -145,10 +145,13 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, fork: Option<&ForkPoint>) -> 
             overrides_count: 0,
             created_by,
             data_count: 0,
+            directory: 0,
+            statement: Arc::from([]),
         };
         let ancestors = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.ancestors));
         let lineage = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.lineage));
-        TimelineState { head, root: empty_root(), ancestors, lineage, events_changed_at: 0 }
+        let fork_root = fork.map(|fork| fork.root);
+        TimelineState { head, root: empty_root(), fork_root, ancestors, lineage, events_changed_at: 0 }
     });
     Ok((ledger, draft.append(ledger, Action::CreateTimeline, id.as_str(), payload, host)))
 }

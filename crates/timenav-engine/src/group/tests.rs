@@ -120,13 +120,13 @@ fn a_group_is_decided_again_on_other_heads() {
     let (doors, mut heads) = (doors(&runtime), Heads::default());
     let (main, system) = (TimelineId::main(), TimelineId::system());
     let first = made(&heads, &doors, &mut [submission(&system, CreateTimeline { fork: None }).0]);
-    heads.take_over(first.states, first.directory);
+    heads.take_over(first.states, first.directory, first.rows);
     let (one, mut told) = submission(&main, CreateTimeline { fork: None });
     let mut submissions = [one];
     assert!(made(&heads, &doors, &mut submissions).told[0].is_ok());
     // Somebody else has made it meanwhile: what was decided before counts no more.
     let theirs = made(&heads, &doors, &mut [submission(&main, CreateTimeline { fork: None }).0]);
-    heads.take_over(theirs.states, theirs.directory);
+    heads.take_over(theirs.states, theirs.directory, theirs.rows);
     let finished = made(&heads, &doors, &mut submissions);
     assert!(matches!(finished.told[0], Err(Refusal::AlreadyExists { .. })));
     assert!(finished.commit.timelines.is_empty());

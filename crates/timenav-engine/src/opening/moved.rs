@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
+use super::heads_of;
 use super::signed::check_signed;
-use super::states_of;
 use crate::doors::Doors;
 use crate::head::TimelineState;
 use crate::heads::Heads;
 use crate::options::Options;
 use crate::refusal::Refusal;
-use crate::seals::leave_out_unsealed;
 use crate::store::Store;
 use crate::tree::root_at;
 
@@ -31,10 +30,7 @@ pub(crate) async fn heads_moved(
     doors: &Doors,
     options: &Options,
 ) -> Result<Moved, Refusal> {
-    let mut opened = store.open().await?;
-    leave_out_unsealed(&mut opened.directory, doors);
-    opened.directory.leave_out_dead(doors.clock.now());
-    let heads = Heads::new(states_of(opened.heads), Arc::new(opened.directory));
+    let heads = heads_of(store, store.open().await?, doors).await?;
     if let Some(gone) = before.all().find(|known| heads.get(&known.head.id).is_none()) {
         return Err(Refusal::Damaged(format!("timeline `{}` is gone from the store", gone.head.id)));
     }
@@ -44,7 +40,9 @@ pub(crate) async fn heads_moved(
         if known.is_some_and(|known| known.root == state.root) {
             continue;
         }
-        check_signed(state, doors, options).map_err(|error| Refusal::Damaged(error.to_string()))?;
+        check_signed(store, state, &heads, doors, options)
+            .await
+            .map_err(|error| Refusal::Damaged(error.to_string()))?;
         if let Some(known) = known {
             let size = known.head.frontier.size();
             let is_longer = state.head.frontier.size() > size && state.head.key == known.head.key;

@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, CheckpointError, Note, NoteSignature};
+use timenav_core::ledger::{Checkpoint, CheckpointError, LeafRecord, Note, NoteSignature};
 
 use super::{Accepted, OpenError};
 use crate::doors::Doors;
@@ -14,6 +14,7 @@ use crate::heads::Heads;
 use crate::options::Options;
 use crate::outside::{KeptOutside, system_last};
 use crate::scan::made_before;
+use crate::statement::is_stated;
 use crate::store::Store;
 use crate::store_error::StoreError;
 use crate::tree::root_at;
@@ -86,6 +87,10 @@ pub(crate) async fn compare_with_signed(
     for kept in all.iter().filter(|kept| known.get(&kept.timeline).is_none_or(|one| !one.is_kept)) {
         accept(compare_with_kept(store, heads, doors, options, kept).await)?;
     }
+    // A history that is not the one that was signed is told of first: its rows follow from it.
+    for state in &states {
+        accept(check_rows(store, state, heads, doors, options).await)?;
+    }
     let is_accepted = !findings.all.is_empty();
     keep_newest(&states, &compared, is_accepted, doors)?;
     Ok(findings)
@@ -122,12 +127,42 @@ fn compare_one(state: &TimelineState, kept: Option<&KeptOutside>, doors: &Doors,
     }
 }
 
-/// Makes sure that the newest checkpoint of a timeline is signed, and is that of its tree.
+/// Makes sure that the newest checkpoint of a timeline is signed, and is that of its tree, and that its rows are those
+/// that were signed with it.
 ///
 /// # Errors
 /// It is not.
-pub(crate) fn check_signed(state: &TimelineState, doors: &Doors, options: &Options) -> Result<(), OpenError> {
-    check_newest(state, false, doors, options)
+pub(crate) async fn check_signed(
+    store: &dyn Store,
+    state: &TimelineState,
+    heads: &Heads,
+    doors: &Doors,
+    options: &Options,
+) -> Result<(), OpenError> {
+    check_newest(state, false, doors, options)?;
+    check_rows(store, state, heads, doors, options).await
+}
+
+/// Makes sure that the rows of a timeline are those that were signed with its entries.
+async fn check_rows(
+    store: &dyn Store,
+    state: &TimelineState,
+    heads: &Heads,
+    doors: &Doors,
+    options: &Options,
+) -> Result<(), OpenError> {
+    let signers: Vec<_> = std::iter::once(&doors.signer).chain(&doors.next_signer).map(|signer| &**signer).collect();
+    if is_stated(state, heads.rows().root(), &signers, &options.service_name) {
+        return Ok(());
+    }
+    let (timeline, size) = (state.head.id.clone(), state.head.frontier.size());
+    // With entries of version 1 nothing was signed but the tree.
+    let last = store.leaves(state.head.key, size.saturating_sub(1), 1).await?;
+    let is_of_version_1 = |leaf: &Vec<u8>| LeafRecord::decode(leaf).is_ok_and(|leaf| leaf.authority.is_none());
+    if state.head.statement.is_empty() && last.first().is_some_and(is_of_version_1) {
+        return Ok(());
+    }
+    Err(OpenError::Rows { timeline, size })
 }
 
 fn check_newest(state: &TimelineState, is_sealed: bool, doors: &Doors, options: &Options) -> Result<(), OpenError> {

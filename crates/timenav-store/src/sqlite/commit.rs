@@ -15,13 +15,13 @@ use super::{data, identity, tiles};
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
     checkpoint, recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location,
     clock_generation, events_count, anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by,
-    data_count)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
+    data_count, directory, statement)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)
     ON CONFLICT DO NOTHING";
 const UPDATE_TIMELINE: &str = "UPDATE timelines SET size = ?1, frontier = ?2, checkpoint = ?3,
     recorded_at = ?4, clock_running = ?5, clock_rate = ?6, clock_host = ?7, clock_virtual = ?8,
     clock_location = ?9, clock_generation = ?10, events_count = ?11, anchors_count = ?12, clock_entry = ?13,
-    overrides_count = ?14, data_count = ?15 WHERE timeline = ?16 AND size = ?17";
+    overrides_count = ?14, data_count = ?15, directory = ?16, statement = ?17 WHERE timeline = ?18 AND size = ?19";
 const SELECT_SIZE: &str = "SELECT size FROM timelines WHERE timeline_id = ?1";
 const INSERT_ENTRY: &str = "INSERT INTO entries (entry, leaf, salt, payload, events_count, clock_entry)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
@@ -154,6 +154,8 @@ fn insert_head(transaction: &Transaction<'_>, head: &Head) -> rusqlite::Result<u
         head.fork.map(|fork| sql(fork.size)),
         head.created_by.as_str(),
         sql(head.data_count),
+        sql(head.directory),
+        &*head.statement,
     ])
 }
 
@@ -176,6 +178,8 @@ fn update_head(transaction: &Transaction<'_>, head: &Head, expected_size: u64) -
         sql(head.clock_entry),
         sql(head.overrides_count),
         sql(head.data_count),
+        sql(head.directory),
+        &*head.statement,
         head.key.0,
         sql(expected_size),
     ])

@@ -125,7 +125,7 @@ fn with_keys(connection: &Connection, select_keys: &str) -> Result<Directory, St
         Ok(())
     })?;
     let (users, keys) = (Arc::new(users), Arc::new(keys));
-    Ok(Directory { users, keys, passwords: Arc::new(passwords), sessions: Arc::new(sessions) })
+    Ok(Directory { users, keys, passwords: Arc::new(passwords), sessions: Arc::new(sessions), version: 0 })
 }
 
 /// Returns the key of that name.

@@ -23,7 +23,8 @@ const ROWS_READ_HERE_MAX: usize = 256;
 
 const SELECT_HEADS: &str = "SELECT timeline, timeline_id, created_at, size, frontier, checkpoint, recorded_at,
     clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,
-    anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by, data_count FROM timelines";
+    anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by, data_count,
+    directory, statement FROM timelines";
 const SELECT_ANCHORS: &str = "SELECT position, anchor_id, set_at, timestamp, description, fixed, clock_at,
     clock_running, clock_rate, clock_location FROM anchors
     WHERE timeline = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
@@ -286,6 +287,8 @@ fn head(row: &Row<'_>, key: TimelineKey, permissions: Arc<Permissions>) -> Resul
         fork: fork(row)?,
         created_by: id(UserId::new(&text(19)?))?,
         data_count: count(number(20)?)?,
+        directory: count(number(21)?)?,
+        statement: row.get::<_, Vec<u8>>(22).map_err(failed)?.into(),
     })
 }
 

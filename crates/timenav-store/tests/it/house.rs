@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tempfile::TempDir;
-use timenav_core::access::{Permissions, RestrictionLevel, Scope};
+use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::ids::TimelineId;
 use timenav_engine::{
-    ApiKeyRequest, Caller, Commit, DirectoryChange, Doors, Engine, Gazetteer, OpenError, Options, Refusal, Seen, Store,
-    TimelineCommit, Topic, User, Vault, WatchLedger, WatchedParadoxes,
+    ApiKeyRequest, Caller, Doors, Engine, Gazetteer, OpenError, Options, Refusal, Seen, Store, Topic, Vault,
+    WatchLedger, WatchedParadoxes,
 };
 use timenav_store::SqliteStore;
 use tokio::runtime::Handle;
@@ -148,37 +148,9 @@ impl<'a> Home<'a> {
         audit::lines(&*self.store).await
     }
 
-    /// Closes the engine, changes what is kept behind its back, and opens it again.
-    pub(crate) async fn edit(self, commit: Commit) -> Home<'a> {
-        let house = self.house;
-        self.close().await;
-        house.store().commit(commit).await.unwrap();
-        house.open().await
-    }
-
-    /// Returns the step that gives a timeline other lists and no entry.
-    pub(crate) async fn permissions(&self, timeline: &str, permissions: Permissions) -> TimelineCommit {
-        let heads = self.store.open().await.unwrap().heads;
-        let mut head = heads.into_iter().find(|head| head.id.as_str() == timeline).unwrap();
-        head.permissions = Arc::new(permissions);
-        TimelineCommit {
-            expected_size: Some(head.frontier.size()),
-            head,
-            permissions_changed: true,
-            entries: Vec::new(),
-            ends: Vec::new(),
-            events: Vec::new(),
-            interventions: Vec::new(),
-            anchors: Vec::new(),
-            data: Vec::new(),
-            erasures: Vec::new(),
-        }
-    }
-
-    /// Returns the change that restricts a user.
-    pub(crate) async fn restriction(&self, name: &str, level: RestrictionLevel) -> DirectoryChange {
-        let user = self.store.open().await.unwrap().directory.users[&user_id(name)].clone();
-        DirectoryChange::PutUser(User { restriction: level, ..user })
+    /// Restricts a user's time travel.
+    pub(crate) async fn restrict(&self, name: &str, level: RestrictionLevel) {
+        self.engine.restrict_time_travel(&self.admin, user_id(name), level, None).await.unwrap();
     }
 
     /// Makes a user and a key bound to `main`.

@@ -132,6 +132,8 @@ impl Ledger {
             overrides_count: 0,
             created_by: user_id("ada"),
             data_count: 0,
+            directory: 0,
+            statement: Arc::from([]),
         };
         Self { head, leaves: Vec::new() }
     }

@@ -5,6 +5,7 @@ mod depths;
 mod entries;
 mod rewritten;
 mod rollback;
+mod rows;
 mod schema;
 mod signing_keys;
 mod tables;
@@ -228,7 +229,8 @@ fn rewrite(
     change(&mut record, &mut payload);
     record.payload_hash = payload_hash(&Salt::from_bytes(salt.clone().try_into().unwrap()), &payload);
     let leaf: Leaf<'_> = record.as_leaf();
-    put(connection, timeline, position, &(leaf.encode(), salt, payload));
+    let leaf = leaf.encode_v2(record.authority.as_ref().unwrap());
+    put(connection, timeline, position, &(leaf, salt, payload));
 }
 
 /// Makes the whole tree of a timeline anew over the entries that are there: tiles, head, size.

@@ -191,16 +191,18 @@ pub(crate) fn hashes(list: &Value) -> Vec<Hash> {
     list.as_array().expect("a list of hashes").iter().map(hash).collect()
 }
 
-/// Reads an entry strictly: nine members in their order, in their one spelling.
+/// Reads an entry strictly: eleven members in their order, in their one spelling.
 pub(crate) fn entry(leaf: &str) -> Value {
     let value: Value = serde_json::from_str(leaf).unwrap_or_else(|error| panic!("{error}: {leaf}"));
     let text = |name: &str| Value::String(value[name].as_str().unwrap_or_else(|| panic!("{name}: {leaf}")).to_owned());
     // serde_json escapes what RFC 8785 escapes, in the same way.
     let spelled = format!(
-        r#"{{"action":{},"actor":{},"clock_time":{},"payload_hash":{},"recorded_at":{},"seq":{},"subject":{},"timeline_id":{},"v":1}}"#,
+        r#"{{"action":{},"actor":{},"clock_time":{},"directory":{},"key":{},"payload_hash":{},"recorded_at":{},"seq":{},"subject":{},"timeline_id":{},"v":2}}"#,
         text("action"),
         text("actor"),
         text("clock_time"),
+        value["directory"].as_u64().expect("directory is a number"),
+        text("key"),
         text("payload_hash"),
         text("recorded_at"),
         value["seq"].as_u64().expect("seq is a number"),

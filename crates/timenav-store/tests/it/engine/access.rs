@@ -2,15 +2,15 @@
 //!
 //! Every refusal is one entry, `unauthorized_access_attempt`, where it was aimed.
 
-use timenav_core::access::{Permissions, RestrictionLevel, Scope};
+use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::clock::{ClockCommand, Rate};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, KeyId};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, Span, TimeRange, Virtual};
 use timenav_engine::{
-    AnchorRequest, ApiKeyRequest, AuthFailure, Caller, Commit, MonitorEvents, ReturnScope, TimelinesDiff, Topic,
-    WallClock as _, WatchLedger,
+    AnchorRequest, ApiKeyRequest, AuthFailure, Caller, MonitorEvents, PermissionsChange, ReturnScope, TimelinesDiff,
+    Topic, WallClock as _, WatchLedger,
 };
 
 use crate::house::{Home, House, on, told, watch};
@@ -41,9 +41,12 @@ async fn shared(house: &House) -> Shared<'_> {
     let fast = home.engine.set_anchor(&owner, on("shared"), request(), None).await.unwrap().0;
     let normal = ClockCommand::SetRate(Rate::NORMAL);
     home.engine.change_clock(&owner, on("shared"), normal, None).await.unwrap();
-    let lists = Permissions { read: users(["reader"]), write: users(["writer"]), admin: users(["owner"]) };
-    let step = home.permissions("shared", lists).await;
-    let home = home.edit(Commit { timelines: vec![step], ..Commit::default() }).await;
+    let lists = PermissionsChange {
+        read: Some(users(["reader"])),
+        write: Some(users(["writer"])),
+        ..PermissionsChange::default()
+    };
+    home.engine.set_access_control(&owner, timeline_id("shared"), lists, None).await.unwrap();
     Shared { home, near, fast, key_of_owner: crate::sample::key_id(&owner) }
 }
 
@@ -284,16 +287,15 @@ async fn restrictions() {
     let shared = shared(&house).await;
     let names = ["full", "limited", "looks", "blind", "boss"];
     let levels = [0, 1, 2, 3, 2].map(|number| RestrictionLevel::ALL[number]);
-    let (mut callers, mut changes) = (Vec::new(), Vec::new());
+    let mut callers = Vec::new();
     for (name, level) in names.into_iter().zip(levels) {
         callers.push(shared.home.user(name, name == "boss").await);
-        changes.push(shared.home.restriction(name, level).await);
+        shared.home.restrict(name, level).await;
     }
-    let lists = Permissions { write: users(["full", "limited", "looks", "blind"]), ..Permissions::default() };
-    let step = shared.home.permissions("shared", lists).await;
-    let Shared { home, near, fast, key_of_owner } = shared;
-    let home = home.edit(Commit { timelines: vec![step], directory: changes, ..Commit::default() }).await;
-    let shared = Shared { home, near, fast, key_of_owner };
+    let writers = users(["full", "limited", "looks", "blind"]);
+    let lists = PermissionsChange { write: Some(writers), ..PermissionsChange::default() };
+    let owner = shared.home.caller("owner", None).await;
+    shared.home.engine.set_access_control(&owner, timeline_id("shared"), lists, None).await.unwrap();
     shared.check_table(&callers, RESTRICTIONS).await;
     for (caller, sees_clock) in callers.iter().zip([true, true, true, false, true]) {
         let view = shared.home.engine.timeline(caller, &timeline_id("shared")).await.unwrap();
@@ -356,8 +358,7 @@ async fn a_window_is_measured_to_the_microsecond() {
     house.clock.stop();
     let home = house.open().await;
     home.user("ada", false).await;
-    let change = home.restriction("ada", RestrictionLevel::LimitedAccess).await;
-    let home = home.edit(Commit { directory: vec![change], ..Commit::default() }).await;
+    home.restrict("ada", RestrictionLevel::LimitedAccess).await;
     let ada = home.caller("ada", None).await;
     for (micros, expected) in [
         (30 * DAY, "ok"),

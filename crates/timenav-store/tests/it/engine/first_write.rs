@@ -3,7 +3,7 @@
 use timenav_core::access::{Denial, RestrictionLevel};
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
-use timenav_engine::{AnchorRequest, Commit, Options, Refusal};
+use timenav_engine::{AnchorRequest, Options, Refusal};
 
 use crate::house::{House, on, told};
 use crate::sample::{event_id, moment, timeline_id, users};
@@ -107,8 +107,7 @@ async fn who_may_not_write_makes_none_and_the_attempt_is_on_system() {
     let house = House::new();
     let home = house.open().await;
     let ada = home.user("ada", false).await;
-    let change = home.restriction("ada", RestrictionLevel::ReadOnly).await;
-    let home = home.edit(Commit { directory: vec![change], ..Commit::default() }).await;
+    home.restrict("ada", RestrictionLevel::ReadOnly).await;
     let before = home.lines().await.len();
     let refused = home.engine.change_clock(&ada, on("nowhere"), ClockCommand::Pause, None).await;
     assert!(matches!(refused, Err(Refusal::Denied(Denial::Restricted { level: RestrictionLevel::ReadOnly }))));

@@ -176,7 +176,7 @@ async fn t30_another_version_of_the_format() {
     let house = lived_in().await;
     let size = recompute(&house, |connection| {
         let (leaf, salt, payload) = row(connection, MAIN, 20);
-        let text = String::from_utf8(leaf).unwrap().replace("\"v\":1}", "\"v\":3}");
+        let text = String::from_utf8(leaf).unwrap().replace("\"v\":2}", "\"v\":3}");
         put(connection, MAIN, 20, &(text.into_bytes(), salt, payload));
     })
     .size();
@@ -222,7 +222,7 @@ async fn an_entry_appended_by_hand() {
             subject: "clock",
             payload_hash: payload_hash(&Salt::from_bytes([1; 16]), b"{}"),
         }
-        .encode();
+        .encode_v2(&timenav_core::ledger::Authority { key: "key_1".into(), directory: 1 << 20 });
         put(connection, MAIN, before, &(leaf, vec![1; 16], b"{}".to_vec()));
     });
     found(&house, "main", FindingKind::CheckpointMismatch, Some(before)).await;

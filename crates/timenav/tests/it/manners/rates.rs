@@ -46,6 +46,7 @@ fn a_user_has_a_quota_and_others_have_theirs() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "it is host time for which an answer is kept back")]
 fn whoever_does_not_come_back_later_waits() {
     let service = Service::with(&["--requests-per-minute", "300"]);
     let key = service.user("ada");

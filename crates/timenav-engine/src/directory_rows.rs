@@ -1,0 +1,106 @@
+//! The rows of the directory in one hash, which the head statement of `system` signs.
+
+use timenav_core::horizon::Horizon;
+use timenav_core::ids::UserId;
+use timenav_core::ledger::{DirectoryRow, DirectoryTree, Hash, RowName};
+
+use crate::directory::{ApiKey, Directory, DirectoryChange, KeptPassword, Session, User};
+
+/// The rows of the directory as they are kept, by their hashes: those that let nobody in any more are among them until
+/// the ledger tells that they are gone.
+#[derive(Clone, Debug)]
+pub(crate) struct DirectoryRows {
+    tree: DirectoryTree,
+    root: Hash,
+}
+
+impl Default for DirectoryRows {
+    fn default() -> Self {
+        Self::of(&Directory::default())
+    }
+}
+
+impl DirectoryRows {
+    /// Returns the rows of a directory as the store has it.
+    pub(crate) fn of(directory: &Directory) -> Self {
+        let mut tree = DirectoryTree::default();
+        directory.users.values().for_each(|user| tree.put(&user_row(user)));
+        directory.keys.values().for_each(|key| tree.put(&key_row(key)));
+        directory.passwords.values().for_each(|password| tree.put(&password_row(password)));
+        directory.sessions.values().for_each(|session| tree.put(&session_row(session)));
+        let root = tree.root();
+        Self { tree, root }
+    }
+
+    /// Returns the rows after some changes.
+    pub(crate) fn after(&self, changes: &[DirectoryChange]) -> Self {
+        let mut tree = self.tree.clone();
+        for change in changes {
+            match change {
+                DirectoryChange::PutUser(user) => tree.put(&user_row(user)),
+                DirectoryChange::DeleteUser(user_id) => remove_user(&mut tree, user_id),
+                DirectoryChange::PutKey(key) => tree.put(&key_row(key)),
+                DirectoryChange::RevokeKey { key_id, .. } => _ = tree.remove(RowName::Key(key_id)),
+                DirectoryChange::PutPassword(password) => tree.put(&password_row(password)),
+                DirectoryChange::PutSession(session) => tree.put(&session_row(session)),
+                DirectoryChange::EndSession(session_id) => _ = tree.remove(RowName::Session(session_id)),
+            }
+        }
+        let root = tree.root();
+        Self { tree, root }
+    }
+
+    /// Returns the hash over all rows.
+    pub(crate) const fn root(&self) -> Hash {
+        self.root
+    }
+}
+
+/// Whoever is removed has no session any more: these ended one by one before.
+fn remove_user(tree: &mut DirectoryTree, user_id: &UserId) {
+    tree.remove(RowName::User(user_id));
+    tree.remove(RowName::Password(user_id));
+}
+
+const fn user_row(user: &User) -> DirectoryRow<'_> {
+    DirectoryRow::User {
+        user_id: &user.user_id,
+        operator: user.operator,
+        restriction: user.restriction,
+        created_at: user.created_at,
+    }
+}
+
+fn key_row(key: &ApiKey) -> DirectoryRow<'_> {
+    DirectoryRow::Key {
+        key_id: &key.key_id,
+        sha256: Hash::from_bytes(key.hash),
+        user_id: &key.user_id,
+        timeline_id: &key.timeline_id,
+        label: &key.label,
+        scopes: key.scopes.as_deref(),
+        horizon: Horizon::default(),
+        created_at: key.created_at,
+        expires_at: key.expires_at,
+    }
+}
+
+fn password_row(password: &KeptPassword) -> DirectoryRow<'_> {
+    DirectoryRow::Password {
+        user_id: &password.user_id,
+        sha256: Hash::from_bytes(password.digest()),
+        set_at: password.set_at,
+    }
+}
+
+fn session_row(session: &Session) -> DirectoryRow<'_> {
+    DirectoryRow::Session {
+        session_id: &session.session_id,
+        sha256: Hash::from_bytes(session.hash),
+        user_id: &session.user_id,
+        horizon: Horizon::default(),
+        created_at: session.created_at,
+        renewed_at: session.renewed_at,
+        expires_at: session.expires_at,
+    }
+}

@@ -1,0 +1,145 @@
+//! Rows that let somebody in or move something, written by who can write the database and has no key of the service.
+
+use timenav_engine::OpenError;
+
+use super::*;
+
+/// Returns why the service does not start.
+async fn refused(house: &House) -> Option<OpenError> {
+    house.try_open(house.store()).await.err()
+}
+
+/// Makes a house in which each table that lets somebody in has rows.
+async fn furnished() -> House {
+    let house = House::off_disk();
+    let home = house.open().await;
+    let ada = home.user("ada", false).await;
+    home.user("bob", false).await;
+    home.restrict("bob", RestrictionLevel::NoAccess).await;
+    for name in ["admin", "ada"] {
+        let request = PasswordRequest { user_id: Some(user_id(name)), password: password(SECRET), current: None };
+        home.engine.set_password(&home.admin, request).await.unwrap();
+        home.engine.log_in(user_id(name), password(SECRET), None).await.unwrap().unwrap();
+    }
+    let lists = PermissionsChange { read: Some(users(["bob"])), ..PermissionsChange::default() };
+    home.engine.set_access_control(&home.admin, timeline_id("main"), lists, None).await.unwrap();
+    home.engine.change_clock(&ada, Some(timeline_id("hers")), ClockCommand::Pause, None).await.unwrap();
+    record(&home, "main", 0, 3).await;
+    let anchor = AnchorRequest { timestamp: None, description: String::new(), fixed: false };
+    home.engine.set_anchor(&home.admin, None, anchor, None).await.unwrap();
+    home.engine.fork_timeline(&home.admin, timeline_id("fork"), &timeline_id("main"), None, None).await.unwrap();
+    home.close().await;
+    house
+}
+
+/// What is written, and the timeline whose rows are not those that were signed.
+const ATTACKS: [(&str, &str); 31] = [
+    ("UPDATE users SET operator = 1 WHERE user_id = 'ada'", "system"),
+    ("UPDATE users SET restriction = 'full_access' WHERE user_id = 'bob'", "system"),
+    ("UPDATE users SET created_at = created_at - 1 WHERE user_id = 'bob'", "system"),
+    ("DELETE FROM users WHERE user_id = 'bob'", "system"),
+    ("INSERT INTO users SELECT 'mallory', 1, restriction, created_at FROM users WHERE user_id = 'admin'", "system"),
+    ("UPDATE api_keys SET user_id = 'admin' WHERE user_id = 'ada'", "system"),
+    ("UPDATE api_keys SET hash = zeroblob(32) WHERE user_id = 'admin'", "system"),
+    ("UPDATE api_keys SET expires_at = 1 WHERE user_id = 'admin'", "system"),
+    ("UPDATE api_keys SET scopes = NULL, label = 'mine' WHERE user_id = 'ada'", "system"),
+    ("UPDATE api_keys SET timeline_id = 'other' WHERE user_id = 'ada'", "system"),
+    ("UPDATE api_keys SET created_at = 0 WHERE user_id = 'ada'", "system"),
+    ("DELETE FROM api_keys WHERE user_id = 'ada'", "system"),
+    ("UPDATE passwords SET phc = phc || 'x' WHERE user_id = 'admin'", "system"),
+    ("DELETE FROM passwords WHERE user_id = 'admin'", "system"),
+    ("UPDATE sessions SET user_id = 'admin'", "system"),
+    ("UPDATE sessions SET hash = randomblob(32)", "system"),
+    ("UPDATE sessions SET renewed_at = renewed_at + 1, expires_at = expires_at + 1", "system"),
+    ("DELETE FROM sessions", "system"),
+    ("UPDATE permissions SET role = 'admin' WHERE user_id = 'bob'", "main"),
+    ("INSERT INTO permissions VALUES (2, 'ada', 'write')", "main"),
+    ("DELETE FROM permissions WHERE timeline = 2 AND user_id = 'bob'", "main"),
+    ("UPDATE timelines SET clock_virtual = clock_virtual + 1 WHERE timeline = 2", "main"),
+    ("UPDATE timelines SET clock_host = clock_host - 1 WHERE timeline = 2", "main"),
+    ("UPDATE timelines SET clock_rate = 2000000 WHERE timeline = 2", "main"),
+    ("UPDATE timelines SET clock_running = 0 WHERE timeline = 2", "main"),
+    ("UPDATE timelines SET clock_location = 'Ohio' WHERE timeline = 2", "main"),
+    ("UPDATE timelines SET clock_generation = 9 WHERE timeline = 2", "main"),
+    ("UPDATE timelines SET anchors_count = 0 WHERE timeline = 2", "main"),
+    ("UPDATE timelines SET events_count = 9 WHERE timeline = 2", "main"),
+    ("UPDATE timelines SET fork_size = 1 WHERE timeline_id = 'fork'", "fork"),
+    ("UPDATE timelines SET statement = x'' WHERE timeline = 2", "main"),
+];
+
+#[tokio::test]
+async fn rows_that_were_not_signed_start_nothing() {
+    let house = furnished().await;
+    let (whole, attacked) = (house.path().with_extension("whole"), house.path());
+    house.copy_database(&whole);
+    for (attack, about) in ATTACKS {
+        house.replace_database(&whole);
+        let rows = connect(&house).execute(attack, []).unwrap();
+        assert!(rows > 0, "{attack} changes nothing in {}", attacked.display());
+        let refused = refused(&house).await;
+        assert!(
+            matches!(&refused, Some(OpenError::Rows { timeline, .. }) if timeline.as_str() == about),
+            "{attack}: {refused:?}"
+        );
+    }
+    house.replace_database(&whole);
+    house.open().await.close().await;
+}
+
+#[tokio::test]
+async fn no_operator_accepts_them_either() {
+    let mut house = furnished().await;
+    connect(&house).execute("UPDATE users SET operator = 1 WHERE user_id = 'ada'", []).unwrap();
+    house.options.accept_rollback = true;
+    assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
+}
+
+/// The statement of an older state is of an older tree, which is not the one that is kept outside.
+#[tokio::test]
+async fn an_old_statement_put_back_with_its_rows_is_of_an_old_tree() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    home.user("ada", true).await;
+    home.engine.close().await;
+    let old = house.path().with_extension("old");
+    house.copy_database(&old);
+    let home = house.open().await;
+    home.engine.delete_user(&home.admin, user_id("ada")).await.unwrap();
+    home.engine.close().await;
+    let put_back = format!(
+        "ATTACH '{}' AS old;
+         INSERT INTO main.users SELECT * FROM old.users WHERE user_id = 'ada';
+         DELETE FROM main.api_keys; INSERT INTO main.api_keys SELECT * FROM old.api_keys;",
+        old.display()
+    );
+    connect(&house).execute_batch(&put_back).unwrap();
+    assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })), "rows without their statement");
+    let statement = "UPDATE main.timelines SET (statement, directory) =
+        (SELECT statement, directory FROM old.timelines WHERE timeline_id = 'system') WHERE timeline_id = 'system'";
+    connect(&house).execute_batch(&format!("ATTACH '{}' AS old; {statement}", old.display())).unwrap();
+    assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })), "a statement of another tree");
+    let head = "UPDATE main.timelines SET (size, frontier, checkpoint) =
+        (SELECT size, frontier, checkpoint FROM old.timelines WHERE timeline_id = 'system') WHERE timeline_id = 'system'";
+    connect(&house).execute_batch(&format!("ATTACH '{}' AS old; {head}", old.display())).unwrap();
+    assert!(matches!(refused(&house).await, Some(OpenError::Rollback { .. })), "a tree of another time");
+}
+
+/// Rows are read when the service starts: what another hand writes while it runs lets nobody in.
+#[tokio::test]
+async fn rows_written_while_it_runs_are_not_read_and_stop_the_next_start() {
+    let house = furnished().await;
+    let home = house.open().await;
+    let ada = home.caller("ada", None).await;
+    connect(&house).execute("UPDATE users SET operator = 1 WHERE user_id = 'ada'", []).unwrap();
+    connect(&house).execute("INSERT INTO permissions VALUES (2, 'ada', 'admin')", []).unwrap();
+    assert!(home.engine.users(&ada, 10, None).await.is_err());
+    assert!(home.engine.set_anchor(&ada, None, anchor(), None).await.is_err());
+    home.engine.set_anchor(&home.admin, None, anchor(), None).await.unwrap();
+    home.engine.close().await;
+    drop(home);
+    assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
+}
+
+fn anchor() -> AnchorRequest {
+    AnchorRequest { timestamp: None, description: String::new(), fixed: false }
+}
