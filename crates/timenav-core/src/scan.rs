@@ -162,6 +162,12 @@ impl Findings {
         self.told.iter().any(|finding| finding.kind == kind)
     }
 
+    /// Returns the first one.
+    #[must_use]
+    pub fn first(&self) -> Option<&Finding> {
+        self.told.first()
+    }
+
     /// Returns how many findings are counted only.
     #[must_use]
     pub const fn untold(&self) -> u64 {

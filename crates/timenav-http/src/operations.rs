@@ -15,6 +15,7 @@ pub(crate) fn operations() -> Vec<Route> {
     routes.extend(v1::check_timeline::routes());
     routes.extend(v1::import::routes());
     routes.extend(v1::export::routes());
+    routes.extend(v1::bundles::routes());
     routes.extend(v1::data::routes());
     routes.extend(v1::timelines::routes());
     routes.extend(v1::timelines_diff::routes());

@@ -57,6 +57,8 @@ pub(crate) enum Gives {
     Bytes,
     /// A file of events in one of several formats.
     File,
+    /// A file of lines of JSON that is this, in words.
+    Lines(&'static str),
 }
 
 /// The messages of a stream.
@@ -240,6 +242,11 @@ impl Route {
 
     pub(crate) fn gives_file(mut self) -> Self {
         self.gives = Gives::File;
+        self
+    }
+
+    pub(crate) fn gives_lines(mut self, what: &'static str) -> Self {
+        self.gives = Gives::Lines(what);
         self
     }
 

@@ -132,6 +132,29 @@ pub fn sha256(parts: &[&[u8]]) -> Hash {
     Hash(hasher.finalize().into())
 }
 
+/// A SHA-256 over bytes that come piece by piece.
+#[derive(Clone, Default)]
+pub struct RunningHash(Sha256);
+
+impl RunningHash {
+    /// Takes the next bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// Returns the hash of all bytes so far.
+    #[must_use]
+    pub fn hash(&self) -> Hash {
+        Hash(self.0.clone().finalize().into())
+    }
+}
+
+impl fmt::Debug for RunningHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RunningHash(..)")
+    }
+}
+
 /// Reads padded standard base64 (RFC 4648 §4) that is written in the one way that bytes are written
 /// here. The decoder alone also takes padded pieces, one after the other.
 fn decode_base64(text: &str) -> Option<Vec<u8>> {

@@ -1,6 +1,6 @@
 //! The entries of one ledger, one after the other, and the tree over them.
 
-use super::{FindingKind, Findings};
+use super::{Finding, FindingKind, Findings};
 use crate::ledger::{
     Checkpoint, Frontier, Hash, KeptReads, LeafError, LeafRecord, ReadsEntry, Salt, TILE_HEIGHT, TILE_WIDTH, TileId,
     leaf_hash, payload_hash,
@@ -111,6 +111,24 @@ impl LedgerScan {
     #[must_use]
     pub const fn position(&self) -> u64 {
         self.frontier.size()
+    }
+
+    /// Returns the root over the entries so far.
+    #[must_use]
+    pub fn root(&self) -> Hash {
+        self.frontier.root()
+    }
+
+    /// Returns the host time of the last entry whose time could be read.
+    #[must_use]
+    pub const fn recorded_at(&self) -> Option<Instant<Wall>> {
+        self.recorded_at
+    }
+
+    /// Returns the first thing that was found.
+    #[must_use]
+    pub fn first_finding(&self) -> Option<&Finding> {
+        self.findings.first()
     }
 
     /// Returns how many entries were read.

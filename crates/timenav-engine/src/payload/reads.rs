@@ -12,6 +12,7 @@ pub(crate) enum Reading {
     },
     Anchors {},
     ApiKeys {},
+    Bundle {},
     CheckTimeline {
         as_of: Option<String>,
         significant_event: String,
@@ -82,6 +83,7 @@ impl Reading {
             Self::AccessLogs { .. } => "access_logs",
             Self::Anchors {} => "anchors",
             Self::ApiKeys {} => "api_keys",
+            Self::Bundle {} => "bundle",
             Self::CheckTimeline { .. } => "check_timeline",
             Self::Checkpoint {} => "checkpoint",
             Self::Clock {} => "clock",

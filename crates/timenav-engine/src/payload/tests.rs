@@ -312,10 +312,11 @@ fn readings() -> Vec<Reading> {
 }
 
 /// What is read, without any.
-const PLAIN_READINGS: [Reading; 12] = [
+const PLAIN_READINGS: [Reading; 13] = [
     Reading::AccessControl {},
     Reading::Anchors {},
     Reading::ApiKeys {},
+    Reading::Bundle {},
     Reading::Checkpoint {},
     Reading::Clock {},
     Reading::ClockStream {},

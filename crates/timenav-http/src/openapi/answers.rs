@@ -99,6 +99,7 @@ fn content(gives: &Gives, version: Version, schemas: &mut Map<String, Value>) ->
             let content: Map<String, Value> = ExportFormat::ALL.into_iter().map(kind).collect();
             (Value::Object(content), "A file of events, ordered by time, then position")
         }
+        Gives::Lines(what) => (json!({ "application/x-ndjson": { "schema": { "type": "string" } } }), what),
         Gives::Text(what, body) => {
             collect(body, schemas);
             let json = json!({ "schema": reference(&body.name) });

@@ -11,6 +11,7 @@ pub(crate) mod entity_tag;
 pub(crate) mod event_history;
 pub(crate) mod events;
 pub(crate) mod export;
+pub(crate) mod bundles;
 pub(crate) mod import;
 pub(crate) mod kept;
 pub(crate) mod limits;

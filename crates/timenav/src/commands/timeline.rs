@@ -1,10 +1,14 @@
-//! `timenav timeline`: makes timelines, lists them and compares them.
+//! `timenav timeline`: makes timelines, lists them, compares them and exports them.
 
-use serde_json::{Map, Value};
+mod bundle;
 
 use std::cell::Cell;
+use std::path::PathBuf;
 
-use super::arguments::insert;
+use serde_json::{Map, Value};
+use timenav_core::ids::TimelineId;
+
+use super::arguments::{insert, timeline_id};
 use super::events::shown;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions};
@@ -12,7 +16,7 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Makes timelines, lists them and compares them.
+/// Makes timelines, lists them, compares them and exports them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TimelineCommand {
     #[command(subcommand)]
@@ -45,6 +49,19 @@ enum Action {
         #[arg(value_name = "B")]
         b: String,
     },
+    /// Exports all of a timeline that you administer, as one file that anybody can check offline.
+    ///
+    /// Of a fork, the file has the timelines that it goes on from too, and you must administer them as well. Whoever has
+    /// the file has the contents. `timenav verify FILE --verifier-key KEY` checks it.
+    Export {
+        /// The file. It appears when it is whole, and takes the place of none.
+        #[arg(long, value_name = "FILE")]
+        bundle: PathBuf,
+        /// The timeline.
+        #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", default_value = "main",
+            value_parser = timeline_id)]
+        timeline: TimelineId,
+    },
 }
 
 /// Does one thing with timelines.
@@ -60,6 +77,7 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
             let text = |page: &Value, _| diff_text(page, &is_begun);
             show_pages(&client, &["timelines", "diff"], vec![("a", a), ("b", b)], text)
         }
+        Action::Export { bundle, timeline } => bundle::export(&client, timeline.as_str(), &bundle),
         Action::Create { timeline_id, fork_of, at } => {
             let mut body = Map::new();
             insert(&mut body, "timeline_id", Some(timeline_id));

@@ -1,5 +1,6 @@
 //! `timenav verify`: checks that ledgers are as they were signed.
 
+mod bundle;
 mod files;
 mod scan_bar;
 mod service;
@@ -30,8 +31,21 @@ use crate::surroundings::Surroundings;
 ///
 /// A checkpoint that you kept (`GET /timeline/main/checkpoint`) shows what nothing in the files
 /// can: that an older copy was put back, or that history was signed anew.
+///
+/// Given a FILE, it checks a bundle (`timenav timeline export`) with --verifier-key, offline and without a data folder.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyCommand {
+    /// A bundle, to be checked instead of a service or its files.
+    #[arg(value_name = "FILE", requires = "verifier_key",
+        conflicts_with_all = ["data", "checkpoints", "url", "timeline", "depth", "checkpoint", "key"])]
+    bundle: Option<PathBuf>,
+    /// The public key of the ledger that the bundle is of, as `<name>+<id>+<base64>`, got by another way than the bundle.
+    #[arg(long, value_name = "KEY", requires = "bundle", value_parser = verifier_key)]
+    verifier_key: Option<VerifierKey>,
+    /// The proof that another key took the place of the one given, as `timenav rotate-signing-key --save` saved it. Again
+    /// for each rotation since.
+    #[arg(long, value_name = "FILE", requires = "bundle")]
+    rotation: Vec<PathBuf>,
     /// The data folder. [default: ./timenav-data]
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     data: Option<PathBuf>,
@@ -84,6 +98,9 @@ struct Kept {
 /// # Errors
 /// They cannot be read, or are not as they were signed.
 pub(crate) fn run(command: &VerifyCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    if let (Some(path), Some(key)) = (&command.bundle, &command.verifier_key) {
+        return bundle::verify(path, key.clone(), &command.rotation, command.json);
+    }
     let trusted = Trusted::read(command)?;
     let verified = match command.url.clone() {
         Some(url) => service::verify(command, url, &trusted, surroundings)?,
@@ -136,6 +153,10 @@ fn keys_of(service_name: &str, timeline: &TimelineId, public_keys: &[[u8; 32]]) 
 /// Returns the part of a ledger's name before the timeline; the whole where there is none.
 fn service_name(name: &str) -> &str {
     name.rsplit_once('/').map_or(name, |(service, _)| service)
+}
+
+fn verifier_key(text: &str) -> Result<VerifierKey, String> {
+    VerifierKey::parse(text).map_err(|error| error.to_string())
 }
 
 fn read_key(path: &Path) -> anyhow::Result<VerifierKey> {

@@ -81,6 +81,7 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("checkpoint", get("/timeline/hers/checkpoint")),
         ("proof", get("/timeline/hers/proof?position=0")),
         ("tile", get("/timeline/hers/tile/0/000.p/1")),
+        ("bundle", get("/timeline/hers/bundle")),
         ("access_control", of_hers("/v1/access-control")),
         ("access_logs", get(&target("/v1/access-logs", &[hers[0], ("time_range", "../..")]))),
         ("set_access_control", post("/v1/set-access-control", json!({ "permissions": {} }))),

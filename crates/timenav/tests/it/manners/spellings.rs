@@ -81,6 +81,8 @@ fn all_give_the_same_answer() {
                 let is_note = answer.header("content-type").is_some_and(|kind| kind.starts_with("text/plain"));
                 match operation.id.as_str() {
                     "export_events" => json!(answer.text()),
+                    // Each is an entry of its own, so each has one entry more than the one before.
+                    "bundle" => json!(answer.text().starts_with("{\"bundle\":{")),
                     _ if is_note => json!("a note"),
                     _ => settled(answer.json()),
                 }

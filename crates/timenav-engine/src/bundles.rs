@@ -1,0 +1,336 @@
+//! Bundles: a timeline in one file, which a stranger can check offline. `docs/bundle-format.md` says what is in it.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use data_encoding::HEXLOWER;
+use timenav_core::access::Demand;
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{LeafRecord, RunningHash, TlogProof, inclusion_nodes};
+
+use crate::action::Action;
+use crate::archive::EntryRow;
+use crate::caller::Caller;
+use crate::engine::Engine;
+use crate::head::TimelineKey;
+use crate::json::read;
+use crate::long_work::giving_way;
+use crate::payload::{DataEncrypted, Reading};
+use crate::refusal::Refusal;
+use crate::tree::node_hashes;
+use gone::Gone;
+use line::{DataLine, EndLine, EntryLine, ErasureLine, Header, LayerLine, Line, NoteLine};
+
+mod check;
+mod gone;
+mod line;
+
+pub use check::{BundleCheck, CheckedBundle};
+pub use gone::BUNDLE_GONE_MAX;
+pub use line::{BUNDLE_FORMAT, BUNDLE_LINE_BYTES_MAX};
+
+/// Entries that are taken from the store at a time: few enough that the largest ones fit into memory.
+const BLOCK_ENTRIES: u64 = 100;
+/// A part of the file is handed out when it has so many bytes.
+const PART_BYTES: usize = 256 * 1024;
+/// What a bundle that is being exported is called where it is refused, and in the ledger.
+const OPERATION: &str = "bundle";
+
+/// A bundle whose export was admitted and logged. It comes part by part.
+pub struct BundleExport {
+    engine: Engine,
+    caller: Caller,
+    timelines: Vec<TimelineId>,
+    /// None while a part is made, and after one that failed.
+    writing: Option<Writing>,
+}
+
+/// What is left to be written.
+struct Writing {
+    layers: Vec<Layer>,
+    note: String,
+    next: Next,
+    hash: RunningHash,
+    /// Entries that were read and are not written yet.
+    pending: VecDeque<EntryRow>,
+    entries: u64,
+    data: u64,
+}
+
+/// One timeline of the chain, up to the size that counts.
+struct Layer {
+    id: TimelineId,
+    key: TimelineKey,
+    size: u64,
+    /// Entries that were taken from the store.
+    taken: u64,
+    gone: Gone,
+}
+
+/// What comes next.
+#[derive(Clone, Copy)]
+enum Next {
+    Header,
+    Entries(usize),
+    /// Later entries of a layer, from a position on, that say why something is gone.
+    Erasures(usize, u64),
+    End,
+    Nothing,
+}
+
+impl Engine {
+    /// Begins to hand out a timeline as a bundle: all of it, at the size that its newest checkpoint has once the export
+    /// itself is an entry. The caller must administer it, and every timeline that it goes on from.
+    ///
+    /// # Errors
+    /// The caller may not, it is `system`, or the ledger cannot be written.
+    pub async fn export_bundle(&self, caller: &Caller, timeline: &TimelineId) -> Result<BundleExport, Refusal> {
+        let state = self.admit_to_bundle(caller, timeline).await?;
+        if timeline.is_system() {
+            return Err(Refusal::invalid(
+                "timeline_id",
+                "`system` holds facts of the service, which no bundle carries away",
+            ));
+        }
+        for ancestor in &*state.lineage {
+            self.admit_to_bundle(caller, ancestor).await?;
+        }
+        self.log_read(caller, timeline, Reading::Bundle {}).await?;
+
+        let state = self.state(timeline);
+        let state = state.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
+        let layers = state.layers_now();
+        let names = state.names_of(&layers);
+        let layer = |(layer, id): (&crate::head::Layer, TimelineId)| Layer {
+            id,
+            key: layer.timeline,
+            size: layer.as_of,
+            taken: 0,
+            gone: Gone::default(),
+        };
+        let writing = Writing {
+            layers: layers.iter().zip(names.iter().cloned()).map(layer).collect(),
+            note: state.head.checkpoint.to_string(),
+            next: Next::Header,
+            hash: RunningHash::default(),
+            pending: VecDeque::new(),
+            entries: 0,
+            data: 0,
+        };
+        Ok(BundleExport { engine: self.clone(), caller: caller.clone(), timelines: names, writing: Some(writing) })
+    }
+
+    /// A bundle shows all that events and clocks are, and everything else that is in a ledger.
+    async fn admit_to_bundle(
+        &self,
+        caller: &Caller,
+        timeline: &TimelineId,
+    ) -> Result<std::sync::Arc<crate::head::TimelineState>, Refusal> {
+        self.admit(caller, timeline, Demand::Look, OPERATION).await?;
+        self.admit(caller, timeline, Demand::Administer, OPERATION).await
+    }
+}
+
+impl BundleExport {
+    /// Returns the next part of the file; `None` where there is no more. Done in the caller's turn.
+    ///
+    /// # Errors
+    /// The caller may not any more, what is kept is damaged, or the store does not answer. What was handed out is no
+    /// bundle then: it lacks its end.
+    pub async fn next_part(&mut self) -> Result<Option<String>, Refusal> {
+        // A key that was stopped, or a permission that was taken back, ends what it allowed.
+        for timeline in &self.timelines {
+            self.engine.check_still(&self.caller, timeline, Demand::Look)?;
+            self.engine.check_still(&self.caller, timeline, Demand::Administer)?;
+        }
+        let Some(mut writing) = self.writing.take() else { return Ok(None) };
+        let engine = self.engine.clone();
+        let part = async move {
+            let text = writing.part(&engine).await?;
+            Ok((writing, text))
+        };
+        let (writing, text) = self.engine.long_work().in_turn(&self.caller, part).await?;
+        self.writing = Some(writing);
+        Ok((!text.is_empty()).then_some(text))
+    }
+}
+
+impl Writing {
+    /// Writes some lines; none at the end.
+    async fn part(&mut self, engine: &Engine) -> Result<String, Refusal> {
+        let mut text = String::new();
+        while text.len() < PART_BYTES {
+            match self.next {
+                Next::Header => {
+                    self.add(&mut text, &Line::Bundle(self.header(engine)?))?;
+                    self.next = self.begin_layer(&mut text, 0)?;
+                }
+                Next::Entries(at) => match self.next_entry(engine, at).await? {
+                    Some(row) => self.entry(engine, at, &row, &mut text).await?,
+                    None => self.next = self.begin_layer(&mut text, at + 1)?,
+                },
+                Next::Erasures(at, from) => self.next = self.erasures(engine, at, from, &mut text).await?,
+                Next::End => {
+                    let end = EndLine {
+                        data: self.data,
+                        entries: self.entries,
+                        sha256: Cow::Owned(self.hash.hash().to_hex()),
+                    };
+                    self.add(&mut text, &Line::End(end))?;
+                    self.next = Next::Nothing;
+                }
+                Next::Nothing => break,
+            }
+        }
+        Ok(text)
+    }
+
+    fn header(&self, engine: &Engine) -> Result<Header<'static>, Refusal> {
+        let own = self.layers.last().ok_or_else(|| Refusal::Damaged("a timeline is no layer of itself".to_owned()))?;
+        let key = engine.doors().signer.ledger_key(&engine.options().service_name, &own.id);
+        let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
+        Ok(Header {
+            created_at: Cow::Owned(engine.now().to_string()),
+            format: Cow::Borrowed(BUNDLE_FORMAT),
+            layers: self.layers.iter().map(Layer::line).collect(),
+            origin: Cow::Owned(key.name().to_owned()),
+            service_version: Cow::Borrowed(env!("CARGO_PKG_VERSION")),
+            timeline_id: Cow::Owned(own.id.to_string()),
+            verifier_key: Cow::Owned(key.to_string()),
+        })
+    }
+
+    fn add(&mut self, text: &mut String, line: &Line<'_>) -> Result<(), Refusal> {
+        let line = line.to_text();
+        if line.len() > BUNDLE_LINE_BYTES_MAX {
+            return Err(Refusal::Damaged(format!("an entry needs a line of {} bytes in a bundle", line.len())));
+        }
+        self.hash.update(line.as_bytes());
+        text.push_str(&line);
+        Ok(())
+    }
+
+    /// Begins a layer, or what comes after the last one.
+    fn begin_layer(&mut self, text: &mut String, at: usize) -> Result<Next, Refusal> {
+        if let Some(layer) = self.layers.get(at) {
+            let line = Line::Layer(layer.line());
+            self.add(text, &line)?;
+            return Ok(Next::Entries(at));
+        }
+        let note = std::mem::take(&mut self.note);
+        self.add(text, &Line::Checkpoint(NoteLine { note: Cow::Owned(note) }))?;
+        Ok(self.missing_of(0))
+    }
+
+    /// Returns the next entry of a layer, `None` at its end.
+    async fn next_entry(&mut self, engine: &Engine, at: usize) -> Result<Option<EntryRow>, Refusal> {
+        let layer = &mut self.layers[at];
+        if self.pending.is_empty() && layer.taken < layer.size {
+            let end = layer.size.min(layer.taken + BLOCK_ENTRIES);
+            let rows = engine.store().entry_rows(layer.key, layer.taken, end).await?;
+            let is_whole = rows.iter().map(|row| row.position).eq(layer.taken..end);
+            if !is_whole {
+                let (first, last) = (layer.taken, end - 1);
+                return Err(Refusal::Damaged(format!(
+                    "of entries {first} to {last} of `{}` some are missing",
+                    layer.id
+                )));
+            }
+            layer.taken = end;
+            self.pending.extend(giving_way(rows));
+        }
+        Ok(self.pending.pop_front())
+    }
+
+    async fn entry(&mut self, engine: &Engine, at: usize, row: &EntryRow, text: &mut String) -> Result<(), Refusal> {
+        let layer = &mut self.layers[at];
+        let damaged = |what: String| Refusal::Damaged(format!("entry {}: {what}", row.position));
+        let record = LeafRecord::decode(&row.leaf).map_err(|error| damaged(error.to_string()))?;
+        layer.gone.entry(&record, &row.salt, &row.payload).map_err(damaged)?;
+        let told = (record.action == Action::EncryptData.word()).then(|| read::<DataEncrypted>(&row.payload)).flatten();
+        let line = EntryLine {
+            leaf: as_text(&row.leaf).map_err(damaged)?,
+            payload: as_text(&row.payload).map_err(damaged)?,
+            salt: Cow::Owned(HEXLOWER.encode(&row.salt)),
+        };
+        self.add(text, &Line::Entry(line))?;
+        self.entries += 1;
+        let Some(told) = told else { return Ok(()) };
+
+        // One at a time: the largest has a megabyte.
+        let record = engine.store().data_rows(vec![told.data_id.clone()]).await?.pop().flatten();
+        let missing = || damaged(format!("its sealed record `{}` is missing", told.data_id));
+        let (_, record) = record.ok_or_else(missing)?;
+        if let Some(by) = record.erased {
+            self.layers[at].gone.data(row.position, told.data_id.clone(), by).map_err(damaged)?;
+        }
+        self.data += 1;
+        self.add(text, &Line::Data(DataLine::of(&record)))
+    }
+
+    /// Returns the first layer from one on of which something is gone that no entry in the bundle names.
+    fn missing_of(&self, from: usize) -> Next {
+        let layers = self.layers.iter().enumerate().skip(from);
+        let mut missing = layers.filter(|(_, layer)| layer.gone.first().is_some());
+        missing.next().map_or(Next::End, |(at, layer)| Next::Erasures(at, layer.size))
+    }
+
+    /// Looks through some later entries of a layer for those that say why something is gone. It was erased after the fork,
+    /// or while the bundle was written.
+    async fn erasures(&mut self, engine: &Engine, at: usize, from: u64, text: &mut String) -> Result<Next, Refusal> {
+        let layer = &mut self.layers[at];
+        let rows = engine.store().entry_rows(layer.key, from, from + BLOCK_ENTRIES).await?;
+        let Some(last) = rows.last().map(|last| last.position) else {
+            let first = layer.gone.first().unwrap_or_default();
+            let of = &layer.id;
+            return Err(Refusal::Damaged(format!(
+                "what belongs to entry {first} of `{of}` is missing, and was not erased"
+            )));
+        };
+        let (id, key) = (layer.id.clone(), layer.key);
+        for row in rows {
+            let size = engine.state(&id).map_or(0, |state| state.head.frontier.size());
+            if row.position >= size {
+                // It is committed, and not signed yet as far as others see.
+                tokio::task::yield_now().await;
+                return Ok(Next::Erasures(at, row.position));
+            }
+            let Ok(record) = LeafRecord::decode(&row.leaf) else { continue };
+            if !self.layers[at].gone.explain(&record, &row.payload) {
+                continue;
+            }
+            let proof = prove(engine, &id, key, &row).await?;
+            let damaged = |what| Refusal::Damaged(format!("entry {}: {what}", row.position));
+            let line = ErasureLine {
+                payload: as_text(&row.payload).map_err(damaged)?,
+                proof: Cow::Owned(proof.to_text()),
+                salt: Cow::Owned(HEXLOWER.encode(&row.salt)),
+                timeline_id: Cow::Owned(id.to_string()),
+            };
+            self.add(text, &Line::Erasure(line))?;
+        }
+        let is_told = self.layers[at].gone.first().is_none();
+        Ok(if is_told { self.missing_of(at + 1) } else { Next::Erasures(at, last + 1) })
+    }
+}
+
+impl Layer {
+    fn line(&self) -> LayerLine<'static> {
+        LayerLine { size: self.size, timeline_id: Cow::Owned(self.id.to_string()) }
+    }
+}
+
+/// Shows that an entry is in the newest tree of a timeline.
+async fn prove(engine: &Engine, id: &TimelineId, key: TimelineKey, row: &EntryRow) -> Result<TlogProof, Refusal> {
+    let state = engine.state(id).ok_or_else(|| Refusal::NotFound { what: "timeline", id: id.to_string() })?;
+    let nodes = inclusion_nodes(row.position, state.head.frontier.size());
+    let nodes = nodes.map_err(|error| Refusal::Damaged(error.to_string()))?;
+    let hashes = node_hashes(engine.store(), key, &nodes).await?;
+    let checkpoint = state.head.checkpoint.to_string();
+    Ok(TlogProof { extra: row.leaf.clone(), index: row.position, hashes, checkpoint })
+}
+
+/// Returns bytes as the text that they are.
+fn as_text(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
+    std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| "it is no text".to_owned())
+}

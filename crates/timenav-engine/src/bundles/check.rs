@@ -1,0 +1,500 @@
+//! Checking a bundle, line by line, with a key that came by another way.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use timenav_core::data::KeyKind;
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{
+    Checkpoint, CheckpointError, Frontier, Hash, LeafRecord, Note, NoteError, RunningHash, Salt, TlogProof,
+    TrustedKeys, VerifierKey, leaf_hash, origin, payload_hash, verify_inclusion,
+};
+use timenav_core::limits::FORK_DEPTH_MAX;
+use timenav_core::scan::{EntryBytes, LedgerScan};
+use timenav_core::time::{Instant, Wall};
+
+use super::gone::Gone;
+use super::line::{BUNDLE_FORMAT, DataLine, EndLine, EntryLine, ErasureLine, Header, LayerLine, Line, hex};
+use crate::action::Action;
+use crate::json::read;
+use crate::payload::{DataEncrypted, ForkRecord, SigningKeyRotated};
+use crate::scan::VerifySignature;
+
+/// What a bundle holds, once every line of it was checked.
+#[derive(Clone, Debug)]
+pub struct CheckedBundle {
+    /// The ledger's name.
+    pub origin: String,
+    /// The timeline.
+    pub timeline_id: TimelineId,
+    /// The timelines it goes on from, the oldest first, and itself: how many entries there are of each.
+    pub layers: Vec<(TimelineId, u64)>,
+    /// The root over the entries of the timeline.
+    pub root: Hash,
+    /// The signed note over size and root.
+    pub checkpoint: String,
+    /// The key that has signed it: the one that was given, or the one that took its place.
+    pub key: VerifierKey,
+    /// How many times another key took the place of the one that was given.
+    pub rotations_followed: u64,
+    /// Host time of the last entry; `None` where there is none.
+    pub recorded_at: Option<Instant<Wall>>,
+    /// Payloads that were compared.
+    pub payloads: u64,
+    /// Sealed records that were compared.
+    pub data: u64,
+    /// Payloads, single reads and sealed records that are gone, each named by an entry.
+    pub gone: u64,
+    /// SHA-256 of the whole file.
+    pub sha256: Hash,
+}
+
+/// Checks a bundle that is handed to it line by line. Holds one line, the edge of a tree, and what is missing.
+pub struct BundleCheck<'a> {
+    verify: &'a VerifySignature,
+    keys: TrustedKeys,
+    /// Proofs of rotations that came beside the bundle.
+    rotations: Vec<TlogProof>,
+    hash: RunningHash,
+    header: Option<Header<'static>>,
+    /// Layers whose entries have been read.
+    read: Vec<ReadLayer>,
+    current: Option<LedgerScan>,
+    gone: Gone,
+    /// What the last entry was.
+    last: LastEntry,
+    /// A rotation of the key that is trusted, which nothing proves.
+    unfollowed: Option<u64>,
+    checkpoint: Option<String>,
+    counts: Counts,
+    is_over: bool,
+}
+
+/// What is remembered of a layer.
+struct ReadLayer {
+    timeline_id: TimelineId,
+    size: u64,
+    root: Hash,
+    gone: Gone,
+}
+
+/// What must or may follow upon an entry.
+enum LastEntry {
+    Other,
+    /// A sealed record, whose line comes next.
+    Data(u64, DataEncrypted),
+    /// A rotation of the signing key, after which a note may come.
+    Rotation(u64, SigningKeyRotated),
+}
+
+#[derive(Default)]
+struct Counts {
+    entries: u64,
+    payloads: u64,
+    data_lines: u64,
+    data: u64,
+    recorded_at: Option<Instant<Wall>>,
+}
+
+/// What the first entry of a layer says of where it comes from.
+#[derive(Deserialize)]
+struct Begun {
+    #[serde(default)]
+    fork: Option<ForkRecord>,
+}
+
+impl<'a> BundleCheck<'a> {
+    /// Returns a check with the key that is trusted, which has the name of the ledger, and proofs of rotations, which
+    /// may be files of `timenav rotate-signing-key --save`.
+    #[must_use]
+    pub fn new(key: VerifierKey, rotations: Vec<TlogProof>, verify: &'a VerifySignature) -> Self {
+        Self {
+            verify,
+            keys: key.into(),
+            rotations,
+            hash: RunningHash::default(),
+            header: None,
+            read: Vec::new(),
+            current: None,
+            gone: Gone::default(),
+            last: LastEntry::Other,
+            unfollowed: None,
+            checkpoint: None,
+            counts: Counts::default(),
+            is_over: false,
+        }
+    }
+
+    /// Takes the next line, with its line end.
+    ///
+    /// # Errors
+    /// What is wrong with it, in a sentence. Nothing after it is to be trusted.
+    pub fn line(&mut self, bytes: &[u8]) -> Result<(), String> {
+        if self.is_over {
+            return Err("something follows the line `end`".to_owned());
+        }
+        let line = Line::read(bytes)?;
+        self.check_followed(&line)?;
+        match line {
+            Line::Bundle(header) => self.header(&header)?,
+            Line::Layer(layer) => self.layer(&layer)?,
+            Line::Entry(entry) => self.entry(&entry)?,
+            Line::Data(data) => self.data(&data)?,
+            Line::Rotation(note) => self.rotation(&note.note)?,
+            Line::Checkpoint(note) => self.signed(&note.note)?,
+            Line::Erasure(erasure) => self.erasure(&erasure)?,
+            Line::End(end) => self.end(&end)?,
+        }
+        self.hash.update(bytes);
+        Ok(())
+    }
+
+    /// Returns what the bundle holds. To be called at the end of the file.
+    ///
+    /// # Errors
+    /// It is cut off.
+    pub fn finish(self) -> Result<CheckedBundle, String> {
+        let cut = || "the file ends before its line `end`: it is cut off".to_owned();
+        let (Some(header), Some(checkpoint), true) = (self.header, self.checkpoint, self.is_over) else {
+            return Err(cut());
+        };
+        let own = self.read.last().ok_or_else(cut)?;
+        Ok(CheckedBundle {
+            origin: header.origin.into_owned(),
+            timeline_id: own.timeline_id.clone(),
+            layers: self.read.iter().map(|layer| (layer.timeline_id.clone(), layer.size)).collect(),
+            root: own.root,
+            checkpoint,
+            key: self.keys.current,
+            rotations_followed: self.keys.retired.len() as u64,
+            recorded_at: self.counts.recorded_at,
+            payloads: self.counts.payloads,
+            data: self.counts.data,
+            gone: self.read.iter().map(|layer| layer.gone.count()).sum(),
+            sha256: self.hash.hash(),
+        })
+    }
+
+    /// Returns how many entries were read, and how many the first line says there are.
+    #[must_use]
+    pub fn progress(&self) -> (u64, u64) {
+        let sizes = self.header.iter().flat_map(|header| &header.layers).map(|layer| layer.size);
+        (self.counts.entries, sizes.fold(0, u64::saturating_add))
+    }
+
+    /// The line of a sealed record stands nowhere but behind its entry.
+    fn check_followed(&self, line: &Line<'_>) -> Result<(), String> {
+        match (&self.last, line) {
+            (LastEntry::Data(position, _), line) if !matches!(line, Line::Data(_)) => {
+                Err(format!("the sealed record of entry {position} is missing"))
+            }
+            (_, Line::Bundle(_)) if self.header.is_some() => Err("there is a second line `bundle`".to_owned()),
+            (_, line) if self.header.is_none() && !matches!(line, Line::Bundle(_)) => {
+                Err(format!("the first line is `bundle`, not `{}`", line.name()))
+            }
+            (_, line) if self.checkpoint.is_some() && !matches!(line, Line::Erasure(_) | Line::End(_)) => {
+                Err(format!("after the checkpoint there is no line `{}`", line.name()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn header(&mut self, header: &Header<'_>) -> Result<(), String> {
+        if header.format != BUNDLE_FORMAT {
+            return Err(format!("its format is `{}`, and only `{BUNDLE_FORMAT}` is known", header.format));
+        }
+        let name = self.keys.current.name();
+        if header.origin != name {
+            return Err(format!("the bundle is of `{}`, and the verifier key of `{name}`", header.origin));
+        }
+        if name.rsplit_once('/').is_none_or(|(_, of)| *of != *header.timeline_id) {
+            return Err(format!("it says that it is of the timeline `{}`", header.timeline_id));
+        }
+        let mut seen = HashSet::new();
+        for layer in &header.layers {
+            let id = TimelineId::new(&layer.timeline_id).map_err(|error| format!("a layer: {error}"))?;
+            if id.is_system() {
+                return Err("the timeline `system` is in no bundle".to_owned());
+            }
+            if !seen.insert(id) {
+                return Err(format!("the layer `{}` is there twice", layer.timeline_id));
+            }
+        }
+        let is_chain = header.layers.len() <= FORK_DEPTH_MAX + 1;
+        if !is_chain || header.layers.last().is_none_or(|own| own.timeline_id != header.timeline_id) {
+            return Err(format!("its last layer is not the timeline, or there are more than {}", FORK_DEPTH_MAX + 1));
+        }
+        let own = |text: &str| text.to_owned().into();
+        let layer = |layer: &LayerLine<'_>| LayerLine { size: layer.size, timeline_id: own(&layer.timeline_id) };
+        self.header = Some(Header {
+            created_at: own(&header.created_at),
+            format: own(&header.format),
+            layers: header.layers.iter().map(layer).collect(),
+            origin: own(&header.origin),
+            service_version: own(&header.service_version),
+            timeline_id: own(&header.timeline_id),
+            verifier_key: own(&header.verifier_key),
+        });
+        Ok(())
+    }
+
+    /// Returns the layer that is being read, as the first line names it.
+    fn named(&self) -> Result<&LayerLine<'static>, String> {
+        let layers = self.header.as_ref().map_or(&[][..], |header| &header.layers);
+        layers.get(self.read.len()).ok_or_else(|| "there are more layers than the first line names".to_owned())
+    }
+
+    fn layer(&mut self, layer: &LayerLine<'_>) -> Result<(), String> {
+        self.end_layer()?;
+        let named = self.named()?;
+        if (layer.size, &layer.timeline_id) != (named.size, &named.timeline_id) {
+            return Err(format!("the layer `{}` is not the one that the first line names", layer.timeline_id));
+        }
+        self.current = Some(LedgerScan::after(&layer.timeline_id, Frontier::default(), Vec::new()));
+        Ok(())
+    }
+
+    /// Ends the layer whose entries were read, if there is one.
+    fn end_layer(&mut self) -> Result<(), String> {
+        let Some(scan) = self.current.take() else { return Ok(()) };
+        let named = self.named()?;
+        if scan.position() != named.size {
+            let (found, size) = (scan.position(), named.size);
+            return Err(format!("the layer `{}` has {found} entries, and should have {size}", named.timeline_id));
+        }
+        let timeline_id = TimelineId::new(&named.timeline_id).map_err(|error| error.to_string())?;
+        self.counts.payloads += scan.payloads_count();
+        self.counts.recorded_at = scan.recorded_at();
+        let gone = std::mem::take(&mut self.gone);
+        self.read.push(ReadLayer { timeline_id, size: scan.position(), root: scan.root(), gone });
+        self.last = LastEntry::Other;
+        Ok(())
+    }
+
+    fn entry(&mut self, entry: &EntryLine<'_>) -> Result<(), String> {
+        let LayerLine { size, timeline_id } = self.named()?.clone();
+        let scan = self.current.as_mut().ok_or("an entry is in no layer")?;
+        let position = scan.position();
+        let at = |what: &str| format!("entry {position} of `{timeline_id}`: {what}");
+        if position == size {
+            return Err(at("the layer has more entries than the first line names"));
+        }
+        let (salt, payload) = (hex(&entry.salt)?, entry.payload.as_bytes());
+        let record = scan.entry(EntryBytes { position, leaf: entry.leaf.as_bytes(), salt: &salt, payload });
+        if let Some(finding) = scan.first_finding() {
+            return Err(at(&finding.evidence));
+        }
+        let record = record.ok_or_else(|| at("it cannot be read"))?;
+        self.gone.entry(&record, &salt, payload).map_err(|what| at(&what))?;
+        self.counts.entries += 1;
+        if position == 0 {
+            self.begins(&record, payload)?;
+        }
+        self.last = Self::what_follows(&record, payload).map_err(|what| at(&what))?;
+        self.rotated_elsewhere(position, entry.leaf.as_bytes())
+    }
+
+    /// What a layer says of where it comes from is what was read before it.
+    fn begins(&self, record: &LeafRecord<'_>, payload: &[u8]) -> Result<(), String> {
+        let of = &record.timeline_id;
+        let is_creation = record.action == Action::CreateTimeline.word();
+        let begun = read::<Begun>(payload).filter(|_| is_creation).and_then(|begun| begun.fork);
+        match (self.read.last(), begun) {
+            (None, None) => Ok(()),
+            (None, Some(fork)) => Err(format!("`{of}` goes on from `{}`, which is not in the bundle", fork.fork_of)),
+            (Some(_), None) => Err(format!("`{of}` does not say what it goes on from")),
+            (Some(before), Some(fork)) => {
+                let is_it = fork.fork_of == before.timeline_id.as_str()
+                    && fork.size == before.size
+                    && fork.root == before.root.to_hex();
+                let (size, timeline) = (before.size, &before.timeline_id);
+                let what = || format!("the {size} entries of `{timeline}` are not those that `{of}` goes on from");
+                if is_it { Ok(()) } else { Err(what()) }
+            }
+        }
+    }
+
+    fn what_follows(record: &LeafRecord<'_>, payload: &[u8]) -> Result<LastEntry, String> {
+        if payload.is_empty() {
+            return Ok(LastEntry::Other);
+        }
+        let unread = || format!("its payload is not that of `{}`", record.action);
+        if record.action == Action::EncryptData.word() {
+            return Ok(LastEntry::Data(record.seq, read(payload).ok_or_else(unread)?));
+        }
+        if record.action == Action::RotateSigningKey.word() {
+            let rotated: SigningKeyRotated = read(payload).ok_or_else(unread)?;
+            if rotated.verifier_key != record.subject {
+                return Err("its subject is not the key that its payload names".to_owned());
+            }
+            return Ok(LastEntry::Rotation(record.seq, rotated));
+        }
+        Ok(LastEntry::Other)
+    }
+
+    fn data(&mut self, line: &DataLine<'_>) -> Result<(), String> {
+        let LastEntry::Data(position, told) = std::mem::replace(&mut self.last, LastEntry::Other) else {
+            return Err("a sealed record stands behind no entry that tells of it".to_owned());
+        };
+        let wrong = |what: &str| Err(format!("the sealed record of entry {position}: {what}"));
+        let kdf = KeyKind::from_number(line.kdf).map(KeyKind::as_str);
+        if line.data_id != told.data_id || line.format != told.format || kdf != Some(told.kdf.as_str()) {
+            return wrong("it is not the one that the entry tells of");
+        }
+        let sealed = line.sealed()?;
+        self.counts.data_lines += 1;
+        match line.erased_by {
+            None if sealed.hash().to_hex() == told.sha256 => self.counts.data += 1,
+            None => return wrong("it does not hash to what the entry says"),
+            Some(_) if sealed.bytes_count() > 2 => return wrong("it says that it was erased, and is there"),
+            Some(by) => self.gone.data(position, told.data_id, by)?,
+        }
+        Ok(())
+    }
+
+    /// A proof of the rotation that came beside the bundle counts as a line in it.
+    fn rotated_elsewhere(&mut self, position: u64, leaf: &[u8]) -> Result<(), String> {
+        let LastEntry::Rotation(..) = &self.last else { return Ok(()) };
+        if !self.is_own() {
+            return Ok(());
+        }
+        let proof = self.rotations.iter().find(|proof| proof.index == position && proof.extra == leaf);
+        if let Some(note) = proof.map(|proof| proof.checkpoint.clone()) {
+            return self.follow(&note);
+        }
+        if let LastEntry::Rotation(at, rotated) = &self.last
+            && rotated.retired_verifier_key == self.keys.current.to_string()
+        {
+            self.unfollowed = Some(*at);
+        }
+        Ok(())
+    }
+
+    /// Whether the layer that is read is the timeline itself.
+    fn is_own(&self) -> bool {
+        self.header.as_ref().is_some_and(|header| self.read.len() + 1 == header.layers.len())
+    }
+
+    fn rotation(&mut self, note: &str) -> Result<(), String> {
+        if !self.is_own() {
+            return Err("only the last layer has lines `rotation`".to_owned());
+        }
+        self.follow(note)?;
+        self.last = LastEntry::Other;
+        Ok(())
+    }
+
+    /// Goes over to the next key, if both have signed the tree that ends with the rotation.
+    fn follow(&mut self, note: &str) -> Result<(), String> {
+        let (LastEntry::Rotation(position, rotated), Some(scan)) = (&self.last, &self.current) else {
+            return Err("a line `rotation` does not stand behind an entry that tells of one".to_owned());
+        };
+        let wrong = |what: String| format!("the rotation at {position}: {what}");
+        let parsed = Note::parse(note.as_bytes()).map_err(|error| wrong(error.to_string()))?;
+        let checkpoint = Checkpoint::parse(parsed.text()).map_err(|error| wrong(error.to_string()))?;
+        let current = &self.keys.current;
+        let is_here = checkpoint.size == scan.position() && checkpoint.root == scan.root();
+        if checkpoint.origin != current.name() || !is_here {
+            return Err(wrong("its checkpoint is not of the entries up to it".to_owned()));
+        }
+        // One from before the key that was given, which vouches for it already.
+        if rotated.retired_verifier_key != current.to_string() {
+            return Ok(());
+        }
+        let next = VerifierKey::parse(&rotated.verifier_key).map_err(|error| wrong(error.to_string()))?;
+        let both = [current.clone(), next];
+        let signers = parsed.signers(&both, self.verify).map_err(|error| wrong(error.to_string()))?;
+        let [retired, next] = &both;
+        if next.name() != retired.name() || !both.iter().all(|key| signers.contains(&key)) {
+            return Err(wrong("its checkpoint is not signed by both keys".to_owned()));
+        }
+        self.keys.retired.push(retired.clone());
+        self.keys.current = next.clone();
+        self.unfollowed = None;
+        Ok(())
+    }
+
+    fn signed(&mut self, note: &str) -> Result<(), String> {
+        self.end_layer()?;
+        let layers = self.header.as_ref().map_or(0, |header| header.layers.len());
+        let own = self.read.last().filter(|_| self.read.len() == layers);
+        let own = own.ok_or("the checkpoint stands before the last layer")?;
+        let opened = Checkpoint::open_newest(note.as_bytes(), &self.keys, self.verify);
+        let checkpoint = opened.map_err(|error| self.not_signed(&error))?;
+        if (checkpoint.size, checkpoint.root) != (own.size, own.root) {
+            let (size, root) = (own.size, own.root);
+            return Err(format!("the {size} entries have the root {root:?}, and the checkpoint signs another tree"));
+        }
+        self.checkpoint = Some(note.to_owned());
+        Ok(())
+    }
+
+    fn not_signed(&self, error: &CheckpointError) -> String {
+        let key = self.keys.current.id();
+        match (error, self.unfollowed) {
+            (CheckpointError::Note(NoteError::NoKnownKey), Some(position)) => format!(
+                "the checkpoint is not signed by the key with the id {key}. Entry {position} says that another one took \
+                 its place, which proves nothing by itself: name the proof of that rotation, or the key that signs today"
+            ),
+            (CheckpointError::Note(NoteError::NoKnownKey), None) => {
+                format!("the checkpoint is not signed by the key with the id {key}")
+            }
+            (error, _) => format!("the checkpoint: {error}"),
+        }
+    }
+
+    fn erasure(&mut self, line: &ErasureLine<'_>) -> Result<(), String> {
+        if self.checkpoint.is_none() {
+            return Err("a line `erasure` stands before the checkpoint".to_owned());
+        }
+        let name = self.keys.current.name();
+        let service = name.rsplit_once('/').map_or(name, |(service, _)| service);
+        let layer = self.read.iter_mut().find(|layer| layer.timeline_id.as_str() == line.timeline_id);
+        let layer = layer.ok_or_else(|| format!("an erasure is of `{}`, which is no layer", line.timeline_id))?;
+        let proof = TlogProof::parse(line.proof.as_bytes()).map_err(|error| error.to_string())?;
+        let at = |what: String| format!("the erasure at {} of `{}`: {what}", proof.index, layer.timeline_id);
+        // The key pair signs every ledger of the service, under a name each.
+        let key = VerifierKey::new(&origin(service, &line.timeline_id), *self.keys.current.public_key());
+        let key = key.map_err(|error| at(error.to_string()))?;
+        let signed = Checkpoint::open(proof.checkpoint.as_bytes(), &key, self.verify);
+        let signed = signed.map_err(|error| at(error.to_string()))?;
+        let leaf = leaf_hash(&proof.extra);
+        verify_inclusion(proof.index, signed.size, &leaf, &proof.hashes, &signed.root)
+            .map_err(|error| at(error.to_string()))?;
+        let record = LeafRecord::decode(&proof.extra).map_err(|error| at(error.to_string()))?;
+        let is_later = record.seq == proof.index && record.timeline_id == line.timeline_id && record.seq >= layer.size;
+        if !is_later {
+            return Err(at("it is not a later entry of the layer".to_owned()));
+        }
+        let salt = hex(&line.salt)?.try_into().map(Salt::from_bytes);
+        let salt = salt.map_err(|_| at("a salt has 16 bytes".to_owned()))?;
+        if payload_hash(&salt, line.payload.as_bytes()) != record.payload_hash {
+            return Err(at("its payload is not the one that it was made for".to_owned()));
+        }
+        if !layer.gone.explain(&record, line.payload.as_bytes()) {
+            return Err(at("it names nothing that is missing".to_owned()));
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, line: &EndLine<'_>) -> Result<(), String> {
+        if self.checkpoint.is_none() {
+            return Err("there is no checkpoint".to_owned());
+        }
+        for layer in &self.read {
+            if let Some(position) = layer.gone.first() {
+                let of = &layer.timeline_id;
+                return Err(format!("what belongs to entry {position} of `{of}` is missing, and no entry erased it"));
+            }
+        }
+        let counts = &self.counts;
+        if (line.entries, line.data) != (counts.entries, counts.data_lines) {
+            return Err("it says that there are other numbers of entries and sealed records".to_owned());
+        }
+        if *line.sha256 != self.hash.hash().to_hex() {
+            return Err("the lines before the last are not those that it was made for".to_owned());
+        }
+        self.is_over = true;
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! What is missing from a layer until an entry says why.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use timenav_core::ledger::{
+    ERASE_EVENTS_ACTION, ERASE_READS_ACTION, EventsErased, KeptReads, LeafRecord, PositionRuns, ReadsEntry,
+    ReadsErased, SWEEP_ACTION, Sweep,
+};
+
+use crate::action::Action;
+use crate::json::read;
+use crate::payload::DataErased;
+
+/// Contents that may be missing at a time without an entry that said why. They are remembered until one does, which
+/// comes after them.
+pub const BUNDLE_GONE_MAX: usize = 1_000_000;
+
+/// A sealed record that is gone.
+#[derive(Debug)]
+struct GoneData {
+    data_id: String,
+    erased_by: u64,
+}
+
+/// What is missing, by the position of its entry.
+#[derive(Debug, Default)]
+pub(super) struct Gone {
+    payloads: BTreeSet<u64>,
+    data: BTreeMap<u64, GoneData>,
+    /// Numbers of single reads.
+    reads: BTreeMap<u64, BTreeSet<u64>>,
+    /// Payloads, single reads and sealed records that were missing, whether an entry said why or not.
+    count: u64,
+}
+
+impl Gone {
+    /// Takes an entry: something of it may be gone, and it may say why something before it is.
+    pub(super) fn entry(&mut self, record: &LeafRecord<'_>, salt: &[u8], payload: &[u8]) -> Result<(), String> {
+        if payload.is_empty() && salt.is_empty() {
+            self.payloads.insert(record.seq);
+            self.count += 1;
+        } else if salt.is_empty() && ReadsEntry::of(record).is_some() {
+            let kept = KeptReads::parse(salt, payload).map_err(|error| error.to_string())?;
+            let gone = (0..).zip(kept.iter()).filter(|(_, read)| read.is_none());
+            let numbers: BTreeSet<u64> = gone.map(|(number, _)| number).collect();
+            self.count += numbers.len() as u64;
+            if !numbers.is_empty() {
+                self.reads.insert(record.seq, numbers);
+            }
+        } else {
+            self.explain(record, payload);
+        }
+        self.check_count()
+    }
+
+    /// Says that the sealed record of an entry is gone.
+    pub(super) fn data(&mut self, position: u64, data_id: String, erased_by: u64) -> Result<(), String> {
+        self.data.insert(position, GoneData { data_id, erased_by });
+        self.count += 1;
+        self.check_count()
+    }
+
+    /// Forgets what an entry tells the erasure of, and returns whether there was any.
+    pub(super) fn explain(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> bool {
+        let is_second = record.authority.is_some();
+        match &*record.action {
+            action if action == Action::EraseData.word() => {
+                read(payload).is_some_and(|erased| self.erased(record.seq, &erased))
+            }
+            ERASE_EVENTS_ACTION if is_second => EventsErased::decode(payload).is_ok_and(|erased| {
+                let versions = self.let_go(&erased.versions);
+                self.let_go(&erased.interventions) || versions
+            }),
+            SWEEP_ACTION if is_second => Sweep::decode(payload).is_ok_and(|sweep| self.let_go(&sweep.positions)),
+            ERASE_READS_ACTION if is_second => {
+                ReadsErased::decode(payload).is_ok_and(|erased| self.reads_erased(&erased))
+            }
+            _ => false,
+        }
+    }
+
+    fn erased(&mut self, by: u64, erased: &DataErased) -> bool {
+        let Some(data_id) = &erased.data_id else {
+            let positions = std::iter::once(&erased.position).chain(&erased.also);
+            return positions.filter(|position| self.payloads.remove(position)).count() > 0;
+        };
+        let is_it = |gone: &GoneData| gone.data_id == *data_id && gone.erased_by == by;
+        let is_told = self.data.get(&erased.position).is_some_and(is_it);
+        is_told && self.data.remove(&erased.position).is_some()
+    }
+
+    fn let_go(&mut self, positions: &PositionRuns) -> bool {
+        let before = self.payloads.len();
+        for (first, last) in positions.as_slice() {
+            let named: Vec<u64> = self.payloads.range(first..=last).copied().collect();
+            for position in named {
+                self.payloads.remove(&position);
+            }
+        }
+        self.payloads.len() < before
+    }
+
+    fn reads_erased(&mut self, erased: &ReadsErased<'_>) -> bool {
+        let Some(numbers) = self.reads.get_mut(&erased.position) else { return false };
+        let before = numbers.len();
+        numbers.retain(|number| !erased.reads.contains(*number));
+        let is_told = numbers.len() < before;
+        if numbers.is_empty() {
+            self.reads.remove(&erased.position);
+        }
+        is_told
+    }
+
+    /// Returns how much was missing.
+    pub(super) const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Returns the first position at which something is missing and no entry has said why.
+    pub(super) fn first(&self) -> Option<u64> {
+        let firsts = [self.payloads.first(), self.data.keys().next(), self.reads.keys().next()];
+        firsts.into_iter().flatten().min().copied()
+    }
+
+    fn check_count(&self) -> Result<(), String> {
+        if self.payloads.len() + self.data.len() + self.reads.len() <= BUNDLE_GONE_MAX {
+            return Ok(());
+        }
+        Err(format!("more than {BUNDLE_GONE_MAX} contents are missing before an entry says why"))
+    }
+}

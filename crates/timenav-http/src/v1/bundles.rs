@@ -1,0 +1,58 @@
+//! Bundles: a timeline in one file, written as it is sent.
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::stream;
+use http::header;
+use timenav_engine::BundleExport;
+
+use super::parameters::{NoParameters, named};
+use crate::auth::Authenticated;
+use crate::params::{InPath, Params};
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::state::App;
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::lookup(
+            "/timeline/{timeline_id}/bundle",
+            "bundle",
+            "Gives a timeline as one file that can be checked offline",
+            bundle,
+        )
+        .takes::<NoParameters>()
+        .gives_lines("A bundle: lines of JSON, the last of which is `end`")
+        .bare()
+        .tag("proofs"),
+    ]
+}
+
+/// Gives a timeline as a bundle.
+async fn bundle(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    InPath(timeline_id): InPath,
+    Params(NoParameters {}): Params<NoParameters>,
+) -> Result<Response, Failure> {
+    let timeline_id = named(&timeline_id)?;
+    let export = app.engine.export_bundle(&caller, &timeline_id).await?;
+    let name = format!("attachment; filename=\"{timeline_id}.timenav-bundle\"");
+    let headers = [(header::CONTENT_TYPE, "application/x-ndjson".to_owned()), (header::CONTENT_DISPOSITION, name)];
+    Ok((headers, written(export)).into_response())
+}
+
+/// Writes the file part by part, as fast as it is read, and nothing ahead of who reads it. Where a part fails the body
+/// ends without its end, and the file without its last line.
+fn written(export: BundleExport) -> Body {
+    let parts = stream::try_unfold(export, |mut export| async move {
+        let part = export.next_part().await.map_err(|refusal| {
+            tracing::warn!("an export of a bundle broke off: {refusal}");
+            std::io::Error::other(refusal.to_string())
+        })?;
+        Ok::<_, std::io::Error>(part.map(|text| (Bytes::from(text), export)))
+    });
+    Body::from_stream(parts)
+}

@@ -1,0 +1,126 @@
+//! A bundle, checked offline.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+use timenav_core::ledger::{TlogProof, VerifierKey};
+use timenav_engine::{BUNDLE_LINE_BYTES_MAX, BundleCheck, CheckedBundle};
+
+use crate::doors::verify_signature;
+use crate::exit::Failure;
+use crate::output;
+
+/// Lines between two looks at how far it has come.
+const LINES_BETWEEN_LOOKS: u64 = 1_000;
+
+/// What no bundle can show.
+const NOT_CHECKED: [&str; 5] = [
+    "whether whoever is named in an entry might do what it says",
+    "the state that follows from the entries: clock, permissions, events, paradoxes",
+    "whether what a sweep let go was due",
+    "the checkpoints that entries of forks quote, beyond their roots",
+    "whether another history was shown to somebody else: compare checkpoints that were kept",
+];
+
+/// Checks a bundle, and tells of it.
+///
+/// # Errors
+/// It cannot be read, or is not as it was signed.
+pub(super) fn verify(path: &Path, key: VerifierKey, rotations: &[PathBuf], as_json: bool) -> Result<(), Failure> {
+    let rotations = rotations.iter().map(|file| read_proof(file)).collect::<anyhow::Result<Vec<_>>>()?;
+    let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let name = key.name().to_owned();
+    let check = BundleCheck::new(key, rotations, &verify_signature);
+    let checked = read(BufReader::new(file), check).with_context(|| format!("{} cannot be read", path.display()))?;
+    let text = match (&checked, as_json) {
+        (_, true) => output::pretty(&as_value(&name, &checked).to_string()),
+        (Ok(bundle), false) => told(bundle),
+        (Err(wrong), false) => format!("The bundle of `{name}` does not verify.\n  {}\n", output::printable(wrong)),
+    };
+    output::write(&text)?;
+    checked.map(|_| ()).map_err(|_| Failure::Tampered(1))
+}
+
+fn read_proof(path: &Path) -> anyhow::Result<TlogProof> {
+    let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    TlogProof::parse(&bytes).with_context(|| format!("{} is no proof file", path.display()))
+}
+
+/// Reads the file to its end, or to the first thing that is wrong, which is not an error.
+fn read(mut file: impl BufRead, mut check: BundleCheck<'_>) -> std::io::Result<Result<CheckedBundle, String>> {
+    let style = ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} entries, {eta} left");
+    let bar = ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let mut line = Vec::new();
+    for number in 1_u64.. {
+        line.clear();
+        let most = BUNDLE_LINE_BYTES_MAX as u64 + 1;
+        if file.by_ref().take(most).read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        let taken = if line.len() > BUNDLE_LINE_BYTES_MAX {
+            Err(format!("it has more than {BUNDLE_LINE_BYTES_MAX} bytes"))
+        } else {
+            check.line(&line)
+        };
+        if let Err(wrong) = taken {
+            bar.finish_and_clear();
+            return Ok(Err(format!("line {number}: {wrong}")));
+        }
+        if number.is_multiple_of(LINES_BETWEEN_LOOKS) {
+            let (entries, all) = check.progress();
+            bar.set_length(all);
+            bar.set_position(entries);
+        }
+    }
+    bar.finish_and_clear();
+    Ok(check.finish())
+}
+
+fn told(bundle: &CheckedBundle) -> String {
+    let (origin, key) = (output::printable(&bundle.origin), bundle.key.id());
+    let size = bundle.layers.last().map_or(0, |(_, size)| *size);
+    let mut text =
+        format!("The bundle of `{origin}` is as it was signed: {size} entries, by the key with the id {key}.\n");
+    for (timeline, size) in bundle.layers.iter().rev().skip(1).rev() {
+        let _ = writeln!(text, "  goes on from: {size} entries of `{timeline}`");
+    }
+    if bundle.rotations_followed > 0 {
+        let _ = writeln!(text, "  rotations of the key followed: {}", bundle.rotations_followed);
+    }
+    let CheckedBundle { payloads, data, gone, .. } = bundle;
+    let _ = writeln!(text, "  checked: {payloads} payloads, {data} sealed records");
+    let _ = writeln!(text, "  erased, and named by an entry: {gone}");
+    for what in NOT_CHECKED {
+        let _ = writeln!(text, "  not checked: {what}");
+    }
+    text
+}
+
+fn as_value(name: &str, checked: &Result<CheckedBundle, String>) -> Value {
+    match checked {
+        Err(wrong) => json!({ "origin": name, "verifies": false, "wrong": wrong }),
+        Ok(bundle) => {
+            let layer = |(timeline, size): &(_, u64)| json!({ "timeline_id": format!("{timeline}"), "size": size });
+            json!({
+                "origin": bundle.origin,
+                "verifies": true,
+                "layers": bundle.layers.iter().map(layer).collect::<Vec<_>>(),
+                "root": bundle.root.to_hex(),
+                "checkpoint": bundle.checkpoint,
+                "verifier_key": bundle.key.to_string(),
+                "rotations_followed": bundle.rotations_followed,
+                "recorded_at": bundle.recorded_at.map(|at| at.to_string()),
+                "payloads": bundle.payloads,
+                "data": bundle.data,
+                "gone": bundle.gone,
+                "sha256": bundle.sha256.to_hex(),
+                "not_checked": NOT_CHECKED,
+            })
+        }
+    }
+}
