@@ -4,16 +4,18 @@
     TIMENAV_API_KEY=… verify.py URL TIMELINE [--verifier-key VKEY]… [--checkpoint FILE] [--save FILE]
     verify.py --proof FILE --verifier-key VKEY… [--entry FILE] [--payload FILE --salt HEX] [--read FILE]
     verify.py --head FILE --verifier-key VKEY
+    verify.py FILE --verifier-key VKEY [--rotation FILE]…
 
 The first checks a whole ledger over HTTP; the second a proof file of one entry (§7), and with it the entry's payload, or one
-read that is shown of it (2§3); the third a head statement (2§4). Those two need no network.
+read that is shown of it (2§3); the third a head statement (2§4); the fourth a bundle (docs/bundle-format.md, b§n), with proofs
+of rotations of the key that is given. Those three need no network.
 Written from docs/ledger-format.md ("the page"; §n is a section of it), docs/ledger-format-2.md (2§n) and C2SP tlog-tiles,
 with the standard library of Python 3.9 alone. Every read is itself recorded, so a ledger grows while it is read: what is
 checked is the ledger at the size of the checkpoint that is fetched first. Each answer says what was not checked.
 Where the signing key was rotated (§6), the first key is the one that signs today, and each further one a retired key, which
 counts for --checkpoint and --proof alone.
 Exit code: 0 the ledger verifies, 1 it does not, 2 it could not be looked at (usage, files, network, or the service refuses)."""
-import argparse, base64, collections, datetime, hashlib, hmac, http.client, json, os, pathlib, re, sys
+import argparse, base64, bisect, collections, datetime, hashlib, hmac, http.client, json, os, pathlib, re, sys
 import urllib.error, urllib.request
 
 TILE_WIDTH = 256
@@ -473,12 +475,18 @@ def main():
     parser.add_argument("--salt", metavar="HEX", type=bytes.fromhex, default=b"", help="its salt, unless reads were erased")
     parser.add_argument("--read", metavar="FILE", help="one read of that entry, as it is shown without the others")
     parser.add_argument("--head", metavar="FILE", help="head statement, to be checked instead of a whole ledger")
+    parser.add_argument("--rotation", metavar="FILE", action="append", default=[],
+                        help="proof that another key took the place of the one given, for a bundle")
     parser.add_argument("--self-test", action="store_true", help="try the Ed25519 of this script and do nothing else")
     args, api_key, saved, problems = parser.parse_args(), os.environ.get("TIMENAV_API_KEY", ""), None, []
     if args.self_test:
         return self_test()
     if len({key.name for key in args.verifier_key}) > 1:
         parser.error("the keys are of different ledgers: each ledger has its keys under its own name")
+    if args.url and not args.timeline and not re.match("https?://", args.url):
+        if len(args.verifier_key) != 1 or args.proof or args.head:
+            parser.error("a bundle needs one --verifier-key")
+        return main_of_bundle(args)
     if args.proof or args.head:
         if args.url or not args.verifier_key or args.proof and args.head:
             parser.error("--proof, as --head, needs --verifier-key, and no URL")
@@ -509,6 +517,300 @@ def main():
         print(f"WRONG       {problem}")
     print(f"{args.timeline} does NOT verify, findings: {len(problems)}." if problems else f"{args.timeline} verifies.")
     return 1 if problems else 0
+
+# Bundles (b§1 to b§5).
+BUNDLE_LINE_BYTES_MAX, BUNDLE_GONE_MAX, LAYERS_MAX = 16 * 1024 * 1024, 1_000_000, 65
+LAYER = {"size": int, "timeline_id": str}
+LINES = {
+    "bundle": {"created_at": str, "format": str, "layers": list, "origin": str, "service_version": str, "timeline_id": str,
+               "verifier_key": str},
+    "layer": LAYER,
+    "entry": {"leaf": str, "payload": str, "salt": str},
+    "data": {"ciphertext": str, "commitment": str, "data_id": str, "erased_by": (int, type(None)), "format": int, "kdf": int,
+             "nonce": str, "salt": str},
+    "rotation": {"note": str},
+    "checkpoint": {"note": str},
+    "erasure": {"payload": str, "proof": str, "salt": str, "timeline_id": str},
+    "end": {"data": int, "entries": int, "sha256": str},
+}
+KDFS = {1: "hkdf-sha256", 2: "argon2id"}
+
+def read_line(data):
+    """b§1: reads one line. Returns its name, and what it says."""
+    need(data.endswith(b"\n"), "the line has no end: the file is cut off")
+    line = read_json(data[:-1])
+    need(isinstance(line, dict) and len(line) == 1, "this is no line of a bundle")
+    (name, said), = line.items()
+    members = LINES.get(name, {})
+    is_known = name in LINES and isinstance(said, dict) and said.keys() == members.keys()
+    fits = lambda value, kind: isinstance(value, kind) and not isinstance(value, bool)
+    is_known = is_known and all(fits(said[one], kind) for one, kind in members.items())
+    need(is_known, f"this is no line {name!r} as the page says")
+    return name, said
+
+def outside(runs, numbered):
+    """2§7, runs: returns the keys whose numbers are in none of these runs. A key is its own number, or the last of a pair."""
+    starts = [first for first, _ in runs]
+    at = lambda number: bisect.bisect_right(starts, number) - 1
+    is_named = lambda number: at(number) >= 0 and number <= runs[at(number)][1]
+    return {key for key in numbered if not is_named(key[1] if isinstance(key, tuple) else key)}
+
+class Gone:
+    """b§3: what is missing from a layer until an entry says why."""
+
+    def __init__(self):
+        self.payloads, self.data, self.reads, self.count = set(), {}, set(), 0
+
+    def add(self, entry, salt, payload):
+        seq = entry["seq"]
+        if not salt and not payload:
+            self.payloads.add(seq)
+            self.count += 1
+        elif not salt:
+            erased = {(seq, number) for number, item in enumerate(json.loads(payload)) if "erased" in item}
+            self.reads |= erased
+            self.count += len(erased)
+        else:
+            self.explain(entry, payload)
+        is_much = len(self.payloads) + len(self.data) + len(self.reads) > BUNDLE_GONE_MAX
+        need(not is_much, "too much is missing before an entry says why")
+
+    def explain(self, entry, payload):
+        """Forgets what an entry tells the erasure of. Returns whether there was any."""
+        before, seq = len(self.payloads) + len(self.data) + len(self.reads), entry["seq"]
+        action = (entry["action"], entry["v"])
+        try:
+            told = json.loads(payload) if action[0] in ("erase_data", "erase_events", "sweep", "erase_reads") else {}
+            if action[0] == "erase_data" and told.get("data_id") is not None:
+                if self.data.get(told["position"]) == (told["data_id"], seq):
+                    del self.data[told["position"]]
+            elif action[0] == "erase_data":
+                self.payloads -= {told["position"], *told.get("also", [])}
+            elif action == ("erase_events", 2):
+                self.payloads = outside(told["versions"], outside(told["interventions"], self.payloads))
+            elif action == ("sweep", 2):
+                self.payloads = outside(told["positions"], self.payloads)
+            elif action == ("erase_reads", 2):
+                of_entry = {read for read in self.reads if read[0] == told["position"]}
+                self.reads = self.reads - of_entry | outside(told["reads"], of_entry)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError(f"entry {seq}: its payload is not that of {action[0]}: {error!r}") from None
+        return len(self.payloads) + len(self.data) + len(self.reads) < before
+
+class Layer:
+    """b§2: one timeline of the chain. Keeps the edge of its tree, and what is missing."""
+
+    def __init__(self, named):
+        self.size, self.id = named["size"], named["timeline_id"]
+        self.tree, self.gone, self.recorded_at, self.directory = Tree(), Gone(), None, -1
+
+    def entry(self, leaf, salt, payload):
+        """§8, a whole ledger, step 2."""
+        seq, entry = self.tree.size, read_entry(leaf)
+        need(seq < self.size, "the layer has more entries than the first line says")
+        need(entry["seq"] == seq, f"it says that it is entry {entry['seq']}")
+        need(entry["timeline_id"] == self.id, f"it says that it is of the timeline {entry['timeline_id']!r}")
+        before, self.recorded_at = self.recorded_at, instant(entry["recorded_at"])
+        need(before is None or before <= self.recorded_at, "it was recorded before the entry in front of it")
+        before, self.directory = self.directory, max(self.directory, entry.get("directory", -1))
+        need(entry.get("directory", -1) >= before, "it is of a lower version than what is in front of it, or its directory is")
+        if salt or payload:
+            check_payload(entry, salt, payload)
+        self.tree.append(leaf_hash(leaf))
+        self.gone.add(entry, salt, payload)
+        return entry
+
+class Bundle:
+    """b§4: checks a bundle line by line, and keeps one line of it."""
+
+    def __init__(self, key, rotations):
+        self.keys, self.proofs, self.header, self.layers, self.note = [key], rotations, None, [], None
+        self.entries, self.data_lines, self.payloads, self.data, self.hash = 0, 0, 0, 0, hashlib.sha256()
+        self.awaited, self.rotated, self.unfollowed, self.is_over = None, None, "", False
+
+    def line(self, data):
+        need(not self.is_over, "something follows the line 'end'")
+        name, said = read_line(data)
+        need((self.header is None) == (name == "bundle"), f"a line {name!r} stands where none may")
+        need(self.awaited is None or name == "data", "the sealed record of the entry before is missing")
+        need(self.note is None or name in ("erasure", "end"), f"after the checkpoint there is no line {name!r}")
+        getattr(self, f"on_{name}")(said)
+        self.hash.update(data)
+
+    def on_bundle(self, said):
+        key = self.keys[0]
+        need(said["format"] == "timenav-bundle/v1", f"the format {said['format']!r} is not known; that is not damage")
+        need(said["origin"] == key.name, f"the bundle is of {said['origin']!r}, the key of {key.name!r}")
+        layers = said["layers"]
+        are_layers = 1 <= len(layers) <= LAYERS_MAX and all(shape(one) == LAYER for one in layers)
+        need(are_layers, "its layers are not as they are written")
+        ids = [one["timeline_id"] for one in layers]
+        need(all(re.fullmatch("[A-Za-z0-9][\\w.:@-]{0,127}", one, re.ASCII) for one in ids), "a layer is named as no timeline is")
+        need("system" not in ids, "the timeline 'system' is in no bundle")
+        need(len(set(ids)) == len(ids), "a layer is there twice")
+        need(ids[-1] == said["timeline_id"] == key.name.rpartition("/")[2], "its last layer is not the timeline of the key")
+        self.header = said
+
+    def end_layer(self):
+        if self.layers:
+            last = self.layers[-1]
+            need(last.tree.size == last.size, f"the layer {last.id!r} has {last.tree.size} entries, and should have {last.size}")
+        self.rotated = None
+
+    def on_layer(self, said):
+        self.end_layer()
+        need(self.header["layers"][len(self.layers):][:1] == [said], "the layer is not the one that the first line names")
+        self.layers.append(Layer(said))
+
+    def on_entry(self, said):
+        need(self.layers, "an entry is in no layer")
+        layer, leaf, payload = self.layers[-1], said["leaf"].encode(), said["payload"].encode()
+        need(re.fullmatch("([0-9a-f]{32})?", said["salt"]), "a salt is not written as it should be")
+        salt, self.rotated, seq = bytes.fromhex(said["salt"]), None, layer.tree.size
+        try:
+            entry = layer.entry(leaf, salt, payload)
+            self.entries, self.payloads = self.entries + 1, self.payloads + bool(salt or payload)
+            told = json.loads(payload) if payload else {}
+            if entry["seq"] == 0:
+                self.begins(layer, entry, told)
+            if entry["action"] == "encrypt_data" and payload:
+                self.awaited = told["data_id"], told["format"], told["kdf"], told["sha256"], entry["seq"]
+            if entry["action"] == "rotate_signing_key" and payload:
+                self.rotated = told["retired_verifier_key"], told["verifier_key"]
+                need(entry["subject"] == self.rotated[1], "its subject is not the key that its payload names")
+                self.look_for_proof(leaf, entry["seq"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"entry {seq} of {layer.id}: {error}") from None
+
+    def begins(self, layer, entry, told):
+        """b§2: what a layer says of where it comes from is what was read before it."""
+        fork = told.get("fork") if entry["action"] == "create_timeline" else None
+        before = self.layers[-2] if len(self.layers) > 1 else None
+        need(before or not fork, f"{layer.id!r} goes on from {fork and fork['fork_of']!r}, which is not in the bundle")
+        expected = before and (before.id, before.size, before.tree.root().hex())
+        found = fork and (fork["fork_of"], fork["size"], fork["root"])
+        need(expected == found, f"what comes before {layer.id!r} is not what it goes on from")
+
+    def on_data(self, said):
+        need(self.awaited, "a sealed record stands behind no entry that tells of it")
+        (data_id, form, kdf, sha256, seq), self.awaited = self.awaited, None
+        is_it = (said["data_id"], said["format"], KDFS.get(said["kdf"])) == (data_id, form, kdf)
+        need(is_it, f"the sealed record of entry {seq} is not the one that the entry tells of")
+        self.data_lines += 1
+        parts = [decoded(said[name]) if said[name] else b"" for name in ("salt", "nonce", "commitment", "ciphertext")]
+        if said["erased_by"] is None:
+            found = hashlib.sha256(bytes([said["format"], said["kdf"]]) + b"".join(parts)).hexdigest()
+            need(found == sha256, f"the sealed record of entry {seq} does not hash to what the entry says")
+            self.data += 1
+        else:
+            need(not any(parts), f"the sealed record of entry {seq} was erased, and is there")
+            gone = self.layers[-1].gone
+            gone.data[seq] = data_id, said["erased_by"]
+            gone.count += 1
+
+    def is_own(self):
+        return len(self.layers) == len(self.header["layers"])
+
+    def look_for_proof(self, leaf, seq):
+        """b§5: a proof that came beside the bundle counts as a line in it."""
+        if not self.is_own():
+            return
+        for extra, index, _, note in self.proofs:
+            if (extra, index) == (leaf, seq):
+                return self.follow(note)
+        if self.rotated[0] == key_text(self.keys[0]):
+            self.unfollowed = (f"; entry {seq} says that another key took its place, which proves nothing by itself: give the "
+                               "proof of that rotation with --rotation, or the key that signs today")
+
+    def on_rotation(self, said):
+        need(self.rotated and self.is_own(), "a line 'rotation' stands behind no entry of the last layer that tells of one")
+        self.follow(said["note"].encode())
+        self.rotated = None
+
+    def follow(self, note):
+        """b§5: goes over to the next key, if both have signed the tree that ends with the rotation."""
+        layer, key = self.layers[-1], self.keys[0]
+        origin, size, root = (note.decode().rpartition("\n\n")[0].split("\n") + ["", "", ""])[:3]
+        is_here = (origin, size, root) == (key.name, str(layer.tree.size), base64.b64encode(layer.tree.root()).decode())
+        need(is_here, "the checkpoint of a rotation is not of the entries up to it")
+        if self.rotated[0] != key_text(key):
+            return  # One from before the key that was given, which vouches for it already.
+        new = read_key(self.rotated[1])
+        need(new.name == key.name, "the key that takes its place has another name")
+        open_note(note, [key, new], [key]), open_note(note, [key, new], [new])
+        self.keys, self.unfollowed = [new, *self.keys], ""
+
+    def on_checkpoint(self, said):
+        need(self.layers, "the checkpoint stands before the entries")
+        self.end_layer()
+        need(self.is_own(), "the checkpoint stands before the last layer")
+        try:
+            checkpoint = open_checkpoint(said["note"].encode(), self.keys)
+        except ValueError as error:
+            raise ValueError(f"{error}{self.unfollowed}") from None
+        own = self.layers[-1].tree
+        need(checkpoint == (own.size, own.root()), "the entries are not those that the checkpoint signs")
+        self.note = said["note"]
+
+    def on_erasure(self, said):
+        """b§3: a later entry of a layer, proven by a later checkpoint of that ledger."""
+        layers = [layer for layer in self.layers if layer.id == said["timeline_id"]]
+        need(self.note and layers, "an erasure is of no layer, or stands before the checkpoint")
+        extra, index, hashes, note = read_proof(said["proof"].encode())
+        service, public = self.keys[0].name.rpartition("/")[0], self.keys[0].public
+        # The key pair signs every ledger of the service, under a name each (§6).
+        name = f"{service}/{layers[0].id}"
+        key = Key(name, hashlib.sha256(name.encode() + b"\n\1" + public).digest()[:4], public)
+        entry = read_entry(extra or b"")
+        check_inclusion(leaf_hash(extra), index, open_checkpoint(note, [key]), hashes)
+        is_later = (entry["seq"], entry["timeline_id"]) == (index, layers[0].id) and index >= layers[0].size
+        need(is_later, "an erasure is not a later entry of the layer")
+        need(SALT.fullmatch(said["salt"]), "a salt is not written as it should be")
+        check_payload(entry, bytes.fromhex(said["salt"]), said["payload"].encode())
+        need(layers[0].gone.explain(entry, said["payload"].encode()), f"the erasure at {index} names nothing that is missing")
+
+    def on_end(self, said):
+        need(self.note, "there is no checkpoint")
+        for layer in self.layers:
+            missing = sorted({*layer.gone.payloads, *layer.gone.data, *(one for one, _ in layer.gone.reads)})
+            need(not missing, f"what belongs to entries {missing[:4]} of {layer.id!r} is missing, and no entry erased it")
+        need((said["entries"], said["data"]) == (self.entries, self.data_lines), "it says that there are other numbers of entries")
+        need(said["sha256"] == self.hash.hexdigest(), "the lines before the last are not those that it was made for")
+        self.is_over = True
+
+def key_text(key):
+    """§6, a public key as it is handed around."""
+    return f"{key.name}+{key.id.hex()}+{base64.b64encode(bytes([1]) + key.public).decode()}"
+
+def main_of_bundle(args):
+    """Checks a bundle, and tells of it."""
+    number = 0
+    try:
+        rotations = [read_proof(pathlib.Path(name).read_bytes()) for name in args.rotation]
+        bundle = Bundle(args.verifier_key[0], rotations)
+        with open(args.url, "rb") as file:
+            while data := file.readline(BUNDLE_LINE_BYTES_MAX + 1):
+                number += 1
+                need(len(data) <= BUNDLE_LINE_BYTES_MAX, "the line is too long")
+                bundle.line(data)
+        need(bundle.is_over, "the file ends before its line 'end': it is cut off")
+    except OSError as error:
+        print(f"could not look: {error}", file=sys.stderr)
+        return 2
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
+        print(f"WRONG       line {number}: {error}\n{args.url} does NOT verify.")
+        return 1
+    own, key = bundle.layers[-1], bundle.keys[0]
+    print(f"checkpoint  {key.name}, {own.size} entries, root {own.tree.root().hex()}: the signature verifies")
+    if len(bundle.keys) > 1:
+        print(f"rotations   followed: {len(bundle.keys) - 1}, to the key with the id {key.id.hex()}")
+    for layer in bundle.layers[:-1]:
+        print(f"goes on     from {layer.size} entries of {layer.id}, whose root the fork's first entry has")
+    gone = sum(layer.gone.count for layer in bundle.layers)
+    print(f"contents    {bundle.payloads} payloads and {bundle.data} sealed records fit; erased, and named by an entry: {gone}")
+    not_checked("the state that follows", "whether each actor might do what an entry says", "whether what a sweep let go was due")
+    print(f"{args.url} verifies.")
+    return 0
 
 if __name__ == "__main__":
     sys.stdout.reconfigure(errors="backslashreplace")

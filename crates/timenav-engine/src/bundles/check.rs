@@ -6,19 +6,23 @@ use serde::Deserialize;
 use timenav_core::data::KeyKind;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
-    Checkpoint, CheckpointError, Frontier, Hash, LeafRecord, Note, NoteError, RunningHash, Salt, TlogProof,
-    TrustedKeys, VerifierKey, leaf_hash, origin, payload_hash, verify_inclusion,
+    Checkpoint, CheckpointError, Frontier, Hash, LeafRecord, NoteError, RunningHash, Salt, TlogProof, TrustedKeys,
+    VerifierKey, leaf_hash, origin, payload_hash, verify_inclusion,
 };
 use timenav_core::limits::FORK_DEPTH_MAX;
 use timenav_core::scan::{EntryBytes, LedgerScan};
 use timenav_core::time::{Instant, Wall};
 
 use super::gone::Gone;
-use super::line::{BUNDLE_FORMAT, DataLine, EndLine, EntryLine, ErasureLine, Header, LayerLine, Line, hex};
+use super::line::{
+    BUNDLE_FORMAT, BUNDLE_LINE_BYTES_MAX, DataLine, EndLine, EntryLine, ErasureLine, Header, LayerLine, Line, hex,
+};
 use crate::action::Action;
 use crate::json::read;
 use crate::payload::{DataEncrypted, ForkRecord, SigningKeyRotated};
 use crate::scan::VerifySignature;
+
+mod rotation;
 
 /// What a bundle holds, once every line of it was checked.
 #[derive(Clone, Debug)]
@@ -130,6 +134,9 @@ impl<'a> BundleCheck<'a> {
     /// # Errors
     /// What is wrong with it, in a sentence. Nothing after it is to be trusted.
     pub fn line(&mut self, bytes: &[u8]) -> Result<(), String> {
+        if bytes.len() > BUNDLE_LINE_BYTES_MAX {
+            return Err(format!("the line has more than {BUNDLE_LINE_BYTES_MAX} bytes"));
+        }
         if self.is_over {
             return Err("something follows the line `end`".to_owned());
         }
@@ -349,68 +356,6 @@ impl<'a> BundleCheck<'a> {
             Some(_) if sealed.bytes_count() > 2 => return wrong("it says that it was erased, and is there"),
             Some(by) => self.gone.data(position, told.data_id, by)?,
         }
-        Ok(())
-    }
-
-    /// A proof of the rotation that came beside the bundle counts as a line in it.
-    fn rotated_elsewhere(&mut self, position: u64, leaf: &[u8]) -> Result<(), String> {
-        let LastEntry::Rotation(..) = &self.last else { return Ok(()) };
-        if !self.is_own() {
-            return Ok(());
-        }
-        let proof = self.rotations.iter().find(|proof| proof.index == position && proof.extra == leaf);
-        if let Some(note) = proof.map(|proof| proof.checkpoint.clone()) {
-            return self.follow(&note);
-        }
-        if let LastEntry::Rotation(at, rotated) = &self.last
-            && rotated.retired_verifier_key == self.keys.current.to_string()
-        {
-            self.unfollowed = Some(*at);
-        }
-        Ok(())
-    }
-
-    /// Whether the layer that is read is the timeline itself.
-    fn is_own(&self) -> bool {
-        self.header.as_ref().is_some_and(|header| self.read.len() + 1 == header.layers.len())
-    }
-
-    fn rotation(&mut self, note: &str) -> Result<(), String> {
-        if !self.is_own() {
-            return Err("only the last layer has lines `rotation`".to_owned());
-        }
-        self.follow(note)?;
-        self.last = LastEntry::Other;
-        Ok(())
-    }
-
-    /// Goes over to the next key, if both have signed the tree that ends with the rotation.
-    fn follow(&mut self, note: &str) -> Result<(), String> {
-        let (LastEntry::Rotation(position, rotated), Some(scan)) = (&self.last, &self.current) else {
-            return Err("a line `rotation` does not stand behind an entry that tells of one".to_owned());
-        };
-        let wrong = |what: String| format!("the rotation at {position}: {what}");
-        let parsed = Note::parse(note.as_bytes()).map_err(|error| wrong(error.to_string()))?;
-        let checkpoint = Checkpoint::parse(parsed.text()).map_err(|error| wrong(error.to_string()))?;
-        let current = &self.keys.current;
-        let is_here = checkpoint.size == scan.position() && checkpoint.root == scan.root();
-        if checkpoint.origin != current.name() || !is_here {
-            return Err(wrong("its checkpoint is not of the entries up to it".to_owned()));
-        }
-        // One from before the key that was given, which vouches for it already.
-        if rotated.retired_verifier_key != current.to_string() {
-            return Ok(());
-        }
-        let next = VerifierKey::parse(&rotated.verifier_key).map_err(|error| wrong(error.to_string()))?;
-        let both = [current.clone(), next];
-        let signers = parsed.signers(&both, self.verify).map_err(|error| wrong(error.to_string()))?;
-        let [retired, next] = &both;
-        if next.name() != retired.name() || !both.iter().all(|key| signers.contains(&key)) {
-            return Err(wrong("its checkpoint is not signed by both keys".to_owned()));
-        }
-        self.keys.retired.push(retired.clone());
-        self.keys.current = next.clone();
-        self.unfollowed = None;
         Ok(())
     }
 

@@ -129,3 +129,56 @@ impl Gone {
         Err(format!("more than {BUNDLE_GONE_MAX} contents are missing before an entry says why"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use timenav_core::ledger::{Hash, Leaf};
+
+    use super::*;
+
+    fn leaf(seq: u64) -> Vec<u8> {
+        let at = "2026-01-01T00:00:00Z";
+        let payload_hash = Hash::from_bytes([0; Hash::BYTES]);
+        let (actor, action, subject) = ("ada", Action::EraseData.word(), "");
+        Leaf { timeline_id: "main", seq, recorded_at: at, clock_time: at, actor, action, subject, payload_hash }
+            .encode()
+    }
+
+    #[test]
+    fn so_much_may_be_missing_and_no_more() {
+        let leaf = leaf(0);
+        let mut record = LeafRecord::decode(&leaf).unwrap();
+        let mut gone = Gone::default();
+        for seq in 0..BUNDLE_GONE_MAX as u64 {
+            record.seq = seq;
+            gone.entry(&record, &[], &[]).unwrap();
+        }
+        record.seq += 1;
+        // What an entry has named makes room.
+        gone.entry(&record, &[0; 16], br#"{"position":7,"also":[9,8],"event_id":"e"}"#).unwrap();
+        for _ in 0..3 {
+            record.seq += 1;
+            gone.entry(&record, &[], &[]).unwrap();
+        }
+        record.seq += 1;
+        gone.entry(&record, &[], &[]).unwrap_err();
+        assert_eq!((gone.first(), gone.count()), (Some(0), BUNDLE_GONE_MAX as u64 + 4));
+    }
+
+    #[test]
+    fn an_erasure_explains_what_it_names() {
+        let (of_event, of_data) = (r#"{"position":1,"event_id":"e"}"#, r#"{"position":2,"data_id":"d"}"#);
+        let leaf = leaf(5);
+        let record = LeafRecord::decode(&leaf).unwrap();
+        let mut gone = Gone::default();
+        gone.data(2, "d".to_owned(), 5).unwrap();
+        gone.data(1, "e".to_owned(), 6).unwrap();
+        // The record of entry 1 was erased by another entry, and no payload is missing there.
+        assert!(!gone.explain(&record, of_event.as_bytes()));
+        assert!(!gone.explain(&record, br#"{"position":1,"data_id":"e"}"#));
+        assert!(!gone.explain(&record, br#"{"position":2,"data_id":"other"}"#));
+        assert!(gone.explain(&record, of_data.as_bytes()));
+        assert!(!gone.explain(&record, of_data.as_bytes()));
+        assert_eq!(gone.first(), Some(1));
+    }
+}

@@ -8,9 +8,9 @@ use timenav_core::limits as core;
 use timenav_core::scan::{FINDINGS_PER_KIND_MAX, SAMPLE_ENTRIES_MAX};
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
 use timenav_engine::{
-    COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX, KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX,
-    NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX, READ_PARAMETERS_BYTES_MAX, SCANS_RUNNING_MAX,
-    SCANS_RUNNING_PER_USER_MAX, VIEWS_RUNNING_MAX,
+    BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX, KEPT_CHANGES_MAX,
+    LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX,
+    READ_PARAMETERS_BYTES_MAX, SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX, VIEWS_RUNNING_MAX,
 };
 use timenav_import::limits as import;
 use utoipa::ToSchema;
@@ -186,6 +186,8 @@ fn sizes_of_what_callers_take() -> Vec<(&'static str, usize)> {
         ("idempotency_key_chars_max", KEY_CHARS_MAX),
         ("permission_users_max", core::PERMISSION_USERS_MAX),
         ("queue_submissions_max", QUEUE_SUBMISSIONS_MAX),
+        ("bundle_line_bytes_max", BUNDLE_LINE_BYTES_MAX),
+        ("bundle_gone_max", BUNDLE_GONE_MAX),
         ("scans_running_max", SCANS_RUNNING_MAX),
         ("scans_running_per_user_max", SCANS_RUNNING_PER_USER_MAX),
         ("long_work_running_max", LONG_WORK_RUNNING_MAX),

@@ -25,6 +25,7 @@ mod kill;
 mod process;
 mod tour;
 mod verifier;
+mod bundles;
 mod manners;
 mod connections;
 mod doctor;

@@ -16,12 +16,12 @@ mod version_2;
 /// the end follows it, so the root alone contradicts, which does not tell one entry from another.
 const EDITS: [(u64, &str); 2] = [(200, "\nWRONG       entry 200: its hash is "), (300, "\nWRONG       entries 0 to ")];
 
-fn examples() -> PathBuf {
+pub(crate) fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
 /// Returns whether there is a Python that the script is written for. Says so if there is none.
-fn has_python() -> bool {
+pub(crate) fn has_python() -> bool {
     let is_new_enough = "import sys; sys.exit(sys.version_info < (3, 9))";
     let found = Command::new("python3").args(["-c", is_new_enough]).status().is_ok_and(|status| status.success());
     if !found {

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
@@ -72,10 +73,14 @@ fn write_partial(
     Ok(bytes)
 }
 
-/// Makes a file that nobody else may read: it holds all that the timeline does.
+/// Makes a file that nobody else may read: it holds all that the timeline does. What a crash left of that name goes
+/// first, and is not written into: it may be a whole bundle under another name.
 fn create(path: &Path) -> std::io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Returns whether the last line is the end of a bundle.
@@ -124,7 +129,9 @@ mod tests {
         std::fs::write(&partial, "new").unwrap();
         give_name(&partial, &path).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
-        std::fs::write(&partial, "newer").unwrap();
+        // As after a crash: the same file under both names.
+        write_partial(&partial, |each| each(END)).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
         give_name(&partial, &path).unwrap_err();
         refuse_existing(&path).unwrap_err();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");

@@ -15,6 +15,9 @@ use crate::doors::verify_signature;
 use crate::exit::Failure;
 use crate::output;
 
+#[cfg(test)]
+mod tests;
+
 /// Lines between two looks at how far it has come.
 const LINES_BETWEEN_LOOKS: u64 = 1_000;
 
@@ -62,12 +65,7 @@ fn read(mut file: impl BufRead, mut check: BundleCheck<'_>) -> std::io::Result<R
         if file.by_ref().take(most).read_until(b'\n', &mut line)? == 0 {
             break;
         }
-        let taken = if line.len() > BUNDLE_LINE_BYTES_MAX {
-            Err(format!("it has more than {BUNDLE_LINE_BYTES_MAX} bytes"))
-        } else {
-            check.line(&line)
-        };
-        if let Err(wrong) = taken {
+        if let Err(wrong) = check.line(&line) {
             bar.finish_and_clear();
             return Ok(Err(format!("line {number}: {wrong}")));
         }

@@ -1,0 +1,314 @@
+//! Bundles: exported by the command line, and checked by two programs that share no code.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::http::{Request, target};
+use crate::ledger;
+use crate::service::{Service, memory_kib, run, timenav};
+use crate::verifier::{examples, has_python};
+
+/// How much the service may grow while it writes a bundle of 100 000 entries, in KiB.
+const GROWTH_KIB_MAX: u64 = 48 * 1_024;
+/// How much memory a check of that bundle may take, in KiB: an interpreter, or a program of this size, and a line.
+const CHECK_KIB_MAX: u64 = 96 * 1_024;
+const PASSPHRASE: &str = "correct horse battery staple";
+
+/// A folder of bundles.
+struct Away {
+    folder: TempDir,
+}
+
+impl Away {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Exports a timeline, and returns the exit code and what was complained of.
+    fn try_export(&self, service: &Service, timeline: &str, name: &str, key: &str) -> (Option<i32>, String) {
+        let mut command = timenav();
+        command.args(["timeline", "export", "--timeline", timeline, "--url", &service.url(), "--bundle"]);
+        let (code, stdout, stderr) = run(command.arg(self.path(name)).env("TIMENAV_API_KEY", key), "");
+        assert_eq!(stdout, "");
+        (code, stderr)
+    }
+
+    /// Exports a timeline, and returns its lines.
+    fn export(&self, service: &Service, timeline: &str, name: &str) -> Vec<Value> {
+        let (code, said) = self.try_export(service, timeline, name, &service.admin);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("check it with `timenav verify FILE --verifier-key KEY`"), "{said}");
+        let text = std::fs::read_to_string(self.path(name)).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Has both programs check a bundle. They agree; what each said is returned.
+    fn verify(&self, name: &str, key: &str, more: &[&str]) -> (bool, [String; 2]) {
+        let mut ours = timenav();
+        ours.arg("verify").arg(self.path(name)).args(["--verifier-key", key]).args(more);
+        let (code, stdout, stderr) = run(&mut ours, "");
+        let verifies = code == Some(0);
+        assert!(verifies || code == Some(7), "{code:?} {stdout}{stderr}");
+        let mut said = [stdout + &stderr, String::new()];
+        if has_python() {
+            let mut theirs = Command::new("python3");
+            theirs.arg(examples().join("verify.py")).arg(self.path(name)).args(["--verifier-key", key]).args(more);
+            let (code, stdout, stderr) = run(theirs.env_remove("TIMENAV_API_KEY"), "");
+            said[1] = stdout + &stderr;
+            assert_eq!((code, verifies), (Some(i32::from(!verifies)), verifies), "{said:?}");
+        }
+        (verifies, said)
+    }
+}
+
+fn key_of(service: &Service, timeline: &str) -> String {
+    ledger::verifier_key(&format!("timenav.local/{timeline}"), &service.public_key)
+}
+
+fn event(service: &Service, timeline: &str, event_id: &str) {
+    let body = json!({ "event_id": event_id, "time": "2001-01-01T00:00:00Z", "description": "Größe \"x\" \\ \u{1}\n" });
+    service.send(Request::post(&target("/v1/events", &[("timeline_id", timeline)])).json(&body)).expect(201);
+}
+
+fn seal(service: &Service, timeline: &str) -> String {
+    let body = json!({ "timeline_id": timeline, "data": { "n": 1 }, "encryption_key": PASSPHRASE });
+    service.post("/v1/encrypt-data", &body)["data_id"].as_str().unwrap().to_owned()
+}
+
+fn count(lines: &[Value], kind: &str) -> usize {
+    lines.iter().filter(|line| line.get(kind).is_some()).count()
+}
+
+#[test]
+fn a_timeline_that_was_lived_in_is_carried_away_whole() {
+    let service = Service::start();
+    let away = Away::new();
+    for number in 0..300 {
+        event(&service, "lived-in", &format!("event-{number}"));
+    }
+    let correction = json!({ "event_id": "event-7", "time": "2002-01-01T00:00:00Z" });
+    service.post("/v1/correct-event", &json!({ "timeline_id": "lived-in", "event": correction }));
+    let (kept, erased) = (seal(&service, "lived-in"), seal(&service, "lived-in"));
+    service.post("/v1/erase-data", &json!({ "timeline_id": "lived-in", "data_id": erased }));
+    service.post("/v1/erase-data", &json!({ "timeline_id": "lived-in", "event_id": "event-7" }));
+    let lines = away.export(&service, "lived-in", "a");
+    let header = &lines[0]["bundle"];
+    assert_eq!((&header["origin"], &header["format"]), (&json!("timenav.local/lived-in"), &json!("timenav-bundle/v1")));
+    assert_eq!(count(&lines, "entry") as u64, header["layers"][0]["size"].as_u64().unwrap());
+    let data: Vec<&Value> = lines.iter().filter_map(|line| line.get("data")).collect();
+    assert_eq!((data.len(), &data[0]["data_id"], &data[1]["data_id"]), (2, &json!(kept), &json!(erased)));
+    assert_eq!((&data[0]["erased_by"], &data[1]["ciphertext"]), (&Value::Null, &json!("")));
+    // The export is the last entry, once.
+    let last = lines.iter().rev().find_map(|line| line["entry"]["leaf"].as_str()).unwrap();
+    let last = ledger::entry(last);
+    assert_eq!((&last["action"], &last["subject"]), (&json!("read"), &json!("bundle")));
+    let (verifies, [ours, theirs]) = away.verify("a", &key_of(&service, "lived-in"), &[]);
+    assert!(verifies, "{ours}{theirs}");
+    assert!(ours.contains("1 sealed records\n  erased, and named by an entry: 3\n"), "{ours}");
+    assert!(ours.contains("  not checked: whether whoever is named"), "{ours}");
+    assert!(theirs.is_empty() || theirs.contains("erased, and named by an entry: 3\nNOT CHECKED "), "{theirs}");
+
+    // It takes the place of no file, and leaves nothing else behind.
+    let (code, said) = away.try_export(&service, "lived-in", "a", &service.admin);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("exists; a bundle takes the place of no file"), "{said}");
+    assert_eq!(std::fs::read_dir(away.folder.path()).unwrap().count(), 1);
+    service.audit();
+}
+
+#[test]
+fn an_empty_timeline_is_a_bundle() {
+    let service = Service::start();
+    let away = Away::new();
+    service.post("/timelines", &json!({ "timeline_id": "empty" }));
+    let lines = away.export(&service, "empty", "a");
+    assert_eq!(count(&lines, "entry"), 2, "its making, and the export");
+    let key = key_of(&service, "empty");
+    assert!(away.verify("a", &key, &[]).0);
+    for wrong in [key_of(&service, "main"), ledger::verifier_key("timenav.local/empty", &[7; 32])] {
+        let (verifies, said) = away.verify("a", &wrong, &[]);
+        assert!(!verifies, "{said:?}");
+    }
+    // Whoever gives no key is told so, and not that all is well.
+    let (code, _, said) = run(timenav().arg("verify").arg(away.path("a")), "");
+    assert_eq!(code, Some(2));
+    assert!(said.contains("--verifier-key"), "{said}");
+    service.audit();
+}
+
+#[test]
+fn a_fork_of_a_fork_has_what_it_goes_on_from() {
+    let service = Service::start();
+    let away = Away::new();
+    event(&service, "main", "first");
+    event(&service, "main", "second");
+    let data_id = seal(&service, "main");
+    service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
+    event(&service, "fork", "third");
+    service.post("/timelines", &json!({ "timeline_id": "leaf", "fork_of": "fork" }));
+    event(&service, "leaf", "fourth");
+    // Let go after the forks were made: the entries that say so are none of theirs.
+    for number in 0..250 {
+        event(&service, "main", &format!("later-{number}"));
+    }
+    service.post("/v1/erase-data", &json!({ "timeline_id": "main", "event_id": "first" }));
+    service.post("/v1/erase-data", &json!({ "timeline_id": "main", "data_id": data_id }));
+    service.post("/v1/erase-data", &json!({ "timeline_id": "fork", "event_id": "third" }));
+    let lines = away.export(&service, "leaf", "a");
+    let layers: Vec<&str> = lines.iter().filter_map(|line| line["layer"]["timeline_id"].as_str()).collect();
+    assert_eq!((layers, count(&lines, "erasure")), (vec!["main", "fork", "leaf"], 3));
+    let (verifies, [ours, theirs]) = away.verify("a", &key_of(&service, "leaf"), &[]);
+    assert!(verifies, "{ours}{theirs}");
+    assert!(ours.contains(" entries of `main`\n") && ours.contains(" entries of `fork`\n"), "{ours}");
+    assert!(ours.contains("erased, and named by an entry: 3\n"), "{ours}");
+    service.audit();
+}
+
+#[test]
+fn a_rotated_key_is_followed_with_its_proof_alone() {
+    let mut service = Service::start();
+    let away = Away::new();
+    event(&service, "main", "before");
+    let first = key_of(&service, "main");
+    assert!(service.stop().success());
+    let proofs = away.path("proofs");
+    let (code, stdout, stderr) =
+        run(timenav().args(["rotate-signing-key", "--data"]).arg(service.data()).arg("--save").arg(&proofs), "");
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    let text = std::fs::read_to_string(service.data().join("signing.key")).unwrap();
+    service.public_key = ledger::public_key(&text);
+    service.start_again();
+    event(&service, "main", "after");
+    away.export(&service, "main", "a");
+    let newest = key_of(&service, "main");
+    assert!(away.verify("a", &newest, &[]).0);
+    let (verifies, [ours, theirs]) = away.verify("a", &first, &[]);
+    assert!(!verifies && ours.contains("which proves nothing by itself: name the proof of that rotation"), "{ours}");
+    assert!(theirs.is_empty() || theirs.contains("give the proof of that rotation with --rotation"), "{theirs}");
+    let find = |name: &str| {
+        let files = std::fs::read_dir(&proofs).unwrap().map(|file| file.unwrap().path());
+        files.into_iter().find(|path| path.to_str().unwrap().contains(name)).unwrap().to_str().unwrap().to_owned()
+    };
+    let (verifies, [ours, theirs]) = away.verify("a", &first, &["--rotation", &find("main")]);
+    assert!(verifies && ours.contains("rotations of the key followed: 1"), "{ours}{theirs}");
+    assert!(!away.verify("a", &first, &["--rotation", &find("system")]).0, "it is the proof of another ledger");
+    service.audit();
+}
+
+#[test]
+fn only_who_administers_every_layer_may() {
+    let service = Service::start();
+    let away = Away::new();
+    let (ada, bob) = (service.user("ada"), service.user("bob"));
+    let lists = |timeline: &str, permissions: Value| {
+        service.post("/v1/set-access-control", &json!({ "timeline_id": timeline, "permissions": permissions }));
+    };
+    event(&service, "main", "first");
+    lists("main", json!({ "read": ["ada", "bob"], "write": [], "admin": ["admin"] }));
+    service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
+    lists("fork", json!({ "read": ["bob"], "write": [], "admin": ["ada"] }));
+    let refused = |key: &str, timeline: &str, status: u16, code: &str| {
+        service.send(Request::get(&format!("/timeline/{timeline}/bundle")).key(key)).refused(status, code);
+    };
+    refused(&ada, "fork", 403, "permission_denied");
+    refused(&bob, "fork", 403, "permission_denied");
+    refused(&service.admin, "system", 400, "invalid_parameter");
+    refused(&ada, "system", 404, "not_found");
+    refused(&ada, "nowhere", 404, "not_found");
+    assert_eq!(away.try_export(&service, "fork", "a", &ada).0, Some(4));
+    // The attempt is told where it was aimed at.
+    let log = service.get("/v1/access-logs", &[("timeline_id", "main"), ("time_range", "../.."), ("user_id", "ada")]);
+    assert!(log["logs"].to_string().contains("\"bundle\""), "{log}");
+    lists("main", json!({ "admin": ["admin", "ada"] }));
+    assert_eq!(away.try_export(&service, "fork", "a", &ada).0, Some(0));
+    assert!(away.verify("a", &key_of(&service, "fork"), &[]).0);
+    // With clocks hidden from her, it is refused: the entries tell of them.
+    service.post("/v1/restrict-time-travel", &json!({ "user_id": "ada", "restriction_level": "no_access" }));
+    refused(&ada, "fork", 403, "time_travel_restricted");
+    assert_eq!(std::fs::read_dir(away.folder.path()).unwrap().count(), 1);
+    service.audit();
+}
+
+#[test]
+fn memory_does_not_grow_with_the_bundle() {
+    let service = Service::start();
+    let away = Away::new();
+    let mut file = Vec::new();
+    for number in 0..100_000 {
+        let note = "a remark that makes the file large enough to be a test; ".repeat(4);
+        let event = json!({ "event_id": format!("e{number}"), "time": "2000-01-01T00:00:00Z", "description": note });
+        writeln!(file, "{event}").unwrap();
+    }
+    let path = target("/v1/import-events", &[("timeline_id", "large")]);
+    let taken = service.send(Request::post(&path).body("application/x-ndjson", &file)).expect(200);
+    assert_eq!(taken["taken"], 100_000);
+    // What a first export needs once is there before the second.
+    service.post("/timelines", &json!({ "timeline_id": "small" }));
+    away.export(&service, "small", "small");
+    let before = memory_kib(service.pid(), "VmHWM");
+    let (code, said) = away.try_export(&service, "large", "a", &service.admin);
+    assert_eq!(code, Some(0), "{said}");
+    let grown = memory_kib(service.pid(), "VmHWM") - before;
+    let bytes = std::fs::metadata(away.path("a")).unwrap().len();
+    println!("the service grew by {grown} KiB for a bundle of {bytes} bytes");
+    assert!(bytes > 60_000_000 && grown < GROWTH_KIB_MAX, "{grown} KiB for {bytes} bytes");
+    if has_python() {
+        let ours = timenav().get_program().to_str().unwrap().to_owned();
+        let theirs = examples().join("verify.py").to_str().unwrap().to_owned();
+        for program in [vec![ours, "verify".to_owned()], vec!["python3".to_owned(), theirs]] {
+            let peak = "import resource, subprocess, sys\n\
+                done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)\n\
+                print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
+            let mut command = Command::new("python3");
+            command.args(["-c", peak]).args(&program).arg(away.path("a"));
+            let (_, said, stderr) = run(command.args(["--verifier-key", &key_of(&service, "large")]), "");
+            let (code, kib) = said.trim().split_once(' ').unwrap_or_else(|| panic!("{said}{stderr}"));
+            println!("{program:?}: {kib} KiB");
+            assert_eq!(code, "0", "{program:?} {stderr}");
+            assert!(kib.parse::<u64>().unwrap() < CHECK_KIB_MAX, "{program:?}: {kib} KiB");
+        }
+    }
+    service.audit();
+}
+
+#[test]
+fn the_published_vectors_are_told_apart_by_the_script() {
+    if !has_python() {
+        return;
+    }
+    let vectors = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../test-data/bundle-format-v1.json");
+    let vectors: Value = serde_json::from_slice(&std::fs::read(vectors).unwrap()).unwrap();
+    let away = Away::new();
+    let list = |value: &Value| value.as_array().unwrap().clone();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let verify = |vector: &Value, key: &Value| {
+        let file: String = list(&vector["lines"]).iter().map(|line| text(line) + "\n").collect();
+        std::fs::write(away.path("a"), file).unwrap();
+        let mut more = Vec::new();
+        for (number, proof) in list(&vector["rotation_proofs"]).iter().enumerate() {
+            let path = away.path(&number.to_string());
+            std::fs::write(&path, text(proof)).unwrap();
+            more.extend(["--rotation".to_owned(), path.to_str().unwrap().to_owned()]);
+        }
+        away.verify("a", &text(key), &more.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    for vector in list(&vectors["bundles"]) {
+        for key in list(&vector["verifier_keys"]) {
+            let (verifies, said) = verify(&vector, &key);
+            let told = format!("erased, and named by an entry: {}\n", vector["gone"]);
+            assert!(verifies && said[1].contains(&told), "{}: {said:?}", vector["about"]);
+        }
+    }
+    for vector in list(&vectors["refused"]) {
+        let (verifies, said) = verify(&vector, &vector["verifier_key"]);
+        assert!(!verifies && said[1].starts_with("WRONG       "), "{}: {said:?}", vector["about"]);
+    }
+}
