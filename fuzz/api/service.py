@@ -171,6 +171,8 @@ EXPECTED = [
     # Query strings have no word for one of two parameters. The body of a QUERY has, and is held to it.
     (r"GET", r"/timeline/[^/]+/proof", r"#/position", r"name `position` "),
     (r"GET", r"/timeline/[^/]+/proof", r"#/format", r"a `tlog-proof` is of one entry"),
+    # A name is a name, also that of the one timeline that is never carried away.
+    (r"GET|QUERY", r"/timeline/system/bundle", r"#/timeline_id", r"`system` holds facts of the service"),
     # How many entries there are is not in the document, nor since when there is a timeline.
     (
         r"GET|QUERY",

@@ -14,7 +14,7 @@ use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::head::TimelineKey;
 use crate::json::read;
-use crate::long_work::giving_way;
+use crate::long_work::give_way_after;
 use crate::payload::{DataEncrypted, Reading};
 use crate::refusal::Refusal;
 use crate::tree::node_hashes;
@@ -33,6 +33,8 @@ pub use line::{BUNDLE_FORMAT, BUNDLE_LINE_BYTES_MAX};
 const BLOCK_ENTRIES: u64 = 100;
 /// A part of the file is handed out when it has so many bytes.
 const PART_BYTES: usize = 256 * 1024;
+/// Blocks that are looked through for erasures in one turn: they may make no line.
+const BLOCKS_PER_TURN: usize = 4;
 /// What a bundle that is being exported is called where it is refused, and in the ledger.
 const OPERATION: &str = "bundle";
 
@@ -138,28 +140,34 @@ impl BundleExport {
     /// The caller may not any more, what is kept is damaged, or the store does not answer. What was handed out is no
     /// bundle then: it lacks its end.
     pub async fn next_part(&mut self) -> Result<Option<String>, Refusal> {
-        // A key that was stopped, or a permission that was taken back, ends what it allowed.
-        for timeline in &self.timelines {
-            self.engine.check_still(&self.caller, timeline, Demand::Look)?;
-            self.engine.check_still(&self.caller, timeline, Demand::Administer)?;
+        while let Some(mut writing) = self.writing.take() {
+            // A key that was stopped, or a permission that was taken back, ends what it allowed.
+            for timeline in &self.timelines {
+                self.engine.check_still(&self.caller, timeline, Demand::Look)?;
+                self.engine.check_still(&self.caller, timeline, Demand::Administer)?;
+            }
+            let engine = self.engine.clone();
+            let part = async move {
+                let text = writing.part(&engine).await?;
+                Ok((writing, text))
+            };
+            let (writing, text) = self.engine.long_work().in_turn(&self.caller, part).await?;
+            self.writing = (!matches!(writing.next, Next::Nothing)).then_some(writing);
+            // A turn that made no line was spent looking through others.
+            if !text.is_empty() {
+                return Ok(Some(text));
+            }
         }
-        let Some(mut writing) = self.writing.take() else { return Ok(None) };
-        let engine = self.engine.clone();
-        let part = async move {
-            let text = writing.part(&engine).await?;
-            Ok((writing, text))
-        };
-        let (writing, text) = self.engine.long_work().in_turn(&self.caller, part).await?;
-        self.writing = Some(writing);
-        Ok((!text.is_empty()).then_some(text))
+        Ok(None)
     }
 }
 
 impl Writing {
-    /// Writes some lines; none at the end.
+    /// Writes some lines, or none where it was looked through many entries.
     async fn part(&mut self, engine: &Engine) -> Result<String, Refusal> {
         let mut text = String::new();
-        while text.len() < PART_BYTES {
+        let mut blocks = 0;
+        while text.len() < PART_BYTES && blocks < BLOCKS_PER_TURN {
             match self.next {
                 Next::Header => {
                     self.add(&mut text, &Line::Bundle(self.header(engine)?))?;
@@ -169,7 +177,10 @@ impl Writing {
                     Some(row) => self.entry(engine, at, &row, &mut text).await?,
                     None => self.next = self.begin_layer(&mut text, at + 1)?,
                 },
-                Next::Erasures(at, from) => self.next = self.erasures(engine, at, from, &mut text).await?,
+                Next::Erasures(at, from) => {
+                    self.next = self.erasures(engine, at, from, &mut text).await?;
+                    blocks += 1;
+                }
                 Next::End => {
                     let end = EndLine {
                         data: self.data,
@@ -237,7 +248,7 @@ impl Writing {
                 )));
             }
             layer.taken = end;
-            self.pending.extend(giving_way(rows));
+            self.pending.extend(rows);
         }
         Ok(self.pending.pop_front())
     }
@@ -254,6 +265,7 @@ impl Writing {
             salt: Cow::Owned(HEXLOWER.encode(&row.salt)),
         };
         self.add(text, &Line::Entry(line))?;
+        give_way_after(usize::try_from(self.entries).unwrap_or_default());
         self.entries += 1;
         let Some(told) = told else { return Ok(()) };
 

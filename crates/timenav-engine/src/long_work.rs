@@ -35,11 +35,16 @@ const ROWS_BETWEEN_YIELDS: usize = 32;
 /// itself keeps its share of the processors, which is less for threads of the lowest rank.
 pub(crate) fn giving_way<T>(rows: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
     rows.into_iter().enumerate().map(|(number, row)| {
-        if number % ROWS_BETWEEN_YIELDS == ROWS_BETWEEN_YIELDS - 1 {
-            std::thread::yield_now();
-        }
+        give_way_after(number);
         row
     })
+}
+
+/// As [`giving_way`], for a loop that counts its rows itself: to be called with the number of each.
+pub(crate) fn give_way_after(number: usize) {
+    if number % ROWS_BETWEEN_YIELDS == ROWS_BETWEEN_YIELDS - 1 {
+        std::thread::yield_now();
+    }
 }
 
 /// Where long work is done, and whose turn it is.

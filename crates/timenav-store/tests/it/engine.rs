@@ -3,6 +3,7 @@
 
 mod access;
 mod bounds;
+mod bundles;
 mod clocks;
 mod concurrency;
 mod data;

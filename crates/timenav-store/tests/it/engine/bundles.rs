@@ -1,0 +1,117 @@
+//! Bundles that are written while others write, and what ends them.
+
+use rusqlite::Connection;
+use timenav_core::access::Permissions;
+use timenav_core::event::EventDraft;
+use timenav_core::ids::UserId;
+use timenav_core::ledger::VerifierKey;
+use timenav_engine::{
+    BundleCheck, BundleExport, CheckedBundle, Commit, ErasureRequest, Options, ReadLog, Refusal, Signer as _,
+};
+
+use crate::house::{Home, House, told};
+use crate::sample::{event_id, moment, timeline_id};
+
+/// More than a block, so that not all of it has been read once the first part is there, and more than a part.
+const EVENTS: usize = 450;
+
+fn name(number: usize) -> String {
+    format!("e{number}")
+}
+
+async fn record(home: &Home<'_>) {
+    let text = "x".repeat(2_000);
+    let draft = |number| EventDraft { event_id: Some(event_id(&name(number))), ..EventDraft::at(moment(1), &text) };
+    home.engine.record_events(&home.admin, None, (0..EVENTS).map(draft).collect(), None).await.unwrap();
+}
+
+async fn erase(home: &Home<'_>, number: usize) {
+    let erasure = ErasureRequest::Event(None, event_id(&name(number)));
+    home.engine.erase_data(&home.admin, erasure, None).await.unwrap();
+}
+
+async fn export(home: &Home<'_>) -> BundleExport {
+    home.engine.export_bundle(&home.admin, &timeline_id("main")).await.unwrap()
+}
+
+/// Returns what is left to be written.
+async fn rest(export: &mut BundleExport) -> Result<String, Refusal> {
+    let mut text = String::new();
+    while let Some(part) = export.next_part().await? {
+        text.push_str(&part);
+    }
+    Ok(text)
+}
+
+fn checked(home: &Home<'_>, text: &str) -> Result<CheckedBundle, String> {
+    let signer = home.house.signer.clone();
+    let key = VerifierKey::new("timenav.test/main", signer.public_key()).unwrap();
+    let verify =
+        move |public: &[u8; 32], message: &[u8], signature: &[u8; 64]| signer.verify(public, message, signature);
+    let mut check = BundleCheck::new(key, Vec::new(), &verify);
+    for line in text.split_inclusive('\n') {
+        check.line(line.as_bytes())?;
+    }
+    check.finish()
+}
+
+#[tokio::test]
+async fn what_is_written_and_erased_meanwhile_changes_no_size() {
+    for read_log in [ReadLog::Durable, ReadLog::Buffered] {
+        let house = House::with(Options { read_log, ..House::new().options });
+        let home = house.open().await;
+        record(&home).await;
+        erase(&home, 1).await;
+        let mut export = export(&home).await;
+        let mut text = export.next_part().await.unwrap().unwrap();
+        assert!(!text.contains(&format!("\\\"{}\\\"", name(EVENTS - 1))), "the last was not written yet");
+        // One that was written already, one that was not.
+        erase(&home, 2).await;
+        erase(&home, EVENTS - 1).await;
+        text += &rest(&mut export).await.unwrap();
+        assert_eq!(text.matches("\n{\"erasure\":").count(), 1);
+        let bundle = checked(&home, &text).unwrap();
+        assert_eq!((bundle.gone, bundle.layers.len()), (2, 1));
+        assert!(bundle.layers[0].1 < home.size("main").await);
+        assert_eq!(export.next_part().await.unwrap(), None);
+        home.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_permission_that_is_taken_back_ends_it() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home).await;
+    let ada = home.user("ada", false).await;
+    let permissions = Permissions::of_creator(UserId::new("ada").unwrap());
+    let timelines = vec![home.permissions("main", permissions).await];
+    let home = home.edit(Commit { timelines, ..Commit::default() }).await;
+    let mut export = home.engine.export_bundle(&ada, &timeline_id("main")).await.unwrap();
+    let begun = export.next_part().await.unwrap().unwrap();
+    let of_ada = home.engine.api_keys(&ada, None, 10, None).await.unwrap().0;
+    home.engine.revoke_api_key(&ada, of_ada[0].key_id.clone()).await.unwrap();
+    let refused = rest(&mut export).await;
+    assert!(matches!(refused, Err(Refusal::Unidentified(_))), "{refused:?}");
+    let wrong = checked(&home, &begun).unwrap_err();
+    assert!(wrong.contains("cut off"), "{wrong}");
+    home.engine.close().await;
+}
+
+#[tokio::test]
+async fn what_is_missing_and_was_not_erased_ends_it() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home).await;
+    home.engine.close().await;
+    let database = Connection::open(house.path()).unwrap();
+    let statement =
+        "UPDATE entries SET payload = x'', salt = x'' WHERE CAST(leaf AS TEXT) LIKE '%\"seq\":7,%\"main\"%'";
+    assert_eq!(database.execute(statement, []).unwrap(), 1);
+    drop(database);
+    let home = house.open().await;
+    let refused = rest(&mut export(&home).await).await;
+    let damaged = "Damaged(\"what belongs to entry 7 of `main` is missing, and was not erased\")";
+    assert_eq!(told(&refused), damaged);
+    home.engine.close().await;
+}
