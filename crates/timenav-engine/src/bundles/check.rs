@@ -104,7 +104,7 @@ struct Counts {
 #[derive(Deserialize)]
 struct Begun {
     #[serde(default)]
-    fork: Option<ForkRecord>,
+    fork: Option<serde_json::Value>,
 }
 
 impl<'a> BundleCheck<'a> {
@@ -306,7 +306,8 @@ impl<'a> BundleCheck<'a> {
         let of = &record.timeline_id;
         let is_creation = record.action == Action::CreateTimeline.word();
         let begun = read::<Begun>(payload).filter(|_| is_creation).and_then(|begun| begun.fork);
-        match (self.read.last(), begun) {
+        let fork = begun.map(serde_json::from_value::<ForkRecord>).transpose();
+        match (self.read.last(), fork.map_err(|_| format!("what `{of}` goes on from cannot be read"))?) {
             (None, None) => Ok(()),
             (None, Some(fork)) => Err(format!("`{of}` goes on from `{}`, which is not in the bundle", fork.fork_of)),
             (Some(_), None) => Err(format!("`{of}` does not say what it goes on from")),
