@@ -806,7 +806,7 @@ def main_of_bundle(args):
         print(f"could not look: {error}", file=sys.stderr)
         return 2
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
-        print(f"WRONG       line {number}: {error}\n{args.url} does NOT verify.")
+        print(f"WRONG       line {number}: {str(error)[:600]}\n{args.url} does NOT verify.")
         return 1
     own, key = bundle.layers[-1], bundle.keys[0]
     print(f"checkpoint  {key.name}, {own.size} entries, root {own.tree.root().hex()}: the signature verifies")

@@ -74,6 +74,17 @@ pub struct BundleCheck<'a> {
     is_over: bool,
 }
 
+/// Longest sentence that says what is wrong, in characters: it quotes a file that may be hostile.
+const WRONG_CHARS_MAX: usize = 600;
+
+/// Cuts what quotes too much.
+fn shortened(wrong: String) -> String {
+    match wrong.char_indices().nth(WRONG_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &wrong[..end]),
+        None => wrong,
+    }
+}
+
 /// What is remembered of a layer.
 struct ReadLayer {
     timeline_id: TimelineId,
@@ -134,6 +145,10 @@ impl<'a> BundleCheck<'a> {
     /// # Errors
     /// What is wrong with it, in a sentence. Nothing after it is to be trusted.
     pub fn line(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.take(bytes).map_err(shortened)
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
         if bytes.len() > BUNDLE_LINE_BYTES_MAX {
             return Err(format!("the line has more than {BUNDLE_LINE_BYTES_MAX} bytes"));
         }

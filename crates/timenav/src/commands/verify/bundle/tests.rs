@@ -157,6 +157,20 @@ fn a_line_that_is_too_long_is_not_read() {
     assert!(found.contains("more than 16777216 bytes"), "{found}");
 }
 
+#[test]
+fn what_is_wrong_is_said_in_few_words() {
+    let vectors = vectors();
+    let vector = &vectors["bundles"][0];
+    let given = key(&vector["verifier_keys"][0]);
+    let first = lines(vector).remove(0);
+    let long = "é".repeat(100_000);
+    for part in ["\"format\"", "timenav.example", "timenav-bundle/v1", "\"bundle\""] {
+        let hostile = first.replace(part, &part.replace('m', &long).replace('u', &long));
+        let found = checked(hostile.as_bytes(), given.clone(), vector).unwrap_err();
+        assert!(found.chars().count() < 700, "{found}");
+    }
+}
+
 /// A bundle of the vectors, a position in it, and another byte for it.
 fn change() -> impl Strategy<Value = (usize, prop::sample::Index, u8)> {
     (0..8_usize, any::<prop::sample::Index>(), 1..=u8::MAX)
