@@ -738,11 +738,11 @@ class Bundle:
     def follow(self, note):
         """b§5: goes over to the next key, if both have signed the tree that ends with the rotation."""
         layer, key = self.layers[-1], self.keys[0]
+        if self.rotated[0] != key_text(key):
+            return  # One from before the key that was given: nothing hangs on it.
         origin, size, root = (note.decode().rpartition("\n\n")[0].split("\n") + ["", "", ""])[:3]
         is_here = (origin, size, root) == (key.name, str(layer.tree.size), base64.b64encode(layer.tree.root()).decode())
         need(is_here, "the checkpoint of a rotation is not of the entries up to it")
-        if self.rotated[0] != key_text(key):
-            return  # One from before the key that was given, which vouches for it already.
         new = read_key(self.rotated[1])
         need(new.name == key.name, "the key that takes its place has another name")
         open_note(note, [key, new], [key]), open_note(note, [key, new], [new])

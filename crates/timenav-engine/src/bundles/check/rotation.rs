@@ -43,16 +43,16 @@ impl BundleCheck<'_> {
             return Err("a line `rotation` does not stand behind an entry that tells of one".to_owned());
         };
         let wrong = |what: String| format!("the rotation at {position}: {what}");
+        let current = &self.keys.current;
+        // One from before the key that was given: nothing hangs on it.
+        if rotated.retired_verifier_key != current.to_string() {
+            return Ok(());
+        }
         let parsed = Note::parse(note.as_bytes()).map_err(|error| wrong(error.to_string()))?;
         let checkpoint = Checkpoint::parse(parsed.text()).map_err(|error| wrong(error.to_string()))?;
-        let current = &self.keys.current;
         let is_here = checkpoint.size == scan.position() && checkpoint.root == scan.root();
         if checkpoint.origin != current.name() || !is_here {
             return Err(wrong("its checkpoint is not of the entries up to it".to_owned()));
-        }
-        // One from before the key that was given, which vouches for it already.
-        if rotated.retired_verifier_key != current.to_string() {
-            return Ok(());
         }
         let next = VerifierKey::parse(&rotated.verifier_key).map_err(|error| wrong(error.to_string()))?;
         let both = [current.clone(), next];
