@@ -144,6 +144,15 @@ pub(crate) enum OnEvents {
     Nothing,
 }
 
+/// Who may see what an entry says beside its leaf, which every reader of the timeline is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// Whoever may look at the timeline's clock, anchors and events, which these entries make.
+    Readers,
+    /// Those who administer the timeline.
+    Admins,
+}
+
 impl Action {
     /// Returns what an entry says was done; `None` where no word of this version stands there: another version, or
     /// another program, has written it.
@@ -223,6 +232,45 @@ impl Action {
             | Self::AttemptsCounted
             | Self::RotateSigningKey
             | Self::AcceptRollback => OnEvents::Nothing,
+        }
+    }
+
+    /// Returns who may see what an entry says. A reader can make the clock, the anchors and the events of the timeline
+    /// from what they see, and what was erased of them.
+    pub(crate) const fn audience(self) -> Audience {
+        match self {
+            Self::CreateTimeline
+            | Self::Travel
+            | Self::PauseTime
+            | Self::ResumeTime
+            | Self::FastForward
+            | Self::Rewind
+            | Self::SetRate
+            | Self::ReturnToAnchor
+            | Self::SetAnchor
+            | Self::RecordEvent
+            | Self::CorrectEvent
+            | Self::ManipulateEvent
+            | Self::EraseData => Audience::Readers,
+            Self::EncryptData
+            | Self::DecryptData
+            | Self::SetAccessControl
+            | Self::DetectTampering
+            | Self::CreateUser
+            | Self::DeleteUser
+            | Self::RestrictTimeTravel
+            | Self::CreateApiKey
+            | Self::RevokeApiKey
+            | Self::LogIn
+            | Self::LogOut
+            | Self::RenewSession
+            | Self::EndSession
+            | Self::SetPassword
+            | Self::Read
+            | Self::Attempt
+            | Self::AttemptsCounted
+            | Self::RotateSigningKey
+            | Self::AcceptRollback => Audience::Admins,
         }
     }
 }

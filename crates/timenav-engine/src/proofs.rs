@@ -112,7 +112,8 @@ impl Engine {
         Ok(ConsistencyProof { from, from_root, hashes, checkpoint })
     }
 
-    fn newest_checkpoint(&self, timeline: &TimelineId) -> Result<(TimelineKey, SignedCheckpoint), Refusal> {
+    /// Returns a timeline's newest checkpoint to a caller who has been let on to it.
+    pub(crate) fn newest_checkpoint(&self, timeline: &TimelineId) -> Result<(TimelineKey, SignedCheckpoint), Refusal> {
         let state =
             self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
         let state: &TimelineState = &state;

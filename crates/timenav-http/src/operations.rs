@@ -20,6 +20,7 @@ pub(crate) fn operations() -> Vec<Route> {
     routes.extend(v1::timelines::routes());
     routes.extend(v1::timelines_diff::routes());
     routes.extend(v1::proofs::routes());
+    routes.extend(v1::entries::routes());
     routes.extend(v1::tampering::routes());
     routes.extend(v1::tiles::routes());
     routes.extend(v1::access_control::routes());

@@ -23,6 +23,9 @@ pub(crate) enum Reading {
     ConsistencyProof {
         from: u64,
     },
+    Entries {
+        from: u64,
+    },
     Event {
         event_id: String,
     },
@@ -89,6 +92,7 @@ impl Reading {
             Self::Clock {} => "clock",
             Self::ClockStream {} => "clock_stream",
             Self::ConsistencyProof { .. } | Self::InclusionProof { .. } => "proof",
+            Self::Entries { .. } => "entries",
             Self::Event { .. } => "event",
             Self::ExportEvents { .. } => "export_events",
             Self::Fork { .. } => "fork",

@@ -305,6 +305,7 @@ fn readings() -> Vec<Reading> {
         Reading::Fork { timeline_id: text("other") },
         Reading::AccessLogs { time_range: range() },
         Reading::ManipulateEvent { dry_run: true, event_id: text("e") },
+        Reading::Entries { from: 7 },
         Reading::Event { event_id: text("e") },
         Reading::InclusionProof { position: 7 },
         Reading::ConsistencyProof { from: 7 },

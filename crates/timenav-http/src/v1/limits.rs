@@ -8,8 +8,8 @@ use timenav_core::limits as core;
 use timenav_core::scan::{FINDINGS_PER_KIND_MAX, SAMPLE_ENTRIES_MAX};
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
 use timenav_engine::{
-    BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX, KEPT_CHANGES_MAX,
-    LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX,
+    BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX, ENTRIES_PAGE_BYTES_MAX,
+    KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX,
     READ_PARAMETERS_BYTES_MAX, SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX, VIEWS_RUNNING_MAX,
 };
 use timenav_import::limits as import;
@@ -134,6 +134,7 @@ fn sizes_of_what_is_kept() -> Vec<(&'static str, usize)> {
         ("events_per_request_max", core::EVENTS_PER_REQUEST_MAX),
         ("page_items_default", core::PAGE_ITEMS_DEFAULT),
         ("page_items_max", core::PAGE_ITEMS_MAX),
+        ("entries_page_bytes_max", ENTRIES_PAGE_BYTES_MAX),
         ("anchors_per_timeline_max", core::ANCHORS_PER_TIMELINE_MAX),
         ("timestamp_bytes_max", TIMESTAMP_BYTES_MAX),
         ("duration_bytes_max", DURATION_BYTES_MAX),

@@ -226,6 +226,12 @@ async fn timeline(
     Ok(Json(TimelineReadBody { status: format!("The timeline `{timeline_id}`."), timeline }))
 }
 
+impl ForkBody {
+    pub(super) fn new(of: &TimelineId, size: u64) -> Self {
+        Self { of: of.to_string(), size }
+    }
+}
+
 impl From<&TimelineView> for TimelineBody {
     fn from(view: &TimelineView) -> Self {
         let head = &view.state.head;
@@ -234,10 +240,7 @@ impl From<&TimelineView> for TimelineBody {
             clock: view.clock.as_ref().map(ClockBody::part),
             events: head.events_count,
             anchors: head.anchors_count,
-            fork: head
-                .fork
-                .zip(view.forked_from.as_ref())
-                .map(|(fork, of)| ForkBody { of: of.to_string(), size: fork.size }),
+            fork: head.fork.zip(view.forked_from.as_ref()).map(|(fork, of)| ForkBody::new(of, fork.size)),
             head: HeadBody {
                 size: head.frontier.size(),
                 root: view.state.root.to_hex(),

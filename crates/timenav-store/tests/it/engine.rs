@@ -7,6 +7,7 @@ mod bundles;
 mod clocks;
 mod concurrency;
 mod data;
+mod entries;
 mod failures;
 mod first_start;
 mod first_write;

@@ -9,8 +9,8 @@ use timenav_core::ids::{AnchorId, KeyId};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, Span, TimeRange, Virtual};
 use timenav_engine::{
-    AnchorRequest, ApiKeyRequest, AuthFailure, Caller, MonitorEvents, PermissionsChange, ReturnScope, TimelinesDiff,
-    Topic, WallClock as _, WatchLedger,
+    AnchorRequest, ApiKeyRequest, AuthFailure, Caller, EntriesRequest, MonitorEvents, PermissionsChange, ReturnScope,
+    TimelinesDiff, Topic, WallClock as _, WatchLedger,
 };
 
 use crate::house::{Home, House, on, told, watch};
@@ -83,6 +83,10 @@ impl Shared<'_> {
             "timeline" => told(&engine.timeline(caller, &shared).await),
             "checkpoint" => told(&engine.checkpoint(caller, &shared).await),
             "proof" => told(&engine.inclusion_proof(caller, &shared, 0).await),
+            "entries" => {
+                let request = EntriesRequest { timeline: shared, from: 0, items_max: 10 };
+                told(&engine.entries(caller, request).await)
+            }
             "travel" => change(ClockCommand::Travel { to: days(house, 29), location: None }).await,
             "travel/far" => change(ClockCommand::Travel { to: days(house, -31), location: None }).await,
             "pause_time" => change(ClockCommand::Pause).await,
@@ -221,6 +225,7 @@ monitor_events        hidden    ok        ok        ok        ok
 timeline              hidden    ok        ok        ok        ok
 checkpoint            hidden    ok        ok        ok        ok
 proof                 hidden    ok        ok        ok        ok
+entries               hidden    ok        ok        ok        ok
 travel                hidden    write     ok        ok        ok
 pause_time            hidden    write     ok        ok        ok
 set_rate              hidden    write     ok        ok        ok
@@ -267,6 +272,7 @@ monitor_events         ok        ok        ok         no_access  ok
 timeline               ok        ok        ok         ok         ok
 checkpoint             ok        ok        ok         ok         ok
 proof                  ok        ok        ok         no_access  ok
+entries                ok        ok        ok         no_access  ok
 travel                 ok        ok        read_only  no_access  read_only
 travel/far             ok        far       read_only  no_access  read_only
 set_anchor/far         ok        far       read_only  no_access  read_only

@@ -3,7 +3,7 @@
 use timenav_core::clock::ClockCommand;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
-use timenav_engine::{MonitorEvents, Options, ReadLog, TimelinesDiff, Topic};
+use timenav_engine::{EntriesRequest, MonitorEvents, Options, ReadLog, TimelinesDiff, Topic};
 
 use crate::house::{Home, House, on, told, watch};
 use crate::sample::timeline_id;
@@ -31,11 +31,13 @@ async fn read_in_every_way(home: &Home<'_>) -> Vec<String> {
     engine.checkpoint(admin, &main).await.unwrap();
     engine.inclusion_proof(admin, &main, 0).await.unwrap();
     engine.consistency_proof(admin, &main, 1).await.unwrap();
+    engine.entries(admin, EntriesRequest { timeline: main.clone(), from: 0, items_max: 5 }).await.unwrap();
     engine.timelines(admin, 5, None).await.unwrap();
     engine.users(admin, 100, None).await.unwrap();
     engine.api_keys(admin, None, 100, None).await.unwrap();
     let streams = ["clock", "clock_stream", "stream", "timelines_diff"];
-    let main = [&streams[..], &["anchors", "monitor_events", "timeline", "checkpoint", "proof", "proof"]].concat();
+    let main =
+        [&streams[..], &["anchors", "monitor_events", "timeline", "checkpoint", "proof", "proof", "entries"]].concat();
     let system = ["timelines", "users", "api_keys"];
     let main = main.into_iter().map(|subject| format!("main admin read {subject}"));
     main.chain(system.map(|subject| format!("system admin read {subject}"))).collect()

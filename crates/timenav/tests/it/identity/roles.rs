@@ -80,6 +80,7 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("timeline", get("/timeline/hers")),
         ("checkpoint", get("/timeline/hers/checkpoint")),
         ("proof", get("/timeline/hers/proof?position=0")),
+        ("entries", get("/timeline/hers/entries?limit=1")),
         ("tile", get("/timeline/hers/tile/0/000.p/1")),
         ("bundle", get("/timeline/hers/bundle")),
         ("access_control", of_hers("/v1/access-control")),

@@ -143,6 +143,7 @@ fn edge(name: &str) -> Option<Edge> {
         "rate_micros_max" => Looked(fastest_rate),
         "log_entries_read_max" => Looked(filtered_log),
         "stream_changes_kept_max" => Looked(kept_changes),
+        "entries_page_bytes_max" => Tested("timenav-store/tests/it/engine/entries.rs", "a_page_has_so_many_bytes"),
         "page_items_default" => Tested(PAGING, "pages_are_as_long_as_asked"),
         "password_bytes_max" => Tested(PASSWORD, "a_password_has_a_length"),
         "password_chars_min" => Tested(PASSWORD, "a_new_password_is_long_enough_and_not_easily_guessed"),

@@ -60,6 +60,7 @@ impl Operation {
             }
             "record_events" => json!({ "time": "2001-01-01T00:00:00Z" }),
             "proof" => json!({ "position": 0 }),
+            "entries" => json!({ "limit": 1 }),
             "set_access_control" => json!({ "timeline_id": "main", "permissions": {} }),
             "access_control" => json!({ "timeline_id": "main" }),
             "access_logs" | "monitor_paradox" => json!({ "timeline_id": "main", "time_range": "../.." }),

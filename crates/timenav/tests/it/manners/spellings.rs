@@ -109,6 +109,7 @@ fn variants(operation: &Operation) -> Vec<Value> {
         // Every look is an entry of its own, so the log is asked for a time before all of them.
         "access_logs" => vec![json!({ "timeline_id": "main", "time_range": "../2000-01-01T00:00:00Z" })],
         "proof" => vec![json!({ "position": 3 }), json!({ "from": 2 })],
+        "entries" => vec![json!({ "limit": 2 }), json!({ "from": 3, "limit": 1 })],
         "monitor_events" => vec![
             operation.parameters(),
             json!({ "location": "Zürich & Bern", "time_range": "../..", "timeline_id": "other", "limit": 3 }),
@@ -162,6 +163,7 @@ fn errors_are_the_same_too() {
         ("/v1/anchors", json!({ "limit": 1_001 })),
         ("/timeline/main/proof", json!({ "position": 1, "from": 1 })),
         ("/timeline/main/proof", json!({ "position": 1_000_000 })),
+        ("/timeline/main/entries", json!({ "limit": 0 })),
     ] {
         let [first, others @ ..] = spelt(&service, path, &parameters).map(|answer| {
             let mut body = answer.json();

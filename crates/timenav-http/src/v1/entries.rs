@@ -1,0 +1,145 @@
+//! The entries of a ledger with what they say, so that a stranger can check that too.
+
+use axum::Json;
+use axum::extract::State;
+use data_encoding::HEXLOWER;
+use serde::{Deserialize, Serialize};
+use timenav_engine::{EntriesRequest, EntryContents, EntryPage, LedgerEntry};
+use utoipa::ToSchema;
+
+use super::parameters::named;
+use super::timelines::ForkBody;
+use crate::auth::Authenticated;
+use crate::params::{InPath, Params};
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::state::App;
+use crate::wire::{self, items_max};
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::lookup(
+            "/timeline/{timeline_id}/entries",
+            "entries",
+            "Reads entries of the ledger with salt and payload",
+            entries,
+        )
+        .takes::<EntriesParameters>()
+        .gives::<EntriesBody>()
+        .bare()
+        .tag("proofs"),
+    ]
+}
+
+/// Which entries to read.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EntriesParameters {
+    /// The position of the first, counted from 0; 0 if it is left out.
+    #[schema(example = 0)]
+    #[serde(default, deserialize_with = "wire::number")]
+    from: Option<u64>,
+    /// At most so many on the page. A page of long entries may end before.
+    #[schema(minimum = 1, maximum = 1_000)]
+    #[serde(default, deserialize_with = "wire::page_items")]
+    limit: Option<usize>,
+}
+
+/// One page of entries, in the order of their positions, and the checkpoint to check them against.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EntriesBody {
+    /// What was found, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The entries.
+    entries: Vec<LedgerEntryBody>,
+    /// What the timeline goes on from; absent where it was not forked. Entries before the fork are read there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fork: Option<ForkBody>,
+    /// The position to go on `from`; absent where the page ends with the ledger. Each page is an entry of the ledger
+    /// too: read up to the size that you check against.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<u64>,
+    /// Whether there is a next page.
+    has_more: bool,
+    /// Entries in the ledger.
+    size: u64,
+    /// The root of the tree: 64 hexadecimal digits.
+    root: String,
+    /// The signed note over size and root.
+    checkpoint: String,
+    /// The key that verifies it, as C2SP signed-note writes keys.
+    verifier_key: String,
+}
+
+/// One entry.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct LedgerEntryBody {
+    /// Its position in the ledger, counted from 0.
+    position: u64,
+    /// The text whose hash is the leaf.
+    leaf: String,
+    /// Whether salt and payload are here (`shown`), were erased (`erased`), or are shown to those who administer the
+    /// timeline (`admins_only`).
+    #[schema(value_type = String, example = "shown")]
+    contents: &'static str,
+    /// The salt in hexadecimal digits; empty where single reads were erased from the payload.
+    #[schema(example = "c3a6a8530dbb478fb70a6ca8c7263a94")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    salt: Option<String>,
+    /// The text that is hashed after the salt. It is JSON.
+    #[schema(example = "{\"event_id\":\"eagle\",\"time\":\"1969-07-20T20:17:40Z\",\"description\":\"\"}")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload: Option<String>,
+}
+
+/// Reads entries of a timeline's ledger.
+async fn entries(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    InPath(timeline_id): InPath,
+    Params(request): Params<EntriesParameters>,
+) -> Result<Json<EntriesBody>, Failure> {
+    let timeline = named(&timeline_id)?;
+    let (from, items_max) = (request.from.unwrap_or(0), items_max(request.limit));
+    let page = app.engine.entries(&caller, EntriesRequest { timeline, from, items_max }).await?;
+    Ok(Json(body(timeline_id, from, page)))
+}
+
+fn body(timeline_id: String, from: u64, page: EntryPage) -> EntriesBody {
+    let EntryPage { entries, next, fork, checkpoint } = page;
+    let status = match entries.len() as u64 {
+        0 => format!("The ledger ends before position {from}."),
+        1 => format!("Entry {from} of {}.", checkpoint.size),
+        count => format!("Entries {from} to {} of {}.", from + count - 1, checkpoint.size),
+    };
+    EntriesBody {
+        status,
+        timeline_id,
+        entries: entries.into_iter().map(LedgerEntryBody::from).collect(),
+        fork: fork.map(|(of, size)| ForkBody::new(&of, size)),
+        next,
+        has_more: next.is_some(),
+        size: checkpoint.size,
+        root: checkpoint.root.to_hex(),
+        checkpoint: checkpoint.note,
+        verifier_key: checkpoint.verifier_key,
+    }
+}
+
+impl From<LedgerEntry> for LedgerEntryBody {
+    fn from(entry: LedgerEntry) -> Self {
+        let (contents, salt, payload) = match entry.contents {
+            EntryContents::Shown { salt, payload } => ("shown", Some(HEXLOWER.encode(&salt)), Some(text(&payload))),
+            EntryContents::Erased => ("erased", None, None),
+            EntryContents::AdminsOnly => ("admins_only", None, None),
+        };
+        Self { position: entry.position, leaf: text(&entry.leaf), contents, salt, payload }
+    }
+}
+
+/// Returns bytes as text. What is no text was never written: it has another hash then, which tells.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

@@ -1,0 +1,192 @@
+//! Entries with what they say: all of it hashes to what is signed, and each caller sees what they may.
+
+use std::collections::BTreeMap;
+
+use timenav_core::access::Scope;
+use timenav_core::clock::ClockCommand;
+use timenav_core::event::EventDraft;
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{LeafRecord, Salt, payload_hash};
+use timenav_engine::{
+    AnchorRequest, Caller, ENTRIES_PAGE_BYTES_MAX, EntriesRequest, EntryContents, EntryPage, ErasureRequest,
+    PermissionsChange, Refusal,
+};
+
+use crate::audit::open_note;
+use crate::house::{Home, House, on};
+use crate::sample::{event_id, moment, timeline_id, users};
+
+async fn page(home: &Home<'_>, caller: &Caller, from: u64, items_max: usize) -> EntryPage {
+    let request = EntriesRequest { timeline: timeline_id("main"), from, items_max };
+    home.engine.entries(caller, request).await.unwrap()
+}
+
+fn event(name: &str, description: &str) -> EventDraft {
+    EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(1), description) }
+}
+
+/// Makes entries of several kinds on `main`: the last of them is an erasure.
+async fn history(home: &Home<'_>) {
+    let (engine, admin) = (&home.engine, &home.admin);
+    let drafts = vec![event("kept", "kept"), event("gone", "a secret")];
+    engine.record_events(admin, None, drafts, None).await.unwrap();
+    engine.change_clock(admin, None, ClockCommand::Pause, None).await.unwrap();
+    let anchor = AnchorRequest { timestamp: None, description: String::new(), fixed: true };
+    engine.set_anchor(admin, None, anchor, None).await.unwrap();
+    engine.read_clock(admin, None).await.unwrap();
+    engine.erase_data(admin, ErasureRequest::Event(None, event_id("gone")), None).await.unwrap();
+}
+
+/// Returns what is shown of the entries of each action.
+fn seen(page: &EntryPage) -> BTreeMap<String, Vec<&'static str>> {
+    let mut seen = BTreeMap::<String, Vec<&'static str>>::new();
+    for entry in &page.entries {
+        let action = LeafRecord::decode(&entry.leaf).unwrap().action.into_owned();
+        let contents = match entry.contents {
+            EntryContents::Shown { .. } => "shown",
+            EntryContents::Erased => "erased",
+            EntryContents::AdminsOnly => "admins_only",
+        };
+        seen.entry(action).or_default().push(contents);
+    }
+    seen
+}
+
+#[tokio::test]
+async fn what_is_shown_is_what_was_hashed() {
+    let house = House::new();
+    let home = house.open().await;
+    history(&home).await;
+    let page = page(&home, &home.admin, 0, 100).await;
+    assert_eq!(page.next, None);
+    assert_eq!(page.entries.len() as u64, page.checkpoint.size);
+    let signed = open_note(&house, "main", &page.checkpoint.note);
+    assert_eq!((signed.size, signed.root), (page.checkpoint.size, page.checkpoint.root));
+    let mut erased = 0;
+    for (position, entry) in page.entries.iter().enumerate() {
+        let record = LeafRecord::decode(&entry.leaf).unwrap();
+        assert_eq!((entry.position, record.seq), (position as u64, position as u64));
+        match &entry.contents {
+            EntryContents::Shown { salt, payload } => {
+                let salt = Salt::from_bytes(salt.as_slice().try_into().unwrap());
+                assert_eq!(payload_hash(&salt, payload), record.payload_hash);
+            }
+            EntryContents::Erased => {
+                assert_eq!(record.subject, "gone");
+                erased += 1;
+            }
+            EntryContents::AdminsOnly => panic!("{position} is hidden from who administers the timeline"),
+        }
+    }
+    assert_eq!(erased, 1);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn readers_see_what_clocks_anchors_and_events_are_made_of() {
+    let house = House::new();
+    let home = house.open().await;
+    history(&home).await;
+    for name in ["reader", "writer", "owner"] {
+        home.user(name, false).await;
+    }
+    let lists = PermissionsChange {
+        read: Some(users(["reader"])),
+        write: Some(users(["writer"])),
+        admin: Some(users(["admin", "owner"])),
+        expected_tag: None,
+    };
+    home.engine.set_access_control(&home.admin, timeline_id("main"), lists, None).await.unwrap();
+    let narrow = home.caller("owner", Some(vec![Scope::TimelineRead])).await;
+    let readers = [home.caller("reader", None).await, home.caller("writer", None).await, narrow];
+    for reader in &readers {
+        let shown = page(&home, reader, 0, 100).await;
+        let seen = seen(&shown);
+        assert_eq!(seen["create_timeline"], ["shown"]);
+        assert_eq!(seen["record_event"], ["shown", "erased"]);
+        assert_eq!(seen["pause_time"], ["shown"]);
+        assert_eq!(seen["set_anchor"], ["shown"]);
+        assert_eq!(seen["erase_data"], ["shown"]);
+        assert!(seen["read"].iter().all(|contents| *contents == "admins_only"), "{seen:?}");
+        assert_eq!(seen["set_access_control"], ["admins_only"]);
+    }
+    let owner = home.caller("owner", None).await;
+    let shown = page(&home, &owner, 0, 100).await;
+    let hidden = shown.entries.iter().filter(|entry| entry.contents == EntryContents::AdminsOnly).count();
+    assert_eq!(hidden, 0);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn pages_follow_each_other() {
+    let house = House::new();
+    let home = house.open().await;
+    let drafts = (0..100).map(|number| EventDraft::at(moment(number), "x")).collect();
+    home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
+    let size = home.size("main").await;
+    for items_max in [1, 31, 32, 33, 1_000] {
+        let (mut from, mut positions) = (0, Vec::new());
+        while from < size {
+            let page = page(&home, &home.admin, from, items_max).await;
+            assert!((1..=items_max).contains(&page.entries.len()));
+            positions.extend(page.entries.iter().map(|entry| entry.position));
+            let Some(next) = page.next else { break };
+            assert_eq!(next, page.entries.last().unwrap().position + 1);
+            from = next;
+        }
+        assert!((0..size).eq(positions.iter().copied().take(usize::try_from(size).unwrap())), "{items_max}");
+    }
+    // Asking is an entry too, which the page may go up to, and no further.
+    let size = home.size("main").await;
+    let last = page(&home, &home.admin, size, 10).await;
+    assert_eq!((last.entries.len(), last.entries[0].position, last.next), (1, size, None));
+    for from in [size + 100, 1 << 40, u64::MAX] {
+        let request = EntriesRequest { timeline: timeline_id("main"), from, items_max: 1 };
+        let refused = home.engine.entries(&home.admin, request).await;
+        assert!(matches!(refused, Err(Refusal::Invalid { field, .. }) if field == "from"));
+    }
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_page_has_so_many_bytes() {
+    let house = House::new();
+    let home = house.open().await;
+    let long = "x".repeat(16 * 1024);
+    let drafts = (0..600).map(|number| EventDraft::at(moment(number), long.clone())).collect();
+    home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
+    let bytes_of = |page: &EntryPage| -> usize {
+        let bytes = page.entries.iter().map(|entry| match &entry.contents {
+            EntryContents::Shown { payload, .. } => entry.leaf.len() + payload.len(),
+            EntryContents::Erased | EntryContents::AdminsOnly => entry.leaf.len(),
+        });
+        bytes.sum()
+    };
+    let first = page(&home, &home.admin, 0, 1_000).await;
+    let bytes = bytes_of(&first);
+    assert!(bytes <= ENTRIES_PAGE_BYTES_MAX, "{bytes}");
+    let more = page(&home, &home.admin, first.next.unwrap(), 1).await;
+    assert!(bytes + bytes_of(&more) > ENTRIES_PAGE_BYTES_MAX, "{bytes}");
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_fork_names_what_it_goes_on_from() {
+    let house = House::new();
+    let home = house.open().await;
+    home.engine.record_events(&home.admin, None, vec![event("kept", "kept")], None).await.unwrap();
+    let fork: TimelineId = timeline_id("fork");
+    home.engine.fork_timeline(&home.admin, fork.clone(), &timeline_id("main"), None, None).await.unwrap();
+    home.engine.record_events(&home.admin, on("fork"), vec![event("own", "own")], None).await.unwrap();
+    let request = EntriesRequest { timeline: fork, from: 0, items_max: 100 };
+    let page = home.engine.entries(&home.admin, request).await.unwrap();
+    let (of, size) = page.fork.unwrap();
+    assert_eq!(of, timeline_id("main"));
+    let EntryContents::Shown { payload, .. } = &page.entries[0].contents else { panic!("the making is shown") };
+    let made: serde_json::Value = serde_json::from_slice(payload).unwrap();
+    assert_eq!(made["fork"]["size"], size);
+    let parent = self::page(&home, &home.admin, 0, 100).await;
+    assert_eq!(parent.fork, None);
+    assert_ne!(parent.checkpoint.root, page.checkpoint.root);
+    home.close().await;
+}
