@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Checks a ledger of a timenav service as a stranger would.
 
-    TIMENAV_API_KEY=… verify.py URL TIMELINE [--verifier-key VKEY]… [--checkpoint FILE] [--save FILE]
+    TIMENAV_API_KEY=… verify.py URL TIMELINE [--contents] [--verifier-key VKEY]… [--checkpoint FILE] [--save FILE]
     verify.py --proof FILE --verifier-key VKEY… [--entry FILE] [--payload FILE --salt HEX] [--read FILE]
     verify.py --head FILE --verifier-key VKEY
     verify.py FILE --verifier-key VKEY [--rotation FILE]…
 
-The first checks a whole ledger over HTTP; the second a proof file of one entry (§7), and with it the entry's payload, or one
-read that is shown of it (2§3); the third a head statement (2§4); the fourth a bundle (docs/bundle-format.md, b§n), with proofs
-of rotations of the key that is given. Those three need no network.
+The first checks a whole ledger over HTTP, and with --contents what its entries say: each payload that the API key may see
+against its leaf, and the events that monitor-events answers against those that follow. The second checks a proof file of one
+entry (§7), and with it the entry's payload, or one read that is shown of it (2§3); the third a head statement (2§4); the fourth
+a bundle (docs/bundle-format.md, b§n), with proofs of rotations of the key that is given. Those three need no network.
 Written from docs/ledger-format.md ("the page"; §n is a section of it), docs/ledger-format-2.md (2§n) and C2SP tlog-tiles,
 with the standard library of Python 3.9 alone. Every read is itself recorded, so a ledger grows while it is read: what is
 checked is the ledger at the size of the checkpoint that is fetched first. Each answer says what was not checked.
@@ -16,11 +17,14 @@ Where the signing key was rotated (§6), the first key is the one that signs tod
 counts for --checkpoint and --proof alone.
 Exit code: 0 the ledger verifies, 1 it does not, 2 it could not be looked at (usage, files, network, or the service refuses)."""
 import argparse, base64, bisect, collections, datetime, hashlib, hmac, http.client, json, os, pathlib, re, sys
-import urllib.error, urllib.request
+import urllib.error, urllib.parse, urllib.request
 
 TILE_WIDTH = 256
 NOTE_BYTES_MAX = 1_048_576
 PROBLEMS_SHOWN_MAX = 20
+ENTRIES_A_PAGE, ENTRIES_BYTES_MAX = 1_000, 64 * 1_048_576
+EVENTS_A_PAGE, EVENTS_BYTES_MAX = 500, 256 * 1_048_576
+CATCH_UPS_MAX = 3
 MEMBERS = dict.fromkeys(("action", "actor", "clock_time", "payload_hash", "recorded_at", "subject", "timeline_id"), str)
 MEMBERS.update(seq=int, v=int)
 MEMBERS_2 = {**MEMBERS, "directory": int, "key": str}
@@ -30,6 +34,7 @@ READS_MAX, READS_BYTES_MAX, PARAMETERS_BYTES_MAX = 512, 65_536, 256
 HASH, SALT = re.compile("[0-9a-f]{64}"), re.compile("[0-9a-f]{32}")
 TIME = re.compile(r"(-\d{6}|\d{4})(-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{0,5}[1-9])?)Z", re.ASCII)
 KEY_NAME = re.compile(r"[^\s+]+")
+TIMELINE = re.compile(r"[\w.:@-]{1,128}", re.ASCII)
 Key = collections.namedtuple("Key", "name id public")
 Checkpoint = collections.namedtuple("Checkpoint", "size root")
 
@@ -291,8 +296,12 @@ def verify_head(data, key):
     not_checked("entries", "the state hash", *hashes[2:] and ["the index root"], "that the transaction happened")
     return f"the head statement of {origin}"
 
+def printable(text):
+    """What was sent must reach a terminal as text alone."""
+    return re.sub("[\0-\t\v-\x1f\x7f-\x9f]", "?", str(text))
+
 def not_checked(*what):
-    print(f"NOT CHECKED {', '.join(what)}")
+    print(printable(f"NOT CHECKED {', '.join(what)}"))
 
 # The proof file of one entry (§7, §8).
 def read_proof(data):
@@ -333,11 +342,17 @@ class Service(urllib.request.HTTPRedirectHandler):
     redirect_request = lambda *_: None
 
     def __init__(self, url, timeline, api_key):
-        self.base, self.headers = f"{url.rstrip('/')}/timeline/{timeline}/", {"Authorization": f"Bearer {api_key}"}
+        self.url, self.timeline, self.api_key = url.rstrip("/"), timeline, api_key
+        self.base, self.headers = f"{self.url}/timeline/{timeline}/", {"Authorization": f"Bearer {api_key}"}
         self.opener = urllib.request.build_opener(self)
 
+    def of(self, timeline):
+        """Reads of another ledger of the same service."""
+        return Service(self.url, timeline, self.api_key)
+
     def get(self, path, bytes_max=NOTE_BYTES_MAX, accept="*/*"):
-        request = urllib.request.Request(self.base + path, headers={**self.headers, "Accept": accept})
+        url = self.url + path if path.startswith("/") else self.base + path
+        request = urllib.request.Request(url, headers={**self.headers, "Accept": accept})
         with self.opener.open(request, timeout=60) as answer:
             body = answer.read(bytes_max + 1)
         need(len(body) <= bytes_max, f"{path} has more than {bytes_max} bytes")
@@ -372,6 +387,253 @@ class Service(urllib.request.HTTPRedirectHandler):
         except (AttributeError, KeyError, TypeError, RecursionError) as error:
             raise ValueError(f"the answer to proof?{query} is malformed: {error!r}") from None
 
+    def entries(self, first, count):
+        """Yields some entries from a position on, in order: their leaves, and what is shown of what they say."""
+        while count:
+            path = f"entries?from={first}&limit={min(count, ENTRIES_A_PAGE)}"
+            page = read_answer(self.get(path, ENTRIES_BYTES_MAX))["entries"]
+            need(1 <= len(page) <= count, f"the page of entries from {first} on has {len(page)}")
+            yield from page
+            first, count = first + len(page), count - len(page)
+
+    def events(self, position):
+        """Yields every event of the timeline, as it stood after an entry."""
+        query = {"location": "*", "time_range": "../..", "timeline_id": self.timeline, "as_of": position}
+        query["limit"] = EVENTS_A_PAGE
+        while query:
+            page = read_answer(self.get(f"/v1/monitor-events?{urllib.parse.urlencode(query)}", EVENTS_BYTES_MAX))
+            yield from page["events"]
+            is_last = "next_cursor" not in page
+            need(page["events"] or is_last, "monitor-events answers an empty page that is not the last")
+            query = None if is_last else {**query, "cursor": page["next_cursor"]}
+
+def read_answer(data):
+    """Reads an answer in which numbers stay as they are written, and no member is there twice."""
+    def members(pairs):
+        need(len(dict(pairs)) == len(pairs), "an object has a member twice")
+        return dict(pairs)
+    number = lambda digits: ("number", digits)
+    return json.loads(data, parse_int=number, parse_float=number, parse_constant=number, object_pairs_hook=members)
+
+def whole(number):
+    """Returns a number of an answer."""
+    is_number = isinstance(number, tuple) and re.fullmatch("0|[1-9][0-9]{0,15}", number[1])
+    need(is_number, f"{number!r} is no position")
+    return int(number[1])
+
+# What entries say (§2), and what follows from it (§8, what entries say).
+ON_EVENTS = {"record_event", "correct_event", "manipulate_event"}
+SHOWN_TO_READERS = ON_EVENTS | {"erase_data", "create_timeline", "travel", "pause_time", "resume_time", "fast_forward",
+                                "rewind", "set_rate", "return_to_anchor", "set_anchor"}
+ON_CONTENTS = ON_EVENTS | {"erase_data", "erase_events", "erase_reads", "sweep", "create_timeline"}
+Event = collections.namedtuple("Event", "timeline position content")
+
+def frozen(event):
+    """Returns an event as a text that is equal for equal events alone, and smaller."""
+    return json.dumps(event, sort_keys=True)
+
+class Contents:
+    """What the entries of one ledger say. Reads them in order, compares each with its leaf, and keeps the events that
+    stand: where a version was erased, without its content."""
+
+    def __init__(self, service, keys, problems):
+        self.service, self.keys, self.problems = service, keys, problems
+        self.tree, self.events, self.shown, self.hidden = Tree(), {}, 0, collections.Counter()
+        self.missing, self.let_go, self.runs = {}, {}, []
+        self.parent, self.unread_parent = None, None
+
+    def read(self, size):
+        """Goes on to read entries, up to a size."""
+        for entry in self.service.entries(self.tree.size, size - self.tree.size):
+            position, leaf = self.tree.size, entry["leaf"].encode()
+            self.tree.append(leaf_hash(leaf))
+            try:
+                need(whole(entry["position"]) == position, f"the answer says that it is entry {entry['position'][1]}")
+                self.take(entry, read_entry(leaf))
+            except (ValueError, RecursionError) as error:
+                self.problems.append(f"entry {position} of {self.service.timeline}: {error}")
+            except (AttributeError, KeyError, TypeError) as error:
+                self.problems.append(f"entry {position} of {self.service.timeline}: no such entry says this: {error!r}")
+
+    def take(self, entry, members):
+        """Checks one entry, and does what it says."""
+        action, position, contents = members["action"], members["seq"], entry["contents"]
+        need(position == self.tree.size - 1, f"it says that it is entry {position}")
+        need(members["timeline_id"] == self.service.timeline, f"it says that it is of {members['timeline_id']!r}")
+        if contents == "admins_only":
+            need(action not in SHOWN_TO_READERS, f"what `{action}` says is hidden, and readers may see it")
+            self.hidden[action] += 1
+        elif contents == "erased":
+            self.missing[position] = action
+            if action in ON_EVENTS:
+                self.events[members["subject"]] = Event(self.service.timeline, position, None)
+        else:
+            need(contents == "shown", f"its contents are {contents!r}, which this verifier does not know")
+            payload = entry["payload"].encode()
+            if "reads that were erased" in check_payload(members, bytes.fromhex(entry["salt"]), payload):
+                self.missing[position] = "some reads of reads"
+            self.shown += 1
+            self.replay(members, payload)
+
+    def replay(self, members, payload):
+        """Does to the events what an entry says."""
+        action, position = members["action"], members["seq"]
+        if action not in ON_CONTENTS:
+            return
+        said = read_answer(payload)
+        if action == "create_timeline":
+            if position == 0 and "fork" in said:
+                self.inherit(said["fork"])
+            return
+        if action not in ON_EVENTS:
+            return self.erase(said, action, position)
+        event = said if action == "record_event" else said.get("event" if action == "correct_event" else "after")
+        event_id = (said if action == "manipulate_event" else event)["event_id"]
+        need(event_id == members["subject"], f"it says that it is about the event {event_id!r}")
+        need(event is None or event["event_id"] == event_id, "the event in it has another id")
+        if event is not None:
+            self.events[event_id] = Event(self.service.timeline, position, frozen(event))
+        elif said["changed"]:
+            self.events.pop(event_id, None)
+
+    def erase(self, said, action, position):
+        """Notes which contents an entry lets go, and ends the events that are erased."""
+        ones = [said["position"]] if action in ("erase_data", "erase_reads") else []
+        ones = [whole(one) for one in ones + said.get("also", [])]
+        runs = said.get("versions", []) + said.get("interventions", []) + said.get("positions", [])
+        runs = [(whole(first), whole(last), position) for first, last in runs]
+        need(all(one < position for one in [*ones, *(last for _, last, _ in runs)]), "it erases what comes after it")
+        self.let_go.update((one, position) for one in ones)
+        self.runs += runs
+        self.events.pop(said.get("event_id"), None)
+        if action == "erase_events":
+            of = self.service.timeline
+            is_named = lambda one: one.timeline == of and any(first <= one.position <= last for first, last, _ in runs)
+            self.events = {event_id: event for event_id, event in self.events.items() if not is_named(event)}
+
+    def inherit(self, fork):
+        """Reads the ledger that this one was forked from, and begins with the events that stood there."""
+        timeline, size, public = fork["fork_of"], whole(fork["size"]), self.keys[0].public
+        need(TIMELINE.fullmatch(timeline), f"{timeline!r} is no name of a timeline")
+        name = f"{self.keys[0].name.rpartition('/')[0]}/{timeline}"
+        key = Key(name, hashlib.sha256(name.encode() + b"\n\1" + public).digest()[:4], public)
+        try:
+            service = self.service.of(timeline)
+            checkpoint = open_checkpoint(service.get("checkpoint", accept="text/plain"), [key])
+            parent = Contents(service, [key], self.problems)
+            parent.read(size)
+        except urllib.error.HTTPError as error:
+            if error.code not in (403, 404):
+                raise
+            own = self.service.timeline
+            self.unread_parent = f"{timeline}, which {own} was forked from: this API key may not read it"
+            return
+        is_right = parent.tree.root().hex() == fork["root"]
+        need(is_right, f"the first {size} entries of {timeline} are not those of the fork")
+        is_whole = not parent.unread_parent and all(event.content is not None for event in parent.events.values())
+        need(not is_whole or whole(fork["events_count"]) == len(parent.events), f"{len(parent.events)} events stood on "
+             f"{timeline} when it was forked, and the entry says {fork['events_count'][1]}")
+        self.parent, self.unread_parent, self.events = parent, parent.unread_parent, dict(parent.events)
+        parent.read_on(checkpoint)
+
+    def read_on(self, checkpoint):
+        """Reads on to a checkpoint that was verified, whose root must follow."""
+        need(checkpoint.size >= self.tree.size, f"{self.service.timeline} has fewer entries than it was read with")
+        self.read(checkpoint.size)
+        is_right = self.tree.root() == checkpoint.root
+        need(is_right, f"the first {checkpoint.size} entries of {self.service.timeline} are not those that were signed")
+
+    def catch_up(self):
+        """Reads what was written since, which may tell of an erasure."""
+        if self.parent:
+            self.parent.catch_up()
+        old = Checkpoint(self.tree.size, self.tree.root())
+        newest, hashes = self.service.proof(f"from={old.size}", self.keys)
+        check_consistency(old, newest, hashes)
+        self.read_on(newest)
+
+    def whose(self, timeline, position):
+        """Returns which entry of that ledger let a content go, and None where none did."""
+        if timeline != self.service.timeline:
+            return self.parent.whose(timeline, position) if self.parent else None
+        return self.let_go.get(position, next((by for first, last, by in self.runs if first <= position <= last), None))
+
+    def lineage(self):
+        """Returns this ledger and those that it was forked from, one after the other."""
+        return [self, *(self.parent.lineage() if self.parent else [])]
+
+    def erasures(self):
+        """Returns a text for each content that is missing, with the entry that let it go, or None where none did."""
+        return [(f"entry {position} of {each.service.timeline} ({action})", self.whose(each.service.timeline, position))
+                for each in self.lineage() for position, action in each.missing.items()]
+
+def compare_events(contents, expected, position):
+    """Compares the events that are answered with those that follow. Returns what is wrong, and what is left out."""
+    timeline, found, answered = contents.service.timeline, [], set()
+    for event in contents.service.events(position):
+        event_id, at = event["event_id"], (event.pop("timeline_id", timeline), whole(event.pop("position")))
+        need(event_id not in answered, f"monitor-events answers the event {event_id!r} twice")
+        answered.add(event_id)
+        right = expected.get(event_id)
+        if right is None or right.content is None:
+            if not contents.unread_parent or at[0] == timeline:
+                found.append((event_id, "monitor-events answers it, and by the ledger it does not stand", None))
+        elif (right.timeline, right.position) != at:
+            found.append((event_id, f"monitor-events answers the version of entry {at[1]} of {at[0]}, and by the "
+                          f"ledger that of entry {right.position} of {right.timeline} stands", None))
+        elif frozen(event) != right.content:
+            one, other = json.loads(frozen(event)), json.loads(right.content)
+            names = sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
+            found.append((event_id, f"monitor-events answers another {', '.join(names)} than entry {right.position} of "
+                          f"{right.timeline} says", None))
+    for event_id, right in expected.items():
+        if right.content is not None and event_id not in answered:
+            found.append((event_id, f"monitor-events leaves it out, and by entry {right.position} of {right.timeline} "
+                          "it stands", right))
+    return found
+
+def verify_contents(service, keys, checkpoint, problems):
+    """§8, what entries say. Prints what holds, and what was not checked."""
+    contents = Contents(service, keys, problems)
+    contents.read_on(checkpoint)
+    expected, position = dict(contents.events), checkpoint.size - 1
+    found = [] if problems else compare_events(contents, expected, position)
+    by_whom = lambda event: contents.whose(event.timeline, event.position)
+    for _ in range(CATCH_UPS_MAX):
+        # What is missing may have been erased after the checkpoint, even while it was read. A later entry says so.
+        left_out = [event for _, _, event in found if event]
+        if None in [*map(by_whom, left_out), *(by for _, by in contents.erasures())]:
+            contents.catch_up()
+    meanwhile = [event for _, _, event in found if event and by_whom(event) is not None]
+    found = [(event_id, what) for event_id, what, event in found if event not in meanwhile]
+    problems += [f"event {event_id}: {what}" for event_id, what in found]
+    unnamed = [what for what, by in contents.erasures() if by is None]
+    problems += [f"{what}: salt and payload are missing, and no entry erased them" for what in unnamed]
+    if problems:
+        return
+    lineage, standing = contents.lineage(), sum(event.content is not None for event in expected.values())
+    standing -= len(meanwhile)
+    print(f"contents    {sum(each.shown for each in lineage)} payloads are those that their entries were made for")
+    print(f"events      monitor-events answers the {standing} events that stand after entry {position}, "
+          "and no others")
+    if meanwhile:
+        not_checked(f"events that were erased while this script looked: {len(meanwhile)}")
+    tell_unchecked(contents, sum((each.hidden for each in lineage), collections.Counter()))
+
+def tell_unchecked(contents, hidden):
+    if hidden:
+        counts = ", ".join(f"{count} {action}" for action, count in sorted(hidden.items()))
+        not_checked(f"what this API key may not see: {counts}")
+    erased = contents.erasures()
+    for what, by in erased[:PROBLEMS_SHOWN_MAX]:
+        not_checked(f"{what}, erased by entry {by}")
+    if len(erased) > PROBLEMS_SHOWN_MAX:
+        not_checked(f"{len(erased) - PROBLEMS_SHOWN_MAX} more that were erased, each by an entry that says so")
+    if contents.unread_parent:
+        not_checked(f"events of {contents.unread_parent}")
+    not_checked("whether each actor might do what an entry says", "host times", "locations that events are found by",
+                "what else the service answers: clock, anchors, paradoxes, sealed data")
+
 # How to verify (§8).
 def walk(service, timeline, sizes, sample, problems):
     """§8, a whole ledger, step 2: reads the entries. Returns the roots at the sizes, and a sample's leaf hash."""
@@ -398,7 +660,8 @@ def walk(service, timeline, sizes, sample, problems):
     return roots, sample_leaf
 
 def verify(service, timeline, keys, note, saved_note, problems):
-    """Does all of §8 that can be done without payloads, prints what holds, and adds what is wrong to the problems."""
+    """Does all of §8 that can be done without payloads, prints what holds, and adds what is wrong to the problems.
+    Returns the checkpoint."""
     key, checkpoint = keys[0], open_checkpoint(note, keys)
     need(key.name.rpartition("/")[2] == timeline, f"the key is of the ledger {key.name!r}")
     print(f"checkpoint  {key.name}, {checkpoint.size} entries, root {checkpoint.root.hex()}: the signature verifies")
@@ -416,7 +679,7 @@ def verify(service, timeline, keys, note, saved_note, problems):
         problems.append(f"the first {saved.size} entries are not those of the saved checkpoint" + (", and the service has "
                         f"signed both: keep both notes, they are the evidence. The new one is\n{note.decode()}" if is_signed else ""))
     if problems:
-        return
+        return checkpoint
     print(f"entries     all {checkpoint.size} are canonical and in order, equal the tiles, and lead to the root")
     print(f"saved       {'no checkpoint was given' if saved_note is None else f'the first {saved.size} entries are those of it'}")
     if checkpoint.size:
@@ -426,7 +689,7 @@ def verify(service, timeline, keys, note, saved_note, problems):
     newest, hashes = service.proof(f"from={checkpoint.size}", keys)
     check_consistency(checkpoint, newest, hashes)
     print(f"consistency the proof that the ledger of {newest.size} entries continues that of {checkpoint.size} verifies")
-    not_checked("payloads, and what let them go", "the state that follows", "whether each actor might do what an entry says")
+    return checkpoint
 
 def self_test():
     """RFC 8032 §7.1, tests 1 to 3 (public key, signature, message): each verifies, and does not with one bit changed."""
@@ -467,6 +730,7 @@ def main():
     parser.add_argument("timeline", nargs="?", default="", metavar="TIMELINE")
     parser.add_argument("--verifier-key", metavar="VKEY", type=read_key, action="append", default=[],
                         help="public key of the ledger, got by another way; given again for each retired key")
+    parser.add_argument("--contents", action="store_true", help="check what the entries say, and monitor-events, too")
     parser.add_argument("--checkpoint", metavar="FILE", help="checkpoint saved earlier, which the ledger must continue")
     parser.add_argument("--save", metavar="FILE", help="where to keep the checkpoint, if the ledger verifies")
     parser.add_argument("--proof", metavar="FILE", help="proof file of one entry, to be checked instead of a whole ledger")
@@ -488,10 +752,10 @@ def main():
             parser.error("a bundle needs one --verifier-key")
         return main_of_bundle(args)
     if args.proof or args.head:
-        if args.url or not args.verifier_key or args.proof and args.head:
+        if args.url or args.contents or not args.verifier_key or args.proof and args.head:
             parser.error("--proof, as --head, needs --verifier-key, and no URL")
         return main_of_files(args)
-    if not (re.match("https?://", args.url) and re.fullmatch("[\\w.:@-]{1,128}", args.timeline, re.ASCII) and api_key.isascii()):
+    if not (re.match("https?://", args.url) and TIMELINE.fullmatch(args.timeline) and api_key.isascii()):
         parser.error("a URL with http:// or https:// and the name of a timeline are needed")
     service, keys = Service(args.url, args.timeline, api_key), args.verifier_key
     try:
@@ -502,7 +766,12 @@ def main():
             print("WARNING: without --verifier-key, the service itself says which key to trust. That pins nothing: who runs\n"
                   "it can show another history under another key. Get the key by another way, and give it.", file=sys.stderr)
             keys = [read_key(json.loads(service.get("checkpoint", accept="application/json"))["verifier_key"])]
-        verify(service, args.timeline, keys, note, saved, problems)
+        checkpoint = verify(service, args.timeline, keys, note, saved, problems)
+        if args.contents and not problems:
+            verify_contents(service, keys, checkpoint, problems)
+        elif not problems:
+            not_checked("payloads, and what let them go", "the state that follows",
+                        "whether each actor might do what an entry says")
         if args.save and not problems:
             pathlib.Path(f"{args.save}.new").write_bytes(note)
             os.replace(f"{args.save}.new", args.save)
@@ -511,10 +780,10 @@ def main():
         print(f"could not look: {error} {detail}", file=sys.stderr)
         if not problems:
             return 2
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (AttributeError, ValueError, KeyError, TypeError, RecursionError) as error:
         problems.append(error)
     for problem in problems[:PROBLEMS_SHOWN_MAX]:
-        print(f"WRONG       {problem}")
+        print(printable(f"WRONG       {problem}"))
     print(f"{args.timeline} does NOT verify, findings: {len(problems)}." if problems else f"{args.timeline} verifies.")
     return 1 if problems else 0
 

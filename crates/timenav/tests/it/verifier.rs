@@ -8,6 +8,7 @@ use crate::http::Request;
 use crate::ledger;
 use crate::service::{self, Service};
 
+mod contents;
 mod version_2;
 
 /// Positions that are edited, and what of the report names them. Only one ledger is that long.
@@ -32,8 +33,13 @@ pub(crate) fn has_python() -> bool {
 
 /// Runs the script on `main`. Returns its exit code, and what it printed.
 fn verify(service: &Service, api_key: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    verify_at(&service.url(), "main", api_key, arguments)
+}
+
+/// Runs the script on a timeline of the service there.
+fn verify_at(url: &str, timeline: &str, api_key: &str, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new("python3");
-    command.arg(examples().join("verify.py")).args([&service.url(), "main"]).args(arguments);
+    command.arg(examples().join("verify.py")).args([url, timeline]).args(arguments);
     command.env("TIMENAV_API_KEY", api_key).env("no_proxy", "*");
     let (code, stdout, stderr) = service::run(&mut command, "");
     (code, format!("{stdout}{stderr}"))

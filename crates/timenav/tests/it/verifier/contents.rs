@@ -1,0 +1,389 @@
+//! What `examples/verify.py --contents` says of what entries say, and of the events that are answered: of a service as it
+//! is, and of copies of it in whose databases something was changed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use data_encoding::HEXLOWER;
+use rusqlite::Connection as Database;
+use serde_json::{Value, json};
+
+use super::{examples, has_python, verify_at};
+use crate::ledger;
+use crate::service::{self, Process, Service};
+
+const AT: &str = "2001-01-01T00:00:00Z";
+
+fn event(name: &str) -> Value {
+    json!({ "event_id": name, "time": AT, "description": format!("about {name}"), "attributes": { "x": [1.50, "é"] } })
+}
+
+/// Does to `main`, and to `fork`, which goes on from it, all that makes and changes events.
+fn lived_in(service: &Service) {
+    let on = |timeline: &str, mut body: Value| {
+        body["timeline_id"] = json!(timeline);
+        body
+    };
+    let deed = |event_id: &str, action: &str| json!({ "event_id": event_id, "action": action, "time": AT });
+    let names = ["plain", "corrected", "delayed", "cancelled", "restored", "noted", "erased"];
+    service.post("/v1/events", &names.map(event).as_slice().into());
+    let corrected = json!({ "event_id": "corrected", "time": AT, "description": "as it was" });
+    service.post("/v1/correct-event", &json!({ "event": corrected }));
+    for (event_id, action) in [
+        ("delayed", "delay 2h"),
+        ("cancelled", "cancel"),
+        ("restored", "cancel"),
+        ("restored", "restore"),
+        ("noted", "look at it"),
+        ("erased", "rename to something"),
+    ] {
+        service.post("/v1/manipulate-event", &deed(event_id, action));
+    }
+    let anchor = service.post("/v1/set-anchor", &json!({}))["anchor_id"].clone();
+    service.post("/v1/events", &event("undone"));
+    service.post("/v1/return-to-anchor", &json!({ "anchor_id": anchor, "scope": "all" }));
+    service.post("/v1/encrypt-data", &json!({ "timeline_id": "main", "data": {}, "encryption_key": "a passphrase" }));
+    service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
+    service.post("/v1/erase-data", &json!({ "event_id": "erased" }));
+    service.post("/v1/events", &event("erased"));
+    service.post("/v1/manipulate-event", &on("fork", deed("plain", "cancel")));
+    service.post("/v1/manipulate-event", &on("fork", deed("cancelled", "restore")));
+    service.post("/v1/manipulate-event", &on("fork", deed("delayed", "advance 1h")));
+    service.post("/v1/events", &on("fork", event("own")));
+}
+
+/// Runs the script on a timeline with the key that signs it. Returns its exit code, and what it printed.
+fn check(service: &Service, url: &str, timeline: &str, api_key: &str) -> (Option<i32>, String) {
+    let key = ledger::verifier_key(&format!("timenav.local/{timeline}"), &service.public_key);
+    verify_at(url, timeline, api_key, &["--contents", "--verifier-key", &key])
+}
+
+#[test]
+fn a_stranger_s_script_checks_what_entries_say() {
+    if !has_python() {
+        return;
+    }
+    let service = Service::start();
+    lived_in(&service);
+    let reader = service.user("reader");
+    let lists = json!({ "timeline_id": "main", "permissions": { "read": ["reader"] } });
+    service.post("/v1/set-access-control", &lists);
+    for (timeline, events) in [("main", 6), ("fork", 6), ("system", 0)] {
+        let (code, said) = check(&service, &service.url(), timeline, &service.admin);
+        assert_eq!(code, Some(0), "{said}");
+        let told = format!("\nevents      monitor-events answers the {events} events that stand after entry ");
+        assert!(said.contains(&told), "{said}");
+        assert!(said.ends_with(&format!("{timeline} verifies.\n")), "{said}");
+        // What was erased is named with the entry that did it, also where a fork inherited it.
+        assert_eq!(said.contains("(record_event), erased by entry 22\n"), timeline != "system", "{said}");
+        assert!(!said.contains("may not see"), "{said}");
+    }
+    // Who may only read is told so: of what, and how many.
+    let (code, said) = check(&service, &service.url(), "main", &reader);
+    assert_eq!(code, Some(0), "{said}");
+    let hidden = "\nNOT CHECKED what this API key may not see: 1 encrypt_data, ";
+    assert!(said.contains(hidden) && said.contains(" read, 1 set_access_control\n"), "{said}");
+    assert!(said.contains("answers the 6 events that stand"), "{said}");
+    // Who may read the fork and not what it came from is told that, and what is the fork's own is compared.
+    let lists = json!({ "timeline_id": "fork", "permissions": { "read": ["reader"] } });
+    service.post("/v1/set-access-control", &lists);
+    service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": [] } }));
+    let (code, said) = check(&service, &service.url(), "fork", &reader);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("\nNOT CHECKED events of main, which fork was forked from"), "{said}");
+    // Of a ledger that may not be read, nothing is said.
+    let (code, said) = check(&service, &service.url(), "main", &reader);
+    assert_eq!(code, Some(2), "{said}");
+    service.audit();
+}
+
+/// Selects the entry that a text of its leaf names.
+const ENTRY: &str = "instr(CAST(leaf AS TEXT), '\"seq\":2,') AND instr(CAST(leaf AS TEXT), '\"timeline_id\":\"main\"')";
+const EDITED_PAYLOAD: &str = "payload = CAST(replace(CAST(payload AS TEXT), 'about', 'above') AS BLOB)";
+const ON_MAIN: &str = "timeline = (SELECT timeline FROM events WHERE event_id = 'noted')";
+
+/// What is changed, as statements that change a row each; the timeline that is looked at; and what is said of it.
+#[expect(clippy::too_many_lines, reason = "a table with a row for each attack")]
+fn attacks() -> Vec<(Vec<String>, &'static str, &'static str)> {
+    let entry = |change: &str| format!("UPDATE entries SET {change} WHERE {ENTRY}");
+    let row = |change: &str, event_id: &str| {
+        format!("UPDATE events SET {change} WHERE {ON_MAIN} AND event_id = '{event_id}' AND until IS NULL")
+    };
+    let edited = "content = replace(content, 'about', 'above')";
+    let columns = "timeline, cell, time, position, until, lat, lon, place, content";
+    let copied = format!(
+        "INSERT INTO events ({columns}, event_id) SELECT timeline, cell, time + 1, position, until, lat, lon, place, \
+         replace(content, 'plain', 'made-up'), 'made-up' FROM events WHERE event_id = 'plain' AND content <> ''"
+    );
+    let payload = "WRONG       entry 2 of main: the payload hashes to ";
+    vec![
+        (vec![entry(EDITED_PAYLOAD)], "main", payload),
+        (vec![entry("salt = zeroblob(16)")], "main", payload),
+        (vec![entry("salt = x''")], "main", "WRONG       entry 2 of main: a salt has 16 bytes\n"),
+        (vec![entry(EDITED_PAYLOAD), row(edited, "plain")], "main", payload),
+        (vec![entry(EDITED_PAYLOAD)], "fork", payload),
+        (
+            vec![
+                entry("salt = x'', payload = x''"),
+                format!("DELETE FROM events WHERE {ON_MAIN} AND event_id = 'plain'"),
+            ],
+            "main",
+            "WRONG       entry 2 of main (record_event): salt and payload are missing, and no entry erased them\n",
+        ),
+        (
+            vec![row(edited, "plain")],
+            "main",
+            "WRONG       event plain: monitor-events answers another description than entry 2 of main says\n",
+        ),
+        (
+            vec![row(edited, "noted")],
+            "fork",
+            "WRONG       event noted: monitor-events answers another description than entry 7 of main says\n",
+        ),
+        // An event that was erased and recorded again has no excuse.
+        (
+            vec![row(edited, "erased")],
+            "main",
+            "WRONG       event erased: monitor-events answers another description than ",
+        ),
+        (
+            vec![row("content = '{\"event_id\":\"plain\",' || substr(content, 2)", "plain")],
+            "main",
+            "WRONG       an object has a member twice\n",
+        ),
+        (
+            vec![row("until = 10", "plain")],
+            "main",
+            "WRONG       event plain: monitor-events leaves it out, and by entry 2 of main it stands\n",
+        ),
+        (
+            vec![format!("DELETE FROM events WHERE {ON_MAIN} AND event_id = 'plain'")],
+            "main",
+            "WRONG       event plain: monitor-events leaves it out, and by entry 2 of main it stands\n",
+        ),
+        (
+            vec![format!("UPDATE events SET until = NULL WHERE {ON_MAIN} AND event_id = 'cancelled'")],
+            "main",
+            "WRONG       event cancelled: monitor-events answers it, and by the ledger it does not stand\n",
+        ),
+        (
+            vec![copied],
+            "main",
+            "WRONG       event made-up: monitor-events answers it, and by the ledger it does not stand\n",
+        ),
+        (
+            vec![
+                row("until = 10", "delayed"),
+                format!("UPDATE events SET until = NULL WHERE {ON_MAIN} AND event_id = 'delayed' AND position = 4"),
+            ],
+            "main",
+            "WRONG       event delayed: monitor-events answers the version of entry 4 of main, and by the ledger that of \
+             entry 10 of main stands\n",
+        ),
+    ]
+}
+
+/// Copies the data of a service that does not run.
+fn copy(service: &Service, to: &Path) -> PathBuf {
+    let data = to.join("data");
+    let mut folders = vec![(service.data(), data.clone())];
+    while let Some((from, to)) = folders.pop() {
+        std::fs::create_dir(&to).unwrap();
+        std::fs::set_permissions(&to, std::fs::metadata(&from).unwrap().permissions()).unwrap();
+        for entry in std::fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            let target = to.join(entry.file_name());
+            if entry.file_type().unwrap().is_dir() {
+                folders.push((entry.path(), target));
+            } else {
+                std::fs::copy(entry.path(), target).unwrap();
+            }
+        }
+    }
+    data
+}
+
+/// Changes the database of a copy, starts a service on it, and returns what the script says of a timeline.
+fn after(service: &Service, change: impl Fn(&Database), timeline: &str) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let data = copy(service, folder.path());
+    let database = Database::open(data.join("timenav.db")).unwrap();
+    change(&database);
+    drop(database);
+    let process = Process::start(&data, &folder.path().join("log"), &[]);
+    check(service, &format!("http://{}", process.address), timeline, &service.admin)
+}
+
+fn execute(database: &Database, statement: &str) {
+    assert_eq!(database.execute(statement, []).expect(statement), 1, "{statement}");
+}
+
+/// Edits a payload, gives it another salt, and makes its entry say the hash of both.
+fn rewrite(database: &Database) {
+    let select = format!("SELECT CAST(leaf AS TEXT), CAST(payload AS TEXT) FROM entries WHERE {ENTRY}");
+    let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
+    let (leaf, payload): (String, String) = database.query_row(&select, [], row).unwrap();
+    let (salt, payload) = ([7; 16], payload.replace("about", "above"));
+    let was = ledger::entry(&leaf)["payload_hash"].as_str().unwrap().to_owned();
+    let hash = HEXLOWER.encode(&ledger::sha256(&[&salt, payload.as_bytes()]));
+    let update = format!("UPDATE entries SET leaf = ?1, salt = ?2, payload = ?3 WHERE {ENTRY}");
+    let leaf = leaf.replace(&was, &hash);
+    let changed = database.execute(&update, (leaf.as_bytes(), &salt[..], payload.as_bytes())).unwrap();
+    assert_eq!(changed, 1);
+    execute(database, &format!("UPDATE events SET content = '{payload}' WHERE {ON_MAIN} AND event_id = 'plain'"));
+}
+
+#[test]
+fn whatever_is_changed_in_the_database_is_found() {
+    if !has_python() {
+        return;
+    }
+    let mut service = Service::start();
+    lived_in(&service);
+    assert!(service.stop().success());
+    for timeline in ["main", "fork"] {
+        let (code, said) = after(&service, |_| (), timeline);
+        assert_eq!(code, Some(0), "{said}");
+    }
+    for (statements, timeline, named) in attacks() {
+        let change = |database: &Database| statements.iter().for_each(|statement| execute(database, statement));
+        let (code, said) = after(&service, change, timeline);
+        assert_eq!(code, Some(1), "{statements:?}: {said}");
+        assert!(said.contains(named), "{statements:?}: {said}");
+        // One line tells of it, and the last one of the whole.
+        assert_eq!(said.matches("WRONG").count(), 1, "{said}");
+        assert!(said.ends_with(&format!("{timeline} does NOT verify, findings: 1.\n")), "{said}");
+    }
+    // What is made to fit the entry does not fit the signed tree.
+    let (code, said) = after(&service, rewrite, "main");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("WRONG       entries 0 to ") && said.contains("are not what was signed"), "{said}");
+    // Of a fork, the same is said of what it came from.
+    let (code, said) = after(&service, rewrite, "fork");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains("WRONG       entry 0 of fork: the first ") && said.contains("are not those of the fork\n"),
+        "{said}"
+    );
+    service.start_again();
+    service.audit();
+}
+
+/// Runs the script on `main`, and erases an event while it looks: after the checkpoint was verified, or after the entries
+/// were read.
+const ERASING: &str = r#"
+import json, os, sys, urllib.request
+sys.path.insert(0, sys.argv[1])
+import verify
+url, event_id, step = sys.argv[2:5]
+original = getattr(verify, step)
+
+def erase():
+    headers = {"Authorization": f"Bearer {os.environ['TIMENAV_API_KEY']}", "Content-Type": "application/json"}
+    body = json.dumps({"timeline_id": "main", "event_id": event_id}).encode()
+    urllib.request.urlopen(urllib.request.Request(f"{url}/v1/erase-data", data=body, headers=headers)).read()
+
+def verifying(*arguments):
+    result = original(*arguments)
+    erase()
+    return result
+
+def comparing(*arguments):
+    erase()
+    return original(*arguments)
+
+setattr(verify, step, {"verify": verifying, "compare_events": comparing}[step])
+sys.argv = ["verify.py", url, "main", "--contents"]
+sys.exit(verify.main())
+"#;
+
+#[test]
+fn what_is_erased_while_the_script_looks_is_no_finding() {
+    if !has_python() {
+        return;
+    }
+    let service = Service::start();
+    lived_in(&service);
+    for (event_id, step, told) in [
+        ("plain", "verify", "NOT CHECKED entry 2 of main (record_event), erased by entry "),
+        ("noted", "compare_events", "NOT CHECKED events that were erased while this script looked: 1\n"),
+    ] {
+        let mut command = Command::new("python3");
+        command.args(["-B", "-c", ERASING]).arg(examples()).args([&service.url(), event_id, step]);
+        command.env("TIMENAV_API_KEY", &service.admin).env("no_proxy", "*");
+        let (code, stdout, stderr) = service::run(&mut command, "");
+        assert_eq!(code, Some(0), "{stdout}{stderr}");
+        assert!(stdout.contains(told), "{stdout}");
+        // `plain` is not expected any more, `noted` is and is told apart.
+        assert!(stdout.contains(&format!("answers the {} events", if step == "verify" { 5 } else { 4 })), "{stdout}");
+    }
+    service.audit();
+}
+
+/// Runs the part of the script that compares what entries say on the vectors of version 2, which no service writes yet. The
+/// erasure of a read is told by one entry more.
+const VERSION_2: &str = r#"
+import json, pathlib, sys
+sys.path.insert(0, sys.argv[1])
+import verify
+vectors = json.loads(pathlib.Path(sys.argv[2]).read_text())
+reads = vectors["reads"]
+
+class Answers:
+    timeline = "apollo-11"
+    def __init__(self, entries):
+        self.all = entries
+    def entries(self, first, count):
+        return self.all[first:first + count]
+
+def entry(leaf, salt, payload):
+    return {"leaf": leaf, "contents": "shown", "salt": salt, "payload": payload}
+
+def check(salt, payload, *more):
+    entries = [entry(leaf["entry"], leaf["salt"], leaf["payload"]) for leaf in vectors["leaves"]]
+    entries += [entry(reads["entry"]["entry"], salt, payload), *more]
+    entries = [{**one, "position": ("number", str(position))} for position, one in enumerate(entries)]
+    tree, problems = verify.Tree(), []
+    for one in entries:
+        tree.append(verify.leaf_hash(one["leaf"].encode()))
+    contents = verify.Contents(Answers(entries), [verify.read_key(vectors["key"]["verifier_key"])], problems)
+    contents.read_on(verify.Checkpoint(tree.size, tree.root()))
+    # What the vectors record is no event of this service.
+    assert problems.pop(0).startswith("entry 2 of apollo-11: no such entry says this: KeyError")
+    return problems, contents.erasures()
+
+erasure = json.dumps({"asked_by": "ada", "position": 3, "reads": [[1, 1]]}, separators=(",", ":"))
+hashed = verify.hashlib.sha256(bytes(16) + erasure.encode()).hexdigest()
+told = {**json.loads(reads["entry"]["entry"]), "action": "erase_reads", "actor": "ada", "payload_hash": hashed, "seq": 4}
+told = entry(verify.canonical(told).decode(), "00" * 16, erasure)
+for found in (
+    check(reads["salt"], reads["payload"]),
+    check("", reads["without_read_1"]),
+    check("", reads["without_read_1"], told),
+    check("00" * 16, reads["payload"]),
+    check("", reads["without_read_1"].replace("zo", "zu")),
+):
+    print(json.dumps(found))
+"#;
+
+#[test]
+fn reads_of_version_2_are_compared_whole_and_with_some_erased() {
+    if !has_python() {
+        return;
+    }
+    let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/ledger-format-v2.json");
+    let mut command = Command::new("python3");
+    command.args(["-B", "-c", VERSION_2]).arg(examples()).arg(vectors);
+    let (code, stdout, stderr) = service::run(&mut command, "");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    let all: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [whole, unnamed, named, salted, edited] = &all[..] else { panic!("{stdout}") };
+    assert_eq!(*whole, json!([[], []]));
+    let what = "entry 3 of apollo-11 (some reads of reads)";
+    assert_eq!(*unnamed, json!([[], [[what, null]]]));
+    assert_eq!(*named, json!([[], [[what, 4]]]));
+    for wrong in [salted, edited] {
+        let problem = wrong[0][0].as_str().unwrap();
+        assert!(problem.starts_with("entry 3 of apollo-11: the payload hashes to "), "{problem}");
+    }
+}
