@@ -16,6 +16,7 @@ mod key;
 mod user;
 mod stream;
 mod proof;
+mod entries;
 mod verify;
 mod doctor;
 mod openapi;
@@ -57,6 +58,7 @@ enum Command {
     User(user::UserCommand),
     Stream(stream::StreamCommand),
     Proof(proof::ProofCommand),
+    Entries(entries::EntriesCommand),
     Verify(verify::VerifyCommand),
     Doctor(doctor::DoctorCommand),
     Openapi(openapi::OpenapiCommand),
@@ -84,6 +86,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::User(command) => user::run(command, surroundings),
         Command::Stream(command) => stream::run(command, surroundings),
         Command::Proof(command) => proof::run(command, surroundings),
+        Command::Entries(command) => entries::run(command, surroundings),
         Command::Verify(command) => verify::run(&command, surroundings),
         Command::Doctor(command) => doctor::run(command, surroundings),
         Command::Openapi(command) => openapi::run(&command),

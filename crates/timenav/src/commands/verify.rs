@@ -1,6 +1,8 @@
 //! `timenav verify`: checks that ledgers are as they were signed.
 
 mod bundle;
+mod findings;
+mod contents;
 mod files;
 mod scan_bar;
 mod service;
@@ -58,6 +60,10 @@ pub(crate) struct VerifyCommand {
     /// Trust the certificate of the service whose authority is in this file (PEM), and no other authority.
     #[arg(long, env = "TIMENAV_CA", value_name = "FILE")]
     ca: Option<PathBuf>,
+    /// Read every entry that the service answers, and compare its payload with what was signed. A full scan of files
+    /// does so anyway.
+    #[arg(long, requires = "url")]
+    contents: bool,
     /// The timeline. From files, all of them unless given; from a service, `main`.
     #[arg(long, value_name = "TIMELINE_ID", value_parser = timeline_id)]
     timeline: Option<TimelineId>,

@@ -1,5 +1,6 @@
 //! The command line: a client of a running service.
 
+mod entries;
 mod failures;
 mod history;
 mod verify;

@@ -5,10 +5,11 @@ use reqwest::Url;
 use serde_json::{Map, Value};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, Hash, TrustedKeys, VerifierKey, verify_consistency};
-use timenav_core::scan::{Finding, FindingKind, Unsigned, open_kept, open_signed};
+use timenav_core::scan::{Finding, FindingKind, open_kept, open_signed};
 use timenav_engine::{Checked, Scan};
 
-use super::{ScanBar, Trusted, VerifyCommand, keys_of, service_name};
+use super::findings::{add, check_signed};
+use super::{ScanBar, Trusted, VerifyCommand, contents, keys_of, service_name};
 use crate::client::{Client, ServiceOptions};
 use crate::doors::verify_signature;
 use crate::exit::Failure;
@@ -59,6 +60,9 @@ pub(super) fn verify(
     {
         continues(&client, &mut scan, &kept, &newest, &keys)?;
     }
+    if command.contents {
+        contents::check(&client, &mut scan, &newest, &keys)?;
+    }
     Ok(vec![scan])
 }
 
@@ -68,23 +72,6 @@ fn offered_key(client: &Client, timeline: &TimelineId) -> Result<VerifierKey, Fa
     let answer = client.get(&["timeline", timeline.as_str(), "checkpoint"], &[])?.value;
     let key = answer["verifier_key"].as_str().and_then(|text| VerifierKey::parse(text).ok());
     Ok(key.ok_or_else(|| anyhow!("the service has no public key to offer"))?)
-}
-
-/// Counts a checkpoint that was verified. What is wrong with one becomes a finding.
-fn check_signed(scan: &mut Scan, opened: Result<Checkpoint, Unsigned>, which: &str) -> Option<Checkpoint> {
-    match opened {
-        Ok(checkpoint) => {
-            match scan.checked.iter_mut().find(|checked| checked.what == "signatures") {
-                Some(checked) => checked.count += 1,
-                None => scan.checked.push(Checked { what: "signatures", count: 1 }),
-            }
-            Some(checkpoint)
-        }
-        Err(unsigned) => {
-            add(scan, unsigned.kind, unsigned.size, format!("the checkpoint {which}: {}", unsigned.evidence));
-            None
-        }
-    }
 }
 
 /// Checks that the newest checkpoint continues the kept one.
@@ -121,13 +108,6 @@ fn continues(
 
 fn hash(value: &Value) -> Option<Hash> {
     value.as_str().and_then(Hash::from_hex)
-}
-
-fn add(scan: &mut Scan, kind: FindingKind, position: Option<u64>, evidence: String) {
-    if scan.findings.is_empty() {
-        scan.details = format!("`{}` is not as it was signed: {kind}: {evidence}.", scan.timeline_id);
-    }
-    scan.findings.push(Finding { kind, position, last_good_checkpoint: None, evidence });
 }
 
 /// Reads what the service found.

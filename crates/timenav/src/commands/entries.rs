@@ -1,0 +1,106 @@
+//! `timenav entries`: shows entries of a ledger with what they say.
+
+use serde_json::{Value, json};
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::LeafRecord;
+
+use super::arguments::timeline_id;
+use crate::client::{Client, ServiceOptions};
+use crate::exit::Failure;
+use crate::output;
+use crate::surroundings::Surroundings;
+
+/// Shows entries of a ledger with what they say.
+///
+/// With --json, each has its leaf, its salt and its payload, as they are hashed. Those who may read a timeline see what
+/// its clock, anchors and events are made of; those who administer it see all of it. `timenav verify --url URL
+/// --contents` checks them.
+#[derive(Debug, clap::Args)]
+pub(crate) struct EntriesCommand {
+    /// The timeline.
+    #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", default_value = "main",
+        value_parser = timeline_id)]
+    timeline: TimelineId,
+    /// The position of the first, counted from 0.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    from: u64,
+    /// At most so many, up to 1000. A page of long entries ends before.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: u64,
+    #[command(flatten)]
+    service: ServiceOptions,
+}
+
+/// Shows entries.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(crate) fn run(command: EntriesCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(command.service, surroundings)?;
+    let path = ["timeline", command.timeline.as_str(), "entries"];
+    let query = [("from", command.from.to_string()), ("limit", command.limit.to_string())];
+    let page = client.get(&path, &query)?;
+    client.show(&page, page_text)
+}
+
+fn page_text(page: &Value) -> String {
+    let columns = [
+        ("POSITION", "position"),
+        ("RECORDED AT", "recorded_at"),
+        ("USER", "actor"),
+        ("ACTION", "action"),
+        ("SUBJECT", "subject"),
+        ("SAYS", "says"),
+    ];
+    let entries: Vec<Value> = page["entries"].as_array().into_iter().flatten().map(row).collect();
+    let table = if entries.is_empty() { String::new() } else { output::table(&entries, &columns, true) };
+    table + &output::status(page)
+}
+
+/// Returns the cells of one entry. A leaf that is none has an empty row: `timenav verify` says what is wrong with it.
+fn row(entry: &Value) -> Value {
+    let leaf = entry["leaf"].as_str().unwrap_or_default();
+    let record = LeafRecord::decode(leaf.as_bytes()).ok();
+    let says = match entry["contents"].as_str() {
+        Some("shown") => entry["payload"].clone(),
+        Some("erased") => json!("(erased)"),
+        Some("admins_only") => json!("(for those who administer the timeline)"),
+        Some(other) => json!(format!("({other})")),
+        None => Value::Null,
+    };
+    let part = |text: fn(&LeafRecord<'_>) -> String| record.as_ref().map(text);
+    json!({
+        "position": entry["position"],
+        "recorded_at": part(|record| record.recorded_at.to_string()),
+        "actor": part(|record| record.actor.to_string()),
+        "action": part(|record| record.action.to_string()),
+        "subject": part(|record| record.subject.to_string()),
+        "says": says,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_shown_in_columns() {
+        let leaf = "{\"action\":\"pause_time\",\"actor\":\"ada\",\"clock_time\":\"2000-01-01T00:00:00Z\",\"payload_hash\":\
+            \"28a19954faad5a741825ca1d8c66c71ac925b1f5032d7cfa466e96984b69246e\",\"recorded_at\":\
+            \"2026-11-20T08:00:02Z\",\"seq\":7,\"subject\":\"clock\",\"timeline_id\":\"main\",\"v\":1}";
+        let entry = |contents: &str| json!({ "position": 7, "leaf": leaf, "contents": contents, "payload": "{}" });
+        for (contents, says) in [
+            ("shown", "{}"),
+            ("erased", "(erased)"),
+            ("admins_only", "(for those who administer the timeline)"),
+            ("lent", "(lent)"),
+        ] {
+            let page = json!({ "status": "Entry 7 of 9.", "entries": [entry(contents)] });
+            let expected =
+                format!("7         2026-11-20T08:00:02Z  ada   pause_time  clock    {says}\nEntry 7 of 9.\n");
+            assert_eq!(page_text(&page).split_once('\n').unwrap().1, expected);
+        }
+        let none = json!({ "status": "The ledger ends before position 9.", "entries": [] });
+        assert_eq!(page_text(&none), "The ledger ends before position 9.\n");
+    }
+}

@@ -1,0 +1,175 @@
+//! What the entries of a service's ledger say: every payload that it answers, against its leaf.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context as _, anyhow};
+use data_encoding::HEXLOWER;
+use serde::Deserialize;
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Checkpoint, Frontier, TrustedKeys, leaf_hash};
+use timenav_core::limits::PAGE_ITEMS_MAX;
+use timenav_core::scan::{EntryBytes, FindingKind, LedgerScan, open_signed};
+use timenav_engine::{Checked, Scan};
+
+use super::findings::{add, check_signed};
+use crate::client::Client;
+use crate::doors::verify_signature;
+use crate::exit::Failure;
+
+/// One page, as far as it is looked at.
+#[derive(Deserialize)]
+struct Page {
+    entries: Vec<Entry>,
+    checkpoint: String,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    position: u64,
+    leaf: String,
+    contents: String,
+    salt: Option<String>,
+    payload: Option<String>,
+}
+
+/// What of an erasure says which contents it let go.
+#[derive(Deserialize)]
+struct Erased {
+    position: u64,
+    #[serde(default)]
+    also: Vec<u64>,
+}
+
+/// A ledger that is read from the service.
+struct Contents<'a> {
+    client: &'a Client,
+    timeline: &'a TimelineId,
+    entries: LedgerScan,
+    frontier: Frontier,
+    /// How many payloads the caller may not see, by action.
+    hidden: BTreeMap<String, u64>,
+    /// Positions of entries without payload.
+    missing: BTreeSet<u64>,
+    /// Which entries had their contents let go, and by which.
+    let_go: BTreeMap<u64, u64>,
+}
+
+/// Checks what the entries up to a signed checkpoint say.
+///
+/// # Errors
+/// The service does not answer, or not with entries.
+pub(super) fn check(client: &Client, scan: &mut Scan, newest: &Checkpoint, keys: &TrustedKeys) -> Result<(), Failure> {
+    let timeline = scan.timeline_id.clone();
+    let mut contents = Contents {
+        client,
+        timeline: &timeline,
+        entries: LedgerScan::new(timeline.as_str(), Vec::new()),
+        frontier: Frontier::default(),
+        hidden: BTreeMap::new(),
+        missing: BTreeSet::new(),
+        let_go: BTreeMap::new(),
+    };
+    contents.read(newest.size)?;
+    contents.compare(scan, newest);
+    if !contents.unnamed().is_empty() {
+        // It may have been erased after the checkpoint: a later entry says so.
+        let page = contents.page(newest.size, 1)?;
+        let opened = open_signed(&page.checkpoint, keys, verify_signature);
+        if let Some(grown) = check_signed(scan, opened, "that the entries are answered with") {
+            contents.read(grown.size)?;
+            contents.compare(scan, &grown);
+        }
+    }
+    contents.tell(scan);
+    Ok(())
+}
+
+impl Contents<'_> {
+    /// Goes on to read entries, up to a size.
+    fn read(&mut self, size: u64) -> Result<(), Failure> {
+        while self.frontier.size() < size {
+            let first = self.frontier.size();
+            let limit = (size - first).min(PAGE_ITEMS_MAX as u64);
+            let page = self.page(first, limit)?;
+            let is_right =
+                (first..first + limit).zip(&page.entries).all(|(position, entry)| entry.position == position);
+            if page.entries.is_empty() || page.entries.len() as u64 > limit || !is_right {
+                return Err(anyhow!("the service did not answer with the entries from position {first} on").into());
+            }
+            page.entries.iter().for_each(|entry| self.take(entry));
+        }
+        Ok(())
+    }
+
+    fn page(&self, from: u64, limit: u64) -> Result<Page, Failure> {
+        let path = ["timeline", self.timeline.as_str(), "entries"];
+        let answer = self.client.get(&path, &[("from", from.to_string()), ("limit", limit.to_string())])?;
+        Ok(serde_json::from_value(answer.value).context("the service did not answer with entries")?)
+    }
+
+    fn take(&mut self, entry: &Entry) {
+        let Entry { position, leaf, contents, salt, payload } = entry;
+        let is_shown = contents == "shown";
+        // A salt that is no salt makes another hash than any that was signed.
+        let salt = salt.as_ref().filter(|_| is_shown).map(|salt| HEXLOWER.decode(salt.as_bytes()).unwrap_or_default());
+        let payload = payload.as_deref().filter(|_| is_shown).unwrap_or_default();
+        let salt = salt.unwrap_or_default();
+        self.frontier.push(leaf_hash(leaf.as_bytes()));
+        let bytes = EntryBytes { position: *position, leaf: leaf.as_bytes(), salt: &salt, payload: payload.as_bytes() };
+        let is_missing = bytes.is_erased();
+        let record = self.entries.entry(bytes);
+        let action = record.map(|record| record.action.into_owned()).unwrap_or_default();
+        if contents == "admins_only" {
+            *self.hidden.entry(action).or_default() += 1;
+            return;
+        }
+        if is_missing {
+            self.missing.insert(*position);
+        }
+        if action == "erase_data"
+            && let Ok(Erased { position: erased, also }) = serde_json::from_str(payload)
+        {
+            self.let_go.extend(also.into_iter().chain([erased]).map(|erased| (erased, *position)));
+        }
+    }
+
+    /// Compares the tree over what was read with a signed one.
+    fn compare(&self, scan: &mut Scan, signed: &Checkpoint) {
+        let root = self.frontier.root();
+        if root != signed.root {
+            let size = signed.size;
+            let evidence = format!(
+                "the entries that the service answers lead to the root {root:?} at size {size}, and {:?} was signed",
+                signed.root
+            );
+            add(scan, FindingKind::RootMismatch, Some(size), evidence);
+        }
+    }
+
+    /// Returns the positions of contents that are missing and that no entry let go.
+    fn unnamed(&self) -> Vec<u64> {
+        self.missing.iter().filter(|position| !self.let_go.contains_key(position)).copied().collect()
+    }
+
+    /// Adds to a scan what was checked, what was found, and what could not be checked.
+    fn tell(self, scan: &mut Scan) {
+        let (unnamed, payloads) = (self.unnamed(), self.entries.payloads_count());
+        scan.checked.push(Checked { what: "payloads that the service answered", count: payloads });
+        let findings = self.entries.into_findings();
+        scan.findings_untold += findings.untold();
+        for finding in findings.into_sorted(&[]) {
+            add(scan, finding.kind, finding.position, finding.evidence);
+        }
+        for position in unnamed {
+            let evidence = "salt and payload are missing, and no entry erased them".to_owned();
+            add(scan, FindingKind::PayloadMismatch, Some(position), evidence);
+        }
+        if !self.hidden.is_empty() {
+            let hidden: Vec<String> = self.hidden.iter().map(|(action, count)| format!("{count} {action}")).collect();
+            scan.not_checked.push(format!("Payloads that your API key may not see: {}.", hidden.join(", ")));
+        }
+        if !self.missing.is_empty() {
+            scan.not_checked.push(format!("Payloads that were erased: {}.", self.missing.len()));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `timenav entries`, and `timenav verify --contents`, which compares what entries say with what was signed.
+
+use serde_json::{Value, json};
+
+use super::{answered, done};
+use crate::http::Request;
+use crate::service::{Service, run, timenav};
+
+#[test]
+fn entries_are_shown() {
+    let service = Service::start();
+    service
+        .post("/v1/events", &json!({ "event_id": "eagle", "time": "1969-07-20T20:17:40Z", "name": "The \"Eagle\"" }));
+    let text = done(&service, &["entries", "--from", "2", "--limit", "1"]);
+    let [headings, entry, status] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
+    let headings: Vec<&str> = headings.split("  ").map(str::trim).filter(|heading| !heading.is_empty()).collect();
+    assert_eq!(headings, ["POSITION", "RECORDED AT", "USER", "ACTION", "SUBJECT", "SAYS"]);
+    assert!(
+        entry.starts_with("2  ") && entry.contains("  admin  record_event  eagle    {\"event_id\":\"eagle\","),
+        "{text}"
+    );
+    assert!(status.starts_with("Entry 2 of "), "{text}");
+    let answer = answered(&service, &["entries", "--from", "2", "--limit", "1", "--timeline", "main"]);
+    assert_eq!(answer["entries"][0]["contents"], "shown");
+    assert_eq!(answer["next"], 3);
+    service.audit();
+}
+
+/// Runs `timenav verify` through the service with the key that signs, and as little else as possible.
+fn verify(service: &Service, key: &str, more: &[&str]) -> (Option<i32>, String) {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let request = Request::get("/timeline/main/checkpoint").header("Accept", "application/json");
+    let answer = service.send(request).expect(200);
+    std::fs::write(file.path(), answer["verifier_key"].as_str().unwrap()).unwrap();
+    let mut command = timenav();
+    command.args(["verify", "--url", &service.url(), "--depth", "quick", "--key", file.path().to_str().unwrap()]);
+    let (code, stdout, stderr) = run(command.args(more).env("TIMENAV_API_KEY", key), "");
+    (code, format!("{stdout}{stderr}"))
+}
+
+#[test]
+fn what_entries_say_is_verified() {
+    let mut service = Service::start();
+    let event = |number: u32| json!({ "event_id": format!("event-{number}"), "time": "2000-01-01T00:00:00Z" });
+    service.post("/v1/events", &(0..1_000).map(event).collect::<Vec<Value>>().into());
+    service.post("/v1/erase-data", &json!({ "event_id": "event-7" }));
+    let reader = service.user("reader");
+    let lists = json!({ "timeline_id": "main", "permissions": { "read": ["reader"] } });
+    service.post("/v1/set-access-control", &lists);
+
+    let (code, said) = verify(&service, &service.admin, &["--contents"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains(" payloads that the service answered"), "{said}");
+    assert!(said.contains("\n  not checked: Payloads that were erased: 1.\n"), "{said}");
+    assert!(!said.contains("may not see"), "{said}");
+    let (code, said) = verify(&service, &reader, &["--contents"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("\n  not checked: Payloads that your API key may not see: 2 detect_tampering, "), "{said}");
+
+    let on = "instr(CAST(leaf AS TEXT), '\"event-9\"') AND instr(CAST(leaf AS TEXT), ?1)";
+    let edit = |from: &str, to: &str| {
+        format!(
+            "UPDATE entries SET payload = CAST(replace(CAST(payload AS TEXT), '{from}', '{to}') AS BLOB) WHERE {on}"
+        )
+    };
+    let salt = |salt: &str| format!("UPDATE entries SET salt = {salt} WHERE {on}");
+    let erase = format!("UPDATE entries SET salt = x'', payload = x'' WHERE {on}");
+    for (statement, named) in [
+        (edit("2000", "2001"), "payload-mismatch at 11: the payload hashes to "),
+        (salt("zeroblob(16)"), "payload-mismatch at 11: the payload hashes to "),
+        (salt("x'00'"), "payload-mismatch at 11: the salt has 1 bytes instead of 16"),
+        (erase, "payload-mismatch at 11: salt and payload are missing, and no entry erased them"),
+    ] {
+        assert!(service.stop().success());
+        let kept = service.data().join("timenav.db");
+        let database = rusqlite::Connection::open(&kept).unwrap();
+        let select = "SELECT salt, payload FROM entries WHERE instr(CAST(leaf AS TEXT), '\"event-9\"')";
+        let was = |row: &rusqlite::Row<'_>| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?));
+        let was: (Vec<u8>, Vec<u8>) = database.query_row(select, [], was).unwrap();
+        drop(database);
+        service.tamper(&statement, "record_event");
+        service.start_again();
+        // A quick scan looks at the end alone.
+        let (code, said) = verify(&service, &service.admin, &[]);
+        assert_eq!(code, Some(0), "{said}");
+        let (code, said) = verify(&service, &service.admin, &["--contents"]);
+        assert_eq!(code, Some(7), "{said}");
+        assert!(said.contains(named), "{said}");
+        assert!(service.stop().success());
+        let database = rusqlite::Connection::open(&kept).unwrap();
+        let update = "UPDATE entries SET salt = ?1, payload = ?2 WHERE instr(CAST(leaf AS TEXT), '\"event-9\"')";
+        assert_eq!(database.execute(update, was).unwrap(), 1);
+        drop(database);
+        service.start_again();
+    }
+    let (code, said) = verify(&service, &service.admin, &["--contents"]);
+    assert_eq!(code, Some(0), "{said}");
+    service.audit();
+}
