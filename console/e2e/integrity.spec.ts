@@ -217,3 +217,43 @@ it('fits every width and can be used by everybody', async () => {
     await expectAccessible(page);
   }
 });
+
+describe('what entries say', () => {
+  interface Entries {
+    entries: { position: number; contents: string; payload?: string }[];
+  }
+
+  it('is compared here, all of it, and what was erased is told', async () => {
+    await on.service.call('POST', 'v1/events', {
+      timeline_id: 'demo',
+      event_id: 'to-forget',
+      time: '2001-01-01T00:00:00Z',
+    });
+    await on.service.call('POST', 'v1/erase-data', { timeline_id: 'demo', event_id: 'to-forget' });
+    const page = await on.loggedIn('integrity?timeline=demo');
+    const panel = page.getByRole('region', { name: 'What entries say' });
+    await panel.getByRole('button', { name: 'Compare all entries' }).click();
+    await panel.getByText('What was sent is what was signed.').waitFor();
+    await panel.getByText(/payloads fit what was signed/).waitFor();
+    await panel.getByText('The entries lead to the root that was signed.').waitFor();
+    await panel.getByText('1 payload erased, each by an entry that says so.').waitFor();
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+  });
+
+  it('is not believed where a payload is another', async () => {
+    const page = await on.loggedIn('integrity?timeline=demo');
+    await page.route('**/timeline/demo/entries?from=0&*', async (route) => {
+      const body = await on.service.call<Entries>('GET', 'timeline/demo/entries?from=0&limit=500');
+      const third = body.entries[3]!;
+      third.payload = third.payload?.replace('"time":"', '"time":"-') ?? '';
+      await route.fulfill({ json: body });
+    });
+    const panel = page.getByRole('region', { name: 'What entries say' });
+    await panel.getByRole('button', { name: 'Compare all entries' }).click();
+    await panel.getByText('What was sent is not what was signed.').waitFor();
+    await panel.getByText('Its payload hashes to').waitFor();
+    await panel.getByRole('link', { name: 'Entry 3' }).click();
+    await page.getByRole('heading', { name: 'Entry 3', exact: true }).waitFor();
+  });
+});
