@@ -50,6 +50,17 @@ pub(super) fn open_to_read(address: &Path, flags: OpenFlags) -> rusqlite::Result
     Ok(connection)
 }
 
+/// Opens a file of which a copy is made: to write, so that SQLite keeps its files beside it in order, and not to make
+/// one.
+pub(super) fn open_to_copy(path: &Path) -> Result<Connection, StoreError> {
+    check_files(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    distrust(&connection).map_err(failed)?;
+    configure(&connection, READER_CACHE_KIB).map_err(failed)?;
+    Ok(connection)
+}
+
 /// Gives the connection that writes its settings.
 pub(super) fn configure_writer(writer: &Connection) -> Result<(), StoreError> {
     // Only a new file takes the page size.

@@ -71,14 +71,25 @@ impl Look {
     }
 }
 
+/// Returns what is wrong with how the file is built: pages that are missing, used twice or out of order.
+pub(super) fn faults(connection: &Connection) -> Result<Vec<String>, StoreError> {
+    told(connection, &format!("PRAGMA quick_check({TOLD_MAX})"))
+}
+
 fn of_table(connection: &Connection, table: &str) -> Result<Vec<String>, StoreError> {
-    let mut check = connection.prepare(&format!("PRAGMA integrity_check({table})")).map_err(failed)?;
+    let told = told(connection, &format!("PRAGMA integrity_check({table})"))?;
+    Ok(told.into_iter().map(|what| format!("table {table}: {what}")).collect())
+}
+
+/// Returns what a check tells that is not well.
+fn told(connection: &Connection, check: &str) -> Result<Vec<String>, StoreError> {
+    let mut check = connection.prepare(check).map_err(failed)?;
     let mut rows = check.query([]).map_err(failed)?;
     let mut told = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let what: String = row.get(0).map_err(failed)?;
         if what != "ok" && told.len() < TOLD_MAX {
-            told.push(format!("table {table}: {what}"));
+            told.push(what);
         }
     }
     Ok(told)

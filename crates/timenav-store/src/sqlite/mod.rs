@@ -5,6 +5,7 @@
 
 mod commit;
 mod connection;
+mod copy;
 mod data;
 mod events;
 mod examination;
@@ -32,6 +33,7 @@ use rusqlite::{Connection, OpenFlags};
 use timenav_engine::StoreError;
 use tokio::sync::Semaphore;
 
+pub use copy::copy;
 pub use examination::{Examination, ExaminedKey};
 use log::{Folding, LogLimit};
 use maintenance::Maintenance;
