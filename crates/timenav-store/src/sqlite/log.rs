@@ -15,6 +15,8 @@ const LOG_BYTES_MAX: u64 = 128 << 20;
 const READERS_WAIT: Duration = Duration::from_secs(1);
 /// What the log grows by until commits wait for it again, after they waited in vain: a part of what it may have.
 const AGAIN_PART: u64 = 8;
+/// How long they wait then: a part of the first time. Who held on for that long may go on for hours, as a backup does.
+const AGAIN_WAIT_PART: u32 = 50;
 
 /// How long the log is, in pages, and how much of it is in the file.
 pub(super) struct LogState {
@@ -79,6 +81,10 @@ impl LogLimit {
         }
     }
 
+    fn wait_next(&self) -> Duration {
+        if self.bytes_next > self.bytes_max { self.wait / AGAIN_WAIT_PART } else { self.wait }
+    }
+
     fn try_keep(&mut self, writer: &Connection) -> rusqlite::Result<()> {
         let bytes = checkpoint(writer, "NOOP")?.pages * self.page_bytes;
         if bytes < self.bytes_max {
@@ -89,7 +95,7 @@ impl LogLimit {
         }
         // A fold that runs leaves less to do for this one.
         let _folding = self.folding.lock();
-        writer.busy_timeout(self.wait)?;
+        writer.busy_timeout(self.wait_next())?;
         let state = checkpoint(writer, "RESTART");
         writer.busy_timeout(BUSY_WAIT)?;
         if state?.is_held {
@@ -158,6 +164,7 @@ mod tests {
         assert!(longest > BYTES_MAX, "{longest}");
         // It waited once, and will again when the log has grown by an eighth.
         assert!(limit.bytes_next > BYTES_MAX && limit.bytes_next <= longest + BYTES_MAX / AGAIN_PART + COMMIT_BYTES);
+        assert_eq!(limit.wait_next(), limit.wait / AGAIN_WAIT_PART);
         let waited_at = limit.bytes_next;
         limit.keep(&writer);
         assert_eq!(limit.bytes_next, waited_at, "a commit in between waits for nobody");
@@ -167,6 +174,7 @@ mod tests {
         let length = beside(&path, "-wal").metadata().unwrap().len();
         assert!(length <= BYTES_MAX + COMMIT_BYTES, "{length}");
         assert_eq!(limit.bytes_next, BYTES_MAX);
+        assert_eq!(limit.wait_next(), limit.wait);
     }
 
     #[test]
