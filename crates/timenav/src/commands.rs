@@ -5,6 +5,8 @@
 
 mod serve;
 mod rotate_signing_key;
+mod backup;
+mod restore;
 mod clock;
 mod anchor;
 mod events;
@@ -24,6 +26,8 @@ mod completions;
 mod markdown_help;
 mod arguments;
 mod pages;
+mod checked_copy;
+mod work_folder;
 
 use clap::builder::styling::Styles;
 use clap::{Parser, Subcommand};
@@ -33,9 +37,9 @@ use crate::surroundings::Surroundings;
 
 /// One clock and one history that a whole system can share.
 ///
-/// `timenav serve` runs the service, and `timenav rotate-signing-key` gives a stopped one another key. The other
-/// commands talk to a running one, found by --url or `TIMENAV_URL`, with the API key in `TIMENAV_API_KEY` or in the
-/// data folder.
+/// `timenav serve` runs the service, `timenav backup` and `timenav restore` copy its data folder and bring it back, and
+/// `timenav rotate-signing-key` gives a stopped one another key. The other commands talk to a running one, found by
+/// --url or `TIMENAV_URL`, with the API key in `TIMENAV_API_KEY` or in the data folder.
 #[derive(Debug, Parser)]
 #[command(name = "timenav", version, max_term_width = 100, styles = Styles::plain(), after_help = Exit::help())]
 pub(crate) struct Cli {
@@ -47,6 +51,8 @@ pub(crate) struct Cli {
 enum Command {
     Serve(serve::ServeCommand),
     RotateSigningKey(rotate_signing_key::RotateSigningKeyCommand),
+    Backup(backup::BackupCommand),
+    Restore(restore::RestoreCommand),
     Clock(clock::ClockCommand),
     Anchor(anchor::AnchorCommand),
     Events(events::EventsCommand),
@@ -75,6 +81,8 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
     match cli.command {
         Command::Serve(command) => serve::run(command),
         Command::RotateSigningKey(command) => rotate_signing_key::run(command),
+        Command::Backup(command) => backup::run(command),
+        Command::Restore(command) => restore::run(command),
         Command::Clock(command) => clock::run(command, surroundings),
         Command::Anchor(command) => anchor::run(command, surroundings),
         Command::Events(command) => events::run(command, surroundings),

@@ -12,7 +12,8 @@ pub(crate) const DATA_DEFAULT: &str = "./timenav-data";
 /// The file with the first operator's API key.
 pub(crate) const ADMIN_KEY_FILE: &str = "admin.key";
 
-const LOCK_FILE: &str = "lock";
+/// Held by the process that uses the folder.
+pub(crate) const LOCK_FILE: &str = "lock";
 /// The database.
 pub(crate) const DATABASE_FILE: &str = "timenav.db";
 /// The key that signs checkpoints.
@@ -21,7 +22,11 @@ pub(crate) const SIGNING_KEY_FILE: &str = "signing.key";
 pub(crate) const NEXT_SIGNING_KEY_FILE: &str = "signing.key.next";
 /// The checkpoints outside the database.
 pub(crate) const CHECKPOINTS_FILE: &str = "checkpoints.log";
-const CHECKPOINTS_LOCK_FILE: &str = "checkpoints.lock";
+/// Held by the process that keeps checkpoints in the folder.
+pub(crate) const CHECKPOINTS_LOCK_FILE: &str = "checkpoints.lock";
+
+/// The folder in which a backup is put together. As long as it is there, the data folder is not whole.
+pub(crate) const RESTORING_FOLDER: &str = "restoring";
 
 /// A data folder that this process alone uses, until the value is dropped.
 #[derive(Debug)]
@@ -46,6 +51,16 @@ impl DataFolder {
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         let lock = hold(path, LOCK_FILE).map_err(|error| anyhow!("the data folder {} {error:#}", path.display()))?;
         Ok(Self { path: path.to_owned(), _lock: lock })
+    }
+
+    /// Returns where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns whether a restore of it was cut off.
+    pub(crate) fn is_restoring(&self) -> bool {
+        self.path.join(RESTORING_FOLDER).exists()
     }
 
     /// Returns the path of the database.
@@ -82,7 +97,7 @@ impl DataFolder {
 
 /// Makes a folder that only its owner may enter, and locks a file in it. The lock goes with the
 /// process, however that ends.
-fn hold(folder: &Path, name: &str) -> anyhow::Result<File> {
+pub(crate) fn hold(folder: &Path, name: &str) -> anyhow::Result<File> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder).context("cannot be made")?;
     let path = folder.join(name);
     let mut options = OpenOptions::new();

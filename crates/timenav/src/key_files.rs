@@ -32,13 +32,19 @@ pub(crate) struct ServiceKey {
 /// Reads the signing key, or makes one on the very first start.
 ///
 /// # Errors
-/// The key is gone although there is a database, is damaged, or belongs to another service name
+/// A restore of the folder was cut off, or the key is gone although there is a database, is damaged, or belongs to another service name
 /// than the one wanted.
 pub(crate) fn service_key(
     folder: &DataFolder,
     wanted: Option<&str>,
     entropy: &dyn Entropy,
 ) -> anyhow::Result<ServiceKey> {
+    if folder.is_restoring() {
+        bail!(
+            "a restore of the data folder {} was cut off: empty the folder, and give timenav restore again",
+            folder.path().display()
+        );
+    }
     let path = folder.signing_key();
     if !path.try_exists().with_context(|| format!("{} cannot be read", path.display()))? {
         if folder.database().try_exists().context("the database cannot be read")? {
@@ -71,7 +77,11 @@ fn make_signing_key(path: &Path, service_name: &str, entropy: &dyn Entropy) -> a
     write_secret(path, &text).with_context(|| format!("{} cannot be written", path.display()))
 }
 
-fn read_signing_key(path: &Path) -> anyhow::Result<ServiceKey> {
+/// Reads a signing key.
+///
+/// # Errors
+/// The file cannot be read, or is no signing key.
+pub(crate) fn read_signing_key(path: &Path) -> anyhow::Result<ServiceKey> {
     if is_open_to_others(path)? {
         tracing::warn!(path = %path.display(), "others than its owner can read the signing key; run chmod 600 on it");
     }

@@ -3,7 +3,7 @@
 mod bundle;
 mod findings;
 mod contents;
-mod files;
+pub(super) mod files;
 mod scan_bar;
 mod service;
 
@@ -94,7 +94,7 @@ struct Trusted {
 }
 
 /// A checkpoint that the user kept.
-struct Kept {
+pub(super) struct Kept {
     timeline: TimelineId,
     note: String,
 }
@@ -165,7 +165,7 @@ fn verifier_key(text: &str) -> Result<VerifierKey, String> {
     VerifierKey::parse(text).map_err(|error| error.to_string())
 }
 
-fn read_key(path: &Path) -> anyhow::Result<VerifierKey> {
+pub(super) fn read_key(path: &Path) -> anyhow::Result<VerifierKey> {
     let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
     VerifierKey::parse(text.trim()).with_context(|| format!("{} is not a public key", path.display()))
 }

@@ -3,6 +3,7 @@
 mod backup;
 mod disk_full;
 mod foreign_database;
+mod restore;
 mod rollback;
 mod settings;
 mod signals;

@@ -7,12 +7,11 @@ use std::sync::Arc;
 use anyhow::{Context as _, anyhow, bail};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, Note, VerifierKey};
-use timenav_engine::{
-    KeptCheckpoint, KeptOutside, Progress, Scan, ScanRequest, ScanSource as _, StoreError, made_before, scan,
-};
+use timenav_core::scan::Depth;
+use timenav_engine::{KeptCheckpoint, Progress, Scan, ScanRequest, ScanSource as _, StoreError, made_before, scan};
 use timenav_store::{CheckpointFile, SqliteArchive};
 
-use super::{ScanBar, Trusted, VerifyCommand, keys_of, service_name};
+use super::{Kept, ScanBar, Trusted, VerifyCommand, keys_of, service_name};
 use crate::data_folder::{CHECKPOINTS_FILE, DATA_DEFAULT, DATABASE_FILE, SIGNING_KEY_FILE};
 use crate::doors::{OsEntropy, verify_signature};
 use crate::key_files::read_public_key;
@@ -20,12 +19,23 @@ use crate::output;
 use crate::places::Places;
 
 /// The signed notes kept outside the database, by timeline.
-type Outside = BTreeMap<TimelineId, String>;
+pub(in crate::commands) type Outside = BTreeMap<TimelineId, String>;
 
 /// The key pairs of a service, as far as a verifier needs them.
 struct ServiceKeys {
     service_name: String,
     public_keys: Vec<[u8; 32]>,
+}
+
+/// A database, and what it is compared with.
+pub(in crate::commands) struct Files<'a> {
+    pub(in crate::commands) archive: &'a SqliteArchive,
+    /// The checkpoints kept outside it.
+    pub(in crate::commands) outside: &'a Outside,
+    pub(in crate::commands) service_name: &'a str,
+    /// The key that signs today, then retired ones.
+    pub(in crate::commands) public_keys: &'a [[u8; 32]],
+    pub(in crate::commands) depth: Depth,
 }
 
 /// Checks the ledgers in a data folder.
@@ -34,45 +44,68 @@ struct ServiceKeys {
 /// A file cannot be read.
 pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Result<Vec<Scan>> {
     let folder = command.data.as_deref().unwrap_or(Path::new(DATA_DEFAULT));
-    let keys = service_keys(folder, &trusted.keys)?;
-    let file = command.checkpoints.as_deref().unwrap_or(folder).join(CHECKPOINTS_FILE);
+    let ServiceKeys { service_name, public_keys } = service_keys(folder, &trusted.keys)?;
     // Before the database: what is appended meanwhile must not look like a rollback.
-    let outside: Outside =
-        read_outside(&file)?.into_iter().map(|kept| (kept.timeline, kept.note.to_string())).collect();
+    let outside = read_outside(&command.checkpoints.as_deref().unwrap_or(folder).join(CHECKPOINTS_FILE))?;
     let database = folder.join(DATABASE_FILE);
     let archive = SqliteArchive::open(&database).with_context(|| format!("the database {}", database.display()))?;
+    let files = Files {
+        archive: &archive,
+        outside: &outside,
+        service_name: &service_name,
+        public_keys: &public_keys,
+        depth: command.depth,
+    };
+    let one = command.timeline.as_ref().or(trusted.kept.as_ref().map(|kept| &kept.timeline));
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
-    let timelines = match command.timeline.as_ref().or(trusted.kept.as_ref().map(|kept| &kept.timeline)) {
-        Some(timeline) => vec![timeline.clone()],
-        None => runtime.block_on(all_timelines(&archive, &outside))?,
-    };
-    let lacking = runtime.block_on(lacking(&archive, &outside)).context("the ledger `system`")?;
-    let mut scans = Vec::with_capacity(timelines.len());
-    for timeline in timelines {
-        let kept = outside.get(&timeline).into_iter();
-        let kept = kept.map(|note| KeptCheckpoint { from: "kept outside", note: note.clone() });
-        let own = trusted.kept(&timeline).map(|kept| KeptCheckpoint { from: "that you kept", note: kept.note.clone() });
-        let request = ScanRequest {
-            source: &archive,
-            keys: keys_of(&keys.service_name, &timeline, &keys.public_keys)?,
-            timeline: timeline.clone(),
-            depth: command.depth,
-            verify: &verify_signature,
-            gazetteer: Some(Arc::new(Places::open())),
-            entropy: &OsEntropy::new(),
-            kept: kept.chain(own).collect(),
-            unkept: lacking.get(&timeline).into_iter().cloned().collect(),
+    runtime
+        .block_on(files.scan(one, |timeline| trusted.kept(timeline)))
+        .with_context(|| format!("the database {}", database.display()))
+}
+
+impl Files<'_> {
+    /// Scans one timeline, or all there are. `kept` gives the checkpoint that the user kept of one.
+    ///
+    /// # Errors
+    /// The database cannot be read, or there is no such timeline.
+    pub(in crate::commands) async fn scan<'k>(
+        &self,
+        one: Option<&TimelineId>,
+        kept: impl Fn(&TimelineId) -> Option<&'k Kept>,
+    ) -> anyhow::Result<Vec<Scan>> {
+        let timelines = match one {
+            Some(timeline) => vec![timeline.clone()],
+            None => all_timelines(self.archive, self.outside).await?,
         };
-        let bar = ScanBar::new(&timeline);
-        let scanned = runtime.block_on(scan(&request, &mut |progress: Progress| {
-            bar.show(progress.stage.as_str(), progress.entries, progress.entries_total, progress.bytes);
-        }));
-        drop(bar);
-        let scanned = scanned.with_context(|| format!("the timeline `{timeline}`"))?;
-        scans.push(scanned.ok_or_else(|| anyhow!("there is no timeline `{timeline}` in {}", database.display()))?);
+        let lacking = lacking(self.archive, self.outside).await.context("the ledger `system`")?;
+        let mut scans = Vec::with_capacity(timelines.len());
+        for timeline in timelines {
+            let outside = self.outside.get(&timeline).into_iter();
+            let outside = outside.map(|note| KeptCheckpoint { from: "kept outside", note: note.clone() });
+            let own = kept(&timeline).map(|kept| KeptCheckpoint { from: "that you kept", note: kept.note.clone() });
+            let request = ScanRequest {
+                source: self.archive,
+                keys: keys_of(self.service_name, &timeline, self.public_keys)?,
+                timeline: timeline.clone(),
+                depth: self.depth,
+                verify: &verify_signature,
+                gazetteer: Some(Arc::new(Places::open())),
+                entropy: &OsEntropy::new(),
+                kept: outside.chain(own).collect(),
+                unkept: lacking.get(&timeline).into_iter().cloned().collect(),
+            };
+            let bar = ScanBar::new(&timeline);
+            let scanned = scan(&request, &mut |progress: Progress| {
+                bar.show(progress.stage.as_str(), progress.entries, progress.entries_total, progress.bytes);
+            })
+            .await;
+            drop(bar);
+            let scanned = scanned.with_context(|| format!("the timeline `{timeline}`"))?;
+            scans.push(scanned.ok_or_else(|| anyhow!("there is no timeline `{timeline}`"))?);
+        }
+        Ok(scans)
     }
-    Ok(scans)
 }
 
 /// Returns the keys to trust: those that were named, or the one that lies there.
@@ -92,16 +125,21 @@ fn service_keys(folder: &Path, trusted: &[VerifierKey]) -> anyhow::Result<Servic
     Ok(ServiceKeys { service_name, public_keys: vec![public_key] })
 }
 
-fn read_outside(file: &Path) -> anyhow::Result<Vec<KeptOutside>> {
+/// Reads the checkpoints kept outside a database.
+///
+/// # Errors
+/// The file cannot be read, or holds something else.
+pub(in crate::commands) fn read_outside(file: &Path) -> anyhow::Result<Outside> {
     if !file.try_exists().with_context(|| format!("{} cannot be read", file.display()))? {
         output::note(&format!(
             "warning: there are no checkpoints outside the database, {}: that an older copy was put back cannot be seen \
              without",
             file.display()
         ));
-        return Ok(Vec::new());
+        return Ok(Outside::new());
     }
-    CheckpointFile::read_only(file).with_context(|| format!("the checkpoints {}", file.display()))
+    let kept = CheckpointFile::read_only(file).with_context(|| format!("the checkpoints {}", file.display()))?;
+    Ok(kept.into_iter().map(|kept| (kept.timeline, kept.note.to_string())).collect())
 }
 
 /// Returns the timelines of which a checkpoint should be kept outside, and is not. Where none is kept at all, there is

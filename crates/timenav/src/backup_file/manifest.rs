@@ -1,0 +1,118 @@
+//! What a backup says of itself, signed by the service's key.
+
+use std::fmt::Write as _;
+
+use anyhow::{Context as _, bail};
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Note, VerifierKey, origin};
+use timenav_engine::Signer as _;
+
+use crate::doors::verify_signature;
+use crate::key_files::ServiceKey;
+
+/// The first line: no other text that the key signs begins with it.
+const FIRST_LINE: &str = "timenav backup v1";
+
+/// What a backup holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Manifest {
+    /// The key that signs the ledgers and this manifest, under the name of the service.
+    pub(crate) key: VerifierKey,
+    /// Host time before the copy was begun: what was answered before it is in the backup.
+    pub(crate) made_at: String,
+    /// The version of the program that made it.
+    pub(crate) version: String,
+    /// How many timelines there are.
+    pub(crate) timelines: u64,
+    /// How many entries they have together.
+    pub(crate) entries: u64,
+    /// The other members, in their order.
+    pub(crate) members: Vec<ManifestMember>,
+}
+
+/// A member of a backup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ManifestMember {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its length.
+    pub(crate) bytes: u64,
+    /// Its SHA-256 in hexadecimal digits.
+    pub(crate) sha256: String,
+}
+
+impl Manifest {
+    /// Returns the key under the name of the ledger of `main`, as it is handed to those who verify.
+    ///
+    /// # Errors
+    /// The service has a name that no ledger can have.
+    pub(crate) fn verifier_key(&self) -> anyhow::Result<VerifierKey> {
+        Ok(VerifierKey::new(&origin(self.key.name(), TimelineId::MAIN), *self.key.public_key())?)
+    }
+
+    /// Returns the manifest as a note that the key has signed.
+    ///
+    /// # Errors
+    /// A text in it has control characters.
+    pub(super) fn sign(&self, key: &ServiceKey) -> anyhow::Result<String> {
+        let note = Note::sign(self.text(), &self.key, |message| key.signer.sign(message))?;
+        Ok(note.to_string())
+    }
+
+    fn text(&self) -> String {
+        let Self { key, made_at, version, timelines, entries, members } = self;
+        let mut text = format!(
+            "{FIRST_LINE}\nkey {key}\nmade {made_at}\nversion {version}\ntimelines {timelines}\nentries {entries}\n"
+        );
+        for ManifestMember { name, bytes, sha256 } in members {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "file {name} {bytes} {sha256}");
+        }
+        text
+    }
+
+    /// Reads a manifest. Whose signature it has is for [`Manifest::verify`] to say.
+    ///
+    /// # Errors
+    /// It is none.
+    pub(super) fn parse(bytes: &[u8]) -> anyhow::Result<(Self, Note)> {
+        let note = Note::parse(bytes)?;
+        let mut lines = note.text().lines();
+        if lines.next() != Some(FIRST_LINE) {
+            bail!("its first line is not `{FIRST_LINE}`: a newer version of timenav may have made it");
+        }
+        let mut field = |name: &str| {
+            let value = lines.next().and_then(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            value.with_context(|| format!("it has no line `{name}` where there should be one"))
+        };
+        let key = VerifierKey::parse(field("key")?)?;
+        let made_at = field("made")?.to_owned();
+        let version = field("version")?.to_owned();
+        let timelines = field("timelines")?.parse()?;
+        let entries = field("entries")?.parse()?;
+        let members = lines.map(member).collect::<anyhow::Result<_>>()?;
+        let manifest = Self { key, made_at, version, timelines, entries, members };
+        if manifest.text() != note.text() {
+            bail!("it is not written as timenav writes it");
+        }
+        Ok((manifest, note))
+    }
+
+    /// Checks that the key it names has signed it.
+    ///
+    /// # Errors
+    /// It has not.
+    pub(super) fn verify(&self, note: &Note) -> anyhow::Result<()> {
+        Ok(note.verify(std::slice::from_ref(&self.key), verify_signature)?)
+    }
+}
+
+fn member(line: &str) -> anyhow::Result<ManifestMember> {
+    let mut words = line.split(' ');
+    let (Some("file"), Some(name), Some(bytes), Some(sha256), None) =
+        (words.next(), words.next(), words.next(), words.next(), words.next())
+    else {
+        bail!("a line of it does not name a file, its length and its digest");
+    };
+    Ok(ManifestMember { name: name.to_owned(), bytes: bytes.parse()?, sha256: sha256.to_owned() })
+}

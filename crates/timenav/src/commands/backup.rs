@@ -1,0 +1,238 @@
+//! `timenav backup`: writes what a data folder holds into one file, while the service runs.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow, bail};
+use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use serde_json::json;
+use timenav_core::ledger::VerifierKey;
+use timenav_core::scan::Depth;
+use timenav_core::time::{Instant, Wall};
+use timenav_engine::{Signer as _, WallClock as _};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::checked_copy::CheckedCopy;
+use super::verify::files::read_outside;
+use super::work_folder::{UNFINISHED_FILE, WorkFolder};
+use crate::backup_file::{Contents, KEY_NAMES, Manifest, Source, pack};
+use crate::config::{ServeOptions, Settings};
+use crate::data_folder::{ADMIN_KEY_FILE, CHECKPOINTS_FILE, DATABASE_FILE, SIGNING_KEY_FILE};
+use crate::doors::HostClock;
+use crate::exit::Failure;
+use crate::key_files::{ServiceKey, read_signing_key};
+use crate::output;
+
+const MICROS_PER_SECOND: i64 = 1_000_000;
+
+/// Writes what a data folder holds into one file, while the service runs or while it does not.
+///
+/// All that was answered before the command began is in it, as of one moment. The copy is checked before the file gets
+/// its name: the signature of every timeline, each checkpoint kept outside, and the structure of the database; with
+/// `--depth full` also every entry and every row. Nobody has to wait for it. It needs room beside the file for twice
+/// what the database has in use.
+///
+/// The file is a tar with a signed manifest, readable by its owner alone. Keys are not in it unless `--with-keys` is
+/// given; keep a copy of `signing.key` elsewhere then. `timenav restore` makes a data folder of it again.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BackupCommand {
+    /// The file to write. There must be none yet.
+    #[arg(long, value_name = "FILE")]
+    to: PathBuf,
+    /// The data folder. [default: ./timenav-data]
+    #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// The folder of checkpoints outside the database, if it is not the data folder.
+    #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
+    checkpoints: Option<PathBuf>,
+    /// The file of settings that the service is started with; `data` and `checkpoints` are taken from it.
+    #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Put the keys of the data folder into the file too. Whoever has the file then has the service.
+    #[arg(long)]
+    with_keys: bool,
+    /// How much of the copy to read when it is checked: `full`, `quick`, `tail:<n>` or `sample:<n>`.
+    #[arg(long, value_name = "DEPTH", default_value = "quick")]
+    depth: Depth,
+    /// Print what was done in JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Makes a backup.
+///
+/// # Errors
+/// There is no service's data, it is not as it was signed, or the file cannot be written.
+pub(crate) fn run(command: BackupCommand) -> Result<(), Failure> {
+    let BackupCommand { to, data, checkpoints, config, with_keys, depth, json } = command;
+    let settings = Settings::resolve(ServeOptions { data, config, checkpoints, ..ServeOptions::default() })?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
+    let made = runtime.block_on(async {
+        // A file that has reached the limit of the process: heard, the write fails as one to a full disk does.
+        let _too_long = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))
+            .context("signals cannot be received")?;
+        make(&settings, &to, with_keys, depth).await
+    })?;
+    made.show(&settings, &to, json)
+}
+
+/// What was written.
+struct Made {
+    manifest: Manifest,
+    checked: CheckedCopy,
+    bytes: u64,
+}
+
+async fn make(settings: &Settings, to: &Path, with_keys: bool, depth: Depth) -> Result<Made, Failure> {
+    let database = settings.data.join(DATABASE_FILE);
+    if !database.try_exists().with_context(|| format!("{} cannot be read", database.display()))? {
+        let folder = settings.data.display();
+        return Err(anyhow!("there is no database in {folder}: name the data folder of a service with --data").into());
+    }
+    is_free(to)?;
+    let work = WorkFolder::make(beside(to)?)?;
+    let made_at = HostClock::start().now();
+    // Before the database: what is appended meanwhile must not look like a rollback.
+    let kept = settings.checkpoints.as_deref().unwrap_or(&settings.data).join(CHECKPOINTS_FILE);
+    let outside = read_outside(&kept)?;
+    let key = service_key(&settings.data)?;
+    let copy = work.file(DATABASE_FILE);
+    copy_database(&database, &copy)?;
+    let verifier = VerifierKey::new(&key.service_name, key.signer.public_key()).map_err(anyhow::Error::from)?;
+    let checked = CheckedCopy::check(&copy, &outside, &verifier, depth).await?;
+    checked.keep(&work.file(CHECKPOINTS_FILE))?;
+    let manifest = Manifest {
+        key: verifier,
+        made_at: made_at.to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        timelines: checked.checkpoints.len() as u64,
+        entries: checked.entries,
+        members: Vec::new(),
+    };
+    let sources = sources(&work, &settings.data, with_keys)?;
+    let unfinished = work.file(UNFINISHED_FILE);
+    let manifest = pack(&unfinished, &sources, manifest, seconds(made_at), &key)?;
+    if service_key(&settings.data)?.signer.public_key() != *manifest.key.public_key() {
+        return Err(anyhow!("the signing key was rotated while the backup was made; give the command again").into());
+    }
+    let written = Contents::read(&unfinished)?;
+    written.verify_manifest()?;
+    written.verify_members()?;
+    let bytes = unfinished.metadata().context("the backup cannot be read")?.len();
+    is_free(to)?;
+    work.put(UNFINISHED_FILE, to)?;
+    Ok(Made { manifest, checked, bytes })
+}
+
+/// Refuses a name that is taken.
+fn is_free(to: &Path) -> anyhow::Result<()> {
+    match to.symlink_metadata() {
+        Ok(there) if there.is_dir() => bail!("{} is a folder; name the file to write in it", to.display()),
+        Ok(_) => bail!("{} exists already; name another file, or move that one away", to.display()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error).with_context(|| format!("{} cannot be written", to.display())),
+    }
+}
+
+/// Returns the folder beside a file in which it is made.
+fn beside(to: &Path) -> anyhow::Result<PathBuf> {
+    let name = to.file_name().with_context(|| format!("{} is not the name of a file", to.display()))?;
+    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !parent.is_dir() {
+        bail!("there is no folder {}", parent.display());
+    }
+    let mut name = name.to_owned();
+    name.push(".unfinished");
+    Ok(parent.join(name))
+}
+
+fn service_key(data: &Path) -> anyhow::Result<ServiceKey> {
+    let path = data.join(SIGNING_KEY_FILE);
+    let named = || format!("a backup is signed with the signing key, and {} cannot be used", path.display());
+    read_signing_key(&path).with_context(named)
+}
+
+fn copy_database(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let style = ProgressStyle::with_template("copying {wide_bar} {bytes}/{total_bytes}, {eta} left");
+    let bar = ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let shown = bar.clone();
+    let copied = timenav_store::copy(from, to, move |written, at_most| {
+        shown.set_length(at_most.max(written));
+        shown.set_position(written);
+    });
+    bar.finish_and_clear();
+    copied.map(drop).with_context(|| format!("the database {} could not be copied", from.display()))
+}
+
+/// Returns what is put into the file.
+fn sources(work: &WorkFolder, data: &Path, with_keys: bool) -> anyhow::Result<Vec<Source>> {
+    let mut sources: Vec<Source> =
+        [DATABASE_FILE, CHECKPOINTS_FILE].into_iter().map(|name| Source { name, path: work.file(name) }).collect();
+    for name in KEY_NAMES.into_iter().filter(|_| with_keys) {
+        let path = data.join(name);
+        if path.try_exists().with_context(|| format!("{} cannot be read", path.display()))? {
+            sources.push(Source { name, path });
+        }
+    }
+    Ok(sources)
+}
+
+fn seconds(at: Instant<Wall>) -> u64 {
+    u64::try_from(at.micros() / MICROS_PER_SECOND).unwrap_or_default()
+}
+
+impl Made {
+    fn show(&self, settings: &Settings, to: &Path, as_json: bool) -> Result<(), Failure> {
+        let Self { manifest, checked, bytes } = self;
+        let keys: Vec<&str> =
+            KEY_NAMES.into_iter().filter(|name| manifest.members.iter().any(|member| member.name == *name)).collect();
+        let keep = keep_too(&settings.data, &keys);
+        if as_json {
+            let mut answer = checked.json();
+            answer["status"] = json!("The backup was written and checked.");
+            answer["file"] = json!(to.display().to_string());
+            answer["bytes"] = json!(bytes);
+            answer["made_at"] = json!(manifest.made_at);
+            answer["service_name"] = json!(manifest.key.name());
+            answer["verifier_key"] = json!(manifest.verifier_key()?.to_string());
+            answer["timelines"] = json!(manifest.timelines);
+            answer["entries"] = json!(manifest.entries);
+            answer["keys"] = json!(keys);
+            answer["keep_too"] = json!(keep);
+            return output::write(&output::pretty(&answer.to_string()));
+        }
+        let mut text = format!(
+            "The backup {} was written and checked: {} timelines, {} entries, {}.\n  service      {}\n  made         {}\n  \
+             checked      {}\n",
+            output::printable(&to.display().to_string()),
+            manifest.timelines,
+            manifest.entries,
+            HumanBytes(*bytes),
+            manifest.key.name(),
+            manifest.made_at,
+            checked.checked_text(),
+        );
+        let not_checked = checked.not_checked_text();
+        if !not_checked.is_empty() {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  not checked  {}", output::printable(&not_checked));
+        }
+        let _ = writeln!(text, "  keep too     {}", output::printable(&keep));
+        output::write(&text)
+    }
+}
+
+/// Says in one line what else must be kept to come back from the backup, or what must be kept from others.
+fn keep_too(data: &Path, keys: &[&str]) -> String {
+    let elsewhere = "files of certificates and settings, which lie outside the data folder";
+    if keys.is_empty() {
+        let signing = data.join(SIGNING_KEY_FILE);
+        return format!(
+            "{}, without which a restored service does not start, in another place than this file; {ADMIN_KEY_FILE}, if \
+             it is the only key of an operator; {elsewhere}",
+            signing.display()
+        );
+    }
+    format!("this file from others: with {} in it, whoever reads it has the service. Also {elsewhere}", keys.join(", "))
+}

@@ -1,0 +1,121 @@
+//! What a copy of a database is checked for before anybody relies on it.
+
+use std::path::Path;
+
+use anyhow::{Context as _, anyhow};
+use serde_json::{Value, json};
+use timenav_core::ledger::VerifierKey;
+use timenav_core::scan::Depth;
+use timenav_engine::{KeptOutside, Outside as _, Scan};
+use timenav_store::{CheckpointFile, SqliteArchive};
+
+use super::verify::files::{Files, Outside};
+use crate::exit::Failure;
+use crate::output;
+
+/// Sentences of scans that are no news to somebody who makes a copy.
+const OF_EVERY_SCAN: [&str; 2] = ["Outcomes kept", "Whether what"];
+
+/// What was seen of a copy.
+pub(super) struct CheckedCopy {
+    /// The newest checkpoint of each timeline in it.
+    pub(super) checkpoints: Vec<KeptOutside>,
+    /// How many entries there are.
+    pub(super) entries: u64,
+    checked: Vec<(String, u64)>,
+    not_checked: Vec<String>,
+}
+
+impl CheckedCopy {
+    /// Checks a database that nobody has open: that its pages are in order, that each head is what its checkpoint signs,
+    /// and each checkpoint kept outside is one of its ledgers; and the entries as far as `depth` says.
+    ///
+    /// # Errors
+    /// It is not as it was signed, which is told to stderr, or cannot be read.
+    pub(super) async fn check(
+        database: &Path,
+        outside: &Outside,
+        key: &VerifierKey,
+        depth: Depth,
+    ) -> Result<Self, Failure> {
+        let archive = SqliteArchive::open(database).context("the copy of the database")?;
+        let faults = archive.faults().context("the copy of the database")?;
+        let public_keys = [*key.public_key()];
+        let files = Files { archive: &archive, outside, service_name: key.name(), public_keys: &public_keys, depth };
+        let scans = files.scan(None, |_| None).await.context("the copy of the database")?;
+        for fault in &faults {
+            output::note(&format!("the structure of the database: {fault}"));
+        }
+        for scan in scans.iter().filter(|scan| !scan.findings.is_empty()) {
+            output::note(&scan.details);
+        }
+        let findings: u64 = scans.iter().map(|scan| scan.findings.len() as u64 + scan.findings_untold).sum();
+        match findings + faults.len() as u64 {
+            0 => {}
+            count => return Err(Failure::Tampered(count)),
+        }
+        let (checkpoints, entries) = archive.newest_checkpoints().context("the copy of the database")?;
+        Ok(Self { checkpoints, entries, checked: checked(&scans), not_checked: not_checked(&scans) })
+    }
+
+    /// Writes the newest checkpoints into a new file, as they are kept outside a database.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn keep(&self, file: &Path) -> anyhow::Result<()> {
+        keep(&self.checkpoints, file)
+    }
+
+    /// Returns what was checked, in one line.
+    pub(super) fn checked_text(&self) -> String {
+        let counts: Vec<String> = self.checked.iter().map(|(what, count)| format!("{count} {what}")).collect();
+        format!("the structure of the database, {}", counts.join(", "))
+    }
+
+    /// Returns what was not checked, in one line.
+    pub(super) fn not_checked_text(&self) -> String {
+        self.not_checked.join(" ")
+    }
+
+    /// Returns what was checked, and what was not.
+    pub(super) fn json(&self) -> Value {
+        let count = |(what, count): &(String, u64)| json!({ "what": what, "count": count });
+        json!({
+            "checked": self.checked.iter().map(count).collect::<Vec<_>>(),
+            "not_checked": self.not_checked,
+        })
+    }
+}
+
+/// Writes checkpoints into a file of those that are kept outside a database.
+///
+/// # Errors
+/// It cannot be written.
+pub(super) fn keep(checkpoints: &[KeptOutside], file: &Path) -> anyhow::Result<()> {
+    let named = || format!("{} cannot be written", file.display());
+    let outside = CheckpointFile::open(file).with_context(named)?;
+    outside.replace(checkpoints).map_err(|error| anyhow!("{}: {error}", named()))
+}
+
+fn checked(scans: &[Scan]) -> Vec<(String, u64)> {
+    let mut sums: Vec<(String, u64)> = vec![("timelines".to_owned(), scans.len() as u64)];
+    for checked in scans.iter().flat_map(|scan| &scan.checked).filter(|checked| checked.count > 0) {
+        match sums.iter_mut().find(|(what, _)| what == checked.what) {
+            Some((_, sum)) => *sum += checked.count,
+            None => sums.push((checked.what.to_owned(), checked.count)),
+        }
+    }
+    sums
+}
+
+/// Returns what no scan checked, each sentence once.
+fn not_checked(scans: &[Scan]) -> Vec<String> {
+    let mut sentences: Vec<String> = Vec::new();
+    for sentence in scans.iter().flat_map(|scan| &scan.not_checked) {
+        let is_news = !OF_EVERY_SCAN.iter().any(|start| sentence.starts_with(start));
+        if is_news && !sentences.contains(sentence) {
+            sentences.push(sentence.clone());
+        }
+    }
+    sentences
+}

@@ -1,0 +1,261 @@
+//! `timenav restore`: makes a data folder of a backup.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use serde_json::json;
+use timenav_core::ledger::VerifierKey;
+use timenav_core::scan::Depth;
+use timenav_store::CheckpointFile;
+use tokio::signal::unix::{SignalKind, signal};
+use zeroize::Zeroizing;
+
+use super::checked_copy::{CheckedCopy, keep};
+use super::verify::files::read_outside;
+use super::verify::read_key;
+use super::work_folder::WorkFolder;
+use crate::backup_file::{Contents, KEY_NAMES, Manifest};
+use crate::config::{ServeOptions, Settings};
+use crate::data_folder::{
+    ADMIN_KEY_FILE, CHECKPOINTS_FILE, CHECKPOINTS_LOCK_FILE, CheckpointPlace, DATABASE_FILE, DataFolder, LOCK_FILE,
+    RESTORING_FOLDER, SIGNING_KEY_FILE, sync_folder_of, write_secret,
+};
+use crate::exit::Failure;
+use crate::key_files::read_public_key;
+use crate::output;
+
+/// What may be in a data folder that is restored: the folder of a file system, locks, and keys.
+const MAY_BE_THERE: [&str; 4] = ["lost+found", LOCK_FILE, CHECKPOINTS_LOCK_FILE, RESTORING_FOLDER];
+
+/// Makes a data folder of a backup, while no service uses it.
+///
+/// The backup is compared with its digests and its signature, and the database with what it signs, before anything gets
+/// its name. The data folder must be empty but for keys, which stay; else those of `--keys` are taken, else those in the
+/// backup. They must be the keys of the time at which the backup was made.
+///
+/// What was written after the backup was made is missing then. Whoever kept a later checkpoint can show that, and where
+/// `--checkpoints` names a folder in which later ones are kept, the service starts with `--accept-rollback` only.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RestoreCommand {
+    /// The backup.
+    #[arg(long, value_name = "FILE")]
+    from: PathBuf,
+    /// The data folder to make. [default: ./timenav-data]
+    #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// The folder of checkpoints outside the database, if it is not the data folder. Those that are there stay.
+    #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
+    checkpoints: Option<PathBuf>,
+    /// The file of settings that the service is started with; `data` and `checkpoints` are taken from it.
+    #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The folder with `signing.key`, and `admin.key` if it is wanted.
+    #[arg(long, value_name = "DIR")]
+    keys: Option<PathBuf>,
+    /// The public key that you trust, as `<name>+<id>+<base64>` (C2SP signed-note).
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// How much of the database to read when it is checked: `full`, `quick`, `tail:<n>` or `sample:<n>`.
+    #[arg(long, value_name = "DEPTH", default_value = "quick")]
+    depth: Depth,
+    /// Print what was done in JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Restores a backup.
+///
+/// # Errors
+/// It is not as it was written, the keys are others, or the data folder is not empty or in use.
+pub(crate) fn run(command: RestoreCommand) -> Result<(), Failure> {
+    let RestoreCommand { from, data, checkpoints, config, keys, key, depth, json } = command;
+    let settings = Settings::resolve(ServeOptions { data, config, checkpoints, ..ServeOptions::default() })?;
+    let contents = Contents::read(&from)?;
+    contents.verify_manifest()?;
+    trust(&contents, key.as_deref(), keys.as_deref(), &settings.data)?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
+    let restored = runtime.block_on(async {
+        // A file that has reached the limit of the process: heard, the write fails as one to a full disk does.
+        let _too_long = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))
+            .context("signals cannot be received")?;
+        restore(&contents, &settings, keys.as_deref(), depth).await
+    })?;
+    restored.show(&contents.manifest, &settings.data, json)
+}
+
+/// What was done.
+struct Restored {
+    checked: CheckedCopy,
+    /// The file of checkpoints that was there before and stays.
+    checkpoints_there: Option<PathBuf>,
+    has_signing_key: bool,
+}
+
+/// Compares the key that signed the backup with the one that is trusted, and with those at hand.
+fn trust(contents: &Contents, trusted: Option<&Path>, keys: Option<&Path>, data: &Path) -> anyhow::Result<()> {
+    let signed = &contents.manifest.key;
+    if let Some(file) = trusted {
+        let trusted = read_key(file)?;
+        if trusted.public_key() != signed.public_key() {
+            bail!("the backup was signed with the key {signed}, and the one that you trust is {trusted}");
+        }
+    }
+    let mut at_hand = Vec::new();
+    if let Some(folder) = keys {
+        at_hand.push(folder.join(SIGNING_KEY_FILE));
+    }
+    let there = data.join(SIGNING_KEY_FILE);
+    if there.try_exists().with_context(|| format!("{} cannot be read", there.display()))? {
+        at_hand.push(there);
+    }
+    for path in &at_hand {
+        let (name, public_key) =
+            read_public_key(path).with_context(|| format!("the signing key {}", path.display()))?;
+        if public_key != *signed.public_key() {
+            let found = VerifierKey::new(&name, public_key)?;
+            bail!(
+                "the signing key {} is not that of the backup: it is {found}, and the backup was signed with {signed}. It is \
+                 another service's, or the key was rotated: a backup needs the key that signed when it was made",
+                path.display()
+            );
+        }
+    }
+    if trusted.is_none() && at_hand.is_empty() {
+        output::note(
+            "warning: the public key is taken from the backup, where whoever changed it may have put it; name the key that \
+             you trust with --key",
+        );
+    }
+    Ok(())
+}
+
+async fn restore(
+    contents: &Contents,
+    settings: &Settings,
+    keys: Option<&Path>,
+    depth: Depth,
+) -> Result<Restored, Failure> {
+    let folder = DataFolder::open(&settings.data)?;
+    is_empty(folder.path())?;
+    let place = folder.checkpoints(settings.checkpoints.as_deref())?;
+    let work = WorkFolder::make(folder.path().join(RESTORING_FOLDER))?;
+    let (database, kept) = (work.file(DATABASE_FILE), work.file(CHECKPOINTS_FILE));
+    contents.extract(DATABASE_FILE, &database)?;
+    contents.extract(CHECKPOINTS_FILE, &kept)?;
+    let key_texts = key_texts(contents, &folder, keys)?;
+    let outside = read_outside(&kept)?;
+    let checked = CheckedCopy::check(&database, &outside, &contents.manifest.key, depth).await?;
+    // In this order: a database without checkpoints, or without its key, does not start, so a folder that is not
+    // finished is no service.
+    work.put(DATABASE_FILE, &folder.database())?;
+    let checkpoints_there = keep_outside(&place, &kept)?;
+    for (name, text) in &key_texts {
+        let path = folder.path().join(name);
+        write_secret(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    let has_signing_key = folder.signing_key().exists();
+    drop(work);
+    sync_folder_of(&folder.database()).context("the data folder cannot be written")?;
+    Ok(Restored { checked, checkpoints_there, has_signing_key })
+}
+
+/// Refuses a folder in which there is anything but keys.
+fn is_empty(folder: &Path) -> anyhow::Result<()> {
+    let unreadable = || format!("{} cannot be read", folder.display());
+    for entry in folder.read_dir().with_context(unreadable)? {
+        let name = entry.with_context(unreadable)?.file_name();
+        let is_allowed = MAY_BE_THERE.iter().chain(&KEY_NAMES).any(|allowed| *allowed == name);
+        if !is_allowed {
+            bail!(
+                "the data folder {} is not empty: there is {} in it; name an empty folder, or move that away",
+                folder.display(),
+                Path::new(&name).display()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Returns the keys that are not in the folder yet, from the folder of keys or else from the backup.
+fn key_texts(
+    contents: &Contents,
+    folder: &DataFolder,
+    keys: Option<&Path>,
+) -> anyhow::Result<Vec<(&'static str, Zeroizing<String>)>> {
+    let mut texts = Vec::new();
+    for name in KEY_NAMES.into_iter().filter(|name| !folder.path().join(name).exists()) {
+        let beside = keys.map(|keys| keys.join(name)).filter(|path| path.exists());
+        if let Some(path) = beside {
+            let text = std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+            texts.push((name, Zeroizing::new(text)));
+        } else if contents.keys().any(|there| there == name) {
+            texts.push((name, contents.key_text(name)?));
+        }
+    }
+    Ok(texts)
+}
+
+/// Keeps the checkpoints of the backup outside the database. Returns the file of those that are there already, and stay:
+/// they may be newer.
+fn keep_outside(place: &CheckpointPlace, kept: &Path) -> anyhow::Result<Option<PathBuf>> {
+    let file = &place.file;
+    let length = file.metadata().map_or(0, |there| there.len());
+    if length > 0 {
+        return Ok(Some(file.clone()));
+    }
+    let checkpoints = CheckpointFile::read_only(kept).with_context(|| format!("the checkpoints {}", kept.display()))?;
+    keep(&checkpoints, file)?;
+    Ok(None)
+}
+
+impl Restored {
+    fn show(&self, manifest: &Manifest, data: &Path, as_json: bool) -> Result<(), Failure> {
+        let Self { checked, checkpoints_there, has_signing_key } = self;
+        let mut to_do = Vec::new();
+        if !has_signing_key {
+            to_do.push(format!(
+                "Put the key {} there as {SIGNING_KEY_FILE}: without it the service does not start.",
+                manifest.key
+            ));
+        }
+        if let Some(file) = checkpoints_there {
+            to_do.push(format!(
+                "The checkpoints in {} stay as they were: if they are newer than the backup, the service starts with \
+                 --accept-rollback only. Keep a copy of that file: it is the evidence of what was lost.",
+                file.display()
+            ));
+        }
+        to_do.push(format!(
+            "What was written after {} is missing. Users, keys and sessions are those of that time: revoke again what was \
+             revoked since. An operator's key is needed to do so, in {ADMIN_KEY_FILE} or elsewhere.",
+            manifest.made_at
+        ));
+        let status = format!("The data folder {} was restored.", data.display());
+        if as_json {
+            let mut answer = checked.json();
+            answer["status"] = json!(status);
+            answer["made_at"] = json!(manifest.made_at);
+            answer["service_name"] = json!(manifest.key.name());
+            answer["verifier_key"] = json!(manifest.verifier_key()?.to_string());
+            answer["timelines"] = json!(manifest.timelines);
+            answer["entries"] = json!(manifest.entries);
+            answer["has_signing_key"] = json!(has_signing_key);
+            answer["to_do"] = json!(to_do);
+            return output::write(&output::pretty(&answer.to_string()));
+        }
+        let mut text = format!(
+            "{status}\n  service  {}\n  made     {}\n  holds    {} timelines, {} entries\n  checked  {}\n",
+            manifest.key.name(),
+            manifest.made_at,
+            manifest.timelines,
+            manifest.entries,
+            checked.checked_text()
+        );
+        for sentence in &to_do {
+            text.push_str(&output::printable(sentence));
+            text.push('\n');
+        }
+        output::write(&text)
+    }
+}

@@ -1,0 +1,670 @@
+//! `timenav backup` and `timenav restore`: whole, cut off, without room, of what was changed, and with other keys.
+
+use std::collections::BTreeSet;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use serde_json::{Value, json};
+
+use super::backup::section;
+use super::{mode, refused_start};
+use crate::http::{Connection, Request};
+use crate::ledger;
+use crate::service::{Process, Service, run, timenav};
+
+/// Events that are recorded before a backup begins, and must be in it.
+const EVENTS_BEFORE: usize = 1_000;
+const PASSWORD: &str = "correct horse battery staple";
+const ERASED: &str = "a description that is erased and found nowhere";
+
+type Ended = (Option<i32>, String, String);
+
+/// A folder away from that of the service, for backups and what is restored of them.
+struct Away(tempfile::TempDir);
+
+impl Away {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Returns the names of what lies there.
+    fn names(&self) -> BTreeSet<String> {
+        names(self.0.path())
+    }
+
+    /// Keeps the public key of `main`, and its newest checkpoint.
+    fn keep(&self, service: &Service, name: &str) -> [PathBuf; 2] {
+        let [key, checkpoint] = [self.path("main.key"), self.path(name)];
+        std::fs::write(&key, ledger::verifier_key("timenav.local/main", &service.public_key)).unwrap();
+        let request = Request::get("/timeline/main/checkpoint").header("Accept", "text/plain");
+        std::fs::write(&checkpoint, service.send(request).body).unwrap();
+        [key, checkpoint]
+    }
+}
+
+fn names(folder: &Path) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+fn backup(data: &Path, to: &Path, arguments: &[&str]) -> Ended {
+    run(timenav().arg("backup").arg("--data").arg(data).arg("--to").arg(to).args(arguments), "")
+}
+
+#[track_caller]
+fn backed_up(data: &Path, to: &Path, arguments: &[&str]) -> String {
+    let (code, stdout, stderr) = backup(data, to, arguments);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    stdout
+}
+
+fn restore(from: &Path, data: &Path, arguments: &[&str]) -> Ended {
+    run(timenav().arg("restore").arg("--from").arg(from).arg("--data").arg(data).args(arguments), "")
+}
+
+/// Restores a backup with the keys of a folder.
+#[track_caller]
+fn restored(from: &Path, data: &Path, keys: &Path) -> String {
+    let (code, stdout, stderr) = restore(from, data, &["--keys", text(keys)]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    stdout
+}
+
+/// Runs a restore that is refused, and leaves nothing but locks. Returns what it complains of.
+#[track_caller]
+fn refused(from: &Path, data: &Path, arguments: &[&str]) -> String {
+    let (code, stdout, stderr) = restore(from, data, arguments);
+    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(!data.join("timenav.db").exists() && !data.join("checkpoints.log").exists(), "{stderr}");
+    assert!(!data.join("restoring").exists(), "{stderr}");
+    stderr
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn event(name: &str) -> Value {
+    json!({ "event_id": name, "time": "2001-01-01T00:00:00Z" })
+}
+
+/// Runs `timenav verify` on a folder, with the key and the checkpoint that were kept.
+fn verify(data: &Path, [key, checkpoint]: &[PathBuf; 2]) -> Ended {
+    let mut command = timenav();
+    command.arg("verify").arg("--data").arg(data).arg("--key").arg(key).arg("--checkpoint").arg(checkpoint);
+    run(&mut command, "")
+}
+
+/// Sends a request to another process with the operator's key of a service.
+fn send(process: &Process, service: &Service, request: Request) -> crate::http::Answer {
+    let mut connection = Connection::open(process.address).unwrap();
+    connection.exchange(&service.signed(request)).unwrap()
+}
+
+fn events_of(process: &Process, service: &Service) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut cursor = String::new();
+    loop {
+        let path = format!("/v1/monitor-events?location=*&time_range=../..&limit=1000{cursor}");
+        let page = send(process, service, Request::get(&path)).expect(200);
+        let ids = page["events"].as_array().unwrap().iter().map(|event| event["event_id"].as_str().unwrap().to_owned());
+        found.extend(ids);
+        match page["next_cursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return found,
+        }
+    }
+}
+
+/// Records events, one by one and without a pause, until the work is done. Returns what the work returns, and the
+/// events.
+fn while_writing<T>(service: &Service, work: impl FnOnce() -> T) -> (T, BTreeSet<String>) {
+    let (done, recorded) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let (mut connection, mut names) = (service.connect(), BTreeSet::new());
+            while !done.load(Ordering::SeqCst) {
+                let name = format!("during-{}", names.len());
+                let request = service.signed(Request::post("/v1/events").json(&event(&name)));
+                assert_eq!(connection.exchange(&request).unwrap().status, 201);
+                names.insert(name);
+                recorded.fetch_add(1, Ordering::SeqCst);
+            }
+            names
+        });
+        while recorded.load(Ordering::SeqCst) < 10 {
+            std::thread::yield_now();
+        }
+        let result = work();
+        done.store(true, Ordering::SeqCst);
+        (result, writer.join().unwrap())
+    })
+}
+
+#[test]
+fn a_backup_of_a_running_service_restores_and_verifies() {
+    let service = Service::start();
+    let away = Away::new();
+    let before: BTreeSet<String> = (0..EVENTS_BEFORE).map(|number| format!("before-{number}")).collect();
+    service.post("/v1/events", &before.iter().map(|name| event(name)).collect());
+    service.user("ada");
+    service.set_password("ada", PASSWORD);
+    let cookie = service.log_in("ada", PASSWORD);
+    let kept = away.keep(&service, "before");
+    let file = away.path("timenav.backup");
+    let (told, during) = while_writing(&service, || backed_up(&service.data(), &file, &[]));
+    assert!(told.contains("was written and checked") && told.contains("keep too"), "{told}");
+    assert_eq!(mode(&file), 0o600);
+    assert_eq!(away.names(), ["before", "main.key", "timenav.backup"].map(str::to_owned).into());
+    let later = away.keep(&service, "later");
+
+    let data = away.path("restored");
+    let told = restored(&file, &data, &service.data());
+    assert!(told.contains("was restored") && told.contains("is missing"), "{told}");
+    assert_eq!(mode(&data), 0o700);
+    for name in names(&data) {
+        assert_eq!(mode(&data.join(&name)), 0o600, "{name}");
+    }
+    let (code, stdout, stderr) = verify(&data, &kept);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    assert!(stdout.contains("3 checkpoints"), "the kept one, the one outside and the one inside: {stdout}");
+    // Who kept a later checkpoint sees that the history was taken back.
+    let (code, stdout, _) = verify(&data, &later);
+    assert_eq!(code, Some(7), "{stdout}");
+    assert!(stdout.contains("rollback"), "{stdout}");
+
+    let log = away.path("log");
+    let mut process = Process::start(&data, &log, &[]);
+    let found = events_of(&process, &service);
+    assert!(found.is_superset(&before), "{} of {}", found.intersection(&before).count(), before.len());
+    let all = &before | &during;
+    assert!(found.is_subset(&all), "{:?}", &found - &all);
+    send(&process, &service, Request::post("/v1/events").json(&event("after"))).expect(201);
+    // Who was logged in is, and others log in.
+    assert_eq!(send(&process, &service, Request::get("/v1/session").session(&cookie)).expect(200)["user_id"], "ada");
+    let log_in = Request::post("/v1/log-in").json(&json!({ "user_id": "ada", "password": PASSWORD }));
+    send(&process, &service, log_in.header("Host", "127.0.0.1").anonymous()).expect(200);
+    for timeline in ["main", "system"] {
+        let scan = Request::post("/v1/detect-tampering").json(&json!({ "timeline_id": timeline }));
+        assert_eq!(send(&process, &service, scan).expect(200)["tampering_detected"], false);
+    }
+    process.terminate();
+    assert!(process.wait().success());
+    let said = std::fs::read_to_string(&log).unwrap();
+    assert!(!said.contains("ERROR") && !said.contains("WARN"), "{said}");
+    assert_eq!(verify(&data, &kept).0, Some(0));
+    service.audit();
+}
+
+#[test]
+fn a_stopped_or_killed_service_is_backed_up_and_nothing_of_it_is_changed() {
+    let mut service = Service::start();
+    let away = Away::new();
+    for (round, is_killed) in [false, true].into_iter().enumerate() {
+        let name = format!("event-{round}");
+        service.post("/v1/events", &event(&name));
+        if is_killed {
+            service.kill();
+        } else {
+            assert!(service.stop().success());
+        }
+        let state = || {
+            let read = |name: &String| (name.clone(), std::fs::read(service.data().join(name)).unwrap());
+            // The index of the log is made anew by whoever opens it after a crash.
+            names(&service.data()).iter().filter(|name| !name.ends_with("-shm")).map(read).collect::<Vec<_>>()
+        };
+        let before = state();
+        let file = away.path(&format!("{round}.backup"));
+        let told = backed_up(&service.data(), &file, &["--json", "--depth", "full"]);
+        let told: Value = serde_json::from_str(&told).unwrap();
+        assert_eq!((&told["keys"], &told["not_checked"]), (&json!([]), &json!([])), "{told:#}");
+        assert!(state() == before, "{:?}", names(&service.data()));
+        let data = away.path(&format!("{round}.data"));
+        restored(&file, &data, &service.data());
+        let log = away.path("log");
+        let process = Process::start(&data, &log, &[]);
+        assert!(events_of(&process, &service).contains(&name), "{round}");
+        process.kill();
+        service.start_again();
+    }
+    service.audit();
+}
+
+#[test]
+fn a_backup_that_is_killed_leaves_no_file_and_the_next_one_is_whole() {
+    let service = Service::start();
+    let events: Vec<Value> = (0..EVENTS_BEFORE).map(|number| event(&format!("event-{number}"))).collect();
+    service.post("/v1/events", &events.into());
+    let away = Away::new();
+    let file = away.path("x.backup");
+    let work = away.path("x.backup.unfinished");
+    let mut cut_off = 0;
+    for mark in ["lock", "timenav.db", "checkpoints.log", "unfinished"].iter().cycle().take(12) {
+        let mut command = timenav();
+        command.arg("backup").arg("--data").arg(service.data()).arg("--to").arg(&file);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while !work.join(mark).exists() && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        let _ = child.kill();
+        let is_killed = child.wait().unwrap().signal().is_some();
+        if !file.exists() {
+            assert!(is_killed, "it ended by itself and wrote nothing");
+            cut_off += 1;
+            continue;
+        }
+        // It was killed too late, or not at all: what has the name is whole.
+        restored(&file, &away.path("whole"), &service.data());
+        std::fs::remove_dir_all(away.path("whole")).unwrap();
+        std::fs::remove_file(&file).unwrap();
+    }
+    assert!(cut_off > 0, "else nothing is tried");
+    backed_up(&service.data(), &file, &[]);
+    assert_eq!(away.names(), ["x.backup".to_owned()].into());
+    service.audit();
+}
+
+#[test]
+fn a_restore_that_is_killed_leaves_no_service_and_can_be_given_again() {
+    let service = Service::start();
+    let away = Away::new();
+    let file = away.path("x.backup");
+    let events: Vec<Value> = (0..EVENTS_BEFORE).map(|number| event(&format!("event-{number}"))).collect();
+    service.post("/v1/events", &events.into());
+    backed_up(&service.data(), &file, &["--with-keys"]);
+    let mut cut_off = 0;
+    for mark in ["restoring", "restoring/timenav.db", "restoring/checkpoints.log", "timenav.db", "checkpoints.log"] {
+        let data = away.path("data");
+        let mut command = timenav();
+        command.arg("restore").arg("--from").arg(&file).arg("--data").arg(&data);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while !data.join(mark).exists() && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        let _ = child.kill();
+        child.wait().unwrap();
+        if data.join("restoring").exists() {
+            let complaint = refused_start(&data, &[]);
+            assert!(complaint.contains("was cut off"), "killed at {mark}: {complaint}");
+            cut_off += 1;
+        }
+        if !data.join("timenav.db").exists() {
+            let (code, stdout, stderr) = restore(&file, &data, &[]);
+            assert_eq!(code, Some(0), "killed at {mark}: {stdout}{stderr}");
+            assert!(!data.join("restoring").exists());
+        }
+        std::fs::remove_dir_all(&data).unwrap();
+    }
+    assert!(cut_off > 0, "else nothing is tried");
+    service.audit();
+}
+
+#[test]
+fn without_room_there_is_an_error_and_no_file() {
+    let service = Service::start();
+    let away = Away::new();
+    let (file, whole) = (away.path("x.backup"), away.path("whole.backup"));
+    backed_up(&service.data(), &whole, &[]);
+    let limited = |blocks: u64, arguments: &[&str]| -> Ended {
+        let inner = timenav();
+        let mut limited = std::process::Command::new("sh");
+        limited.arg("-c").arg(format!("ulimit -f {blocks} && exec \"$0\" \"$@\"")).arg(inner.get_program());
+        run(limited.env_clear().args(arguments), "")
+    };
+    let data = service.data();
+    let bytes = whole.metadata().unwrap().len();
+    // Too little for the copy of the database, and too little for the file that has it and more in it.
+    for blocks in [8, bytes / 512 - 1] {
+        let (code, stdout, stderr) = limited(blocks, &["backup", "--data", text(&data), "--to", text(&file)]);
+        assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+        assert!(stderr.contains("x.backup.unfinished") && stderr.contains("cannot be written"), "{stderr}");
+        assert_eq!(away.names(), ["whole.backup".to_owned()].into());
+    }
+    let target = away.path("data");
+    let (code, stdout, stderr) = limited(8, &["restore", "--from", text(&whole), "--data", text(&target)]);
+    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(stderr.contains("cannot be copied"), "{stderr}");
+    assert!(!target.join("timenav.db").exists() && !target.join("restoring").exists());
+    restored(&whole, &target, &service.data());
+    service.audit();
+}
+
+#[test]
+fn a_database_that_was_tampered_with_is_not_backed_up() {
+    let mut service = Service::start();
+    service.post("/v1/events", &event("one"));
+    let away = Away::new();
+    let file = away.path("x.backup");
+    assert!(service.stop().success());
+    let database = service.data().join("timenav.db");
+    let earlier = std::fs::read(&database).unwrap();
+    service.start_again();
+    service.post("/v1/events", &event("two"));
+    service.remember("main");
+    assert!(service.stop().success());
+    let untouched = std::fs::read(&database).unwrap();
+    for (statement, depth, told) in [
+        (
+            "UPDATE timelines SET checkpoint = replace(checkpoint, 'local', 'other') WHERE timeline_id = ?1",
+            "quick",
+            "main",
+        ),
+        (
+            "UPDATE timelines SET checkpoint = (SELECT checkpoint FROM timelines WHERE timeline_id = 'system')
+             WHERE timeline_id = ?1",
+            "quick",
+            "origin-mismatch",
+        ),
+        ("DELETE FROM timelines WHERE timeline_id = ?1", "quick", "rollback"),
+        (
+            "UPDATE events SET content = replace(content, 'two', 'six') WHERE content LIKE '%two%' AND ?1 = 'main'",
+            "full",
+            "state-mismatch",
+        ),
+    ] {
+        service.tamper(statement, "main");
+        let (code, stdout, stderr) = backup(&service.data(), &file, &["--depth", depth]);
+        assert_eq!((code, stdout.as_str()), (Some(7), ""), "{statement}: {stderr}");
+        assert!(stderr.contains(told) && stderr.contains("tampering or damage"), "{statement}: {stderr}");
+        assert_eq!(away.names(), BTreeSet::new(), "{statement}");
+        std::fs::write(&database, &untouched).unwrap();
+    }
+    // An older copy that was put in its place: the checkpoints outside know better.
+    std::fs::write(&database, &earlier).unwrap();
+    let (code, _, stderr) = backup(&service.data(), &file, &[]);
+    assert_eq!(code, Some(7), "{stderr}");
+    assert!(stderr.contains("rollback"), "{stderr}");
+    // What timenav does not make is not copied at all.
+    std::fs::write(&database, &untouched).unwrap();
+    rusqlite::Connection::open(&database).unwrap().execute_batch("CREATE TABLE foreign_one (a)").unwrap();
+    let (code, _, stderr) = backup(&service.data(), &file, &[]);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("`foreign_one` is not part of timenav's schema"), "{stderr}");
+    assert_eq!(away.names(), BTreeSet::new());
+    std::fs::write(&database, &untouched).unwrap();
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn a_file_that_was_cut_off_or_changed_is_not_restored() {
+    let service = Service::start();
+    service.post("/v1/events", &event("one"));
+    let away = Away::new();
+    let (file, changed, data) = (away.path("x.backup"), away.path("changed"), away.path("data"));
+    backed_up(&service.data(), &file, &["--with-keys"]);
+    let whole = std::fs::read(&file).unwrap();
+    let refused = |bytes: &[u8]| {
+        std::fs::write(&changed, bytes).unwrap();
+        refused(&changed, &data, &[])
+    };
+    for length in [0, 1, 511, 512, 513, whole.len() / 2, whole.len() - 1_025, whole.len() - 512, whole.len() - 1] {
+        let complaint = refused(&whole[..length]);
+        assert!(complaint.contains("cut off") || complaint.contains("is damaged"), "{length}: {complaint}");
+    }
+    let complaint = refused(&[&whole[..], &[0; 512]].concat());
+    assert!(complaint.contains("goes on after its end"), "{complaint}");
+    let position = |text: &str| {
+        let found = whole.windows(text.len()).rposition(|piece| piece == text.as_bytes());
+        found.unwrap_or_else(|| panic!("no {text}"))
+    };
+    // A letter of the database, of the checkpoints, of a key, of a digest, of the time, of the signature, of a name.
+    for (at, told) in [
+        (512 + 5_000, "`timenav.db` differs from its digest"),
+        (position("timenav.local/main"), "`checkpoints.log` differs from its digest"),
+        (position("PRIVATE+KEY+") + 30, "`signing.key` differs from its digest"),
+        (position("\nfile timenav.db ") + 30, "has a manifest that its key has not signed"),
+        (position("\nmade 2") + 7, "has a manifest that its key has not signed"),
+        (whole.len() - 1_024 - 512 + 3, "manifest"),
+        (position("\nkey timenav") + 2, "manifest"),
+        (0, "is damaged"),
+    ] {
+        let mut bytes = whole.clone();
+        bytes[at] = if bytes[at] == b'1' { b'2' } else { b'1' };
+        if bytes == whole {
+            continue;
+        }
+        let complaint = refused(&bytes);
+        assert!(complaint.contains(told), "{at}, {told}: {complaint}");
+    }
+    let complaint = refused(b"something else entirely, which is longer than a block of a tar".repeat(20).as_slice());
+    assert!(complaint.contains("no backup of timenav"), "{complaint}");
+    // Untouched, it is restored into the folder that refused the others.
+    std::fs::write(&changed, &whole).unwrap();
+    let (code, stdout, stderr) = restore(&changed, &data, &[]);
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    service.audit();
+}
+
+#[test]
+fn what_was_erased_is_not_in_the_file() {
+    let service = Service::start();
+    let away = Away::new();
+    let named = |number: usize| json!({ "event_id": format!("event-{number}"), "time": "2001-01-01T00:00:00Z", "description": ERASED });
+    service.post("/v1/events", &(0..50).map(named).collect());
+    let has_it = |path: &Path| {
+        let bytes = std::fs::read(path).unwrap();
+        bytes.windows(ERASED.len()).any(|piece| piece == ERASED.as_bytes())
+    };
+    let (before, after) = (away.path("before.backup"), away.path("after.backup"));
+    backed_up(&service.data(), &before, &[]);
+    assert!(has_it(&before), "else nothing is tried");
+    for number in 0..50 {
+        service.post("/v1/erase-data", &json!({ "event_id": format!("event-{number}") }));
+    }
+    backed_up(&service.data(), &after, &["--depth", "full"]);
+    assert!(!has_it(&after));
+    service.audit();
+}
+
+#[test]
+fn nothing_is_written_over() {
+    let mut service = Service::start();
+    let away = Away::new();
+    let (file, data) = (away.path("x.backup"), away.path("data"));
+    std::fs::write(&file, "precious").unwrap();
+    std::fs::create_dir(away.path("folder")).unwrap();
+    for (to, told) in [
+        (file.clone(), "exists already"),
+        (away.path("folder"), "is a folder"),
+        (away.path("nowhere/x.backup"), "there is no folder"),
+    ] {
+        let (code, stdout, stderr) = backup(&service.data(), &to, &[]);
+        assert_eq!((code, stdout.as_str()), (Some(1), ""));
+        assert!(stderr.contains(told), "{stderr}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
+    std::fs::remove_file(&file).unwrap();
+    // Whatever somebody has under the name of the folder in which a backup is made stays.
+    let work = away.path("x.backup.unfinished");
+    std::fs::create_dir(&work).unwrap();
+    std::fs::write(work.join("precious"), "precious").unwrap();
+    backed_up(&service.data(), &file, &[]);
+    assert_eq!(names(&work), ["precious".to_owned()].into());
+    let (code, _, stderr) = backup(&away.path("folder"), &away.path("y.backup"), &[]);
+    assert_eq!(code, Some(1));
+    assert!(stderr.contains("there is no database in"), "{stderr}");
+
+    let (code, _, stderr) = restore(&file, &service.data(), &[]);
+    assert_eq!(code, Some(1));
+    assert!(stderr.contains("is in use by another timenav process"), "{stderr}");
+    assert!(service.stop().success());
+    let (code, _, stderr) = restore(&file, &service.data(), &[]);
+    assert_eq!(code, Some(1));
+    assert!(stderr.contains("is not empty"), "{stderr}");
+    service.start_again();
+    std::fs::create_dir(&data).unwrap();
+    std::fs::write(data.join("notes.txt"), "precious").unwrap();
+    let complaint = refused(&file, &data, &["--keys", text(&service.data())]);
+    assert!(complaint.contains("is not empty: there is notes.txt in it"), "{complaint}");
+    assert!(!data.join("signing.key").exists());
+    std::fs::remove_file(data.join("notes.txt")).unwrap();
+    restored(&file, &data, &service.data());
+    service.audit();
+}
+
+#[test]
+fn keys_come_from_the_file_a_folder_or_the_data_folder_and_must_be_the_right_ones() {
+    let service = Service::start();
+    let other = Service::start();
+    let away = Away::new();
+    let (plain, with_keys) = (away.path("plain.backup"), away.path("keys.backup"));
+    let told = backed_up(&service.data(), &plain, &[]);
+    assert!(told.contains(&format!("{}/signing.key", service.data().display())), "{told}");
+    let secret = std::fs::read_to_string(service.data().join("signing.key")).unwrap();
+    let holds = |path: &Path, piece: &str| {
+        let bytes = std::fs::read(path).unwrap();
+        bytes.windows(piece.len()).any(|window| window == piece.as_bytes())
+    };
+    assert!(!holds(&plain, secret.trim_end()) && !holds(&plain, &service.admin));
+    let told = backed_up(&service.data(), &with_keys, &["--with-keys"]);
+    assert!(told.contains("with signing.key, admin.key in it, whoever reads it has the service"), "{told}");
+    assert!(holds(&with_keys, secret.trim_end()) && holds(&with_keys, &service.admin));
+    assert_eq!((mode(&plain), mode(&with_keys)), (0o600, 0o600));
+
+    // Without any key the folder is restored, and does not start before its key is there.
+    let data = away.path("without");
+    let (code, stdout, stderr) = restore(&plain, &data, &[]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.contains("name the key that you trust with --key"), "{stderr}");
+    assert!(stdout.contains("there as signing.key"), "{stdout}");
+    assert!(refused_start(&data, &[]).contains("put the key back"));
+    std::fs::copy(service.data().join("signing.key"), data.join("signing.key")).unwrap();
+    // Those that are in the folder stay, and those of the file are taken where there are none.
+    let there = away.path("there");
+    std::fs::create_dir(&there).unwrap();
+    std::fs::copy(service.data().join("signing.key"), there.join("signing.key")).unwrap();
+    let (code, stdout, stderr) = restore(&plain, &there, &[]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    let [key, _] = away.keep(&service, "checkpoint");
+    let from_file = away.path("from-file");
+    let (code, stdout, stderr) = restore(&with_keys, &from_file, &["--key", text(&key)]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    assert_eq!(std::fs::read_to_string(from_file.join("admin.key")).unwrap().trim_end(), service.admin);
+    for folder in [&data, &there, &from_file] {
+        let log = away.path("log");
+        let process = Process::start(folder, &log, &[]);
+        send(&process, &service, Request::post("/v1/events").json(&event("after"))).expect(201);
+        process.kill();
+    }
+
+    // Another service's are refused, wherever they are, and so is a key that is not the one that is trusted.
+    let wrong = away.path("wrong");
+    let complaint = refused(&plain, &wrong, &["--keys", text(&other.data())]);
+    assert!(complaint.contains("is not that of the backup") && complaint.contains("another service's"), "{complaint}");
+    std::fs::create_dir_all(&wrong).unwrap();
+    std::fs::copy(other.data().join("signing.key"), wrong.join("signing.key")).unwrap();
+    let complaint = refused(&with_keys, &wrong, &[]);
+    assert!(complaint.contains("is not that of the backup"), "{complaint}");
+    let complaint = refused(&with_keys, &away.path("none"), &["--keys", text(&away.path("nowhere"))]);
+    assert!(complaint.contains("nowhere/signing.key"), "{complaint}");
+    std::fs::write(&key, ledger::verifier_key("timenav.local/main", &other.public_key)).unwrap();
+    let complaint = refused(&with_keys, &away.path("none"), &["--key", text(&key)]);
+    assert!(complaint.contains("the one that you trust is"), "{complaint}");
+    service.audit();
+    other.audit();
+}
+
+/// A backup from before a rotation goes with the key of that time.
+#[test]
+fn a_backup_from_before_a_rotation_needs_the_key_of_that_time() {
+    let mut service = Service::start();
+    let away = Away::new();
+    let (before, after) = (away.path("before.backup"), away.path("after.backup"));
+    backed_up(&service.data(), &before, &["--with-keys"]);
+    assert!(service.stop().success());
+    service.rotate_signing_key();
+    backed_up(&service.data(), &after, &[]);
+    service.start_again();
+    service.post("/v1/events", &event("after"));
+    let complaint = refused(&before, &away.path("a"), &["--keys", text(&service.data())]);
+    assert!(complaint.contains("or the key was rotated"), "{complaint}");
+    restored(&after, &away.path("b"), &service.data());
+    let (code, _, stderr) = restore(&before, &away.path("c"), &[]);
+    assert_eq!(code, Some(0), "{stderr}");
+    for folder in ["b", "c"] {
+        let log = away.path("log");
+        let process = Process::start(&away.path(folder), &log, &[]);
+        assert!(events_of(&process, &service).is_empty());
+        process.kill();
+    }
+    service.audit();
+}
+
+/// Where the checkpoints of the service are still there, a restored backup is what it is: history that was taken back.
+#[test]
+fn checkpoints_that_are_kept_elsewhere_show_that_a_backup_was_restored() {
+    let away = Away::new();
+    let kept = away.path("kept");
+    let mut service = Service::with(&["--checkpoints", text(&kept)]);
+    let (file, data) = (away.path("x.backup"), away.path("data"));
+    service.post("/v1/events", &event("before"));
+    backed_up(&service.data(), &file, &["--checkpoints", text(&kept)]);
+    service.post("/v1/events", &event("after"));
+    let (code, _, stderr) = restore(&file, &data, &["--checkpoints", text(&kept), "--keys", text(&service.data())]);
+    assert_eq!(code, Some(1), "the service holds them");
+    assert!(stderr.contains("the folder of checkpoints"), "{stderr}");
+    assert!(service.stop().success());
+    let newer = std::fs::read(kept.join("checkpoints.log")).unwrap();
+    let (code, stdout, stderr) =
+        restore(&file, &data, &["--checkpoints", text(&kept), "--keys", text(&service.data())]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    assert!(stdout.contains("--accept-rollback"), "{stdout}");
+    assert!(std::fs::read(kept.join("checkpoints.log")).unwrap() == newer, "they stay as they were");
+    assert!(!data.join("checkpoints.log").exists());
+    let complaint = refused_start(&data, &["--checkpoints", text(&kept)]);
+    assert!(complaint.contains("the database was taken back"), "{complaint}");
+    // In a folder without any, those of the backup are kept, and it starts without a question.
+    let (fresh, empty) = (away.path("fresh"), away.path("empty"));
+    let (code, _, stderr) = restore(&file, &fresh, &["--checkpoints", text(&empty), "--keys", text(&service.data())]);
+    assert_eq!(code, Some(0), "{stderr}");
+    for (folder, checkpoints, more) in [(&fresh, &empty, &[][..]), (&data, &kept, &["--accept-rollback"])] {
+        // What is accepted is a copy: the service itself goes on with what it had.
+        let checkpoints = if more.is_empty() { checkpoints.clone() } else { away.path("copied") };
+        if !more.is_empty() {
+            std::fs::create_dir(&checkpoints).unwrap();
+            std::fs::write(checkpoints.join("checkpoints.log"), &newer).unwrap();
+        }
+        let arguments = [&["--checkpoints", text(&checkpoints)], more].concat();
+        let process = Process::start(folder, &away.path("log"), &arguments);
+        assert_eq!(events_of(&process, &service), ["before".to_owned()].into());
+        process.kill();
+    }
+    service.start_again();
+    service.audit();
+}
+
+/// The commands of the document are those that work.
+#[test]
+fn the_document_says_what_is_done() {
+    let commands: Vec<String> = ["Backup", "Restore"]
+        .iter()
+        .flat_map(|title| {
+            section(title).lines().filter_map(|line| line.strip_prefix("$ ").map(str::to_owned)).collect::<Vec<_>>()
+        })
+        .collect();
+    let [backup, restore] = &commands[..] else { panic!("{commands:?}") };
+    let service = Service::start();
+    let away = Away::new();
+    let keys = away.path("keys");
+    std::fs::create_dir(&keys).unwrap();
+    std::fs::copy(service.data().join("signing.key"), keys.join("signing.key")).unwrap();
+    for (command, data) in [(backup, service.data()), (restore, away.path("data"))] {
+        let command = command.replace("/var/lib/timenav", text(&data)).replace("/mnt/keys", text(&keys));
+        let command = command.replace("/mnt/backups", text(away.0.path()));
+        let words: Vec<&str> = command.split_whitespace().collect();
+        assert_eq!(words[0], "timenav");
+        let (code, stdout, stderr) = run(timenav().args(&words[1..]), "");
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{command}: {stdout}");
+    }
+    let process = Process::start(&away.path("data"), &away.path("log"), &[]);
+    send(&process, &service, Request::post("/v1/events").json(&event("after"))).expect(201);
+    process.kill();
+    service.audit();
+}
