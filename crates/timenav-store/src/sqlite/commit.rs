@@ -43,10 +43,6 @@ const NO_CELL: i64 = -1;
 
 pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), StoreError> {
     let erases = step.timelines.iter().any(|timeline| !timeline.erasures.is_empty());
-    if erases {
-        // Pages keep nothing of what leaves them in this step.
-        connection.pragma_update(None, "secure_delete", true).map_err(failed)?;
-    }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     for (timeline, size) in &step.relied {
         check_size(&transaction, timeline, *size)?;

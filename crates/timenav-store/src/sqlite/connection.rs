@@ -68,6 +68,9 @@ pub(super) fn configure_writer(writer: &Connection) -> Result<(), StoreError> {
     write_ahead(writer)?;
     configure(writer, WRITER_CACHE_KIB).map_err(failed)?;
     writer.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+    // Pages keep nothing of what leaves them. Not for erasures alone: what is written today may be moved to another page
+    // tomorrow, and what it left behind would not be found by the erasure.
+    writer.pragma_update(None, "secure_delete", true).map_err(failed)?;
     // Folding the log is the maintenance thread's work.
     writer.pragma_update(None, "wal_autocheckpoint", 0).map_err(failed)
 }

@@ -65,7 +65,6 @@ pub(super) fn forget_log(connection: &Connection) {
         connection.busy_timeout(READERS_WAIT)?;
         let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0))?;
         connection.busy_timeout(BUSY_WAIT)?;
-        connection.pragma_update(None, "secure_delete", false)?;
         Ok::<_, rusqlite::Error>(busy)
     })();
     match emptied {
@@ -95,4 +94,62 @@ pub(super) fn record(
     let erased = erased.map(count).transpose()?;
     let record = DataRecord { data_id: data_id.clone(), position: count(position)?, erased, sealed };
     Ok(Some((id(TimelineId::new(&timeline))?, record)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::SqliteStore;
+    use super::*;
+
+    const ROWS: i64 = 2_000;
+    const MARK: &str = "erased and not to be found";
+
+    fn marks(path: &Path) -> usize {
+        let bytes = std::fs::read(path).unwrap();
+        bytes.windows(MARK.len()).filter(|piece| *piece == MARK.as_bytes()).count()
+    }
+
+    /// Rows that come in between others move those to other pages. SQLite leaves nearly nothing of them behind, and a copy
+    /// has nothing at all.
+    #[test]
+    fn what_is_erased_is_not_left_on_pages_that_it_was_moved_away_from() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let store = SqliteStore::open(&path).unwrap();
+        let mut writer = store.shared.writer.lock();
+        let step = |number: i64| (number * 1_237) % ROWS;
+        let transaction = writer.transaction().unwrap();
+        for position in (0..ROWS).map(step) {
+            let text = format!("{MARK} {position}").repeat(10);
+            let entry = "INSERT INTO entries (entry, leaf, salt, payload) VALUES (?1, x'01', x'02', ?2)";
+            transaction
+                .execute(entry, params![entry_key(TimelineKey(2), sql_count(position)), text.as_bytes()])
+                .unwrap();
+            let event = "INSERT INTO events (timeline, cell, time, position, event_id, content)
+                VALUES (2, -1, ?1, ?2, ?3, ?4)";
+            transaction.execute(event, params![step(position), position, format!("event-{position}"), text]).unwrap();
+        }
+        transaction.commit().unwrap();
+        forget_log(&writer);
+        let before = marks(&path);
+        assert!(before > 30_000, "else nothing is tried");
+        let transaction = writer.transaction().unwrap();
+        for position in 0..ROWS {
+            let event_id = timenav_core::ids::EventId::new(&format!("event-{position}")).unwrap();
+            let erasure = Erasure { position: sql_count(position), by: 1, content: ErasedContent::Event(event_id) };
+            erase(&transaction, TimelineKey(2), &erasure).unwrap();
+        }
+        transaction.commit().unwrap();
+        forget_log(&writer);
+        assert!(marks(&path) * 1_000 < before, "{} of {before}", marks(&path));
+        let copied = folder.path().join("y.db");
+        super::super::copy(&path, &copied, |_, _| {}).unwrap();
+        assert_eq!(marks(&copied), 0);
+    }
+
+    fn sql_count(number: i64) -> u64 {
+        count(number).unwrap()
+    }
 }
