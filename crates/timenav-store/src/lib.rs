@@ -7,4 +7,4 @@ pub mod outside;
 pub mod sqlite;
 
 pub use outside::CheckpointFile;
-pub use sqlite::{Examination, ExaminedKey, SqliteArchive, SqliteStore, copy};
+pub use sqlite::{Examination, ExaminedKey, SqliteArchive, SqliteStore, copy, fold_log};

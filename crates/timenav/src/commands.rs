@@ -7,6 +7,7 @@ mod serve;
 mod rotate_signing_key;
 mod backup;
 mod restore;
+mod compact;
 mod clock;
 mod anchor;
 mod events;
@@ -27,6 +28,7 @@ mod markdown_help;
 mod arguments;
 mod pages;
 mod checked_copy;
+mod copy_bar;
 mod work_folder;
 
 use clap::builder::styling::Styles;
@@ -38,8 +40,8 @@ use crate::surroundings::Surroundings;
 /// One clock and one history that a whole system can share.
 ///
 /// `timenav serve` runs the service, `timenav backup` and `timenav restore` copy its data folder and bring it back, and
-/// `timenav rotate-signing-key` gives a stopped one another key. The other commands talk to a running one, found by
-/// --url or `TIMENAV_URL`, with the API key in `TIMENAV_API_KEY` or in the data folder.
+/// `timenav compact` and `timenav rotate-signing-key` work on that of a stopped one. The other commands talk to a
+/// running one, found by --url or `TIMENAV_URL`, with the API key in `TIMENAV_API_KEY` or in the data folder.
 #[derive(Debug, Parser)]
 #[command(name = "timenav", version, max_term_width = 100, styles = Styles::plain(), after_help = Exit::help())]
 pub(crate) struct Cli {
@@ -53,6 +55,7 @@ enum Command {
     RotateSigningKey(rotate_signing_key::RotateSigningKeyCommand),
     Backup(backup::BackupCommand),
     Restore(restore::RestoreCommand),
+    Compact(compact::CompactCommand),
     Clock(clock::ClockCommand),
     Anchor(anchor::AnchorCommand),
     Events(events::EventsCommand),
@@ -83,6 +86,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::RotateSigningKey(command) => rotate_signing_key::run(command),
         Command::Backup(command) => backup::run(command),
         Command::Restore(command) => restore::run(command),
+        Command::Compact(command) => compact::run(command),
         Command::Clock(command) => clock::run(command, surroundings),
         Command::Anchor(command) => anchor::run(command, surroundings),
         Command::Events(command) => events::run(command, surroundings),

@@ -65,6 +65,23 @@ pub fn copy(from: &Path, to: &Path, mut tell: impl FnMut(u64, u64) + Send + 'sta
     }
 }
 
+/// Folds the write-ahead log of the database at `path` into it, so that nothing of it is left beside the file.
+///
+/// # Errors
+/// The database cannot be read or written, or another process has it open.
+pub fn fold_log(path: &Path) -> Result<(), StoreError> {
+    let connection = open_to_copy(path)?;
+    schema::check(&connection)?;
+    let fold = |row: &rusqlite::Row<'_>| row.get::<_, bool>(0);
+    let is_held = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], fold).map_err(failed)?;
+    drop(connection);
+    // Whoever closes it last takes the log away.
+    if is_held || beside(path, "-wal").exists() {
+        return Err(StoreError::Unavailable("another program has it open".to_owned()));
+    }
+    Ok(())
+}
+
 /// Says whether it was the copy that could not be written.
 fn not_copied(error: rusqlite::Error, to: &Path) -> StoreError {
     let code = error.sqlite_error().map(|error| error.extended_code);
@@ -185,5 +202,12 @@ mod tests {
             Connection::open(&to).unwrap().query_row("SELECT count(*) FROM outcomes", [], |row| row.get(0)).unwrap();
         assert_eq!(count, 1);
         drop((writer, store));
+        fold_log(&from).unwrap();
+        assert!(!beside(&from, "-wal").exists());
+        let reader = Connection::open(&from).unwrap();
+        let count: i64 = reader.query_row("SELECT count(*) FROM outcomes", [], |row| row.get(0)).unwrap();
+        assert_eq!(count, 1);
+        let refused = fold_log(&from).unwrap_err().to_string();
+        assert!(refused.contains("another program has it open"), "{refused}");
     }
 }

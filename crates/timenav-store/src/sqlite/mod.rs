@@ -33,7 +33,7 @@ use rusqlite::{Connection, OpenFlags};
 use timenav_engine::StoreError;
 use tokio::sync::Semaphore;
 
-pub use copy::copy;
+pub use copy::{copy, fold_log};
 pub use examination::{Examination, ExaminedKey};
 use log::{Folding, LogLimit};
 use maintenance::Maintenance;

@@ -107,7 +107,7 @@ impl Contents {
     pub(crate) fn extract(&self, name: &str, to: &Path) -> anyhow::Result<()> {
         let unwritable = || format!("{} cannot be written", to.display());
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to).with_context(unwritable)?;
-        self.take(self.member(name)?, &mut file)?;
+        self.take(self.member(name)?, &mut file).with_context(|| format!("{} was not made", to.display()))?;
         file.sync_all().with_context(unwritable)
     }
 

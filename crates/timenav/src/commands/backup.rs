@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
-use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use indicatif::HumanBytes;
 use serde_json::json;
 use timenav_core::ledger::VerifierKey;
 use timenav_core::scan::Depth;
@@ -13,6 +13,7 @@ use timenav_engine::{Signer as _, WallClock as _};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::checked_copy::CheckedCopy;
+use super::copy_bar::copy_database;
 use super::verify::files::read_outside;
 use super::work_folder::{UNFINISHED_FILE, WorkFolder};
 use crate::backup_file::{Contents, KEY_NAMES, Manifest, Source, pack};
@@ -85,11 +86,7 @@ struct Made {
 }
 
 async fn make(settings: &Settings, to: &Path, with_keys: bool, depth: Depth) -> Result<Made, Failure> {
-    let database = settings.data.join(DATABASE_FILE);
-    if !database.try_exists().with_context(|| format!("{} cannot be read", database.display()))? {
-        let folder = settings.data.display();
-        return Err(anyhow!("there is no database in {folder}: name the data folder of a service with --data").into());
-    }
+    let database = database(settings)?;
     is_free(to)?;
     let work = WorkFolder::make(beside(to)?)?;
     let made_at = HostClock::start().now();
@@ -125,6 +122,18 @@ async fn make(settings: &Settings, to: &Path, with_keys: bool, depth: Depth) -> 
     Ok(Made { manifest, checked, bytes })
 }
 
+/// Returns the path of the database, if there is one.
+///
+/// # Errors
+/// There is none.
+pub(super) fn database(settings: &Settings) -> anyhow::Result<PathBuf> {
+    let database = settings.data.join(DATABASE_FILE);
+    if database.try_exists().with_context(|| format!("{} cannot be read", database.display()))? {
+        return Ok(database);
+    }
+    bail!("there is no database in {}: name the data folder of a service with --data", settings.data.display())
+}
+
 /// Refuses a name that is taken.
 fn is_free(to: &Path) -> anyhow::Result<()> {
     match to.symlink_metadata() {
@@ -151,18 +160,6 @@ fn service_key(data: &Path) -> anyhow::Result<ServiceKey> {
     let path = data.join(SIGNING_KEY_FILE);
     let named = || format!("a backup is signed with the signing key, and {} cannot be used", path.display());
     read_signing_key(&path).with_context(named)
-}
-
-fn copy_database(from: &Path, to: &Path) -> anyhow::Result<()> {
-    let style = ProgressStyle::with_template("copying {wide_bar} {bytes}/{total_bytes}, {eta} left");
-    let bar = ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    let shown = bar.clone();
-    let copied = timenav_store::copy(from, to, move |written, at_most| {
-        shown.set_length(at_most.max(written));
-        shown.set_position(written);
-    });
-    bar.finish_and_clear();
-    copied.map(drop).with_context(|| format!("the database {} could not be copied", from.display()))
 }
 
 /// Returns what is put into the file.

@@ -34,7 +34,7 @@ impl WorkFolder {
         self.path.join(name)
     }
 
-    /// Gives a file in it the name that it is for, durably. The name is free.
+    /// Gives a file in it the name that it is for, durably, in the place of what has that name.
     pub(super) fn put(&self, name: &str, to: &Path) -> anyhow::Result<()> {
         let moved = std::fs::rename(self.file(name), to).and_then(|()| sync_folder_of(to));
         moved.with_context(|| format!("{} cannot be written", to.display()))

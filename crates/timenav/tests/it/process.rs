@@ -1,6 +1,7 @@
 //! The process: how it starts, what it leaves on the disk, how it ends.
 
 mod backup;
+mod compact;
 mod disk_full;
 mod foreign_database;
 mod restore;

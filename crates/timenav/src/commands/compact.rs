@@ -1,0 +1,117 @@
+//! `timenav compact`: makes the database of a stopped service as small as it can be.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, anyhow};
+use indicatif::HumanBytes;
+use serde_json::json;
+use timenav_core::ledger::VerifierKey;
+use timenav_core::scan::Depth;
+use timenav_engine::Signer as _;
+use timenav_store::{SqliteArchive, fold_log};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::backup::database;
+use super::checked_copy::CheckedCopy;
+use super::copy_bar::copy_database;
+use super::verify::files::read_outside;
+use super::work_folder::WorkFolder;
+use crate::config::{ServeOptions, Settings};
+use crate::data_folder::{DATABASE_FILE, DataFolder};
+use crate::doors::OsEntropy;
+use crate::exit::Failure;
+use crate::key_files::service_key;
+use crate::output;
+
+/// The folder in the data folder in which the new database is made.
+const WORK_FOLDER: &str = "compacting";
+
+/// Makes the database as small as it can be, and free of all that was erased, while the service is stopped.
+///
+/// Erasing makes room inside the file, which is written on later and not given back. This makes a new file of the rows
+/// there are, checks it as `timenav backup` does, and puts it in the place of the old one. It needs room for the new
+/// file. Cut off at any moment, one of the two is there as a whole.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompactCommand {
+    /// The data folder. [default: ./timenav-data]
+    #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// The folder of checkpoints outside the database, if it is not the data folder.
+    #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
+    checkpoints: Option<PathBuf>,
+    /// The file of settings that the service is started with; `data` and `checkpoints` are taken from it.
+    #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// How much of the new file to read when it is checked: `full`, `quick`, `tail:<n>` or `sample:<n>`.
+    #[arg(long, value_name = "DEPTH", default_value = "quick")]
+    depth: Depth,
+    /// Print what was done in JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Compacts a database.
+///
+/// # Errors
+/// A service uses the folder, it is not as it was signed, or the new file cannot be written.
+pub(crate) fn run(command: CompactCommand) -> Result<(), Failure> {
+    let CompactCommand { data, checkpoints, config, depth, json } = command;
+    let settings = Settings::resolve(ServeOptions { data, config, checkpoints, ..ServeOptions::default() })?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
+    let compacted = runtime.block_on(async {
+        // A file that has reached the limit of the process: heard, the write fails as one to a full disk does.
+        let _too_long = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))
+            .context("signals cannot be received")?;
+        compact(&settings, depth).await
+    })?;
+    compacted.show(json)
+}
+
+/// What was done.
+struct Compacted {
+    checked: CheckedCopy,
+    bytes_before: u64,
+    bytes: u64,
+}
+
+async fn compact(settings: &Settings, depth: Depth) -> Result<Compacted, Failure> {
+    let database = database(settings)?;
+    let folder = DataFolder::open(&settings.data)?;
+    let place = folder.checkpoints(settings.checkpoints.as_deref())?;
+    let outside = read_outside(&place.file)?;
+    let key = service_key(&folder, settings.service_name.as_deref(), &OsEntropy::new())?;
+    let verifier = VerifierKey::new(&key.service_name, key.signer.public_key()).map_err(anyhow::Error::from)?;
+    let named = || format!("the database {}", database.display());
+    // A log of the old file would be taken for one of the new.
+    fold_log(&database).with_context(named)?;
+    let bytes_before = database.metadata().with_context(named)?.len();
+    let work = WorkFolder::make(folder.path().join(WORK_FOLDER))?;
+    let copy = work.file(DATABASE_FILE);
+    let bytes = copy_database(&database, &copy)?;
+    let checked = CheckedCopy::check(&copy, &outside, &verifier, depth).await?;
+    let (checkpoints, _) =
+        SqliteArchive::open(&database).and_then(|old| old.newest_checkpoints()).with_context(named)?;
+    if checkpoints != checked.checkpoints {
+        return Err(anyhow!("{} changed while it was copied: another program writes to it", named()).into());
+    }
+    fold_log(&database).with_context(named)?;
+    work.put(DATABASE_FILE, &database)?;
+    Ok(Compacted { checked, bytes_before, bytes })
+}
+
+impl Compacted {
+    fn show(&self, as_json: bool) -> Result<(), Failure> {
+        let Self { checked, bytes_before, bytes } = self;
+        let status =
+            format!("The database was compacted: {} before, {} now.", HumanBytes(*bytes_before), HumanBytes(*bytes));
+        if as_json {
+            let mut answer = checked.json();
+            answer["status"] = json!(status);
+            answer["bytes_before"] = json!(bytes_before);
+            answer["bytes"] = json!(bytes);
+            return output::write(&output::pretty(&answer.to_string()));
+        }
+        output::write(&format!("{status}\n  checked  {}\n", checked.checked_text()))
+    }
+}

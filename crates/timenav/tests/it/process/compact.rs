@@ -1,0 +1,112 @@
+//! `timenav compact`: a database as small as it can be, in the place of the one before.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::service::{Service, run, timenav};
+
+const EVENTS: usize = 150;
+const ERASED: &str = "a description that is erased and found nowhere";
+
+fn compact(data: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    run(timenav().arg("compact").arg("--data").arg(data).args(arguments), "")
+}
+
+/// Returns a stopped service of whose events all but the last were erased.
+fn with_erased_events() -> Service {
+    let mut service = Service::start();
+    let named = |number: usize| {
+        let description = if number < EVENTS - 1 { ERASED.repeat(20) } else { "kept".to_owned() };
+        json!({ "event_id": format!("event-{number}"), "time": "2001-01-01T00:00:00Z", "description": description })
+    };
+    service.post("/v1/events", &(0..EVENTS).map(named).collect());
+    for number in 0..EVENTS - 1 {
+        service.post("/v1/erase-data", &json!({ "event_id": format!("event-{number}") }));
+    }
+    service.remember("main");
+    assert!(service.stop().success());
+    service
+}
+
+#[test]
+fn what_was_erased_is_given_back_and_all_else_stays() {
+    let mut service = with_erased_events();
+    let database = service.data().join("timenav.db");
+    let before = database.metadata().unwrap().len();
+    let (code, stdout, stderr) = compact(&service.data(), &["--json", "--depth", "full"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    let told: Value = serde_json::from_str(&stdout).unwrap();
+    let after = database.metadata().unwrap().len();
+    assert_eq!(
+        (&told["bytes_before"], &told["bytes"], &told["not_checked"]),
+        (&before.into(), &after.into(), &json!([]))
+    );
+    assert!(after * 3 < before * 2, "{after} of {before}");
+    assert!(!service.data().join("compacting").exists());
+    let bytes = std::fs::read(&database).unwrap();
+    assert!(!bytes.windows(ERASED.len()).any(|piece| piece == ERASED.as_bytes()));
+    service.start_again();
+    assert_eq!(service.find_all("main", "*", "../..", "10").len(), 1);
+    let (code, _, stderr) = compact(&service.data(), &[]);
+    assert_eq!(code, Some(1));
+    assert!(stderr.contains("is in use by another timenav process"), "{stderr}");
+    service.audit();
+}
+
+#[test]
+fn a_compaction_may_be_killed_at_any_moment() {
+    let mut service = with_erased_events();
+    for mark in ["compacting", "compacting/lock", "compacting/timenav.db", "timenav.db-wal"] {
+        let mut command = timenav();
+        command.arg("compact").arg("--data").arg(service.data());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while !service.data().join(mark).exists() && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        let _ = child.kill();
+        child.wait().unwrap();
+        service.start_again();
+        assert_eq!(service.find_all("main", "*", "../..", "10").len(), 1, "killed at {mark}");
+        assert!(service.stop().success());
+    }
+    let (code, stdout, stderr) = compact(&service.data(), &[]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    assert!(!service.data().join("compacting").exists());
+    service.start_again();
+    service.audit();
+}
+
+#[test]
+fn what_is_not_as_it_was_signed_or_has_no_room_stays_as_it_is() {
+    let mut service = with_erased_events();
+    let database = service.data().join("timenav.db");
+    let untouched = std::fs::read(&database).unwrap();
+    let inner = timenav();
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "ulimit -f 128 && exec \"$0\" \"$@\""]).arg(inner.get_program());
+    limited.env_clear().args(["compact", "--data", service.data().to_str().unwrap()]);
+    let (code, stdout, stderr) = run(&mut limited, "");
+    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+    assert!(stderr.contains("compacting/timenav.db"), "{stderr}");
+    assert!(std::fs::read(&database).unwrap() == untouched);
+    service.tamper(
+        "UPDATE timelines SET checkpoint = replace(checkpoint, 'local', 'other') WHERE timeline_id = ?1",
+        "main",
+    );
+    let tampered = std::fs::read(&database).unwrap();
+    let (code, stdout, stderr) = compact(&service.data(), &[]);
+    assert_eq!((code, stdout.as_str()), (Some(7), ""), "{stderr}");
+    assert!(std::fs::read(&database).unwrap() == tampered);
+    // Another program that has it open would write into a file that is not there any more.
+    std::fs::write(&database, &untouched).unwrap();
+    let other = rusqlite::Connection::open(&database).unwrap();
+    other.execute_batch("BEGIN; SELECT count(*) FROM entries").unwrap();
+    let (code, _, stderr) = compact(&service.data(), &[]);
+    assert_eq!(code, Some(1));
+    assert!(stderr.contains("another program has it open"), "{stderr}");
+    drop(other);
+    service.start_again();
+    service.audit();
+}
