@@ -54,3 +54,6 @@ impl<R: Read> Read for Digested<R> {
         Ok(count)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,7 +53,8 @@ impl Contents {
                 bail!("is no backup of timenav: it has a member `{}`", name.escape_debug());
             }
             let (start, length) = (entry.raw_file_position(), entry.size());
-            end = start.checked_add(length.next_multiple_of(BLOCK_BYTES)).context("is damaged")? + END_BYTES;
+            let filled = length.checked_next_multiple_of(BLOCK_BYTES).and_then(|filled| filled.checked_add(start));
+            end = filled.and_then(|filled| filled.checked_add(END_BYTES)).context("is damaged")?;
             if name == MANIFEST_NAME {
                 let mut text = Vec::new();
                 entry.by_ref().take(NOTE_BYTES_MAX as u64 + 1).read_to_end(&mut text).context("cannot be read")?;
