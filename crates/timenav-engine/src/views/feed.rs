@@ -47,6 +47,8 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         }
         Action::ManipulateEvent => intervened(leaf, text, stamp, take),
         Action::SetAnchor => anchor_set(text, stamp, take),
+        // On `system`, an entry tells of the making of another timeline, and of that one's clock.
+        Action::CreateTimeline if leaf.subject != leaf.timeline_id => None,
         Action::CreateTimeline
         | Action::Travel
         | Action::PauseTime

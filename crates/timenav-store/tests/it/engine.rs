@@ -28,3 +28,4 @@ mod second_writer;
 mod sessions;
 mod set_back;
 mod streams;
+mod views;
