@@ -39,11 +39,8 @@ impl Engine {
         caller: &Caller,
         timeline: &TimelineId,
     ) -> Result<(Permissions, String), Refusal> {
-        self.admit(caller, timeline, Demand::Administer, "access_control").await?;
-        self.log_read(caller, timeline, Reading::AccessControl {}).await?;
-        let state = self.state(timeline);
-        let state = state.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
-        let permissions = (*state.head.permissions).clone();
+        let look = self.look(caller, timeline.clone(), Demand::Administer, Reading::AccessControl {}).await?;
+        let permissions = (*look.state.head.permissions).clone();
         let tag = permissions_tag(&permissions);
         Ok((permissions, tag))
     }
@@ -69,9 +66,7 @@ impl Engine {
     /// # Errors
     /// The caller is no operator, or the ledger cannot be written.
     pub async fn restrictions(&self, caller: &Caller) -> Result<Vec<User>, Refusal> {
-        let system = TimelineId::system();
-        self.admit(caller, &system, Demand::Operate, "restrictions").await?;
-        self.log_read(caller, &system, Reading::Restrictions {}).await?;
+        self.look(caller, TimelineId::system(), Demand::Operate, Reading::Restrictions {}).await?;
         let restricted = |user: &&User| user.restriction != RestrictionLevel::FullAccess;
         Ok(self.directory().users.values().filter(restricted).cloned().collect())
     }

@@ -95,24 +95,19 @@ impl Engine {
     /// cannot be written.
     pub async fn access_logs(&self, caller: &Caller, request: AccessLogs) -> Result<LogPage, Refusal> {
         let timeline = &request.timeline;
-        let state = self.admit(caller, timeline, Demand::Administer, "access_logs").await?;
-        let state = if timeline.is_system() {
+        let read = Reading::AccessLogs { time_range: request.range.to_string() };
+        let admitted = self.let_on(caller, timeline.clone(), Demand::Administer, read).await?;
+        if timeline.is_system() {
             // What was refused a moment ago is in the log that is read.
             self.tell_counted_refusals().await?;
-            self.state(timeline).unwrap_or(state)
-        } else {
-            state
-        };
+        }
         let filters = (request.user_id.as_deref(), request.action.as_deref());
         let asked = format!("logs {timeline} {} {filters:?} {:?}", request.range, request.order);
         let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
-        let read = Reading::AccessLogs { time_range: request.range.to_string() };
-        self.log_read(caller, timeline, read).await?;
+        let look = admitted.with_first_page(cursor.map(|cursor| cursor.as_of)).look().await?;
         let sees_clock = self.decide(caller, timeline, Demand::Look).is_ok();
-        let key = state.head.key;
-        let as_of = cursor.map_or_else(|| state.head.frontier.size(), |cursor| cursor.as_of);
-        let reading =
-            LogReading { request, asked, key, as_of, after: cursor.map(|cursor| cursor.position), sees_clock };
+        let (key, as_of, after) = (look.state.head.key, look.size(), cursor.map(|cursor| cursor.position));
+        let reading = LogReading { request, asked, key, as_of, after, sees_clock };
         let (engine, asking) = (self.clone(), caller.clone());
         self.long_work().in_turn(caller, async move { engine.log_page(&asking, &reading).await }).await
     }

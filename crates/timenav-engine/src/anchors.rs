@@ -151,11 +151,11 @@ impl Engine {
         cursor: Option<&str>,
     ) -> Result<AnchorPage, Refusal> {
         let timeline = caller.timeline(timeline);
-        let state = self.admit(caller, &timeline, Demand::Look, "anchors").await?;
         let query = format!("anchors {timeline}");
+        let admitted = self.let_on(caller, timeline, Demand::Look, Reading::Anchors {}).await?;
         let from = cursor.map(|text| self.open_cursor(caller, &query, text)).transpose()?;
-        self.log_read(caller, &timeline, Reading::Anchors {}).await?;
-        let layers = state.layers(u64::MAX);
+        let look = admitted.with_first_page(from.map(|cursor| cursor.as_of)).look().await?;
+        let layers = &look.layers;
         let (first, mut after) = from.map_or((0, None), |cursor| {
             let (layer, position) = cursor.place();
             (layer, Some(position))
@@ -176,10 +176,10 @@ impl Engine {
         let last = found.last().filter(|_| more);
         let next_cursor = last.map(|(layer, anchor)| {
             let place = cursor::place(*layer, anchor.position);
-            self.cursor(caller, &query, state.head.frontier.size(), 0, place)
+            self.cursor(caller, &query, look.size(), 0, place)
         });
-        let names = state.names_of(&layers);
+        let names = look.names();
         let anchors = found.into_iter().filter_map(|(layer, anchor)| Some((names.get(layer)?.clone(), anchor)));
-        Ok(AnchorPage { timeline_id: timeline, anchors: anchors.collect(), next_cursor })
+        Ok(AnchorPage { timeline_id: look.timeline(), anchors: anchors.collect(), next_cursor })
     }
 }

@@ -85,12 +85,9 @@ impl Engine {
     /// # Errors
     /// The caller may not, there is no such timeline, or the ledger cannot be written.
     pub async fn read_clock(&self, caller: &Caller, timeline: Option<TimelineId>) -> Result<ClockView, Refusal> {
-        let timeline = caller.timeline(timeline);
-        let state = self.admit(caller, &timeline, Demand::Look, "clock").await?;
-        self.log_read(caller, &timeline, Reading::Clock {}).await?;
-        // Read after the entry is durable, so that the answer is as fresh as can be.
-        let state = self.state(&timeline).unwrap_or(state);
-        Ok(self.view_clock(timeline, state.head.clock.clone(), self.host(&state)))
+        // The clock as it goes after the entry, so that the answer is as fresh as can be.
+        let look = self.look(caller, timeline, Demand::Look, Reading::Clock {}).await?;
+        Ok(self.view_clock(look.timeline(), look.state.head.clock.clone(), look.host))
     }
 
     /// Watches a clock from now on, or from the generation after `seen`.
@@ -103,12 +100,11 @@ impl Engine {
         timeline: Option<TimelineId>,
         seen: Option<u64>,
     ) -> Result<(TimelineId, ClockStream), Refusal> {
-        let timeline = caller.timeline(timeline);
-        let state = self.admit(caller, &timeline, Demand::Look, "clock_stream").await?;
-        self.log_read(caller, &timeline, Reading::ClockStream {}).await?;
+        let look = self.look(caller, timeline, Demand::Look, Reading::ClockStream {}).await?;
+        let timeline = look.timeline();
         // Listened to before the clock is read, so that no change comes between.
         let changes = self.live().listen(&timeline);
-        let state = self.state(&timeline).unwrap_or(state);
+        let state = self.state(&timeline).unwrap_or(look.state);
         let (missed, reset) = self.missed(&state, seen).await?;
         let told = state.head.clock.generation;
         Ok((timeline, ClockStream { missed, reset, told, changes }))

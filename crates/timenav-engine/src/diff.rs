@@ -11,7 +11,8 @@ use timenav_core::limits::DIFF_ENTRIES_MAX;
 use crate::caller::Caller;
 use crate::cursor::Cursor;
 use crate::engine::Engine;
-use crate::head::{Layer, TimelineKey, TimelineState};
+use crate::head::{Layer, TimelineKey};
+use crate::look::Look;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::rows::{EventVersion, KnownEvent};
@@ -97,22 +98,23 @@ impl Engine {
     /// The caller may not look at both, they have nothing in common, too much was done since they
     /// went apart, the cursor is of another query, or the ledger cannot be written.
     pub async fn timelines_diff(&self, caller: &Caller, request: TimelinesDiff) -> Result<DiffPage, Refusal> {
-        const OPERATION: &str = "timelines_diff";
         let TimelinesDiff { a, b, items_max, cursor } = request;
-        let state_a = self.admit(caller, &a, Demand::Look, OPERATION).await?;
-        let state_b = self.admit(caller, &b, Demand::Look, OPERATION).await?;
+        let read = Reading::TimelinesDiff { a: a.to_string(), b: b.to_string() };
+        let admitted_a = self.let_on(caller, a.clone(), Demand::Look, read.clone()).await?;
+        let admitted_b = self.let_on(caller, b.clone(), Demand::Look, read).await?;
         let asked = format!("diff {a} {b}");
         let cursor = cursor.map(|text| self.open_diff_cursor(caller, &asked, &text)).transpose()?;
-        let size_a = cursor.as_ref().map_or(state_a.head.frontier.size(), |(cursor, _)| cursor.as_of);
-        let size_b = cursor.as_ref().map_or(state_b.head.frontier.size(), |(cursor, _)| cursor.position);
-        let (layers_a, layers_b) = (state_a.layers(size_a), state_b.layers(size_b));
-        let parting = parting(&layers_a, &layers_b).ok_or_else(|| unrelated(&a, &b))?;
-        let stretches = stretches(&layers_a, &layers_b, parting)?;
-        let read = Reading::TimelinesDiff { a: a.to_string(), b: b.to_string() };
-        self.log_read(caller, &a, read.clone()).await?;
-        if a != b {
-            self.log_read(caller, &b, read).await?;
-        }
+        let first_page = cursor.as_ref().map(|(cursor, _)| (cursor.as_of, cursor.position));
+        let admitted_a = admitted_a.with_first_page(first_page.map(|(size_a, _)| size_a));
+        let admitted_b = admitted_b.with_first_page(first_page.map(|(_, size_b)| size_b));
+        let (before_a, before_b) = (admitted_a.layers_before(), admitted_b.layers_before());
+        let parting = parting(&before_a, &before_b).ok_or_else(|| unrelated(&a, &b))?;
+        check_length(&stretches(&before_a, &before_b, parting))?;
+        let look_a = admitted_a.look().await?;
+        let look_b = if a == b { look_a.clone() } else { admitted_b.look().await? };
+        let (layers_a, layers_b) = (Arc::clone(&look_a.layers), Arc::clone(&look_b.layers));
+        let parting = self::parting(&layers_a, &layers_b).ok_or_else(|| unrelated(&a, &b))?;
+        let stretches = stretches(&layers_a, &layers_b, parting);
         let after = cursor.map(|(_, event_id)| event_id);
         let (engine, of_a, of_b) = (self.clone(), Arc::clone(&layers_a), Arc::clone(&layers_b));
         let comparing = async move {
@@ -120,16 +122,12 @@ impl Engine {
             engine.differences(&changed, &of_a, &of_b, items_max).await
         };
         let (differences, last) = self.long_work().in_turn(caller, comparing).await?;
-        let next_cursor = last.map(|last| self.diff_cursor(caller, &asked, (size_a, size_b), &last));
-        let side = |state: &TimelineState, layers: &[Layer], size: u64| DiffSide {
-            timeline_id: state.head.id.clone(),
-            as_of: size.checked_sub(1),
-            layers: state.names_of(layers),
-        };
-        let common = state_a.names_of(&layers_a[..=parting.layer]).pop();
+        let sizes = (look_a.size(), look_b.size());
+        let next_cursor = last.map(|last| self.diff_cursor(caller, &asked, sizes, &last));
+        let common = look_a.state.names_of(&layers_a[..=parting.layer]).pop();
         Ok(DiffPage {
-            a: side(&state_a, &layers_a, size_a),
-            b: side(&state_b, &layers_b, size_b),
+            a: DiffSide::of(&look_a),
+            b: DiffSide::of(&look_b),
             common: common.ok_or_else(|| Refusal::Damaged("a timeline is missing".to_owned()))?,
             common_size: parting.size,
             differences,
@@ -195,6 +193,12 @@ impl Engine {
     }
 }
 
+impl DiffSide {
+    fn of(look: &Look) -> Self {
+        Self { timeline_id: look.timeline(), as_of: look.position(), layers: look.names() }
+    }
+}
+
 impl Difference {
     fn of(
         event_id: &EventId,
@@ -232,7 +236,7 @@ fn parting(a: &[Layer], b: &[Layer]) -> Option<Parting> {
 }
 
 /// Returns the stretches of ledgers that only one of two timelines has.
-fn stretches(a: &[Layer], b: &[Layer], parting: Parting) -> Result<Vec<(TimelineKey, u64, u64)>, Refusal> {
+fn stretches(a: &[Layer], b: &[Layer], parting: Parting) -> Vec<(TimelineKey, u64, u64)> {
     let of = |layers: &[Layer]| {
         let apart = layers[parting.layer..].iter().enumerate();
         let stretch = |(number, layer): (usize, &Layer)| {
@@ -240,12 +244,16 @@ fn stretches(a: &[Layer], b: &[Layer], parting: Parting) -> Result<Vec<(Timeline
         };
         apart.map(stretch).collect::<Vec<_>>()
     };
-    let stretches = [of(a), of(b)].concat();
+    [of(a), of(b)].concat()
+}
+
+/// Refuses to look through too much.
+fn check_length(stretches: &[(TimelineKey, u64, u64)]) -> Result<(), Refusal> {
     let entries: u64 = stretches.iter().map(|(_, first, end)| end.saturating_sub(*first)).sum();
     if entries > DIFF_ENTRIES_MAX as u64 {
         return Err(Refusal::LimitReached { what: "entries since the timelines went apart", max: DIFF_ENTRIES_MAX });
     }
-    Ok(stretches)
+    Ok(())
 }
 
 fn unrelated(a: &TimelineId, b: &TimelineId) -> Refusal {

@@ -16,19 +16,16 @@ use crate::attempts::Attempts;
 use crate::caller::{AuthFailure, Caller};
 use crate::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
 use crate::deciding::Deciding;
-use crate::deciding::logged::{LogRead, LogRefusal, LogRollbackAccepted};
+use crate::deciding::logged::{LogRefusal, LogRollbackAccepted};
 use crate::deciding::repeated::{Again, Told};
 use crate::directory::Directory;
 use crate::doors::{Doors, uuid};
 use crate::head::{TimelineKey, TimelineState};
 use crate::idempotency::Idempotency;
-use crate::json::json;
 use crate::live::Live;
 use crate::long_work::LongWork;
 use crate::opening::{self, Accepted, OpenError, heads_of};
-use crate::options::{Options, ReadLog};
-use crate::payload::Reading;
-use crate::read_parameters;
+use crate::options::Options;
 use crate::refusal::{Refusal, denial_code};
 use crate::refused::CountedRefusals;
 use crate::scan_places::ScanPlaces;
@@ -316,24 +313,6 @@ impl Engine {
         // The group finds the same, and logs it.
         let logged = self.submit(caller, timeline.clone(), refusal, None).await;
         logged.err().unwrap_or_else(|| failure.into())
-    }
-
-    /// Logs a successful read, before it is answered unless the operator chose otherwise.
-    pub(crate) async fn log_read(
-        &self,
-        caller: &Caller,
-        timeline: &TimelineId,
-        reading: Reading,
-    ) -> Result<(), Refusal> {
-        let (operation, parameters) = (reading.operation(), read_parameters::kept(json(&reading)));
-        let read = LogRead { operation, parameters };
-        match self.options().read_log {
-            ReadLog::Durable => self.submit(caller, timeline.clone(), read, None).await.map(|_| ()),
-            ReadLog::Buffered => {
-                let actor = Actor::Caller(caller.clone());
-                self.send(actor, timeline.clone(), read, None, None).await
-            }
-        }
     }
 
     /// Has something decided, and returns when it is durable and signed.

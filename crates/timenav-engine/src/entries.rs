@@ -89,10 +89,10 @@ impl Engine {
     /// the ledger cannot be written.
     pub async fn entries(&self, caller: &Caller, request: EntriesRequest) -> Result<EntryPage, Refusal> {
         let EntriesRequest { timeline, from, items_max } = request;
-        let state = self.admit(caller, &timeline, Demand::Look, "entries").await?;
-        self.log_read(caller, &timeline, Reading::Entries { from }).await?;
+        let look = self.look(caller, timeline.clone(), Demand::Look, Reading::Entries { from }).await?;
+        let state = &look.state;
         let sees_all = self.decide(caller, &timeline, Demand::Administer).is_ok();
-        let (key, checkpoint) = self.newest_checkpoint(&timeline)?;
+        let (key, checkpoint) = (state.head.key, self.newest_checkpoint(state)?);
         if from > checkpoint.size {
             let detail = format!("the ledger has {} entries; the first is at position 0", checkpoint.size);
             return Err(Refusal::invalid("from", detail));

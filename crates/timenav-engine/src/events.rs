@@ -20,6 +20,7 @@ use crate::engine::Engine;
 use crate::event_content::event_content;
 use crate::idempotency::Idempotency;
 use crate::location::point_of;
+use crate::look::Look;
 use crate::payload::{EventsFound, Reading};
 use crate::places::Understood;
 use crate::refusal::Refusal;
@@ -155,40 +156,36 @@ impl Engine {
     /// # Errors
     /// The caller may not, the cursor is of another query, or the ledger cannot be written.
     pub async fn monitor_events(&self, caller: &Caller, request: MonitorEvents) -> Result<EventPage, Refusal> {
-        let found = self.find_events(caller, request, "monitor_events", Reading::MonitorEvents).await?;
+        let found = self.find_events(caller, request, Reading::MonitorEvents).await?;
         Ok(found.0)
     }
 
-    /// Finds events, and returns the question that found them too.
+    /// Finds events, and returns the question that found them too, and what it was answered from.
     pub(crate) async fn find_events(
         &self,
         caller: &Caller,
         request: MonitorEvents,
-        operation: &'static str,
         read_as: fn(EventsFound) -> Reading,
-    ) -> Result<(EventPage, EventQuery), Refusal> {
+    ) -> Result<(EventPage, EventQuery, Look), Refusal> {
         let timeline = caller.timeline(request.timeline);
-        let state = self.admit(caller, &timeline, Demand::Look, operation).await?;
         let as_of_text = request.as_of.as_ref().map_or("", |(text, _)| text);
-        let asked = format!("{operation} {timeline} {} {as_of_text} {}", request.range, request.location_text);
+        let read = read_as(EventsFound {
+            as_of: Some(as_of_text.to_owned()).filter(|text| !text.is_empty()),
+            location: request.location_text.clone(),
+            time_range: request.range.to_string(),
+        });
+        let asked = format!("{} {timeline} {} {as_of_text} {}", read.operation(), request.range, request.location_text);
+        let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
         let from = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
-        let mut layers = self.layers_at(&state, request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
-        if let (Some(cursor), Some(last)) = (from, Arc::make_mut(&mut layers).last_mut()) {
-            last.as_of = cursor.as_of;
-        }
+        let admitted = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
+        let look = admitted.with_first_page(from.map(|cursor| cursor.as_of)).look().await?;
         let after = from.and_then(|cursor| {
             let (layer, position) = cursor.place();
             Some((Instant::from_micros(cursor.micros)?, layer, position))
         });
-        let read = read_as(EventsFound {
-            as_of: Some(as_of_text.to_owned()).filter(|text| !text.is_empty()),
-            location: request.location_text,
-            time_range: request.range.to_string(),
-        });
-        self.log_read(caller, &timeline, read).await?;
-        let understood = self.understand(&layers, request.location).await?;
+        let understood = self.understand(&look.layers, request.location).await?;
         let query = EventQuery {
-            layers: Arc::clone(&layers),
+            layers: Arc::clone(&look.layers),
             patterns: understood.patterns(),
             range: request.range,
             after,
@@ -197,18 +194,15 @@ impl Engine {
         let mut events = self.events_of(caller, query.clone()).await?;
         let more = events.len() > request.items_max;
         events.truncate(request.items_max);
-        let size = layers.last().map_or(0, |layer| layer.as_of);
         let last = events.last().filter(|_| more);
         let next_cursor = last.map(|last| {
-            self.cursor(caller, &asked, size, last.time.micros(), cursor::place(last.layer, last.position))
+            self.cursor(caller, &asked, look.size(), last.time.micros(), cursor::place(last.layer, last.position))
         });
         let near_spellings =
             if events.is_empty() { self.near_spellings(caller, &understood).await? } else { Vec::new() };
-        let names = state.names_of(&layers);
-        let as_of = self.position_shown(&timeline, &layers);
-        let page =
-            EventPage { timeline_id: timeline, events, as_of, layers: names, understood, near_spellings, next_cursor };
-        Ok((page, query))
+        let (timeline_id, layers, as_of) = (look.timeline(), look.names(), look.position());
+        let page = EventPage { timeline_id, events, as_of, layers, understood, near_spellings, next_cursor };
+        Ok((page, query, look))
     }
 
     /// Returns the events that a question finds: at once, or else in the caller's turn.

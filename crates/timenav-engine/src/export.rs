@@ -48,25 +48,25 @@ impl Engine {
     /// # Errors
     /// The caller may not, or the ledger cannot be written.
     pub async fn export_events(&self, caller: &Caller, request: ExportEvents) -> Result<EventExport, Refusal> {
-        let timeline = caller.timeline(request.timeline);
-        let state = self.admit(caller, &timeline, Demand::Look, "export_events").await?;
-        let layers = self.layers_at(&state, request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
         let read = Reading::ExportEvents {
             as_of: request.as_of.as_ref().map(|(text, _)| text.clone()),
             format: request.format.to_owned(),
             location: request.location_text.clone(),
             time_range: request.range.to_string(),
         };
-        self.log_read(caller, &timeline, read).await?;
-        let understood = self.understand(&layers, request.location).await?;
+        let as_of = request.as_of.as_ref().map(|(_, as_of)| as_of);
+        let admitted = self.let_on(caller, request.timeline, Demand::Look, read).await?;
+        let look = admitted.at(as_of).await?.look().await?;
+        let understood = self.understand(&look.layers, request.location).await?;
+        let timeline_id = look.timeline();
         let query = EventQuery {
-            layers,
+            layers: look.layers,
             patterns: understood.patterns(),
             range: request.range,
             after: None,
             items_max: PART_ITEMS_MAX,
         };
-        Ok(EventExport { engine: self.clone(), caller: caller.clone(), timeline_id: timeline, query, is_over: false })
+        Ok(EventExport { engine: self.clone(), caller: caller.clone(), timeline_id, query, is_over: false })
     }
 }
 

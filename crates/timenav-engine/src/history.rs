@@ -6,22 +6,21 @@ use std::sync::Arc;
 use timenav_core::access::Demand;
 use timenav_core::as_of::AsOf;
 use timenav_core::event::{Cause, EventDraft};
-use timenav_core::ids::{AnchorId, EventId, InterventionId, TimelineId, type_id};
+use timenav_core::ids::{EventId, InterventionId, TimelineId, type_id};
 use timenav_core::intervention::Effect;
 use timenav_core::ledger::LeafRecord;
 use timenav_core::limits::{ACTION_BYTES_MAX, EVENT_CAUSES_MAX, RETURN_EVENTS_MAX};
-use timenav_core::time::{Instant, Span, Virtual, Wall};
+use timenav_core::time::{Instant, Virtual};
 
 use crate::action::{Action, OnEvents};
-use crate::anchor::Anchor;
 use crate::asked::Answer;
-use crate::becoming::preview;
 use crate::caller::Caller;
 use crate::changes::{EventCorrected, EventIntervened, LedgerPosition};
 use crate::deciding::history::{Compensation, CorrectEvent, HistoryRestored, Intervene};
 use crate::engine::Engine;
 use crate::head::{Layer, TimelineState};
 use crate::idempotency::Idempotency;
+use crate::look::Look;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::rows::KnownEvent;
@@ -152,42 +151,6 @@ impl Engine {
         Ok(IntervenedEvent::of(answer))
     }
 
-    /// Returns what an intervention would do, and changes nothing.
-    ///
-    /// # Errors
-    /// As [`Engine::manipulate_event`].
-    pub async fn preview_intervention(
-        &self,
-        caller: &Caller,
-        timeline: Option<TimelineId>,
-        request: InterventionRequest,
-    ) -> Result<IntervenedEvent, Refusal> {
-        let timeline = caller.timeline(timeline);
-        request.check()?;
-        let state = self.admit(caller, &timeline, Demand::Intervene, Action::ManipulateEvent.word()).await?;
-        let InterventionRequest { event_id, effect, .. } = request;
-        let read = Reading::ManipulateEvent { dry_run: true, event_id: event_id.to_string() };
-        self.log_read(caller, &timeline, read).await?;
-        let layers = state.layers(state.head.frontier.size());
-        let known = self.store().event_versions(layers, vec![event_id.clone()]).await?.remove(&event_id);
-        let known = known.ok_or_else(|| Refusal::NotFound { what: "event", id: event_id.to_string() })?;
-        let after = preview(&known, &event_id, &effect)?;
-        let before = known.standing().map(|version| Arc::clone(&version.content));
-        let size = state.head.frontier.size();
-        let ledger = LedgerPosition { position: size.saturating_sub(1), size, root: state.root };
-        let intervention_id = self.new_intervention_id()?;
-        Ok(IntervenedEvent {
-            timeline_id: timeline,
-            intervention_id,
-            event_id,
-            effect,
-            before,
-            after,
-            ledger,
-            replayed: false,
-        })
-    }
-
     /// Returns an event with its versions and the interventions on it.
     ///
     /// # Errors
@@ -199,82 +162,23 @@ impl Engine {
         event_id: &EventId,
         as_of: Option<&AsOf>,
     ) -> Result<EventHistory, Refusal> {
-        let timeline = caller.timeline(timeline);
-        let state = self.admit(caller, &timeline, Demand::Look, "event").await?;
-        let layers = self.layers_at(&state, as_of).await?;
-        self.log_read(caller, &timeline, Reading::Event { event_id: event_id.to_string() }).await?;
-        let known = self.store().event_versions(Arc::clone(&layers), vec![event_id.clone()]).await?.remove(event_id);
+        let read = Reading::Event { event_id: event_id.to_string() };
+        let look = self.let_on(caller, timeline, Demand::Look, read).await?.at(as_of).await?.look().await?;
+        let known = self.versions_of(&look.layers, event_id).await?;
         let known = known.ok_or_else(|| Refusal::NotFound { what: "event", id: event_id.to_string() })?;
-        self.history_of(&timeline, &layers, known).await
+        self.history_of(&look, known).await
     }
 
     /// Reads what was done to an event.
-    pub(crate) async fn history_of(
-        &self,
-        timeline: &TimelineId,
-        layers: &Arc<[Layer]>,
-        known: KnownEvent,
-    ) -> Result<EventHistory, Refusal> {
+    pub(crate) async fn history_of(&self, look: &Look, known: KnownEvent) -> Result<EventHistory, Refusal> {
         let mut interventions = Vec::with_capacity(known.interventions.len());
         for (layer, position) in &known.interventions {
-            let entry = self.store().entry(layers[*layer].timeline, *position).await?;
+            let entry = self.store().entry(look.layers[*layer].timeline, *position).await?;
             let payload = entry.and_then(|entry| String::from_utf8(entry.payload).ok()).unwrap_or_default();
             interventions.push((*layer, *position, payload));
         }
-        let state = self.state(timeline);
-        let names = state.map_or_else(Vec::new, |state| state.names_of(layers));
-        let as_of = self.position_shown(timeline, layers);
-        Ok(EventHistory { timeline_id: timeline.clone(), known, interventions, layers: names, as_of })
-    }
-
-    /// Returns the layers that a timeline is read with at a moment; now, if none is named.
-    pub(crate) async fn layers_at(&self, state: &TimelineState, as_of: Option<&AsOf>) -> Result<Arc<[Layer]>, Refusal> {
-        let size = state.head.frontier.size();
-        let (layer, size) = match as_of {
-            None => return Ok(state.layers(size)),
-            Some(AsOf::Position(position)) if *position < size => (state.ancestors.len(), position + 1),
-            Some(AsOf::Position(_)) => {
-                let detail = format!("the last position of the ledger is {}", size.saturating_sub(1));
-                return Err(Refusal::invalid("as_of", detail));
-            }
-            Some(AsOf::Host(host)) => self.layer_at(&state.layers(size), *host).await?,
-            Some(AsOf::Anchor(anchor_id)) => {
-                let (layer, anchor) = self.find_anchor(state, anchor_id).await?;
-                (layer, anchor.position + 1)
-            }
-        };
-        let mut layers = state.layers(size)[..=layer].to_vec();
-        layers[layer].as_of = size;
-        Ok(layers.into())
-    }
-
-    /// Returns the layer that was the last one at a host time, and its size then: before it was forked, a
-    /// timeline is the one that it was forked from.
-    async fn layer_at(&self, layers: &[Layer], host: Instant<Wall>) -> Result<(usize, u64), Refusal> {
-        let after = host.checked_add(Span::from_micros(1)).unwrap_or(Instant::MAX);
-        for (number, layer) in layers.iter().enumerate().rev() {
-            let size = self.store().first_recorded_at(layer.timeline, after, layer.as_of).await?;
-            if size > 0 {
-                return Ok((number, size));
-            }
-        }
-        Ok((0, 0))
-    }
-
-    /// Finds an anchor of a timeline, or of one that it was forked from after the anchor was set.
-    pub(crate) async fn find_anchor(
-        &self,
-        state: &TimelineState,
-        anchor_id: &AnchorId,
-    ) -> Result<(usize, Anchor), Refusal> {
-        let layers = state.layers(u64::MAX);
-        for (number, layer) in layers.iter().enumerate().rev() {
-            let found = self.store().anchor(layer.timeline, anchor_id).await?;
-            if let Some(anchor) = found.filter(|anchor| anchor.position < layer.as_of) {
-                return Ok((number, anchor));
-            }
-        }
-        Err(Refusal::NotFound { what: "anchor", id: anchor_id.to_string() })
+        let (layers, as_of) = (look.names(), look.position());
+        Ok(EventHistory { timeline_id: look.timeline(), known, interventions, layers, as_of })
     }
 
     /// Works out what has to be done so that events stand as they did on these layers.
@@ -329,12 +233,6 @@ impl Engine {
             }
         }
         Ok(())
-    }
-
-    /// Returns the last position of a timeline's own ledger that layers show.
-    pub(crate) fn position_shown(&self, timeline: &TimelineId, layers: &[Layer]) -> Option<u64> {
-        let own = self.state(timeline)?.head.key;
-        layers.last().filter(|layer| layer.timeline == own)?.as_of.checked_sub(1)
     }
 
     pub(crate) fn new_intervention_id(&self) -> Result<InterventionId, Refusal> {

@@ -147,9 +147,7 @@ impl Engine {
         items_max: usize,
         after: Option<&UserId>,
     ) -> Result<(Vec<User>, Option<UserId>), Refusal> {
-        let system = TimelineId::system();
-        self.admit(caller, &system, Demand::Operate, "users").await?;
-        self.log_read(caller, &system, Reading::Users {}).await?;
+        self.look(caller, TimelineId::system(), Demand::Operate, Reading::Users {}).await?;
         let directory = self.directory();
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let mut rest = directory.users.range::<UserId, _>((from, Bound::Unbounded)).map(|(_, user)| user);
@@ -223,11 +221,9 @@ impl Engine {
         items_max: usize,
         after: Option<KeyId>,
     ) -> Result<(Vec<ApiKey>, Option<KeyId>), Refusal> {
-        let system = TimelineId::system();
         let of = user_id.unwrap_or_else(|| caller.user_id.clone());
         let demand = if of == caller.user_id { Demand::Own } else { Demand::Operate };
-        self.admit(caller, &system, demand, "api_keys").await?;
-        self.log_read(caller, &system, Reading::ApiKeys {}).await?;
+        self.look(caller, TimelineId::system(), demand, Reading::ApiKeys {}).await?;
         if let Some(after) = &after {
             let found = self.store().api_key(after).await?;
             found.filter(|key| key.user_id == of).ok_or(Refusal::Cursor)?;

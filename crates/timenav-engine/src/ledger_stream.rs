@@ -124,21 +124,17 @@ impl Engine {
     /// many events to follow them.
     pub async fn watch_ledger(&self, caller: &Caller, request: WatchLedger) -> Result<LedgerStream, Refusal> {
         let WatchLedger { timeline, topics, paradoxes, seen } = request;
-        let timeline_id = caller.timeline(timeline);
-        let state = self.admit(caller, &timeline_id, Demand::Look, "stream").await?;
         let names = topics.iter().map(|topic| topic.as_str().to_owned()).collect();
-        self.log_read(caller, &timeline_id, Reading::Stream { topics: names }).await?;
-        let paradoxes = if topics.contains(&Topic::Paradoxes) {
-            Some(self.watch_paradoxes(&timeline_id, paradoxes).await?)
-        } else {
-            None
-        };
+        let look = self.look(caller, timeline, Demand::Look, Reading::Stream { topics: names }).await?;
+        let timeline_id = look.timeline();
+        let paradoxes =
+            if topics.contains(&Topic::Paradoxes) { Some(self.watch_paradoxes(&look, paradoxes).await?) } else { None };
         let grown = self.live().listen_to_growth(&timeline_id, || self.size_of(&timeline_id));
         let mut stream = LedgerStream {
             engine: self.clone(),
             caller: caller.clone(),
             timeline_id,
-            key: state.head.key,
+            key: look.state.head.key,
             topics,
             grown,
             next: 0,

@@ -69,7 +69,8 @@ mod opening;
 mod committer;
 mod engine;
 
-// Use cases.
+// Use cases, and how those that read go.
+mod look;
 mod cursor;
 mod identity;
 mod sessions;

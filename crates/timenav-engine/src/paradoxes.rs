@@ -8,10 +8,12 @@ use timenav_core::event::CauseKind;
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::limits::{EVENT_RELATIONS_MAX, NAMES_SEARCHED_MAX};
 use timenav_core::paradox::{Ancestor, Delta, Grade, Heading, IMPACT_EVENTS_MAX, Kind, Paradox, Settings};
-use timenav_core::time::{Instant, TimeRange, Virtual};
+use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
 
 use crate::action::Action;
+use crate::becoming::preview;
 use crate::caller::Caller;
+use crate::changes::LedgerPosition;
 use crate::deciding::repeated::Again;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
@@ -19,9 +21,11 @@ use crate::head::{Layer, TimelineState};
 use crate::history::{EventHistory, IntervenedEvent, InterventionRequest};
 use crate::idempotency::Idempotency;
 use crate::location::name_key;
+use crate::look::Look;
 use crate::payload::Reading;
 use crate::proofs::InclusionProof;
 use crate::refusal::Refusal;
+use crate::tree::root_at;
 use crate::view_board::Kept;
 use crate::views::what_if;
 
@@ -131,7 +135,6 @@ impl Engine {
     /// The caller may not, the cursor is of another query, or the ledger cannot be written.
     pub async fn monitor_paradox(&self, caller: &Caller, request: MonitorParadox) -> Result<ParadoxPage, Refusal> {
         let timeline = caller.timeline(request.timeline);
-        let state = self.admit(caller, &timeline, Demand::Look, "monitor_paradox").await?;
         let as_of_text = request.as_of.as_ref().map_or("", |(text, _)| text);
         let kinds: Option<Vec<&str>> =
             request.kinds.as_ref().map(|kinds| kinds.iter().map(|kind| kind.code()).collect());
@@ -139,36 +142,33 @@ impl Engine {
             "paradoxes {timeline} {} {as_of_text} {kinds:?} {} {:?}",
             request.range, request.observations, request.settings
         );
-        let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
-        let mut layers = self.layers_at(&state, request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
-        if let (Some(cursor), Some(last)) = (cursor, Arc::make_mut(&mut layers).last_mut()) {
-            last.as_of = cursor.as_of;
-        }
         let read = Reading::MonitorParadox {
             kinds: kinds.map(|kinds| kinds.into_iter().map(str::to_owned).collect()),
             observations: request.observations,
             time_range: request.range.to_string(),
         };
-        self.log_read(caller, &timeline, read).await?;
+        let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
+        let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
+        let admitted = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
+        let look = admitted.with_first_page(cursor.map(|cursor| cursor.as_of)).look().await?;
         let skip = cursor.map_or(0, |cursor| usize::try_from(cursor.position).unwrap_or(usize::MAX));
         let (items_max, range) = (request.items_max, request.range);
         let wanted = move |heading: Heading| match &request.kinds {
             Some(kinds) => kinds.contains(&heading.kind),
             None => request.observations || !heading.is_observation,
         };
-        let look = move |kept: &mut Kept| {
+        let found = move |kept: &mut Kept| {
             let (page, total) = page(kept, wanted, &range, skip, items_max);
             (page, total, kept.view.counts())
         };
         let (paradoxes, total, counts) = match request.settings {
-            None => self.look_at(caller, &timeline, &layers, look).await?,
-            Some(settings) => self.look_with(caller, &layers, settings, look).await?,
+            None => self.view_of(caller, &look, found).await?,
+            Some(settings) => self.look_with(caller, &look.layers, settings, found).await?,
         };
-        let size = layers.last().map_or(0, |layer| layer.as_of);
         let shown = skip.saturating_add(paradoxes.len());
-        let next_cursor = (shown < total).then(|| self.cursor(caller, &asked, size, 0, shown as u64));
-        let as_of = self.position_shown(&timeline, &layers);
-        Ok(ParadoxPage { timeline_id: timeline, paradoxes, total, counts, as_of, next_cursor })
+        let next_cursor = (shown < total).then(|| self.cursor(caller, &asked, look.size(), 0, shown as u64));
+        let (timeline_id, as_of) = (look.timeline(), look.position());
+        Ok(ParadoxPage { timeline_id, paradoxes, total, counts, as_of, next_cursor })
     }
 
     /// Does something to an event, and tells what that makes and heals.
@@ -213,7 +213,10 @@ impl Engine {
         state: &TimelineState,
         request: &InterventionRequest,
     ) -> Result<(), Refusal> {
-        let (_, made) = self.foresee(caller, state, request).await?;
+        let layers = state.layers_now();
+        let (host, clock) = (self.host(state), &state.head.clock);
+        let asked = self.what_would_be(&layers, request, (host, clock.now(host))).await?;
+        let made = self.with_view(caller, &layers, move |kept| asked.delta(kept)).await?;
         match made.made.iter().find(|paradox| !paradox.is_observation) {
             Some(first) => Err(Refusal::WouldCreateParadox { explanation: first.explanation.clone() }),
             None => Ok(()),
@@ -248,37 +251,46 @@ impl Engine {
         timeline: Option<TimelineId>,
         request: InterventionRequest,
     ) -> Result<(IntervenedEvent, Consequences), Refusal> {
-        let preview = self.preview_intervention(caller, timeline, request.clone()).await?;
-        let state = self.state(&preview.timeline_id);
-        let state = state.ok_or_else(|| Refusal::Damaged(format!("timeline `{}` is gone", preview.timeline_id)))?;
-        let (layers, delta) = self.foresee(caller, &state, &request).await?;
-        let downstream = self.with_view(caller, &layers, downstream_of(preview.event_id.clone())).await?;
+        request.check()?;
+        let read = Reading::ManipulateEvent { dry_run: true, event_id: request.event_id.to_string() };
+        let look = self.look(caller, timeline, Demand::Intervene, read).await?;
+        // Of what is found, only observations go by the clock, and they are not told.
+        let clock_at = look.state.head.clock.now(look.host);
+        let asked = self.what_would_be(&look.layers, &request, (look.host, clock_at)).await?;
+        let (before, after) = (asked.before.clone(), asked.after.clone());
+        let downstream = downstream_of(request.event_id.clone());
+        let (delta, downstream) =
+            self.view_of(caller, &look, move |kept| (asked.delta(kept), downstream(kept))).await?;
+        let (size, key) = (look.size(), look.state.head.key);
+        let root = root_at(self.store(), key, size).await?;
+        let preview = IntervenedEvent {
+            timeline_id: look.timeline(),
+            intervention_id: self.new_intervention_id()?,
+            event_id: request.event_id,
+            effect: request.effect,
+            before,
+            after,
+            ledger: LedgerPosition { position: size.saturating_sub(1), size, root },
+            replayed: false,
+        };
         Ok((preview, consequences(delta, downstream)))
     }
 
-    /// Works out what an intervention would make and heal, were it the next entry.
-    async fn foresee(
+    /// Works out what an intervention would make of its event, were it the next entry. It would be recorded at a host
+    /// time at which the clock shows a moment.
+    async fn what_would_be(
         &self,
-        caller: &Caller,
-        state: &TimelineState,
+        layers: &Arc<[Layer]>,
         request: &InterventionRequest,
-    ) -> Result<(Arc<[Layer]>, Delta), Refusal> {
-        let layers = state.layers_now();
+        now: (Instant<Wall>, Instant<Virtual>),
+    ) -> Result<WouldBe, Refusal> {
         let missing = || Refusal::NotFound { what: "event", id: request.event_id.to_string() };
-        let known = self.versions_of(&layers, &request.event_id).await?.ok_or_else(missing)?;
+        let known = self.versions_of(layers, &request.event_id).await?.ok_or_else(missing)?;
         let before = known.standing().map(|version| Arc::clone(&version.content));
-        let after = crate::becoming::preview(&known, &request.event_id, &request.effect)?;
+        let after = preview(&known, &request.event_id, &request.effect)?;
         let intervention_id = self.new_intervention_id()?;
         let intervention_id = EventId::new(intervention_id.as_str()).map_err(|error| Refusal::id("event_id", error))?;
-        let host = self.host(state);
-        let clock_at = state.head.clock.now(host);
-        let request = request.clone();
-        let delta = self
-            .with_view(caller, &layers, move |kept| {
-                what_if(kept, &request, intervention_id, (before, after), (host, clock_at))
-            })
-            .await?;
-        Ok((layers, delta))
+        Ok(WouldBe { request: request.clone(), intervention_id, before, after, now })
     }
 
     /// Finds out whether an event stands, and what is around it.
@@ -292,51 +304,44 @@ impl Engine {
         significant_event: &str,
         as_of: Option<&(String, AsOf)>,
     ) -> Result<TimelineCheck, Refusal> {
-        let timeline = caller.timeline(timeline);
-        let state = self.admit(caller, &timeline, Demand::Look, "check_timeline").await?;
-        let _turn = self.long_work().turn_to_search(caller).await;
-        let layers = self.layers_at(&state, as_of.map(|(_, as_of)| as_of)).await?;
         let read = Reading::CheckTimeline {
             as_of: as_of.map(|(text, _)| (*text).clone()),
             significant_event: significant_event.to_owned(),
         };
-        self.log_read(caller, &timeline, read).await?;
-        let clock_at = state.head.clock.now(self.host(&state));
-        let found = self.event_called(&layers, significant_event).await?;
+        let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
+        let _turn = self.long_work().turn_to_search(caller).await;
+        let look = admitted.at(as_of.map(|(_, as_of)| as_of)).await?.look().await?;
+        let clock_at = look.state.head.clock.now(look.host);
+        let found = self.event_called(&look.layers, significant_event).await?;
         let event = match found {
             Some((event_id, known)) => {
-                let history = self.history_of(&timeline, &layers, known).await?;
+                let history = self.history_of(&look, known).await?;
                 Some((event_id, history))
             }
             None => None,
         };
         let surroundings = match &event {
-            Some((event_id, _)) => Some(self.surroundings(caller, &timeline, &layers, event_id.clone()).await?),
+            Some((event_id, _)) => Some(self.surroundings(caller, &look, event_id.clone()).await?),
             None => None,
         };
         let key = name_key(significant_event);
-        let engine = self.clone();
+        let (engine, layers) = (self.clone(), Arc::clone(&look.layers));
         let searching = async move { Ok(engine.store().names_near(layers, key, NAMES_SEARCHED_MAX).await?) };
         let near = self.long_work().in_turn(caller, searching).await?;
         let candidates = near.into_iter().filter(|(event_id, _)| event.as_ref().is_none_or(|(id, _)| id != event_id));
         let candidates = candidates.collect();
         let standing = event.as_ref().and_then(|(_, history)| history.known.standing());
-        let own = standing.filter(|version| version.layer == state.ancestors.len()).map(|version| version.position);
+        let own =
+            standing.filter(|version| version.layer == look.state.ancestors.len()).map(|version| version.position);
         let proof = match own {
-            Some(position) => Some(self.prove_entry(&timeline, position).await?),
+            Some(position) => Some(self.prove_entry(&look.state, position).await?),
             None => None,
         };
-        Ok(TimelineCheck { timeline_id: timeline, event, clock_at, surroundings, proof, candidates })
+        Ok(TimelineCheck { timeline_id: look.timeline(), event, clock_at, surroundings, proof, candidates })
     }
 
-    async fn surroundings(
-        &self,
-        caller: &Caller,
-        timeline: &TimelineId,
-        layers: &Arc<[Layer]>,
-        event_id: EventId,
-    ) -> Result<Surroundings, Refusal> {
-        let look = move |kept: &mut Kept| {
+    async fn surroundings(&self, caller: &Caller, look: &Look, event_id: EventId) -> Result<Surroundings, Refusal> {
+        let around = move |kept: &mut Kept| {
             let view = &kept.view;
             Surroundings {
                 causes: view.ancestors(&event_id, EVENT_RELATIONS_MAX),
@@ -346,7 +351,26 @@ impl Engine {
                 paradoxes: view.touching(&event_id).page(0, EVENT_RELATIONS_MAX),
             }
         };
-        self.look_at(caller, timeline, layers, look).await
+        self.view_of(caller, look, around).await
+    }
+}
+
+/// An intervention that is only thought of.
+struct WouldBe {
+    request: InterventionRequest,
+    intervention_id: EventId,
+    /// The event as it stands, as JSON; `None` if it does not.
+    before: Option<Arc<str>>,
+    /// The event as it would stand.
+    after: Option<Arc<str>>,
+    /// Host time, and what the clock shows.
+    now: (Instant<Wall>, Instant<Virtual>),
+}
+
+impl WouldBe {
+    /// Returns what it would make and heal.
+    fn delta(self, kept: &mut Kept) -> Delta {
+        what_if(kept, &self.request, self.intervention_id, (self.before, self.after), self.now)
     }
 }
 

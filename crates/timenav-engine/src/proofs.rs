@@ -2,7 +2,7 @@
 
 use crate::caller::Caller;
 use crate::engine::Engine;
-use crate::head::{TimelineKey, TimelineState};
+use crate::head::TimelineState;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::tree::{node_hashes, root_at};
@@ -62,9 +62,8 @@ impl Engine {
     /// # Errors
     /// The caller may not read the timeline, or the ledger cannot be written.
     pub async fn checkpoint(&self, caller: &Caller, timeline: &TimelineId) -> Result<SignedCheckpoint, Refusal> {
-        self.admit(caller, timeline, Demand::Inspect, "checkpoint").await?;
-        self.log_read(caller, timeline, Reading::Checkpoint {}).await?;
-        self.newest_checkpoint(timeline).map(|(_, checkpoint)| checkpoint)
+        let look = self.look(caller, timeline.clone(), Demand::Inspect, Reading::Checkpoint {}).await?;
+        self.newest_checkpoint(&look.state)
     }
 
     /// Shows that an entry is in a timeline's newest tree.
@@ -78,17 +77,17 @@ impl Engine {
         position: u64,
     ) -> Result<InclusionProof, Refusal> {
         // The entry tells what the clock showed, and which event it is about.
-        self.admit(caller, timeline, Demand::Look, "proof").await?;
-        self.log_read(caller, timeline, Reading::InclusionProof { position }).await?;
-        self.prove_entry(timeline, position).await
+        let look = self.look(caller, timeline.clone(), Demand::Look, Reading::InclusionProof { position }).await?;
+        self.prove_entry(&look.state, position).await
     }
 
     /// Shows that an entry is in a timeline's newest tree, to a caller who has been let on to it.
-    pub(crate) async fn prove_entry(&self, timeline: &TimelineId, position: u64) -> Result<InclusionProof, Refusal> {
-        let (key, checkpoint) = self.newest_checkpoint(timeline)?;
+    pub(crate) async fn prove_entry(&self, state: &TimelineState, position: u64) -> Result<InclusionProof, Refusal> {
+        let (key, checkpoint) = (state.head.key, self.newest_checkpoint(state)?);
         let nodes = inclusion_nodes(position, checkpoint.size).map_err(|error| proof_refusal("position", &error))?;
         let entry = self.store().entry(key, position).await?;
-        let entry = entry.ok_or_else(|| Refusal::Damaged(format!("entry {position} of `{timeline}` is missing")))?;
+        let missing = || Refusal::Damaged(format!("entry {position} of `{}` is missing", state.head.id));
+        let entry = entry.ok_or_else(missing)?;
         let hashes = node_hashes(self.store(), key, &nodes).await?;
         Ok(InclusionProof { position, leaf_hash: leaf_hash(&entry.leaf), leaf: entry.leaf, hashes, checkpoint })
     }
@@ -103,30 +102,25 @@ impl Engine {
         timeline: &TimelineId,
         from: u64,
     ) -> Result<ConsistencyProof, Refusal> {
-        self.admit(caller, timeline, Demand::Inspect, "proof").await?;
-        self.log_read(caller, timeline, Reading::ConsistencyProof { from }).await?;
-        let (key, checkpoint) = self.newest_checkpoint(timeline)?;
+        let look = self.look(caller, timeline.clone(), Demand::Inspect, Reading::ConsistencyProof { from }).await?;
+        let (key, checkpoint) = (look.state.head.key, self.newest_checkpoint(&look.state)?);
         let nodes = consistency_nodes(from, checkpoint.size).map_err(|error| proof_refusal("from", &error))?;
         let hashes = node_hashes(self.store(), key, &nodes).await?;
         let from_root = root_at(self.store(), key, from).await?;
         Ok(ConsistencyProof { from, from_root, hashes, checkpoint })
     }
 
-    /// Returns a timeline's newest checkpoint to a caller who has been let on to it.
-    pub(crate) fn newest_checkpoint(&self, timeline: &TimelineId) -> Result<(TimelineKey, SignedCheckpoint), Refusal> {
-        let state =
-            self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
-        let state: &TimelineState = &state;
-        let key = self.doors().signer.ledger_key(&self.options().service_name, timeline);
+    /// Returns a timeline's newest checkpoint for a caller who has been let on to it.
+    pub(crate) fn newest_checkpoint(&self, state: &TimelineState) -> Result<SignedCheckpoint, Refusal> {
+        let key = self.doors().signer.ledger_key(&self.options().service_name, &state.head.id);
         let key = key.map_err(|error| Refusal::Damaged(error.to_string()))?;
-        let checkpoint = SignedCheckpoint {
+        Ok(SignedCheckpoint {
             origin: key.name().to_owned(),
             size: state.head.frontier.size(),
             root: state.root,
             note: state.head.checkpoint.to_string(),
             verifier_key: key.to_string(),
-        };
-        Ok((state.head.key, checkpoint))
+        })
     }
 }
 
@@ -190,11 +184,10 @@ impl Engine {
     /// There is no such tile in the newest tree, the caller may not read the timeline, or the
     /// ledger cannot be written.
     pub async fn tile(&self, caller: &Caller, timeline: &TimelineId, asked: TileRequest) -> Result<Vec<u8>, Refusal> {
-        self.admit(caller, timeline, asked.demand(), "tile").await?;
-        self.log_read(caller, timeline, Reading::Tile {}).await?;
-        let (key, checkpoint) = self.newest_checkpoint(timeline)?;
-        let (tile, width) = (asked.tile(), asked.width());
-        if width > tile.width(checkpoint.size) {
+        let look = self.look(caller, timeline.clone(), asked.demand(), Reading::Tile {}).await?;
+        let head = &look.state.head;
+        let (key, tile, width) = (head.key, asked.tile(), asked.width());
+        if width > tile.width(head.frontier.size()) {
             return Err(Refusal::NotFound { what: "tile", id: TilePath { tile, width }.to_string() });
         }
         match asked {

@@ -66,8 +66,9 @@ impl Engine {
     /// # Errors
     /// There is no such ledger, or what is kept cannot be read.
     pub async fn rotation_proof(&self, timeline: &TimelineId) -> Result<InclusionProof, Refusal> {
-        let size = self.state(timeline).map_or(0, |state| state.head.frontier.size());
-        self.prove_entry(timeline, size.saturating_sub(1)).await
+        let state = self.state(timeline);
+        let state = state.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
+        self.prove_entry(&state, state.head.frontier.size().saturating_sub(1)).await
     }
 
     /// Sessions are sealed with a key made from the one that signs, and end with it.

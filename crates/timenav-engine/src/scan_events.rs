@@ -58,7 +58,7 @@ impl Engine {
         request: MonitorEvents,
     ) -> Result<(EventPage, Vec<EventMarks>, Option<EventSummary>), Refusal> {
         let is_first = request.cursor.is_none();
-        let (page, query) = self.find_events(caller, request, "scan_events", Reading::ScanEvents).await?;
+        let (page, query, look) = self.find_events(caller, request, Reading::ScanEvents).await?;
         let drafts = page.events.iter().map(|event| event_draft(&event.content));
         let ids: Vec<EventId> = drafts
             .map(|draft| draft.and_then(|draft| draft.event_id))
@@ -66,12 +66,12 @@ impl Engine {
             .ok_or_else(|| Refusal::Damaged("an event that is kept cannot be read".to_owned()))?;
         let known = self.store().event_versions(query.layers.clone(), ids.clone()).await?;
         let of_view = ids.clone();
-        let look = move |kept: &mut Kept| {
+        let marks_of = move |kept: &mut Kept| {
             let kinds = kept.view.marks(&of_view, |heading| !heading.is_observation);
             let effects = of_view.iter().map(|id| kept.view.effects(id, EVENT_RELATIONS_MAX));
             effects.zip(kinds).collect::<Vec<_>>()
         };
-        let seen = self.look_at(caller, &page.timeline_id, &query.layers, look).await?;
+        let seen = self.view_of(caller, &look, marks_of).await?;
         let mut marks = Vec::with_capacity(ids.len());
         for (event_id, (effects, paradoxes)) in ids.into_iter().zip(seen) {
             let mut interventions = Vec::new();

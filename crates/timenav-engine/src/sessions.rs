@@ -199,11 +199,9 @@ impl Engine {
     /// # Errors
     /// They are another user's and the caller is no operator, or the ledger cannot be written.
     pub async fn sessions(&self, caller: &Caller, user_id: Option<UserId>) -> Result<Vec<SessionView>, Refusal> {
-        let system = TimelineId::system();
         let of = user_id.unwrap_or_else(|| caller.user_id.clone());
         let demand = if of == caller.user_id { Demand::Own } else { Demand::Operate };
-        self.admit(caller, &system, demand, "sessions").await?;
-        self.log_read(caller, &system, Reading::Sessions {}).await?;
+        self.look(caller, TimelineId::system(), demand, Reading::Sessions {}).await?;
         let (directory, now, spans) = (self.directory(), self.now(), self.session_spans());
         let live = directory.sessions.of_user(&of).filter(|one| one.is_live(now, spans));
         let mut sessions: Vec<SessionView> = live.map(|session| self.session_view(session, caller)).collect();

@@ -18,6 +18,8 @@ pub(crate) struct Kept {
     pub(crate) size: u64,
     /// How many entries of the timelines it was forked from come before them.
     pub(crate) offset: u64,
+    /// The timeline's size after the last entry that changed anything in it, or a later one.
+    pub(crate) changed_at: u64,
     /// What entries made and healed since it was made, by position.
     deltas: VecDeque<(u64, Delta)>,
     /// Changes of entries before this position are not known.
@@ -117,8 +119,14 @@ impl Views {
 
 impl Kept {
     /// Returns a view of so many entries, of which no changes are known.
-    pub(crate) const fn new(view: View, size: u64, offset: u64) -> Self {
-        Self { view, size, offset, deltas: VecDeque::new(), deltas_from: size }
+    pub(crate) const fn new(view: View, size: u64, offset: u64, changed_at: u64) -> Self {
+        Self { view, size, offset, changed_at, deltas: VecDeque::new(), deltas_from: size }
+    }
+
+    /// Returns whether the view can show how things stood when the timeline had so many entries: what it has taken in of
+    /// later ones changed nothing.
+    pub(crate) const fn can_show(&self, size: u64) -> bool {
+        self.size <= size || self.changed_at <= size
     }
 
     /// Returns what an entry made and healed, if that is still known.

@@ -6,8 +6,9 @@
 //! all of them hold too many events.
 use std::sync::Arc;
 use timenav_core::ids::{EventId, TimelineId};
-use timenav_core::paradox::{Builder, Delta, Settings, SizeHint, Stamp};
+use timenav_core::paradox::{Builder, Delta, Record, Settings, SizeHint, Stamp};
 use timenav_core::time::{Instant, Virtual, Wall};
+use tokio::sync::OwnedMutexGuard;
 
 use crate::archive::EntryRow;
 use crate::caller::Caller;
@@ -16,6 +17,7 @@ use crate::event_content::event_draft;
 use crate::head::Layer;
 use crate::history::InterventionRequest;
 use crate::long_work::giving_way;
+use crate::look::Look;
 use crate::refusal::Refusal;
 use crate::view_board::Kept;
 
@@ -46,9 +48,18 @@ impl Engine {
         settings: Settings,
         look: impl FnOnce(&mut Kept) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
+        let held = self.views().slot(own(layers)?.timeline, settings).lock_owned().await;
+        self.with_held(held, layers, settings, look).await
+    }
+
+    async fn with_held<T: Send + 'static>(
+        &self,
+        mut held: OwnedMutexGuard<Option<Kept>>,
+        layers: &Arc<[Layer]>,
+        settings: Settings,
+        look: impl FnOnce(&mut Kept) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
         let own = own(layers)?;
-        let slot = self.views().slot(own.timeline, settings);
-        let mut held = slot.lock_owned().await;
         let mut kept = match held.take() {
             Some(kept) => kept,
             None => self.make_view(layers, settings).await?,
@@ -66,6 +77,29 @@ impl Engine {
             found
         });
         looked.await.map_err(|error| Refusal::Damaged(format!("a view could not be looked at: {error}")))
+    }
+
+    /// Lets somebody look at the view of a timeline at the moment of their read, and at no later one.
+    pub(crate) async fn view_of<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        look: &Look,
+        what: impl FnOnce(&mut Kept) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let (engine, layers) = (self.clone(), Arc::clone(&look.layers));
+        // Others have a use for the view of now, and of a moment that is like now.
+        let is_shared = look.is_of_now || look.state.stands_as_on(&layers);
+        let looking = async move {
+            if is_shared {
+                let own = own(&layers)?;
+                let held = engine.views().slot(own.timeline, Settings::default()).lock_owned().await;
+                if held.as_ref().is_none_or(|kept| kept.can_show(own.as_of)) {
+                    return engine.with_held(held, &layers, Settings::default(), what).await;
+                }
+            }
+            engine.with_own_view(&layers, Settings::default(), what).await
+        };
+        self.long_work().in_turn_of_views(caller, looking).await
     }
 
     /// Lets somebody look at the view of a timeline as it is or was.
@@ -91,19 +125,26 @@ impl Engine {
         look: impl FnOnce(&mut Kept) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let (engine, layers) = (self.clone(), Arc::clone(layers));
-        let looking = async move {
-            let mut kept = engine.make_view(&layers, settings).await?;
-            let looked = tokio::task::spawn_blocking(move || look(&mut kept)).await;
-            looked.map_err(|error| Refusal::Damaged(format!("a view could not be looked at: {error}")))
-        };
+        let looking = async move { engine.with_own_view(&layers, settings, look).await };
         self.long_work().in_turn_of_views(caller, looking).await
+    }
+
+    async fn with_own_view<T: Send + 'static>(
+        &self,
+        layers: &Arc<[Layer]>,
+        settings: Settings,
+        look: impl FnOnce(&mut Kept) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let mut kept = self.make_view(layers, settings).await?;
+        let looked = tokio::task::spawn_blocking(move || look(&mut kept)).await;
+        looked.map_err(|error| Refusal::Damaged(format!("a view could not be looked at: {error}")))
     }
 
     /// Makes the view of a timeline as it was, which nobody else needs.
     async fn make_view(&self, layers: &Arc<[Layer]>, settings: Settings) -> Result<Kept, Refusal> {
         let own = own(layers)?;
         let mut builder = Builder::new(settings, SizeHint::default());
-        let mut offset = 0;
+        let (mut offset, mut changed_at) = (0, 0);
         for layer in layers.iter() {
             let mut at = 0;
             while at < layer.as_of {
@@ -112,21 +153,28 @@ impl Engine {
                 let fed = tokio::task::spawn_blocking(move || {
                     for row in giving_way(&rows) {
                         feed::records(row, offset, &mut |records| {
+                            // What it makes and heals is not known while a view is made.
+                            if !matches!(records, [Record::Other(_)]) {
+                                changed_at = row.position + 1;
+                            }
                             for record in records {
                                 builder.add(record);
                             }
                         });
                     }
-                    builder
+                    (builder, changed_at)
                 });
-                builder = fed.await.map_err(|error| Refusal::Damaged(format!("a view could not be made: {error}")))?;
+                let fed = fed.await.map_err(|error| Refusal::Damaged(format!("a view could not be made: {error}")))?;
+                (builder, changed_at) = fed;
             }
             offset += layer.as_of;
+            // A position counts on its own layer.
+            changed_at = if layer.timeline == own.timeline { changed_at } else { 0 };
         }
         let view = tokio::task::spawn_blocking(move || builder.finish()).await;
         let view = view.map_err(|error| Refusal::Damaged(format!("a view could not be made: {error}")))?;
         let (size, offset) = (own.as_of, offset - own.as_of);
-        Ok(Kept::new(view, size, offset))
+        Ok(Kept::new(view, size, offset, changed_at))
     }
 
     /// Takes in what came since. Returns whether the view is still good.
@@ -137,10 +185,16 @@ impl Engine {
                 if feed::erases(&row) {
                     return Ok(false);
                 }
-                let mut delta = None;
-                feed::records(&row, kept.offset, &mut |records| delta = Some(kept.view.apply_all(records)));
+                let (mut delta, mut is_of_events) = (Delta::default(), false);
+                feed::records(&row, kept.offset, &mut |records| {
+                    delta = kept.view.apply_all(records);
+                    is_of_events = feed::are_of_events(records);
+                });
                 kept.size = row.position + 1;
-                kept.remember(row.position, delta.unwrap_or_default());
+                if is_of_events || !delta.is_empty() {
+                    kept.changed_at = kept.size;
+                }
+                kept.remember(row.position, delta);
             }
         }
         Ok(true)

@@ -1,12 +1,12 @@
 //! Paradoxes that entries make and heal, for those who listen.
 
-use timenav_core::ids::TimelineId;
 use timenav_core::ledger::LeafRecord;
 use timenav_core::paradox::{Kind, Paradox, Settings};
 
 use super::{LedgerStream, News};
 use crate::action::{Action, OnEvents};
 use crate::engine::Engine;
+use crate::look::Look;
 use crate::payload::DataErased;
 use crate::refusal::Refusal;
 use crate::view_board::Following;
@@ -43,14 +43,8 @@ impl WatchedParadoxes {
 }
 
 impl Engine {
-    pub(super) async fn watch_paradoxes(
-        &self,
-        timeline: &TimelineId,
-        wanted: WatchedParadoxes,
-    ) -> Result<Watch, Refusal> {
-        let gone = || Refusal::Damaged(format!("timeline `{timeline}` is gone"));
-        let state = self.state(timeline).ok_or_else(gone)?;
-        let following = self.follow(&state.layers_now(), wanted.settings, state.head.events_count).await?;
+    pub(super) async fn watch_paradoxes(&self, look: &Look, wanted: WatchedParadoxes) -> Result<Watch, Refusal> {
+        let following = self.follow(&look.layers, wanted.settings, look.state.head.events_count).await?;
         Ok(Watch { wanted, following })
     }
 }

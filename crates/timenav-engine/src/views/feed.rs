@@ -20,6 +20,11 @@ pub(super) fn erases(row: &EntryRow) -> bool {
     action.is_some_and(|action| action.on_events() == OnEvents::Erases) && DataErased::may_be_of_event(&row.payload)
 }
 
+/// Returns whether what is taken in changes a view by itself, and not only by what it makes and heals.
+pub(super) fn are_of_events(records: &[Record<'_>]) -> bool {
+    !matches!(records, [Record::Other(_) | Record::ClockMoved { .. } | Record::AnchorSet(_)])
+}
+
 /// Hands the records that an entry is about to `take`. An entry that cannot be read is nothing here:
 /// finding that is a scan's business.
 pub(super) fn records(row: &EntryRow, offset: u64, take: &mut dyn FnMut(&[Record<'_>])) {

@@ -18,6 +18,7 @@ mod import;
 mod long_work;
 mod limited_access;
 mod model;
+mod moments;
 mod pages;
 mod proofs;
 mod reads;

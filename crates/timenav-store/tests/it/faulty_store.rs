@@ -37,6 +37,10 @@ pub(crate) struct FaultyStore {
     meddler: Mutex<Option<Arc<Meddler>>>,
     /// Those who have come to that gate, in their order: of which timeline they read.
     pub(crate) at_scan_gate: Mutex<Vec<TimelineKey>>,
+    /// Closed by taking its permits: whoever reads the versions of events waits there.
+    pub(crate) versions_gate: Semaphore,
+    /// One permit for each that has come to that gate.
+    pub(crate) at_versions_gate: Semaphore,
 }
 
 /// More than any test commits.
@@ -53,6 +57,8 @@ impl FaultyStore {
             arrived: Semaphore::new(0),
             scan_gate: Semaphore::new(OPEN_PERMITS),
             at_scan_gate: Mutex::default(),
+            versions_gate: Semaphore::new(OPEN_PERMITS),
+            at_versions_gate: Semaphore::new(0),
             shared: false,
             meddler: Mutex::default(),
         }
@@ -104,6 +110,22 @@ impl FaultyStore {
     /// Lets all commits pass again.
     pub(crate) fn open_gate(&self) {
         self.gate.add_permits(OPEN_PERMITS);
+    }
+
+    /// Makes whoever reads the versions of events wait from now on.
+    pub(crate) fn close_versions_gate(&self) {
+        let arrived = self.at_versions_gate.available_permits();
+        self.at_versions_gate.forget_permits(arrived);
+        assert_eq!(self.versions_gate.forget_permits(OPEN_PERMITS), OPEN_PERMITS);
+    }
+
+    /// Returns when somebody waits at that gate.
+    pub(crate) async fn arrival_at_versions_gate(&self) {
+        self.at_versions_gate.acquire().await.unwrap().forget();
+    }
+
+    pub(crate) fn open_versions_gate(&self) {
+        self.versions_gate.add_permits(OPEN_PERMITS);
     }
 
     async fn pass_scan_gate(&self, timeline: TimelineKey) {
@@ -231,6 +253,8 @@ impl Store for FaultyStore {
         layers: Arc<[Layer]>,
         event_ids: Vec<EventId>,
     ) -> Result<HashMap<EventId, KnownEvent>, StoreError> {
+        self.at_versions_gate.add_permits(1);
+        drop(self.versions_gate.acquire().await.unwrap());
         self.reading()?.event_versions(layers, event_ids).await
     }
 

@@ -153,10 +153,10 @@ async fn intervene(home: &Home<'_>, timeline: &TimelineId, event: u8, effect: Ef
         time: moment(0),
         causes: Vec::new(),
     };
-    let preview = home.engine.preview_intervention(&home.admin, Some(timeline.clone()), request.clone()).await;
+    let preview = home.engine.foresee_intervention(&home.admin, Some(timeline.clone()), request.clone()).await;
     let done = home.engine.manipulate_event(&home.admin, Some(timeline.clone()), request, None).await;
     match (preview, done) {
-        (Ok(preview), Ok(done)) => {
+        (Ok((preview, _)), Ok(done)) => {
             assert_eq!((preview.before, preview.after), (done.before, done.after));
             Ok(())
         }
