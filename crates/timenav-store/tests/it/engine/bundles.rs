@@ -1,16 +1,14 @@
 //! Bundles that are written while others write, and what ends them.
 
 use rusqlite::Connection;
-use timenav_core::access::Permissions;
 use timenav_core::event::EventDraft;
-use timenav_core::ids::UserId;
 use timenav_core::ledger::VerifierKey;
 use timenav_engine::{
-    BundleCheck, BundleExport, CheckedBundle, Commit, ErasureRequest, Options, ReadLog, Refusal, Signer as _,
+    BundleCheck, BundleExport, CheckedBundle, ErasureRequest, Options, PermissionsChange, ReadLog, Refusal, Signer as _,
 };
 
 use crate::house::{Home, House, told};
-use crate::sample::{event_id, moment, timeline_id};
+use crate::sample::{event_id, moment, timeline_id, users};
 
 /// More than a block, so that not all of it has been read once the first part is there, and more than a part.
 const EVENTS: usize = 450;
@@ -84,9 +82,8 @@ async fn a_permission_that_is_taken_back_ends_it() {
     let home = house.open().await;
     record(&home).await;
     let ada = home.user("ada", false).await;
-    let permissions = Permissions::of_creator(UserId::new("ada").unwrap());
-    let timelines = vec![home.permissions("main", permissions).await];
-    let home = home.edit(Commit { timelines, ..Commit::default() }).await;
+    let lists = PermissionsChange { admin: Some(users(["ada"])), ..PermissionsChange::default() };
+    home.engine.set_access_control(&home.admin, timeline_id("main"), lists, None).await.unwrap();
     let mut export = home.engine.export_bundle(&ada, &timeline_id("main")).await.unwrap();
     let begun = export.next_part().await.unwrap().unwrap();
     let of_ada = home.engine.api_keys(&ada, None, 10, None).await.unwrap().0;
