@@ -1,0 +1,83 @@
+//! A database from before entries told by whom: its ledgers go on, and its rows are signed from then on.
+
+use timenav_engine::OpenError;
+
+use super::*;
+
+/// Makes of a closed house what an earlier version of the service would have left: entries of version 1, and no head
+/// statements.
+fn make_old(house: &House) {
+    let connection = connect(house);
+    let mut notes = house.outside.notes();
+    for (timeline, name) in [(1, "system"), (MAIN, "main")] {
+        let size = "SELECT size FROM timelines WHERE timeline = ?1";
+        let size: i64 = connection.query_row(size, [timeline], |row| row.get(0)).unwrap();
+        for position in 0..size.cast_unsigned() {
+            let (leaf, salt, payload) = row(&connection, timeline, position);
+            let leaf = LeafRecord::decode(&leaf).unwrap().as_leaf().encode();
+            put(&connection, timeline, position, &(leaf, salt, payload));
+        }
+        let frontier = rebuild(&connection, timeline);
+        let ledger = origin(&house.options.service_name, name);
+        sign(&connection, timeline, &frontier, &ledger, house.signer.public_key(), |text| house.signer.sign(text));
+        let note = "SELECT checkpoint FROM timelines WHERE timeline = ?1";
+        notes.insert(timeline_id(name), connection.query_row(note, [timeline], |row| row.get(0)).unwrap());
+    }
+    connection.execute("UPDATE timelines SET statement = x'', directory = 0", []).unwrap();
+    house.outside.hold(notes);
+}
+
+async fn old() -> House {
+    let house = House::off_disk();
+    let home = house.open().await;
+    home.user("ada", false).await;
+    record(&home, "main", 0, 300).await;
+    home.engine.close().await;
+    make_old(&house);
+    house
+}
+
+fn version(house: &House, timeline: i64, position: u64) -> u64 {
+    let (leaf, ..) = row(&connect(house), timeline, position);
+    if LeafRecord::decode(&leaf).unwrap().authority.is_some() { 2 } else { 1 }
+}
+
+fn is_stated(house: &House, timeline: i64) -> bool {
+    let select = "SELECT length(statement) > 0 FROM timelines WHERE timeline = ?1";
+    connect(house).query_row(select, [timeline], |row| row.get(0)).unwrap()
+}
+
+#[tokio::test]
+async fn its_ledgers_go_on_and_its_rows_are_signed_from_then_on() {
+    let house = old().await;
+    clean(&house).await;
+    assert_eq!((version(&house, MAIN, 300), is_stated(&house, MAIN)), (1, false));
+    let home = house.open().await;
+    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    home.engine.close().await;
+    assert_eq!((version(&house, MAIN, 300), version(&house, MAIN, 301), is_stated(&house, MAIN)), (1, 2, true));
+    assert!(!is_stated(&house, 1), "nothing was written there");
+    clean(&house).await;
+    // What was written since is signed with its rows, and what was not is believed as before.
+    connect(&house).execute("UPDATE users SET created_at = created_at + 1", []).unwrap();
+    let home = house.open().await;
+    home.engine.create_user(&home.admin, user_id("bob"), false, None).await.unwrap();
+    home.engine.close().await;
+    for (attack, about) in [
+        ("UPDATE users SET operator = 1 WHERE user_id = 'ada'", "system"),
+        ("UPDATE timelines SET clock_running = 1 WHERE timeline = 2", "main"),
+        ("UPDATE timelines SET statement = x'' WHERE timeline = 2", "main"),
+    ] {
+        let whole = house.path().with_extension("whole");
+        let _ = std::fs::remove_file(&whole);
+        house.copy_database(&whole);
+        connect(&house).execute(attack, []).unwrap();
+        let refused = house.try_open(house.store()).await.err();
+        assert!(
+            matches!(&refused, Some(OpenError::Rows { timeline, .. }) if timeline.as_str() == about),
+            "{attack}: {refused:?}"
+        );
+        house.replace_database(&whole);
+    }
+    house.open().await.engine.close().await;
+}
