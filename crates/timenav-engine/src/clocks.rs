@@ -1,5 +1,7 @@
 //! Travel, pause, resume, fast-forward, rewind, rate; reading and watching a clock.
 
+use std::collections::VecDeque;
+
 use timenav_core::access::Demand;
 use timenav_core::clock::{Clock, ClockCommand};
 use timenav_core::ids::TimelineId;
@@ -12,10 +14,16 @@ use crate::deciding::clocks::ChangeClock;
 use crate::engine::Engine;
 use crate::head::TimelineState;
 use crate::idempotency::Idempotency;
-use crate::live::{CLOCK_ENTRIES_READ_MAX, ClockStream, KEPT_CHANGES_MAX};
+use crate::live::Growth;
 use crate::location::known_zone;
 use crate::payload::{Reading, clock_in};
 use crate::refusal::Refusal;
+
+/// Changes that a listener may be behind, or have missed, and is told all the same.
+pub const KEPT_CHANGES_MAX: usize = 256;
+/// Entries about a clock that are looked through for what a listener missed. Some of them changed nothing, such as the
+/// pausing of a paused clock.
+const CLOCK_ENTRIES_READ_MAX: usize = 4 * KEPT_CHANGES_MAX;
 
 /// A clock at one reading.
 #[derive(Clone, Debug)]
@@ -41,6 +49,58 @@ pub struct ClockStep {
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
+}
+
+/// A timeline's clock, change by change.
+pub struct ClockStream {
+    /// What the listener is to be told first: the changes it missed, or the clock as it is.
+    pub missed: Vec<Clock>,
+    /// Whether changes were lost, so that `missed` is no continuation of what the listener knows.
+    pub reset: bool,
+    /// The newest generation that the listener knows after `missed`.
+    pub told: u64,
+    /// Every later change, in order.
+    pub changes: ClockChanges,
+}
+
+/// Changes of a clock from some moment on: whenever the ledger has grown, they are read from it.
+pub struct ClockChanges {
+    engine: Engine,
+    timeline: TimelineId,
+    growth: Growth,
+    /// The generation of the last change that was read.
+    read: u64,
+    /// Changes that were read and not told yet.
+    untold: VecDeque<Clock>,
+}
+
+impl ClockChanges {
+    /// Waits for the next change. `None` once the listener is so far behind that changes are lost, or the ledger cannot be
+    /// read: who comes back is told them from the ledger.
+    pub async fn next(&mut self) -> Option<Clock> {
+        loop {
+            if let Some(clock) = self.untold.pop_front() {
+                return Some(clock);
+            }
+            if !self.growth.changed().await {
+                return None;
+            }
+            let state = self.engine.state(&self.timeline)?;
+            let now = &state.head.clock;
+            match now.generation.checked_sub(self.read)? {
+                0 => continue,
+                1 => self.untold.push_back(now.clone()),
+                _ => {
+                    let (missed, reset) = self.engine.missed(&state, Some(self.read)).await.ok()?;
+                    if reset {
+                        return None;
+                    }
+                    self.untold.extend(missed);
+                }
+            }
+            self.read = now.generation;
+        }
+    }
 }
 
 impl Engine {
@@ -103,10 +163,13 @@ impl Engine {
         let look = self.look(caller, timeline, Demand::Look, Reading::ClockStream {}).await?;
         let timeline = look.timeline();
         // Listened to before the clock is read, so that no change comes between.
-        let changes = self.live().listen(&timeline);
+        let size = || self.state(&timeline).map_or(0, |state| state.head.frontier.size());
+        let growth = self.live().listen_to_growth(&timeline, size);
         let state = self.state(&timeline).unwrap_or(look.state);
         let (missed, reset) = self.missed(&state, seen).await?;
         let told = state.head.clock.generation;
+        let (engine, untold) = (self.clone(), VecDeque::new());
+        let changes = ClockChanges { engine, timeline: timeline.clone(), growth, read: told, untold };
         Ok((timeline, ClockStream { missed, reset, told, changes }))
     }
 

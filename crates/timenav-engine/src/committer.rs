@@ -22,7 +22,6 @@ use crate::draft::{Known, SaltPool};
 use crate::group::{Finished, Group};
 use crate::head::TimelineState;
 use crate::heads::Heads;
-use crate::live::ClockChange;
 use crate::opening::moved::{Moved, heads_moved};
 use crate::outside::{KeptOutside, system_last};
 use crate::refusal::Refusal;
@@ -91,9 +90,9 @@ impl Committer {
         let shared = Arc::clone(&self.shared);
         for _ in 0..DECIDED_AGAIN_MAX {
             match self.try_commit(&mut submissions, salts) {
-                Ok(Finished { states, directory, clock_changes, told, entries_count, salts, .. }) => {
+                Ok(Finished { states, directory, told, entries_count, salts, .. }) => {
                     let answers = submissions.into_iter().map(|submission| submission.asked).zip(told).collect();
-                    return Some((Sealed { answers, states, directory, clock_changes, entries_count }, salts));
+                    return Some((Sealed { answers, states, directory, entries_count }, salts));
                 }
                 Err(NotCommitted::Moved) => salts = SaltPool::default(),
                 Err(NotCommitted::Refused(refusal)) => {
@@ -200,7 +199,6 @@ struct Sealed {
     answers: Vec<(Box<dyn Asked>, Result<Told, Refusal>)>,
     states: Vec<Arc<TimelineState>>,
     directory: Arc<Directory>,
-    clock_changes: Vec<ClockChange>,
     entries_count: u64,
 }
 
@@ -294,7 +292,6 @@ fn seal(sealed: Sealed, kept: &Result<(), String>, shared: &Shared) {
     let sizes = sealed.states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size()));
     let sizes: Vec<(TimelineId, u64)> = sizes.collect();
     shared.publish(sealed.states, sealed.directory, sealed.entries_count);
-    shared.live.publish(&sealed.clock_changes);
     shared.live.grow(&sizes);
     for (asked, told) in sealed.answers {
         asked.tell(told);

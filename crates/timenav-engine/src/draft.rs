@@ -18,7 +18,6 @@ use crate::doors::Doors;
 use crate::head::{TimelineKey, TimelineState};
 use crate::heads::Heads;
 use crate::json::json;
-use crate::live::ClockChange;
 use crate::options::Options;
 use crate::payload::AttemptRecord;
 use crate::refusal::Refusal;
@@ -91,7 +90,6 @@ pub(crate) struct Accepted {
     pub(crate) steps: BTreeMap<TimelineId, Step>,
     pub(crate) directory: Arc<Directory>,
     pub(crate) directory_changes: Vec<DirectoryChange>,
-    pub(crate) clock_changes: Vec<ClockChange>,
     /// Whether fingerprints of requests were made with a key that goes.
     pub(crate) forget_fingerprints: bool,
     events: HashMap<(TimelineKey, EventId), KnownEvent>,
@@ -108,7 +106,6 @@ impl Accepted {
             steps: BTreeMap::new(),
             directory: Arc::clone(heads.directory()),
             directory_changes: Vec::new(),
-            clock_changes: Vec::new(),
             forget_fingerprints: false,
             events: HashMap::new(),
             data_erased: HashSet::new(),
@@ -140,7 +137,6 @@ impl Accepted {
             draft.keys_expired.iter().for_each(|key_id| directory.forget_key(key_id));
         }
         self.directory_changes.extend(draft.directory_changes);
-        self.clock_changes.extend(draft.clock_changes);
         self.events.extend(draft.events);
         self.data_erased.extend(draft.data_erased);
         self.forget_fingerprints |= draft.forget_fingerprints;
@@ -185,7 +181,6 @@ pub(crate) struct Drafted {
     steps: Vec<Step>,
     directory_changes: Vec<DirectoryChange>,
     keys_expired: Vec<KeyId>,
-    clock_changes: Vec<ClockChange>,
     events: HashMap<(TimelineKey, EventId), KnownEvent>,
     data_erased: Vec<DataId>,
     forget_fingerprints: bool,
@@ -414,11 +409,6 @@ impl<'a> Draft<'a> {
     /// Lets memory forget keys that let nobody in any more. The store keeps them.
     pub(crate) fn forget_keys(&mut self, key_ids: Vec<KeyId>) {
         self.drafted.keys_expired.extend(key_ids);
-    }
-
-    /// Notes for those who listen that a clock has changed.
-    pub(crate) fn clock_changed(&mut self, change: ClockChange) {
-        self.drafted.clock_changes.push(change);
     }
 
     /// Makes the store forget by what it recognises repeated requests: the key that they were made with goes.

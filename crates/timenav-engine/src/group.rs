@@ -22,7 +22,6 @@ use crate::head::TimelineState;
 use crate::heads::Heads;
 use crate::idempotency::Idempotency;
 use crate::json::json;
-use crate::live::ClockChange;
 use crate::options::Options;
 use crate::refusal::{Refusal, denial_code};
 use crate::rows::IdempotencyRecord;
@@ -67,7 +66,6 @@ pub(crate) struct Finished {
     pub(crate) states: Vec<Arc<TimelineState>>,
     pub(crate) directory: Arc<Directory>,
     pub(crate) rows: Arc<DirectoryRows>,
-    pub(crate) clock_changes: Vec<ClockChange>,
     /// What each submission is to be told, in their order.
     pub(crate) told: Vec<Result<Told, Refusal>>,
     pub(crate) entries_count: u64,
@@ -212,7 +210,7 @@ impl<'a> Group<'a> {
     /// A tree cannot be signed.
     pub(crate) fn finish(self, submissions: &[Submission]) -> Result<Finished, Refusal> {
         let Self { heads, doors, options, salts, accepted, decided, .. } = self;
-        let Accepted { steps, directory, directory_changes, clock_changes, forget_fingerprints, .. } = accepted;
+        let Accepted { steps, directory, directory_changes, forget_fingerprints, .. } = accepted;
         let rows = if directory_changes.is_empty() {
             Arc::clone(heads.rows())
         } else {
@@ -281,7 +279,7 @@ impl<'a> Group<'a> {
             commit.forget_outcomes_before = Some(now);
         }
         let states = states.into_values().collect();
-        Ok(Finished { commit, states, directory, rows, clock_changes, told, entries_count, salts })
+        Ok(Finished { commit, states, directory, rows, told, entries_count, salts })
     }
 }
 

@@ -104,7 +104,7 @@ pub use archive::{EntryMarks, EntryRow, KeptEvent, KeptRows, Orphan, ScanSource,
 pub use bundles::{BUNDLE_FORMAT, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport, CheckedBundle};
 pub use caller::{AuthFailure, Caller, Credential};
 pub use changes::LedgerPosition;
-pub use clocks::{ClockStep, ClockView};
+pub use clocks::{ClockChanges, ClockStep, ClockStream, ClockView, KEPT_CHANGES_MAX};
 pub use code::Code;
 pub use committer::QUEUE_SUBMISSIONS_MAX;
 pub use data::{Encrypted, Erased, ErasureRequest};
@@ -123,7 +123,7 @@ pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionReq
 pub use idempotency::Idempotency;
 pub use identity::{ApiKeyRequest, NewApiKey};
 pub use ledger_stream::{LedgerStream, News, Seen, Told, WatchLedger, WatchedParadoxes};
-pub use live::{ClockChanges, ClockStream, Growth, KEPT_CHANGES_MAX};
+pub use live::Growth;
 pub use location::name_key;
 pub use long_work::{LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, VIEWS_RUNNING_MAX};
 pub use opening::OpenError;

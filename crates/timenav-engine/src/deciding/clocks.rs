@@ -10,7 +10,6 @@ use crate::anchor::Anchor;
 use crate::changes::ClockAfter;
 use crate::draft::{Done, Draft, Ledger};
 use crate::json::json;
-use crate::live::ClockChange;
 use crate::location::zone_of;
 use crate::payload::{ClockChanged, ClockRecord};
 use crate::refusal::Refusal;
@@ -143,8 +142,6 @@ fn change_clock(
     head.clock_entry = head.frontier.size();
     if moved.is_some() {
         head.clock = after.clone();
-        let timeline_id = head.id.clone();
-        draft.clock_changed(ClockChange { timeline_id, clock: after.clone(), host });
     }
     let subject = anchor.map_or("clock", |anchor| anchor.anchor_id.as_str());
     let position = draft.append(ledger, action, subject, payload, host);

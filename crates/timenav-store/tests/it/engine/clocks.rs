@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use timenav_core::clock::{ClockCommand, ClockRefusal, Rate};
 use timenav_core::time::{Duration, Instant, Span, Virtual, parse_duration, parse_timestamp};
-use timenav_engine::{AnchorRequest, ClockStep, ClockView, Refusal, ReturnScope, WallClock as _};
+use timenav_engine::{AnchorRequest, ClockStep, ClockView, KEPT_CHANGES_MAX, Refusal, ReturnScope, WallClock as _};
 
 use super::model::Model;
 use crate::cases::check_cases;
@@ -277,5 +277,27 @@ async fn listeners_hear_every_change_and_what_they_missed() {
     assert_eq!((generations(&stream.missed), stream.reset), (vec![4, 5, 6], false), "the ledger tells");
     let stream = home.engine.watch_clock(&home.admin, None, Some(6)).await.unwrap().1;
     assert_eq!((generations(&stream.missed), stream.reset), (vec![], false));
+    home.close().await;
+}
+
+#[tokio::test]
+async fn who_listens_late_is_told_from_the_ledger_as_far_as_is_promised() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    let watch = async || home.engine.watch_clock(&home.admin, None, None).await.unwrap().1.changes;
+    for (behind, is_told) in [(KEPT_CHANGES_MAX, true), (KEPT_CHANGES_MAX + 1, false)] {
+        let mut changes = watch().await;
+        let before = home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation;
+        for number in 0..behind {
+            change(&home, rate(if number % 2 == 0 { 2.0 } else { 3.0 })).await;
+        }
+        for generation in before + 1..=before + behind as u64 * u64::from(is_told) {
+            assert_eq!(changes.next().await.unwrap().generation, generation);
+        }
+        if !is_told {
+            assert!(changes.next().await.is_none(), "what is lost is not passed over");
+        }
+        change(&home, rate(1.0)).await;
+    }
     home.close().await;
 }
