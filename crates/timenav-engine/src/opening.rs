@@ -110,7 +110,7 @@ pub enum OpenError {
         if timeline.is_system() {
             "a user, a key, a password, a session or a restriction was added, changed, put back or taken away by another hand"
         } else {
-            "its permissions, its clock or its counts were changed by another hand"
+            "its permissions, its clock, its counts, or the entries that it was forked from were changed by another hand"
         }
     )]
     Rows {

@@ -214,6 +214,15 @@ fn after(service: &Service, change: impl Fn(&Database), timeline: &str) -> (Opti
     check(service, &format!("http://{}", process.address), timeline, &service.admin)
 }
 
+/// As above, but changes the database while the service runs: it would not start with it.
+fn meanwhile(service: &Service, change: impl Fn(&Database), timeline: &str) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let data = copy(service, folder.path());
+    let process = Process::start(&data, &folder.path().join("log"), &[]);
+    change(&Database::open(data.join("timenav.db")).unwrap());
+    check(service, &format!("http://{}", process.address), timeline, &service.admin)
+}
+
 fn execute(database: &Database, statement: &str) {
     assert_eq!(database.execute(statement, []).expect(statement), 1, "{statement}");
 }
@@ -255,11 +264,11 @@ fn whatever_is_changed_in_the_database_is_found() {
         assert!(said.ends_with(&format!("{timeline} does NOT verify, findings: 1.\n")), "{said}");
     }
     // What is made to fit the entry does not fit the signed tree.
-    let (code, said) = after(&service, rewrite, "main");
+    let (code, said) = meanwhile(&service, rewrite, "main");
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("WRONG       entries 0 to ") && said.contains("are not what was signed"), "{said}");
     // Of a fork, the same is said of what it came from.
-    let (code, said) = after(&service, rewrite, "fork");
+    let (code, said) = meanwhile(&service, rewrite, "fork");
     assert_eq!(code, Some(1), "{said}");
     assert!(
         said.contains("WRONG       entry 0 of fork: the first ") && said.contains("are not those of the fork\n"),
