@@ -125,7 +125,7 @@ impl Committer {
         let mut group = Group::new(&self.heads, &known, &shared.doors, &shared.options, salts);
         group.decide_all(submissions);
         let mut finished = group.finish(submissions).inspect_err(|refusal| {
-            // Only a key or an origin that is none leads here, and opening has checked both.
+            // Only an invalid key or origin leads here, and opening has checked both.
             tracing::error!(%refusal, "a group could not be signed");
             shared.fail(&refusal.to_string());
         })?;

@@ -87,7 +87,7 @@ pub(crate) async fn compare_with_signed(
     for kept in all.iter().filter(|kept| known.get(&kept.timeline).is_none_or(|one| !one.is_kept)) {
         accept(compare_with_kept(store, heads, doors, options, kept).await)?;
     }
-    // A history that is not the one that was signed is told of first: its rows follow from it.
+    // Last: rows follow from history, so a history that was rewritten is what to name.
     for state in &states {
         accept(check_rows(store, state, heads, doors, options).await)?;
     }
