@@ -47,7 +47,9 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
 /// Returns a folder of the service with so many timelines, made by this run or an earlier one.
 fn kept_timelines(setting: &Setting, timelines_count: u64) -> anyhow::Result<PathBuf> {
     let make = |folder: &Path| {
-        let service = Service::start(setting, folder, &[])?;
+        // More than one user may make by default.
+        let most = timelines_count.to_string();
+        let service = Service::start(setting, folder, &["--timelines-per-user", &most])?;
         for number in 0..timelines_count {
             // A first write makes a timeline.
             service.answer("POST", &format!("/v1/pause-time?timeline_id=timeline-{number:06}"))?;

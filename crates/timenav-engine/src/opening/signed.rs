@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, CheckpointError, LeafRecord, Note, NoteSignature};
+use timenav_core::ledger::{Checkpoint, CheckpointError, Hash, LeafRecord, Note, NoteSignature};
 
 use super::{Accepted, OpenError};
 use crate::doors::Doors;
@@ -30,12 +30,20 @@ const UNSEALED_MAX: usize = 1_000;
 /// What is kept outside, by timeline.
 type Kept<'a> = HashMap<&'a TimelineId, &'a KeptOutside>;
 
+/// Whether the rows of a timeline are those that were signed with its entries.
+#[derive(PartialEq, Eq)]
+enum Rows {
+    Signed,
+    Unsigned,
+}
+
 /// How a timeline stands to what is kept of it.
 struct Compared {
     /// Whether its newest checkpoint is the one that is kept.
     is_kept: bool,
     /// Whether it was known by its seal.
     is_sealed: bool,
+    rows: Rows,
     has_gone_over: bool,
     error: Option<OpenError>,
 }
@@ -70,7 +78,7 @@ pub(crate) async fn compare_with_signed(
     };
     let kept: Kept<'_> = all.iter().map(|kept| (&kept.timeline, kept)).collect();
     let states: Vec<&TimelineState> = heads.all().map(|state| &**state).collect();
-    let mut compared = compare_all(&states, &kept, doors, options);
+    let mut compared = compare_all(&states, &kept, heads.rows().root(), doors, options);
     for one in &mut compared {
         accept(one.error.take().map_or(Ok(()), Err))?;
     }
@@ -88,8 +96,8 @@ pub(crate) async fn compare_with_signed(
         accept(compare_with_kept(store, heads, doors, options, kept).await)?;
     }
     // Last: rows follow from history, so a history that was rewritten is what to name.
-    for state in &states {
-        accept(check_rows(store, state, heads, doors, options).await)?;
+    for (state, _) in states.iter().zip(&compared).filter(|(_, one)| one.rows == Rows::Unsigned) {
+        accept(check_of_version_1(store, state).await)?;
     }
     let is_accepted = !findings.all.is_empty();
     keep_newest(&states, &compared, is_accepted, doors)?;
@@ -97,10 +105,16 @@ pub(crate) async fn compare_with_signed(
 }
 
 /// Compares each timeline with itself, on as many threads as the machine has cores: signatures take long.
-fn compare_all(states: &[&TimelineState], kept: &Kept<'_>, doors: &Doors, options: &Options) -> Vec<Compared> {
+fn compare_all(
+    states: &[&TimelineState],
+    kept: &Kept<'_>,
+    directory_root: Hash,
+    doors: &Doors,
+    options: &Options,
+) -> Vec<Compared> {
     let compare = |states: &[&TimelineState]| -> Vec<Compared> {
         let kept_of = |state: &TimelineState| kept.get(&state.head.id).copied();
-        states.iter().map(|state| compare_one(state, kept_of(state), doors, options)).collect()
+        states.iter().map(|state| compare_one(state, kept_of(state), directory_root, doors, options)).collect()
     };
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let chunk = states.len().div_ceil(cores).max(THREAD_TIMELINES_MIN);
@@ -115,13 +129,20 @@ fn compare_all(states: &[&TimelineState], kept: &Kept<'_>, doors: &Doors, option
 }
 
 /// The newest checkpoint in the database is signed, and is that of the tree in the database.
-fn compare_one(state: &TimelineState, kept: Option<&KeptOutside>, doors: &Doors, options: &Options) -> Compared {
+fn compare_one(
+    state: &TimelineState,
+    kept: Option<&KeptOutside>,
+    directory_root: Hash,
+    doors: &Doors,
+    options: &Options,
+) -> Compared {
     let is_kept = kept.is_some_and(|kept| kept.note == state.head.checkpoint);
     let is_sealed = is_kept && kept.is_some_and(|kept| kept.is_sealed(&*doors.signer));
     let error = check_newest(state, is_sealed, doors, options).err();
     Compared {
         is_kept: is_kept && error.is_none(),
         is_sealed,
+        rows: rows_of(state, directory_root, doors, options),
         has_gone_over: has_gone_over(state, doors, options),
         error,
     }
@@ -140,29 +161,10 @@ pub(crate) async fn check_signed(
     options: &Options,
 ) -> Result<(), OpenError> {
     check_newest(state, false, doors, options)?;
-    check_rows(store, state, heads, doors, options).await
-}
-
-/// Makes sure that the rows of a timeline are those that were signed with its entries.
-async fn check_rows(
-    store: &dyn Store,
-    state: &TimelineState,
-    heads: &Heads,
-    doors: &Doors,
-    options: &Options,
-) -> Result<(), OpenError> {
-    let signers: Vec<_> = std::iter::once(&doors.signer).chain(&doors.next_signer).map(|signer| &**signer).collect();
-    if is_stated(state, heads.rows().root(), &signers, &options.service_name) {
-        return Ok(());
+    match rows_of(state, heads.rows().root(), doors, options) {
+        Rows::Signed => Ok(()),
+        Rows::Unsigned => check_of_version_1(store, state).await,
     }
-    let (timeline, size) = (state.head.id.clone(), state.head.frontier.size());
-    // With entries of version 1 nothing was signed but the tree.
-    let last = store.leaves(state.head.key, size.saturating_sub(1), 1).await?;
-    let is_of_version_1 = |leaf: &Vec<u8>| LeafRecord::decode(leaf).is_ok_and(|leaf| leaf.authority.is_none());
-    if state.head.statement.is_empty() && last.first().is_some_and(is_of_version_1) {
-        return Ok(());
-    }
-    Err(OpenError::Rows { timeline, size })
 }
 
 fn check_newest(state: &TimelineState, is_sealed: bool, doors: &Doors, options: &Options) -> Result<(), OpenError> {
@@ -172,6 +174,24 @@ fn check_newest(state: &TimelineState, is_sealed: bool, doors: &Doors, options: 
         Ok(signed) if signed.size == found && signed.root == state.root => Ok(()),
         Ok(Checkpoint { size: signed, .. }) => Err(OpenError::Unsigned { timeline: timeline.clone(), signed, found }),
     }
+}
+
+fn rows_of(state: &TimelineState, directory_root: Hash, doors: &Doors, options: &Options) -> Rows {
+    let signers: Vec<_> = std::iter::once(&doors.signer).chain(&doors.next_signer).map(|signer| &**signer).collect();
+    let is_stated = is_stated(state, directory_root, &signers, &options.service_name);
+    if is_stated { Rows::Signed } else { Rows::Unsigned }
+}
+
+/// Makes sure that a timeline whose rows were not signed is one from before they were: its last entry is of version 1,
+/// with which nothing was signed but the tree.
+async fn check_of_version_1(store: &dyn Store, state: &TimelineState) -> Result<(), OpenError> {
+    let (timeline, size) = (state.head.id.clone(), state.head.frontier.size());
+    let last = store.leaves(state.head.key, size.saturating_sub(1), 1).await?;
+    let is_of_version_1 = |leaf: &Vec<u8>| LeafRecord::decode(leaf).is_ok_and(|leaf| leaf.authority.is_none());
+    if state.head.statement.is_empty() && last.first().is_some_and(is_of_version_1) {
+        return Ok(());
+    }
+    Err(OpenError::Rows { timeline, size })
 }
 
 /// Keeps what is not kept yet: a timeline whose making was the last thing before the process ended has nothing outside,
