@@ -4,20 +4,24 @@ use std::ops::Range;
 
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::LeafRecord;
+use timenav_core::ledger::{KeptReads, LeafRecord, Read};
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall, parse_timestamp};
 
+use crate::action::Action;
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::head::TimelineKey;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
+use crate::rows::LogRow;
 
-/// Entries that one page may look at. A filter that few entries pass makes short pages, not long
+/// Reads and other entries that one page may look at. A filter that few entries pass makes short pages, not long
 /// waits.
 pub const LOG_ENTRIES_READ_MAX: u64 = 50_000;
 /// Entries read from the store at a time.
 const BLOCK_ENTRIES: u64 = 1_000;
+/// Bytes of reads after which no more entries are read at a time.
+const BLOCK_BYTES_MAX: usize = 1 << 20;
 
 /// Which entries come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,8 +55,10 @@ pub struct AccessLogs {
 /// One entry: who did what, to what, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogEntry {
-    /// Its position in the ledger.
+    /// The position of the entry in the ledger.
     pub position: u64,
+    /// Which of the reads that the entry tells of, counted from 0; `None` where it tells of one thing.
+    pub index: Option<u32>,
     /// The acting user; `unknown` where nobody could be identified.
     pub user_id: String,
     /// What was done.
@@ -82,8 +88,8 @@ struct LogReading {
     key: TimelineKey,
     /// The ledger's size that all pages show.
     as_of: u64,
-    /// Where the last page ended.
-    after: Option<u64>,
+    /// Where the last page ended, and how much it had of what the entry there tells.
+    after: Option<(u64, usize)>,
     sees_clock: bool,
 }
 
@@ -106,7 +112,11 @@ impl Engine {
         let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
         let look = admitted.with_first_page(cursor.map(|cursor| cursor.as_of)).look().await?;
         let sees_clock = self.decide(caller, timeline, Demand::Look).is_ok();
-        let (key, as_of, after) = (look.state.head.key, look.size(), cursor.map(|cursor| cursor.position));
+        let (key, as_of, after) = (
+            look.state.head.key,
+            look.size(),
+            cursor.map(|cursor| (cursor.position, usize::try_from(cursor.micros).unwrap_or(0))),
+        );
         let reading = LogReading { request, asked, key, as_of, after, sees_clock };
         let (engine, asking) = (self.clone(), caller.clone());
         self.long_work().in_turn(caller, async move { engine.log_page(&asking, &reading).await }).await
@@ -115,26 +125,37 @@ impl Engine {
     async fn log_page(&self, caller: &Caller, reading: &LogReading) -> Result<LogPage, Refusal> {
         let LogReading { request, asked, key, as_of, after, sees_clock } = reading;
         let mut left = self.logged(*key, request.range, *as_of).await?;
-        if let Some(after) = after {
+        if let Some((after, _)) = after {
             left = request.order.rest(left, *after);
         }
+        // What earlier pages had of the entry that comes next.
+        let mut passed = after.map_or(0, |(_, passed)| passed);
         let mut page = LogPage { logs: Vec::new(), next_cursor: None };
-        let next = |left: &Range<u64>| Some(self.cursor(caller, asked, *as_of, 0, request.order.edge(left)));
+        let next = |left: &Range<u64>, passed: usize| {
+            // Nothing is ordered by virtual time here, so there is room for the number of what was passed.
+            Some(self.cursor(caller, asked, *as_of, passed as i64, request.order.edge(left)))
+        };
         let mut read = 0;
         while !left.is_empty() && read < LOG_ENTRIES_READ_MAX {
             let block = request.order.block(&left);
-            for (position, leaf) in self.leaves_of(&request.timeline, *key, block, request.order).await? {
-                if page.logs.len() == request.items_max {
-                    page.next_cursor = next(&left);
-                    return Ok(page);
+            for row in self.log_rows_of(&request.timeline, *key, block, request.order).await? {
+                let mut told = log_entries(&row, *sees_clock)?;
+                if request.order == LogOrder::Newest {
+                    told.reverse();
                 }
-                let entry = log_entry(position, &leaf, *sees_clock)?;
-                page.logs.extend(Some(entry).filter(|entry| request.wants(entry)));
-                left = request.order.after(left, position);
-                read += 1;
+                read += told.len().max(1) as u64;
+                for (number, entry) in told.into_iter().enumerate().skip(passed) {
+                    if page.logs.len() == request.items_max {
+                        page.next_cursor = next(&left, number);
+                        return Ok(page);
+                    }
+                    page.logs.extend(Some(entry).filter(|entry| request.wants(entry)));
+                }
+                passed = 0;
+                left = request.order.after(left, row.position);
             }
         }
-        page.next_cursor = if left.is_empty() { None } else { next(&left) };
+        page.next_cursor = if left.is_empty() { None } else { next(&left, 0) };
         Ok(page)
     }
 
@@ -148,24 +169,22 @@ impl Engine {
         Ok(first..end)
     }
 
-    /// Returns the leaves at some positions, in the order that is asked for.
-    async fn leaves_of(
+    /// Returns entries at some positions, in the order that is asked for: one at least, not all if they are large.
+    async fn log_rows_of(
         &self,
         timeline: &TimelineId,
         key: TimelineKey,
         block: Range<u64>,
         order: LogOrder,
-    ) -> Result<Vec<(u64, Vec<u8>)>, Refusal> {
-        let count = usize::try_from(block.end - block.start).unwrap_or(usize::MAX);
-        let leaves = self.store().leaves(key, block.start, count).await?;
-        if leaves.len() < count {
+    ) -> Result<Vec<LogRow>, Refusal> {
+        let newest_first = order == LogOrder::Newest;
+        let rows = self.store().log_rows(key, block.clone(), newest_first, BLOCK_BYTES_MAX).await?;
+        let expected: Box<dyn Iterator<Item = u64> + Send> =
+            if newest_first { Box::new(block.clone().rev()) } else { Box::new(block.clone()) };
+        if rows.is_empty() || rows.iter().zip(expected).any(|(row, position)| row.position != position) {
             return Err(Refusal::Damaged(format!("entries {block:?} of `{timeline}` are not all there")));
         }
-        let mut leaves: Vec<_> = block.zip(leaves).collect();
-        if order == LogOrder::Newest {
-            leaves.reverse();
-        }
-        Ok(leaves)
+        Ok(rows)
     }
 }
 
@@ -211,15 +230,36 @@ impl AccessLogs {
     }
 }
 
-fn log_entry(position: u64, leaf: &[u8], sees_clock: bool) -> Result<LogEntry, Refusal> {
+/// Returns what an entry tells of: each of its reads that is left, or one thing.
+fn log_entries(row: &LogRow, sees_clock: bool) -> Result<Vec<LogEntry>, Refusal> {
+    let LogRow { position, leaf, reads } = row;
     let damaged = || Refusal::Damaged(format!("entry {position} cannot be read"));
+    if let Some((salt, payload)) = reads.as_ref().filter(|(_, payload)| !payload.is_empty()) {
+        let kept = KeptReads::parse(salt, payload).map_err(|_| damaged())?;
+        let of_reads = (0..).zip(kept.iter()).filter_map(|(index, read)| read.map(|read| (index, read)));
+        return Ok(of_reads.map(|(index, read)| of_read(*position, index, read, sees_clock)).collect());
+    }
     let record = LeafRecord::decode(leaf).map_err(|_| damaged())?;
-    Ok(LogEntry {
-        position,
+    Ok(vec![LogEntry {
+        position: *position,
+        index: None,
         timestamp: parse_timestamp(&record.recorded_at).map_err(|_| damaged())?,
         clock_time: sees_clock.then(|| parse_timestamp(&record.clock_time)).transpose().map_err(|_| damaged())?,
         user_id: record.actor.into_owned(),
         action: record.action.into_owned(),
         subject: record.subject.into_owned(),
-    })
+    }])
+}
+
+/// Tells of one read as entries that tell of one alone do.
+fn of_read(position: u64, index: u32, read: &Read<'_>, sees_clock: bool) -> LogEntry {
+    LogEntry {
+        position,
+        index: Some(index),
+        timestamp: read.host_time,
+        clock_time: sees_clock.then_some(read.clock_time),
+        user_id: read.user.to_string(),
+        action: Action::Read.word().to_owned(),
+        subject: read.action.to_string(),
+    }
 }

@@ -92,8 +92,10 @@ actions! {
     EndSession = "end_session",
     /// A password was set.
     SetPassword = "set_password",
-    /// Something was read.
+    /// Something was read: an entry of earlier versions, which had one for each read.
     Read = "read",
+    /// Things were read, each by somebody.
+    Reads = "reads",
     /// Somebody was refused.
     Attempt = "unauthorized_access_attempt",
     /// Strangers were refused, so many.
@@ -192,6 +194,7 @@ impl Action {
             | Self::EndSession
             | Self::SetPassword
             | Self::Read
+            | Self::Reads
             | Self::Attempt
             | Self::AttemptsCounted
             | Self::RotateSigningKey
@@ -228,6 +231,7 @@ impl Action {
             | Self::EndSession
             | Self::SetPassword
             | Self::Read
+            | Self::Reads
             | Self::Attempt
             | Self::AttemptsCounted
             | Self::RotateSigningKey
@@ -267,6 +271,7 @@ impl Action {
             | Self::EndSession
             | Self::SetPassword
             | Self::Read
+            | Self::Reads
             | Self::Attempt
             | Self::AttemptsCounted
             | Self::RotateSigningKey

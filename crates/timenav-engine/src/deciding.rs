@@ -31,7 +31,7 @@ pub(crate) trait Asking: Send + Sync + 'static {
 
     /// Returns what whoever asks must be allowed to do: all of it. Empty where that depends on more, and is decided
     /// with the rest.
-    fn demands(&self) -> &'static [Demand];
+    fn demands(&self) -> &[Demand];
 
     /// Returns what it is aimed at.
     fn aim(&self) -> Aim;

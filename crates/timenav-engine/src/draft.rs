@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use timenav_core::ids::{DataId, EventId, KeyId, TimelineId, UserId};
-use timenav_core::ledger::{Authority, Hash, Leaf, Salt, leaf_hash, payload_hash};
+use timenav_core::ledger::{Authority, Hash, Leaf, Read, ReadParameters, ReadsDraft, Salt, leaf_hash, payload_hash};
 
 use crate::action::Action;
 use crate::actor::Actor;
@@ -85,6 +85,21 @@ impl Step {
     }
 }
 
+/// Reads of one timeline that are told together.
+pub(crate) struct GatheredReads {
+    /// When all of them were, by the host.
+    pub(crate) host: Host,
+    pub(crate) salt: Salt,
+    pub(crate) reads: ReadsDraft,
+}
+
+/// A read that a draft has decided.
+pub(crate) struct DraftedRead {
+    pub(crate) timeline: TimelineId,
+    pub(crate) host: Host,
+    pub(crate) read: Read<'static>,
+}
+
 /// What the drafts that were accepted so far add to what was committed before.
 pub(crate) struct Accepted {
     pub(crate) steps: BTreeMap<TimelineId, Step>,
@@ -92,6 +107,8 @@ pub(crate) struct Accepted {
     pub(crate) directory_changes: Vec<DirectoryChange>,
     /// Whether fingerprints of requests were made with a key that goes.
     pub(crate) forget_fingerprints: bool,
+    /// Reads that are told in the next entry of their ledger. It is written before any other.
+    pub(crate) reads: BTreeMap<TimelineId, GatheredReads>,
     events: HashMap<(TimelineKey, EventId), KnownEvent>,
     data_erased: HashSet<DataId>,
     last_key: i64,
@@ -107,6 +124,7 @@ impl Accepted {
             directory: Arc::clone(heads.directory()),
             directory_changes: Vec::new(),
             forget_fingerprints: false,
+            reads: BTreeMap::new(),
             events: HashMap::new(),
             data_erased: HashSet::new(),
             last_key: heads.last_key(),
@@ -184,6 +202,8 @@ pub(crate) struct Drafted {
     events: HashMap<(TimelineKey, EventId), KnownEvent>,
     data_erased: Vec<DataId>,
     forget_fingerprints: bool,
+    /// What was read, to be told with other reads.
+    pub(crate) read: Option<DraftedRead>,
 }
 
 /// What came of a submission, and where its last entry stands.
@@ -327,11 +347,48 @@ impl<'a> Draft<'a> {
         &mut self,
         ledger: Ledger,
         (action, subject): (Action, &str),
+        contents: (Salt, Hash, Vec<u8>),
+        host: Host,
+    ) -> u64 {
+        let actor = self.actor;
+        self.append_by(ledger, (actor.name(), actor.credential()), (action, subject), contents, host)
+    }
+
+    /// Has a read told in the next entry of its ledger, and returns the position of that.
+    pub(crate) fn append_read(&mut self, ledger: Ledger, operation: &str, parameters: &str) -> u64 {
+        let head = &self.state(ledger).head;
+        let gathered = self.ground.accepted.reads.get(&head.id);
+        let host = gathered.map_or_else(|| self.host(ledger), |gathered| gathered.host);
+        let read = Read {
+            action: operation.into(),
+            clock_time: head.clock.now(host),
+            host_time: host,
+            key: self.actor.credential().into(),
+            parameters: ReadParameters::of(parameters),
+            user: self.actor.name().into(),
+        };
+        let is_full = gathered.is_some_and(|gathered| !gathered.reads.has_room_for(&read));
+        let position = head.frontier.size() + u64::from(is_full);
+        self.drafted.read = Some(DraftedRead { timeline: head.id.clone(), host, read: read.into_owned() });
+        position
+    }
+
+    /// Appends the entry that tells of reads. Each of them names who asked, and the entry nobody.
+    pub(crate) fn append_reads(&mut self, ledger: Ledger, gathered: GatheredReads) {
+        let GatheredReads { host, salt, reads } = gathered;
+        let (payload, hash) = reads.finish();
+        self.append_by(ledger, ("", ""), (Action::Reads, ""), (salt, hash, payload), host);
+    }
+
+    fn append_by(
+        &mut self,
+        ledger: Ledger,
+        (actor, key): (&str, &str),
+        (action, subject): (Action, &str),
         (salt, hash, payload): (Salt, Hash, Vec<u8>),
         host: Host,
     ) -> u64 {
-        let authority =
-            Authority { key: self.actor.credential().into(), directory: self.ground.accepted.directory.version };
+        let authority = Authority { key: key.into(), directory: self.ground.accepted.directory.version };
         let step = &mut self.drafted.steps[ledger.0];
         let head = &mut step.state.head;
         let seq = head.frontier.size();
@@ -340,7 +397,7 @@ impl<'a> Draft<'a> {
             seq,
             recorded_at: &host.to_string(),
             clock_time: &head.clock.now(host).to_string(),
-            actor: self.actor.name(),
+            actor,
             action: action.word(),
             subject,
             payload_hash: hash,

@@ -7,9 +7,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, Hash, origin};
+use timenav_core::ledger::{Checkpoint, Hash, ReadsDraft, origin};
 use timenav_core::time::Instant;
 
+use crate::action::Action;
 use crate::actor::Actor;
 use crate::asked::{Submission, Told};
 use crate::changes::{LedgerPosition, OutcomeRecord};
@@ -17,7 +18,7 @@ use crate::deciding::standing;
 use crate::directory::Directory;
 use crate::directory_rows::DirectoryRows;
 use crate::doors::Doors;
-use crate::draft::{Accepted, Done, Draft, Ground, Known, SaltPool};
+use crate::draft::{Accepted, Done, Draft, Drafted, DraftedRead, GatheredReads, Ground, Known, SaltPool};
 use crate::head::TimelineState;
 use crate::heads::Heads;
 use crate::idempotency::Idempotency;
@@ -40,9 +41,12 @@ pub(crate) struct Group<'a> {
     options: &'a Options,
     salts: SaltPool,
     accepted: Accepted,
-    decided: Vec<Decided>,
+    /// What came of each submission, in their order; `None` of those that are decided later.
+    decided: Vec<Option<Decided>>,
     /// The submissions that carry an idempotency key and were decided now.
     by_key: HashMap<[u8; 32], usize>,
+    /// Why something that was read cannot be told, if so. Then nothing of the group happens.
+    untold: Option<Refusal>,
 }
 
 /// A submission's outcome, before the tree that holds it is signed.
@@ -81,14 +85,35 @@ impl<'a> Group<'a> {
         salts: SaltPool,
     ) -> Self {
         let accepted = Accepted::nothing(heads);
-        Self { heads, known, doors, options, salts, accepted, decided: Vec::new(), by_key: HashMap::new() }
+        Self {
+            heads,
+            known,
+            doors,
+            options,
+            salts,
+            accepted,
+            decided: Vec::new(),
+            by_key: HashMap::new(),
+            untold: None,
+        }
     }
 
-    /// Decides submissions in their order. What one changes counts for the next one.
+    /// Decides submissions, what is only read before what changes: so the reads of a group are told in one entry, and see
+    /// what was before the group. Otherwise in their order; what one changes counts for the next one.
     pub(crate) fn decide_all(&mut self, submissions: &mut [Submission]) {
+        self.decided.resize_with(submissions.len(), || None);
+        self.decide_each(submissions, true);
+        self.write_reads();
+        self.decide_each(submissions, false);
+    }
+
+    fn decide_each(&mut self, submissions: &mut [Submission], reads: bool) {
         for number in 0..submissions.len() {
             let (earlier, rest) = submissions.split_at_mut(number);
             let Some(submission) = rest.first_mut() else { return };
+            if (submission.asked.asking().action() == Action::Reads) != reads {
+                continue;
+            }
             let outcome = self.decide(earlier, submission);
             // A replayed outcome is kept already.
             let is_new = matches!(outcome, Ok(Outcome::Done { .. }));
@@ -96,8 +121,47 @@ impl<'a> Group<'a> {
             if let Some(idempotency) = idempotency {
                 self.by_key.insert(idempotency.key, number);
             }
-            self.decided.push(Decided { outcome, idempotency });
+            self.decided[number] = Some(Decided { outcome, idempotency });
         }
+    }
+
+    /// Writes the entries of what was read so far. They come before what is appended next, as their positions were told.
+    fn write_reads(&mut self) {
+        for (timeline, gathered) in std::mem::take(&mut self.accepted.reads) {
+            self.write_reads_of(&timeline, gathered);
+        }
+    }
+
+    fn write_reads_of(&mut self, timeline: &TimelineId, gathered: GatheredReads) {
+        let (ground, salts) = self.parts();
+        let mut draft = Draft::new(ground, &Actor::Service, timeline, salts);
+        let written = draft.aimed().map(|ledger| draft.append_reads(ledger, gathered));
+        let drafted = draft.into_drafted();
+        self.accepted.accept(drafted);
+        self.untold = written.err().or(self.untold.take());
+    }
+
+    /// Takes what a draft has decided.
+    fn accept(&mut self, mut drafted: Drafted) -> Result<(), Refusal> {
+        let read = drafted.read.take();
+        self.accepted.accept(drafted);
+        read.map_or(Ok(()), |read| self.gather(read))
+    }
+
+    fn gather(&mut self, drafted: DraftedRead) -> Result<(), Refusal> {
+        let DraftedRead { timeline, host, read } = drafted;
+        let is_full = |gathered: &GatheredReads| !gathered.reads.has_room_for(&read);
+        if self.accepted.reads.get(&timeline).is_some_and(is_full)
+            && let Some(full) = self.accepted.reads.remove(&timeline)
+        {
+            self.write_reads_of(&timeline, full);
+        }
+        let Self { accepted, salts, doors, .. } = self;
+        let gathered = accepted.reads.entry(timeline).or_insert_with(|| {
+            let salt = salts.next(doors);
+            GatheredReads { host, salt, reads: ReadsDraft::new(salt) }
+        });
+        gathered.reads.push(&read).map_err(|error| Refusal::Damaged(format!("a read cannot be told: {error}")))
     }
 
     fn decide(&mut self, earlier: &[Submission], submission: &mut Submission) -> Result<Outcome, Refusal> {
@@ -115,7 +179,7 @@ impl<'a> Group<'a> {
         match decided {
             Ok(Done { timeline_id, position, change: () }) => {
                 let drafted = draft.into_drafted();
-                self.accepted.accept(drafted);
+                self.accept(drafted)?;
                 Ok(Outcome::Done { timeline_id, position })
             }
             Err(refusal) => {
@@ -150,7 +214,8 @@ impl<'a> Group<'a> {
     ) -> Result<Option<Outcome>, Refusal> {
         if let Some(number) = self.by_key.get(&asked.key).copied() {
             let is_same = |first: Idempotency| first.fingerprint == asked.fingerprint;
-            if !self.decided.get(number).and_then(|first| first.idempotency).is_some_and(is_same) {
+            let first = self.decided.get(number).and_then(Option::as_ref);
+            if !first.and_then(|first| first.idempotency).is_some_and(is_same) {
                 return Err(Refusal::KeyReused);
             }
             let kept = earlier.get(number).and_then(|first| first.asked.keep()).unwrap_or_default();
@@ -184,6 +249,7 @@ impl<'a> Group<'a> {
 
     /// Logs a refused attempt where it was aimed, or on `system` where there is no such timeline.
     fn log_refusal(&mut self, submission: &Submission, code: &str, detail: &str) -> Result<(), Refusal> {
+        self.write_reads();
         let Submission { actor, timeline, asked, .. } = submission;
         let (ground, salts) = self.parts();
         let mut draft = Draft::new(ground, actor, timeline, salts);
@@ -201,15 +267,18 @@ impl<'a> Group<'a> {
 
     /// Returns the first refusal so far, if anything was refused.
     pub(crate) fn refused(&self) -> Option<&Refusal> {
-        self.decided.iter().find_map(|decided| decided.outcome.as_ref().err())
+        self.decided.iter().flatten().find_map(|decided| decided.outcome.as_ref().err())
     }
 
     /// Signs every tree that grew and returns the one atomic step, and what is true after it.
     ///
     /// # Errors
-    /// A tree cannot be signed.
+    /// A tree cannot be signed, or what was read cannot be told.
     pub(crate) fn finish(self, submissions: &[Submission]) -> Result<Finished, Refusal> {
-        let Self { heads, doors, options, salts, accepted, decided, .. } = self;
+        let Self { heads, doors, options, salts, accepted, decided, untold, .. } = self;
+        if let Some(refusal) = untold {
+            return Err(refusal);
+        }
         let Accepted { steps, directory, directory_changes, forget_fingerprints, .. } = accepted;
         let rows = if directory_changes.is_empty() {
             Arc::clone(heads.rows())
@@ -248,7 +317,7 @@ impl<'a> Group<'a> {
         commit.relied = relied.into_iter().map(|timeline| (timeline.clone(), size(timeline))).collect();
         let now = doors.clock.now();
         let mut told: Vec<Result<Told, Refusal>> = Vec::with_capacity(decided.len());
-        for (Decided { outcome, idempotency }, submission) in decided.into_iter().zip(submissions) {
+        for (Decided { outcome, idempotency }, submission) in decided.into_iter().flatten().zip(submissions) {
             let one = match outcome {
                 Ok(Outcome::Done { timeline_id, position }) => {
                     let state = states.get(&timeline_id).or_else(|| heads.get(&timeline_id));

@@ -35,7 +35,6 @@ mod idempotency;
 // What is written, and the rules by which it is decided.
 mod event_content;
 mod payload;
-mod read_parameters;
 mod location;
 mod permissions;
 mod secrets;
@@ -134,13 +133,12 @@ pub use passwords::{PasswordMatch, Passwords};
 pub use permissions::{PermissionsChange, permissions_tag};
 pub use places::Understood;
 pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, TileRequest};
-pub use read_parameters::READ_PARAMETERS_BYTES_MAX;
 pub use refusal::Refusal;
 pub use refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};
 pub use rotation::Rotation;
 pub use rows::{
     DataRecord, ErasedContent, Erasure, EventEnd, EventRow, EventVersion, IdempotencyRecord, InterventionRow,
-    KnownEvent, StoredEntry, StoredEvent,
+    KnownEvent, LogRow, StoredEntry, StoredEvent,
 };
 pub use scan::{Checked, KeptCheckpoint, Progress, Scan, ScanRequest, ScanStage, VerifySignature, made_before, scan};
 pub use scan_events::{EventMarks, EventSummary};
@@ -151,5 +149,6 @@ pub use signer::Signer;
 pub use store::{Commit, EventQuery, Opened, Pattern, Store, TimelineCommit};
 pub use store_error::StoreError;
 pub use timelines::TimelineView;
+pub use timenav_core::ledger::READ_PARAMETERS_BYTES_MAX;
 pub use vault::{RecordPlace, Vault, VaultError};
 pub use wall_clock::WallClock;

@@ -19,7 +19,6 @@ use crate::head::{Layer, TimelineState};
 use crate::json::json;
 use crate::options::ReadLog;
 use crate::payload::Reading;
-use crate::read_parameters;
 use crate::refusal::Refusal;
 
 /// A read whose caller is let on, and that is no entry yet. What is wrong with a question is refused here, so that no
@@ -27,6 +26,7 @@ use crate::refusal::Refusal;
 pub(crate) struct Admitted<'a> {
     engine: &'a Engine,
     caller: &'a Caller,
+    demand: Demand,
     reading: Reading,
     /// The timeline as it was when the caller was let on.
     state: Arc<TimelineState>,
@@ -84,7 +84,7 @@ impl Engine {
     ) -> Result<Admitted<'a>, Refusal> {
         let timeline = caller.timeline(named.into());
         let state = self.admit(caller, &timeline, demand, reading.operation()).await?;
-        Ok(Admitted { engine: self, caller, reading, state, moment: Moment::Now, first_page: None })
+        Ok(Admitted { engine: self, caller, demand, reading, state, moment: Moment::Now, first_page: None })
     }
 
     /// Logs a successful read. Returns the position of its entry once that is durable, and `None` where the operator chose
@@ -93,10 +93,10 @@ impl Engine {
         &self,
         caller: &Caller,
         timeline: &TimelineId,
-        reading: Reading,
+        demand: impl Into<Option<Demand>>,
+        reading: &Reading,
     ) -> Result<Option<u64>, Refusal> {
-        let (operation, parameters) = (reading.operation(), read_parameters::kept(json(&reading)));
-        let read = LogRead { operation, parameters };
+        let read = LogRead { demand: demand.into(), operation: reading.operation(), parameters: json(reading) };
         match self.options().read_log {
             ReadLog::Durable => {
                 let answer = self.submit(caller, timeline.clone(), read, None).await?;
@@ -200,9 +200,9 @@ impl Admitted<'_> {
     /// # Errors
     /// The ledger cannot be written, or the store does not answer.
     pub(crate) async fn look(self) -> Result<Look, Refusal> {
-        let Self { engine, caller, reading, state, moment, first_page } = self;
+        let Self { engine, caller, demand, reading, state, moment, first_page } = self;
         let timeline = &state.head.id;
-        let position = engine.log_read(caller, timeline, reading).await?;
+        let position = engine.log_read(caller, timeline, demand, &reading).await?;
         // Readers see an entry before it is answered, so this state holds it.
         let state = engine.state(timeline).unwrap_or_else(|| Arc::clone(&state));
         let size = position.unwrap_or_else(|| state.head.frontier.size());

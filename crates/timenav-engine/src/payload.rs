@@ -17,7 +17,7 @@ mod users;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use access::{AttemptRecord, AttemptsCounted, NetworkCount, OperationCount, ParametersCut};
+pub(crate) use access::{AttemptRecord, AttemptsCounted, NetworkCount, OperationCount};
 pub(crate) use clock::{AnchorSet, ClockChanged, ClockRecord, ClockTold, clock_in};
 pub(crate) use data::{DataDecrypted, DataEncrypted, DataErased, ScanAsked};
 pub(crate) use events::{Corrected, EffectRecord, Intervened};

@@ -44,6 +44,17 @@ pub enum ErasedContent {
     Event(EventId),
 }
 
+/// What one entry tells of who did what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogRow {
+    /// Its position, from 0.
+    pub position: u64,
+    /// The bytes that are hashed into the tree.
+    pub leaf: Vec<u8>,
+    /// Salt and payload of an entry of reads.
+    pub reads: Option<(Vec<u8>, Vec<u8>)>,
+}
+
 /// One ledger entry as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEntry {

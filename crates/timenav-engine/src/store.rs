@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, TileId};
@@ -14,7 +15,8 @@ use crate::directory::DirectoryChange;
 use crate::directory::{ApiKey, Directory};
 use crate::head::{Head, Layer, TimelineKey};
 use crate::rows::{
-    DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry, StoredEvent,
+    DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, LogRow, StoredEntry,
+    StoredEvent,
 };
 use crate::store_error::StoreError;
 
@@ -199,6 +201,16 @@ pub trait Store: ScanSource + Send + Sync + 'static {
 
     /// Returns the leaves of at most `items_max` entries from position `first` on, in order.
     async fn leaves(&self, timeline: TimelineKey, first: u64, items_max: usize) -> Result<Vec<Vec<u8>>, StoreError>;
+
+    /// Returns what entries in a range of positions tell of who did what, in the order of positions or the other way
+    /// round: at least one, if there is one, and no more once those that tell of reads have so many bytes.
+    async fn log_rows(
+        &self,
+        timeline: TimelineKey,
+        range: Range<u64>,
+        newest_first: bool,
+        bytes_max: usize,
+    ) -> Result<Vec<LogRow>, StoreError>;
 
     /// Returns the position of the first entry recorded at or after a host instant, among the
     /// first `size` entries; `size` where there is none. Costs the logarithm of `size`.

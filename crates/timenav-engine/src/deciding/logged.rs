@@ -11,9 +11,12 @@ use crate::json::json;
 use crate::payload::{RollbackAccepted, ScanAsked};
 use crate::refusal::Refusal;
 
-/// Log that something was read. The caller has been allowed to already.
+/// Log that something was read. The caller has been allowed to already, and is asked again: they are answered as of the
+/// entry, and may not be allowed to any more.
 pub(crate) struct LogRead {
+    pub(crate) demand: Option<Demand>,
     pub(crate) operation: &'static str,
+    /// JSON text.
     pub(crate) parameters: String,
 }
 
@@ -41,11 +44,11 @@ pub(crate) struct LogRefusals {
 
 impl Asking for LogRead {
     fn action(&self) -> Action {
-        Action::Read
+        Action::Reads
     }
 
-    fn demands(&self) -> &'static [Demand] {
-        &[]
+    fn demands(&self) -> &[Demand] {
+        self.demand.as_slice()
     }
 
     fn aim(&self) -> Aim {
@@ -61,7 +64,9 @@ impl Deciding for LogRead {
     type Change = Logged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
-        log(draft, Action::Read, self.operation, self.parameters.clone())
+        let ledger = draft.aimed()?;
+        let position = draft.append_read(ledger, self.operation, &self.parameters);
+        Ok(draft.done(ledger, position, Logged {}))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Groups that are refused in part, and groups that are decided again.
 
+use timenav_core::ledger::{KeptReads, LeafRecord, READ_PARAMETERS_BYTES_MAX, READS_MAX};
 use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
@@ -7,7 +8,7 @@ use tokio::sync::oneshot;
 use super::*;
 use crate::asked::{Answer, Pending};
 use crate::deciding::Deciding;
-use crate::deciding::logged::LogScan;
+use crate::deciding::logged::{LogRead, LogScan};
 use crate::deciding::timelines::CreateTimeline;
 use crate::entropy::Entropy;
 use crate::outside::{KeptOutside, Outside, OutsideError};
@@ -134,4 +135,63 @@ fn a_group_is_decided_again_on_other_heads() {
         submission.asked.tell(one);
     }
     assert!(matches!(told.try_recv(), Ok(Err(Refusal::AlreadyExists { .. }))), "told once, and as decided last");
+}
+
+fn reading(timeline: &TimelineId, parameters: &str) -> Submission {
+    let parameters = parameters.to_owned();
+    submission(timeline, LogRead { demand: None, operation: "clock", parameters }).0
+}
+
+/// Returns the action of each entry that a step writes, and how many reads it tells of.
+fn entries(finished: &Finished, timeline: &TimelineId) -> Vec<(String, usize)> {
+    let step = finished.commit.timelines.iter().find(|step| step.head.id == *timeline).unwrap();
+    let told = |entry: &crate::rows::StoredEntry| {
+        let record = LeafRecord::decode(&entry.leaf).unwrap();
+        let reads = KeptReads::parse(entry.salt.as_bytes(), &entry.payload).ok();
+        if let Some(reads) = &reads {
+            assert_eq!((reads.root(), &*record.actor), (record.payload_hash, ""));
+        }
+        (record.action.into_owned(), reads.map_or(0, |reads| reads.len()))
+    };
+    step.entries.iter().map(told).collect()
+}
+
+fn with_system(doors: &Doors) -> (Heads, TimelineId) {
+    let (mut heads, system) = (Heads::default(), TimelineId::system());
+    let first = made(&heads, doors, &mut [submission(&system, CreateTimeline { fork: None }).0]);
+    heads.take_over(first.states, first.directory, first.rows);
+    (heads, system)
+}
+
+fn position(finished: &Finished, number: usize) -> u64 {
+    finished.told[number].as_ref().unwrap().ledger.position
+}
+
+#[test]
+fn reads_of_a_group_share_an_entry_and_come_before_what_changes() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let doors = doors(&runtime);
+    let (heads, system) = with_system(&doors);
+    let scan = || submission(&system, LogScan { depth: "full".to_owned() }).0;
+    let finished = made(&heads, &doors, &mut [scan(), reading(&system, "{}"), scan(), reading(&system, "{}")]);
+    let expected = [("reads", 2), ("detect_tampering", 0), ("detect_tampering", 0)];
+    assert_eq!(entries(&finished, &system), expected.map(|(action, reads)| (action.to_owned(), reads)));
+    assert_eq!([0, 1, 2, 3].map(|number| position(&finished, number)), [2, 1, 3, 1]);
+}
+
+#[test]
+fn reads_that_do_not_fit_into_an_entry_are_told_in_the_next() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let doors = doors(&runtime);
+    let (heads, system) = with_system(&doors);
+    for (parameters, count) in [("{}", READS_MAX + 1), (&*"x".repeat(READ_PARAMETERS_BYTES_MAX), 300)] {
+        let mut submissions: Vec<Submission> = (0..count).map(|_| reading(&system, parameters)).collect();
+        let finished = made(&heads, &doors, &mut submissions);
+        let written = entries(&finished, &system);
+        assert_eq!(written.iter().map(|(_, reads)| reads).sum::<usize>(), count);
+        assert_eq!(written.len(), 2, "{written:?}");
+        let first = written[0].1;
+        let expected = |number: usize| if number < first { 1 } else { 2 };
+        assert!((0..count).all(|number| position(&finished, number) == expected(number)));
+    }
 }

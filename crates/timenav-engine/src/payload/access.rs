@@ -40,15 +40,3 @@ pub(crate) struct OperationCount {
     pub(crate) code: String,
     pub(crate) count: u64,
 }
-
-/// Payload of `read` where the parameters are long.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct ParametersCut {
-    /// The first of their JSON text.
-    pub(crate) parameters_begin: String,
-    /// How long that text is.
-    pub(crate) parameters_bytes: usize,
-    /// The SHA-256 of the whole text, as hexadecimal digits.
-    #[serde(rename = "parameters_sha256")]
-    pub(crate) sha256: String,
-}

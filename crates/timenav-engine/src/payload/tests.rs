@@ -15,7 +15,6 @@ use crate::anchor::Anchor;
 use crate::directory::{ApiKey, KeptPassword, Session, User};
 use crate::event_content::{CauseContent, event_content, event_draft};
 use crate::json::{json, raw, read};
-use crate::read_parameters;
 
 fn at<S: TimeScale>(seconds: i64) -> Instant<S> {
     Instant::from_micros(seconds * 1_000_000 + 1).unwrap()
@@ -329,12 +328,11 @@ const PLAIN_READINGS: [Reading; 13] = [
     Reading::Users {},
 ];
 
-/// The payloads of what is read.
+/// The parameters of what is read. They were payloads of `read`, and are kept in those of `reads` as they are.
 fn of_reads() -> Vec<(Action, String)> {
-    let long = json(&Reading::Event { event_id: "\"東\u{1}".repeat(90) }).replace("event_id", "location");
     let read = |parameters: String| (Action::Read, parameters);
     let some = readings().iter().map(json).collect::<Vec<_>>();
-    std::iter::once(json(&Reading::Clock {})).chain(some).chain([read_parameters::kept(long)]).map(read).collect()
+    std::iter::once(json(&Reading::Clock {})).chain(some).map(read).collect()
 }
 
 #[derive(Deserialize)]
@@ -357,7 +355,10 @@ fn vectors() -> Vec<Vector> {
 #[test]
 fn what_is_written_is_what_was_frozen() {
     let written = [of_timelines(), of_events(), of_users(), of_the_service(), of_reads()].concat();
-    let frozen: Vec<_> = vectors().into_iter().map(|vector| (vector.action, vector.payload)).collect();
+    // Long parameters are cut in another way now, which the vectors of the second format have.
+    let is_written = |vector: &Vector| !vector.payload.starts_with(r#"{"parameters_begin""#);
+    let frozen: Vec<_> =
+        vectors().into_iter().filter(is_written).map(|vector| (vector.action, vector.payload)).collect();
     assert_eq!(written.len(), frozen.len());
     for (written, frozen) in written.iter().zip(&frozen) {
         assert_eq!((written.0.word(), &written.1), (frozen.0.as_str(), &frozen.1));
@@ -406,6 +407,8 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
         Action::SetPassword => json(&read::<PasswordSet>(bytes)?),
         // What was read is told by the subject: its parameters alone are any object.
         Action::Read => read::<serde_json::Value>(bytes)?.to_string(),
+        // Of the second format, whose vectors hold it.
+        Action::Reads => return None,
         Action::Attempt => json(&read::<AttemptRecord>(bytes)?),
         Action::AttemptsCounted => json(&read::<AttemptsCounted>(bytes)?),
         Action::RotateSigningKey => json(&read::<SigningKeyRotated>(bytes)?),
@@ -420,7 +423,7 @@ fn what_was_frozen_is_read_and_written_again_for_every_action() {
         let action = Action::parse(action).unwrap();
         assert_eq!(written_again(action, payload).as_ref(), Some(payload), "{action:?}");
     }
-    for action in Action::ALL {
+    for action in Action::ALL.iter().filter(|action| **action != Action::Reads) {
         assert!(vectors.iter().any(|vector| vector.action == action.word()), "{action:?} has no vector");
     }
 }
@@ -437,7 +440,7 @@ fn what_tells_of_no_clock_is_not_taken_for_one() {
 fn the_page_on_logging_lists_everything_that_is_read() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/logging.md");
     let page = std::fs::read_to_string(page).unwrap();
-    let row = page.lines().find(|line| line.starts_with("| `read` |")).unwrap();
+    let row = page.lines().find(|line| line.starts_with("| `reads` |")).unwrap();
     let subjects = row.split('|').nth(3).unwrap();
     for reading in readings().iter().chain(&PLAIN_READINGS) {
         assert!(subjects.contains(&format!("`{}`", reading.operation())), "{reading:?}");

@@ -280,6 +280,7 @@ impl Replay {
             Action::ManipulateEvent => return self.intervened(record, position, payload).map(Followed::Row),
             Action::EncryptData => return self.sealed(position, payload).map(Followed::Row),
             Action::Read
+            | Action::Reads
             | Action::Attempt
             | Action::AttemptsCounted
             | Action::AcceptRollback

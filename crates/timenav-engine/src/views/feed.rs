@@ -78,6 +78,7 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         | Action::EndSession
         | Action::SetPassword
         | Action::Read
+        | Action::Reads
         | Action::Attempt
         | Action::AttemptsCounted
         | Action::RotateSigningKey

@@ -92,8 +92,11 @@ pub(crate) struct LogBody {
     /// What the timeline's clock showed, for those who may look at clocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock_time: Option<String>,
-    /// Its position in the ledger.
+    /// The position in the ledger of the entry that tells of it.
     position: u64,
+    /// Which of the reads that the entry tells of, counted from 0. Reads of the same moment share an entry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<u32>,
 }
 
 /// Reads who did what on a timeline, and when.
@@ -141,6 +144,7 @@ impl From<LogEntry> for LogBody {
             subject: entry.subject,
             clock_time: entry.clock_time.map(|at| at.to_string()),
             position: entry.position,
+            index: entry.index,
         }
     }
 }

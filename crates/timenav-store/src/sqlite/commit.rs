@@ -10,7 +10,7 @@ use timenav_engine::{
 };
 
 use super::values::{entry_key, failed, sql};
-use super::{data, identity, tiles};
+use super::{data, identity, leaf, tiles};
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
     checkpoint, recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location,
@@ -94,7 +94,7 @@ fn put_timeline(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
         let key = entry_key(head.key, entry.seq);
         let marks = (sql(entry.events_count), sql(entry.clock_entry));
         insert
-            .execute(params![key, entry.leaf, entry.salt.as_bytes(), entry.payload, marks.0, marks.1])
+            .execute(params![key, leaf::kept(&entry.leaf), entry.salt.as_bytes(), entry.payload, marks.0, marks.1])
             .map_err(failed)?;
     }
     drop(insert);

@@ -11,6 +11,7 @@ mod events;
 mod examination;
 mod identity;
 mod integrity;
+mod leaf;
 mod log;
 mod maintenance;
 mod migrations;

@@ -1,6 +1,7 @@
 //! Everything else that is read, and the store as the engine sees it.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -11,11 +12,12 @@ use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, LeafRecord, Salt, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    Anchor, ApiKey, Commit, DataRecord, EventQuery, Fork, Head, IdempotencyRecord, KnownEvent, Layer, Opened, Store,
-    StoreError, StoredEntry, StoredEvent, TimelineKey,
+    Anchor, ApiKey, Commit, DataRecord, EventQuery, Fork, Head, IdempotencyRecord, KnownEvent, Layer, LogRow, Opened,
+    Store, StoreError, StoredEntry, StoredEvent, TimelineKey,
 };
 
-use super::values::{POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, rate, role, sql};
+use super::leaf::Leaves;
+use super::values::{POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, position, rate, role, sql};
 use super::{SqliteStore, commit, data, events, identity, room, tiles, versions};
 
 /// Rows that a query for events may read on the thread that asks: a quarter of a millisecond's worth.
@@ -155,6 +157,7 @@ impl Store for SqliteStore {
             });
             let Some(found) = found.optional().map_err(failed)? else { return Ok(None) };
             let ((leaf, salt, payload), events_count, clock_entry) = found;
+            let leaf = Leaves::new(connection, timeline).whole(seq, &leaf)?.into_owned();
             // Both are gone where the payload was erased.
             let erased = salt.is_empty() && payload.is_empty();
             let salt = if erased { [0; Salt::BYTES] } else { bytes(&salt)? };
@@ -166,6 +169,16 @@ impl Store for SqliteStore {
 
     async fn leaves(&self, timeline: TimelineKey, first: u64, items_max: usize) -> Result<Vec<Vec<u8>>, StoreError> {
         self.read(move |connection| leaves(connection, timeline, first, items_max)).await
+    }
+
+    async fn log_rows(
+        &self,
+        timeline: TimelineKey,
+        range: Range<u64>,
+        newest_first: bool,
+        bytes_max: usize,
+    ) -> Result<Vec<LogRow>, StoreError> {
+        self.read(move |connection| log_rows(connection, timeline, &range, newest_first, bytes_max)).await
     }
 
     async fn first_recorded_at(
@@ -376,11 +389,46 @@ fn leaves(
 ) -> Result<Vec<Vec<u8>>, StoreError> {
     let last = first.saturating_add(items_max as u64).saturating_sub(1).min(POSITION_MAX);
     let mut select = connection
-        .prepare_cached("SELECT leaf FROM entries WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry")
+        .prepare_cached("SELECT leaf, entry FROM entries WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry")
         .map_err(failed)?;
-    let rows =
-        select.query_map([entry_key(timeline, first), entry_key(timeline, last)], |row| row.get(0)).map_err(failed)?;
-    rows.collect::<Result<_, _>>().map_err(failed)
+    let mut rows = select.query([entry_key(timeline, first), entry_key(timeline, last)]).map_err(failed)?;
+    let (whole, mut found) = (Leaves::new(connection, timeline), Vec::new());
+    while let Some(row) = rows.next().map_err(failed)? {
+        let kept = row.get_ref(0).and_then(|value| Ok(value.as_blob()?)).map_err(failed)?;
+        found.push(whole.whole(position(timeline, row.get(1).map_err(failed)?)?, kept)?.into_owned());
+    }
+    Ok(found)
+}
+
+/// What is kept in the short form tells of reads. Only of these the contents are read.
+const SELECT_LOG: &str = "SELECT entry, leaf, iif(substr(leaf, 1, 1) = x'7b', NULL, salt),
+    iif(substr(leaf, 1, 1) = x'7b', NULL, payload) FROM entries WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
+
+fn log_rows(
+    connection: &Connection,
+    timeline: TimelineKey,
+    range: &Range<u64>,
+    newest_first: bool,
+    bytes_max: usize,
+) -> Result<Vec<LogRow>, StoreError> {
+    let order = if newest_first { " DESC" } else { "" };
+    let mut select = connection.prepare_cached(&format!("{SELECT_LOG}{order}")).map_err(failed)?;
+    let last = range.end.saturating_sub(1).min(POSITION_MAX);
+    let mut rows = select.query([entry_key(timeline, range.start), entry_key(timeline, last)]).map_err(failed)?;
+    let (leaves, mut found, mut bytes) = (Leaves::new(connection, timeline), Vec::new(), 0);
+    while let Some(row) = rows.next().map_err(failed)? {
+        let position = position(timeline, row.get(0).map_err(failed)?)?;
+        let kept = row.get_ref(1).and_then(|value| Ok(value.as_blob()?)).map_err(failed)?;
+        let (salt, payload): (Option<Vec<u8>>, Option<Vec<u8>>) =
+            (row.get(2).map_err(failed)?, row.get(3).map_err(failed)?);
+        bytes += payload.as_ref().map_or(0, Vec::len);
+        if bytes > bytes_max && !found.is_empty() {
+            break;
+        }
+        let leaf = leaves.whole(position, kept)?.into_owned();
+        found.push(LogRow { position, leaf, reads: salt.zip(payload) });
+    }
+    Ok(found)
 }
 
 /// Host times never go down along a ledger, so the place is found by halving.

@@ -16,7 +16,8 @@ use timenav_engine::{
 
 use super::examination::{self, Examination};
 use super::integrity::Wanted;
-use super::values::{POSITION_MAX, count, entry_key, failed, id, sql};
+use super::leaf::Leaves;
+use super::values::{POSITION_MAX, count, entry_key, failed, id, position, sql};
 use super::{SqliteStore, connection, data, identity, integrity, orphans, read, schema, tiles};
 
 const SELECT_ROWS: &str = "SELECT entry, leaf, salt, payload, events_count, clock_entry FROM entries
@@ -269,13 +270,14 @@ fn entry_rows(connection: &Connection, key: TimelineKey, first: u64, end: u64) -
     if first >= end {
         return Ok(Vec::new());
     }
-    let start = entry_key(key, 0);
+    let leaves = Leaves::new(connection, key);
     let mut select = connection.prepare_cached(SELECT_ROWS).map_err(failed)?;
     let mut rows = select.query([entry_key(key, first), entry_key(key, end - 1)]).map_err(failed)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
-        let position = count(row.get::<_, i64>(0).map_err(failed)? - start)?;
+        let position = position(key, row.get(0).map_err(failed)?)?;
         let (leaf, salt, payload) = (blob(row, 1)?, blob(row, 2)?, blob(row, 3)?);
+        let leaf = leaves.whole(position, &leaf)?.into_owned();
         let marks = EntryMarks { events_count: row.get(4).map_err(failed)?, clock_entry: row.get(5).map_err(failed)? };
         found.push(EntryRow { position, leaf, salt, payload, marks });
     }

@@ -4,12 +4,13 @@ use rusqlite::{Connection, OptionalExtension, params};
 use timenav_core::ledger::{Hash, TILE_WIDTH, TileId, leaf_hash, tree_root};
 use timenav_engine::{StoreError, TimelineKey};
 
-use super::values::{damaged, entry_key, failed, sql};
+use super::leaf::Leaves;
+use super::values::{damaged, entry_key, failed, position, sql};
 
 const SELECT: &str = "SELECT hashes FROM tiles WHERE timeline = ?1 AND level = ?2 AND tile = ?3";
 const UPSERT: &str = "INSERT INTO tiles (timeline, level, tile, hashes) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (timeline, level, tile) DO UPDATE SET hashes = excluded.hashes";
-const LEAVES: &str = "SELECT leaf FROM entries WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
+const LEAVES: &str = "SELECT leaf, entry FROM entries WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
 
 /// Returns the first `width` hashes of a tile.
 pub(super) fn read(
@@ -89,9 +90,11 @@ fn leaf_hashes(
     let mut select = connection.prepare_cached(LEAVES).map_err(failed)?;
     let mut rows = select.query([entry_key(timeline, first), entry_key(timeline, last)]).map_err(failed)?;
     let mut hashes = Vec::with_capacity(width);
+    let leaves = Leaves::new(connection, timeline);
     while let Some(row) = rows.next().map_err(failed)? {
-        let leaf = row.get_ref(0).and_then(|value| Ok(value.as_blob()?)).map_err(failed)?;
-        hashes.push(leaf_hash(leaf));
+        let kept = row.get_ref(0).and_then(|value| Ok(value.as_blob()?)).map_err(failed)?;
+        let seq = position(timeline, row.get(1).map_err(failed)?)?;
+        hashes.push(leaf_hash(&leaves.whole(seq, kept)?));
     }
     Ok(hashes)
 }

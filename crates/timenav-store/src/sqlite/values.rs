@@ -16,6 +16,11 @@ pub(super) fn entry_key(timeline: TimelineKey, position: u64) -> i64 {
     (timeline.0 << POSITION_BITS) | sql(position)
 }
 
+/// Returns the position of the entry with a key.
+pub(super) fn position(timeline: TimelineKey, key: i64) -> Result<u64, StoreError> {
+    count(key - entry_key(timeline, 0))
+}
+
 /// Returns a count or position as SQLite holds it. None comes near 2^63.
 pub(super) fn sql(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)

@@ -8,7 +8,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::Sha256;
 use timenav_core::ids::DataId;
-use timenav_core::ledger::{Checkpoint, Hash, LeafRecord, Salt, VerifierKey, origin, payload_hash};
+use timenav_core::ledger::{Checkpoint, Hash, KeptReads, LeafRecord, Read, ReadParameters, Salt};
+use timenav_core::ledger::{VerifierKey, origin, payload_hash};
 use timenav_core::place::LocationQuery;
 use timenav_core::scan::Depth;
 use timenav_core::time::{Instant, TimeRange, Wall, parse_timestamp};
@@ -44,7 +45,7 @@ pub(crate) async fn lines(store: &dyn Store) -> Vec<Line> {
     let mut lines = Vec::new();
     for head in &heads {
         for entry in entries(store, head).await {
-            lines.push(line(&entry));
+            lines.extend(lines_of(&entry));
         }
     }
     lines
@@ -64,7 +65,7 @@ pub(crate) async fn check(store: &dyn Store, house: &House) -> Vec<Line> {
         for entry in entries.iter().filter(|entry| !entry.is_erased()) {
             assert!(salts.insert(*entry.salt.as_bytes()), "{} {}: a salt is used twice", head.id, entry.seq);
         }
-        let lines: Vec<Line> = entries.iter().map(line).collect();
+        let lines: Vec<Line> = entries.iter().flat_map(lines_of).collect();
         check_projections(store, head, &entries, &lines).await;
         check_scan(store, head, house).await;
         all.extend(lines);
@@ -92,21 +93,41 @@ async fn entries(store: &dyn Store, head: &Head) -> Vec<StoredEntry> {
     entries
 }
 
-fn line(entry: &StoredEntry) -> Line {
+/// Returns what an entry tells of: each read by itself.
+pub(crate) fn lines_of(entry: &StoredEntry) -> Vec<Line> {
     let record = LeafRecord::decode(&entry.leaf).unwrap();
-    Line {
+    let line = |actor: &str, action: &str, subject: &str, clock_time: &str, payload: Value| Line {
         timeline: record.timeline_id.to_string(),
         seq: record.seq,
-        actor: record.actor.to_string(),
-        action: record.action.to_string(),
-        subject: record.subject.to_string(),
-        clock_time: record.clock_time.to_string(),
-        payload: if entry.is_erased() {
-            Value::Null
-        } else {
-            serde_json::from_slice(&entry.payload).expect("a payload is JSON")
-        },
+        actor: actor.to_owned(),
+        action: action.to_owned(),
+        subject: subject.to_owned(),
+        clock_time: clock_time.to_owned(),
+        payload,
+    };
+    if record.action == "reads" && !entry.is_erased() {
+        let reads = KeptReads::parse(entry.salt.as_bytes(), &entry.payload).expect("reads");
+        let of_read = |read: &Read<'_>| {
+            let ReadParameters::Whole(parameters) = &read.parameters else { panic!("long parameters: {read:?}") };
+            let payload = serde_json::from_str(parameters).expect("parameters are JSON");
+            line(&read.user, "read", &read.action, &read.clock_time.to_string(), payload)
+        };
+        return reads.iter().map(|read| of_read(read.expect("no read was erased"))).collect();
     }
+    let payload = if entry.is_erased() {
+        Value::Null
+    } else {
+        serde_json::from_slice(&entry.payload).expect("a payload is JSON")
+    };
+    vec![line(&record.actor, &record.action, &record.subject, &record.clock_time, payload)]
+}
+
+/// Returns what a payload hashes to, in the way of its entry.
+pub(crate) fn payload_hash_of(record: &LeafRecord<'_>, salt: &[u8], payload: &[u8]) -> Hash {
+    if record.action == "reads" {
+        return KeptReads::parse(salt, payload).unwrap().root();
+    }
+    payload_hash(&Salt::from_bytes(salt.try_into().unwrap()), payload)
 }
 
 fn check_entries(head: &Head, entries: &[StoredEntry]) {
@@ -117,7 +138,12 @@ fn check_entries(head: &Head, entries: &[StoredEntry]) {
         let authority = record.authority.as_ref().expect("every entry is of version 2");
         assert_eq!(record.as_leaf().encode_v2(authority), entry.leaf, "{} {seq}: not canonical", head.id);
         assert!(directory <= authority.directory, "{} {seq}: the directory went back", head.id);
-        assert_eq!(authority.key.is_empty(), ["system", "unknown"].contains(&&*record.actor), "{} {seq}: key", head.id);
+        assert_eq!(
+            authority.key.is_empty(),
+            ["system", "unknown", ""].contains(&&*record.actor),
+            "{} {seq}: key",
+            head.id
+        );
         directory = authority.directory;
         assert_eq!((&*record.timeline_id, record.seq, entry.seq), (head.id.as_str(), seq, seq));
         let at = parse_timestamp(&record.recorded_at).unwrap();
@@ -126,7 +152,9 @@ fn check_entries(head: &Head, entries: &[StoredEntry]) {
         if entry.is_erased() {
             continue;
         }
-        assert_eq!(payload_hash(&entry.salt, &entry.payload), record.payload_hash, "{} {seq}: payload", head.id);
+        let hash = payload_hash_of(&record, entry.salt.as_bytes(), &entry.payload);
+        assert_eq!(hash, record.payload_hash, "{} {seq}: payload", head.id);
+        assert_eq!(record.actor.is_empty(), record.action == "reads", "{} {seq}: actor", head.id);
         assert_ne!(*entry.salt.as_bytes(), [0; Salt::BYTES], "{} {seq}: no salt", head.id);
     }
     assert_eq!(recorded_at, head.recorded_at, "{}: the last entry's time", head.id);

@@ -28,5 +28,6 @@ mod scans;
 mod second_writer;
 mod sessions;
 mod set_back;
+mod shared_reads;
 mod streams;
 mod views;

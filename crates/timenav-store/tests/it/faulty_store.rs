@@ -1,6 +1,7 @@
 //! A store that fails, or waits, when the test says so.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,8 +12,8 @@ use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
-    Anchor, ApiKey, Commit, DataRecord, EntryRow, EventQuery, IdempotencyRecord, KeptRows, KnownEvent, Layer, Opened,
-    ScanSource, Snapshot, Store, StoreError, StoredEntry, StoredEvent, TimelineKey,
+    Anchor, ApiKey, Commit, DataRecord, EntryRow, EventQuery, IdempotencyRecord, KeptRows, KnownEvent, Layer, LogRow,
+    Opened, ScanSource, Snapshot, Store, StoreError, StoredEntry, StoredEvent, TimelineKey,
 };
 use tokio::sync::Semaphore;
 
@@ -318,6 +319,17 @@ impl Store for FaultyStore {
     async fn leaves(&self, timeline: TimelineKey, first: u64, items_max: usize) -> Result<Vec<Vec<u8>>, StoreError> {
         self.pass_scan_gate(timeline).await;
         self.reading()?.leaves(timeline, first, items_max).await
+    }
+
+    async fn log_rows(
+        &self,
+        timeline: TimelineKey,
+        range: Range<u64>,
+        newest_first: bool,
+        bytes_max: usize,
+    ) -> Result<Vec<LogRow>, StoreError> {
+        self.pass_scan_gate(timeline).await;
+        self.reading()?.log_rows(timeline, range, newest_first, bytes_max).await
     }
 
     async fn first_recorded_at(

@@ -20,8 +20,7 @@ use timenav_core::clock::ClockCommand;
 use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::event::EventDraft;
 use timenav_core::ledger::{
-    Checkpoint, Frontier, Hash, Leaf, LeafRecord, Salt, TILE_WIDTH, VerifierKey, leaf_hash, origin, payload_hash,
-    tree_root,
+    Checkpoint, Frontier, Hash, Leaf, LeafRecord, TILE_WIDTH, VerifierKey, leaf_hash, origin, rebuilt_leaf, tree_root,
 };
 use timenav_core::place::{Geo, Point};
 use timenav_core::scan::{Depth, FindingKind};
@@ -32,6 +31,7 @@ use timenav_engine::{
 use timenav_store::SqliteArchive;
 use zeroize::Zeroizing;
 
+use crate::audit::payload_hash_of;
 use crate::doors::{CountingEntropy, OneCity};
 use crate::house::{Home, House};
 use crate::sample::{event_id, moment, password, timeline_id, user_id, users};
@@ -208,7 +208,29 @@ pub(crate) async fn clean(house: &House) {
 fn row(connection: &Connection, timeline: i64, position: u64) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let select = "SELECT leaf, salt, payload FROM entries WHERE entry = ?1";
     let key = [entry(timeline, position)];
-    connection.query_row(select, key, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap()
+    let (leaf, salt, payload) =
+        connection.query_row(select, key, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    (whole(connection, timeline, position, leaf), salt, payload)
+}
+
+/// Returns a leaf as it is hashed, whatever the form in which it is kept.
+fn whole(connection: &Connection, timeline: i64, position: u64, kept: Vec<u8>) -> Vec<u8> {
+    let select = "SELECT timeline_id FROM timelines WHERE timeline = ?1";
+    let name: String = connection.query_row(select, [timeline], |row| row.get(0)).unwrap();
+    rebuilt_leaf(&kept, &name, position).unwrap().into_owned()
+}
+
+/// Returns the position of the first entry of `main` that tells of reads.
+fn first_reads(connection: &Connection) -> u64 {
+    (0..1_000).find(|position| row(connection, MAIN, *position).0.starts_with(b"{\"action\":\"reads\"")).unwrap()
+}
+
+/// Has reads told as those of somebody else.
+fn read_by_nobody(payload: &[u8]) -> Vec<u8> {
+    let text = std::str::from_utf8(payload).unwrap();
+    let changed = text.replace("\"user\":\"admin\"", "\"user\":\"nobody\"");
+    assert_ne!(changed, text);
+    changed.into_bytes()
 }
 
 /// Puts an entry in the place of another.
@@ -228,7 +250,7 @@ fn rewrite(
     let (leaf, salt, mut payload) = row(connection, timeline, position);
     let mut record = LeafRecord::decode(&leaf).unwrap().into_owned();
     change(&mut record, &mut payload);
-    record.payload_hash = payload_hash(&Salt::from_bytes(salt.clone().try_into().unwrap()), &payload);
+    record.payload_hash = payload_hash_of(&record, &salt, &payload);
     let leaf: Leaf<'_> = record.as_leaf();
     let leaf = leaf.encode_v2(record.authority.as_ref().unwrap());
     put(connection, timeline, position, &(leaf, salt, payload));
@@ -238,8 +260,9 @@ fn rewrite(
 fn rebuild(connection: &Connection, timeline: i64) -> Frontier {
     let select = "SELECT leaf FROM entries WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
     let mut select = connection.prepare(select).unwrap();
-    let leaves = select.query_map([entry(timeline, 0), entry(timeline + 1, 0) - 1], |row| row.get::<_, Vec<u8>>(0));
-    let mut level: Vec<Hash> = leaves.unwrap().map(|leaf| leaf_hash(&leaf.unwrap())).collect();
+    let kept = select.query_map([entry(timeline, 0), entry(timeline + 1, 0) - 1], |row| row.get::<_, Vec<u8>>(0));
+    let leaves = (0..).zip(kept.unwrap()).map(|(position, kept)| whole(connection, timeline, position, kept.unwrap()));
+    let mut level: Vec<Hash> = leaves.map(|leaf| leaf_hash(&leaf)).collect();
     let mut frontier = Frontier::default();
     for hash in &level {
         frontier.push(*hash);

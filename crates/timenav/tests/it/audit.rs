@@ -52,6 +52,16 @@ impl Service {
         (entry, hash)
     }
 
+    /// Returns what the access log of a timeline tells of who read what at a position: user and operation of each read.
+    pub(crate) fn reads_at(&self, timeline: &str, position: u64) -> Vec<(String, String)> {
+        let range = [("timeline_id", timeline), ("time_range", "../.."), ("action", "read"), ("limit", "1000")];
+        let logs = self.get("/v1/access-logs", &range);
+        assert_eq!(logs["has_more"], false, "there are more reads than fit on a page");
+        let at = logs["logs"].as_array().unwrap().iter().filter(|entry| entry["position"] == position);
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        at.map(|entry| (text(&entry["user_id"]), text(&entry["subject"]))).collect()
+    }
+
     /// Verifies that a ledger continues what it was when it had `size` entries.
     pub(crate) fn continues(&self, timeline: &str, size: u64, root: &Hash) {
         let proof = self.get(&format!("/timeline/{timeline}/proof"), &[("from", &size.to_string())]);

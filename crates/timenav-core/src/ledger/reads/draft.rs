@@ -36,16 +36,26 @@ impl ReadsDraft {
         self.payload.is_empty()
     }
 
-    /// Adds a read. One of ids and kept parameters always fits into an empty draft.
+    /// Returns whether there is room for one more read. There always is in an empty draft, for one of ids and kept
+    /// parameters.
+    #[must_use]
+    pub fn has_room_for(&self, read: &Read<'_>) -> bool {
+        self.has_room(&read.encode())
+    }
+
+    /// A bracket or a comma before it, and a bracket after it.
+    fn has_room(&self, read: &[u8]) -> bool {
+        self.len() < READS_MAX && self.payload.len() + 1 + read.len() < READS_PAYLOAD_BYTES_MAX
+    }
+
+    /// Adds a read.
     ///
     /// # Errors
-    /// The entry would have too many reads, or too many bytes. It stays as it is.
+    /// There is no room: the entry would have too many reads, or too many bytes. It stays as it is.
     pub fn push(&mut self, read: &Read<'_>) -> Result<(), ReadsFull> {
         let bytes = read.encode();
         let number = u32::try_from(self.tree.size()).map_err(|_| ReadsFull)?;
-        // A bracket or a comma before it, and a bracket after it.
-        let total = self.payload.len() + 1 + bytes.len() + 1;
-        if self.len() == READS_MAX || total > READS_PAYLOAD_BYTES_MAX {
+        if !self.has_room(&bytes) {
             return Err(ReadsFull);
         }
         self.payload.push(if self.payload.is_empty() { b'[' } else { b',' });

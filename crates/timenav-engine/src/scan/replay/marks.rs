@@ -96,6 +96,7 @@ fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> 
             | Action::EndSession
             | Action::SetPassword
             | Action::Read
+            | Action::Reads
             | Action::Attempt
             | Action::AttemptsCounted
             | Action::RotateSigningKey

@@ -3,7 +3,9 @@
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::OpenError;
 
-use super::{MAIN, Outside, attack, connect, entry, found, lived_in, look, put, rewrite, row, told};
+use super::{
+    MAIN, Outside, attack, connect, entry, first_reads, found, lived_in, look, put, read_by_nobody, rewrite, row, told,
+};
 use crate::sample::timeline_id;
 
 /// Positions in a full tile, in another, and at the right edge of the tree.
@@ -116,9 +118,8 @@ async fn t16_an_entry_of_another_place_or_timeline() {
 async fn t19_an_entry_of_a_read_is_edited_or_deleted() {
     let house = lived_in().await;
     let connection = connect(&house);
-    let position =
-        (0..1_000).find(|position| row(&connection, MAIN, *position).0.starts_with(b"{\"action\":\"read\"")).unwrap();
-    rewrite(&connection, MAIN, position, |record, _| record.actor = "nobody".into());
+    let position = first_reads(&connection);
+    rewrite(&connection, MAIN, position, |_, payload| *payload = read_by_nobody(payload));
     drop(connection);
     let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
     let first = scan.findings.iter().find(|finding| finding.kind == FindingKind::LeafMismatch).unwrap();

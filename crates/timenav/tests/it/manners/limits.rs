@@ -248,9 +248,7 @@ fn edge(name: &str) -> Option<Edge> {
         "refusals_counted_networks_max" | "refusals_counted_named_max" => {
             Tested("timenav-engine/src/refused.rs", "so_many_are_named_and_all_are_counted")
         }
-        "read_parameters_bytes_max" => {
-            Tested("timenav-engine/src/read_parameters.rs", "what_is_short_is_kept_as_it_is")
-        }
+        "read_parameters_bytes_max" => Tested(RATES, "what_is_kept_of_the_parameters_of_a_read_is_short"),
         "stranger_body_bytes_max" | "buffered_stranger_bytes_max" | "buffered_stranger_bytes_per_network_max" => {
             Tested(BODY, "strangers_of_one_network_have_little_room")
         }

@@ -152,8 +152,8 @@ fn reads_are_entries_too() {
         (first..).zip(["clock", "monitor_events", "anchors", "timeline", "proof", "checkpoint"])
     {
         let (entry, _) = service.entry("main", position);
-        let told = [&entry["action"], &entry["actor"], &entry["subject"]];
-        assert_eq!(told, [&json!("read"), &json!("second"), &json!(operation)]);
+        assert_eq!([&entry["action"], &entry["actor"], &entry["subject"]], [&json!("reads"), &json!(""), &json!("")]);
+        assert_eq!(service.reads_at("main", position), [("second".to_owned(), operation.to_owned())]);
     }
     service.audit();
 }

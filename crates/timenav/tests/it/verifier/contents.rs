@@ -82,7 +82,7 @@ fn a_stranger_s_script_checks_what_entries_say() {
     let (code, said) = check(&service, &service.url(), "main", &reader);
     assert_eq!(code, Some(0), "{said}");
     let hidden = "\nNOT CHECKED what this API key may not see: 1 encrypt_data, ";
-    assert!(said.contains(hidden) && said.contains(" read, 1 set_access_control\n"), "{said}");
+    assert!(said.contains(hidden) && said.contains(" reads, 1 set_access_control\n"), "{said}");
     assert!(said.contains("answers the 6 events that stand"), "{said}");
     // Who may read the fork and not what it came from is told that, and what is the fork's own is compared.
     let lists = json!({ "timeline_id": "fork", "permissions": { "read": ["reader"] } });

@@ -1,0 +1,54 @@
+//! Leaves as they are kept. What tells of reads is kept in a short form: there are many, and each follows from its place.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use rusqlite::Connection;
+use timenav_core::ledger::{LeafRecord, ReadsEntry, rebuilt_leaf};
+use timenav_engine::{StoreError, TimelineKey};
+
+use super::values::failed;
+
+/// What an entry of reads begins with. No other entry does.
+const OF_READS: &[u8] = b"{\"action\":\"reads\",";
+
+/// Returns what is kept of a leaf.
+pub(super) fn kept(leaf: &[u8]) -> Cow<'_, [u8]> {
+    let of_reads = leaf.starts_with(OF_READS).then(|| LeafRecord::decode(leaf).ok());
+    match of_reads.flatten().and_then(|record| ReadsEntry::of(&record)) {
+        Some(entry) => entry.to_bytes().into(),
+        None => leaf.into(),
+    }
+}
+
+/// Makes leaves of one timeline of what is kept.
+pub(super) struct Leaves<'c> {
+    connection: &'c Connection,
+    timeline: TimelineKey,
+    timeline_id: OnceCell<String>,
+}
+
+impl<'c> Leaves<'c> {
+    pub(super) const fn new(connection: &'c Connection, timeline: TimelineKey) -> Self {
+        Self { connection, timeline, timeline_id: OnceCell::new() }
+    }
+
+    /// Returns the bytes that are hashed into the tree. What is kept and neither form of an entry is returned as it is, for
+    /// whoever looks at it to say so.
+    pub(super) fn whole<'a>(&self, seq: u64, kept: &'a [u8]) -> Result<Cow<'a, [u8]>, StoreError> {
+        if kept.first() == Some(&b'{') {
+            return Ok(kept.into());
+        }
+        Ok(rebuilt_leaf(kept, self.timeline_id()?, seq).unwrap_or(Cow::Borrowed(kept)))
+    }
+
+    fn timeline_id(&self) -> Result<&str, StoreError> {
+        if let Some(timeline_id) = self.timeline_id.get() {
+            return Ok(timeline_id);
+        }
+        let select = "SELECT timeline_id FROM timelines WHERE timeline = ?1";
+        let mut select = self.connection.prepare_cached(select).map_err(failed)?;
+        let found: String = select.query_row([self.timeline.0], |row| row.get(0)).map_err(failed)?;
+        Ok(self.timeline_id.get_or_init(|| found))
+    }
+}

@@ -1,0 +1,119 @@
+//! Reads that share an entry: who reads what they tell, page by page, and what a revoked right does to them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use timenav_core::time::TimeRange;
+use timenav_engine::{AccessLogs, Caller, LogEntry, LogOrder, PermissionsChange};
+
+use crate::faulty_store::FaultyStore;
+use crate::house::{Home, House, told};
+use crate::sample::{timeline_id, users};
+
+/// Reads of the admin, and of somebody else.
+const READS: [usize; 2] = [25, 12];
+/// More than enough for tasks to hand in what they ask for.
+const ROUNDS: usize = 1_000;
+
+/// Has many read while a commit is on its way, so that what they read is told together.
+async fn read_together(store: &FaultyStore, home: &Home<'_>, other: &Caller) {
+    store.close_gate();
+    let one = |caller: &Caller| {
+        let (engine, caller) = (home.engine.clone(), caller.clone());
+        tokio::spawn(async move { engine.read_clock(&caller, None).await })
+    };
+    let mut reading = vec![one(&home.admin)];
+    store.arrival().await;
+    let callers = [&home.admin, other].into_iter().zip(READS);
+    reading.extend(callers.flat_map(|(caller, count)| (0..count).map(move |_| caller)).map(one));
+    for _ in 0..ROUNDS {
+        tokio::task::yield_now().await;
+    }
+    store.open_gate();
+    for read in reading {
+        read.await.unwrap().unwrap();
+    }
+}
+
+/// Returns the log of `main`, asked for in pages, and how many pages there were.
+async fn log(home: &Home<'_>, order: LogOrder, user_id: Option<&str>, items_max: usize) -> (Vec<LogEntry>, usize) {
+    let (mut logs, mut pages, mut cursor) = (Vec::new(), 0, None);
+    loop {
+        let (user_id, action) = (user_id.map(str::to_owned), Some("read".to_owned()));
+        let (timeline, range) = (timeline_id("main"), TimeRange::everything());
+        let request = AccessLogs { timeline, range, user_id, action, order, items_max, cursor };
+        let page = home.engine.access_logs(&home.admin, request).await.unwrap();
+        assert!(page.logs.len() <= items_max);
+        logs.extend(page.logs);
+        pages += 1;
+        match page.next_cursor {
+            Some(next) => cursor = Some(next),
+            None => return (logs, pages),
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_is_listed_by_itself_once_however_it_is_asked() {
+    let house = House::new();
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let other = home.user("other", false).await;
+    let lists = PermissionsChange { read: Some(users(["other"])), ..PermissionsChange::default() };
+    home.engine.set_access_control(&home.admin, timeline_id("main"), lists, None).await.unwrap();
+    read_together(&store, &home, &other).await;
+
+    let clocks = |logs: &[LogEntry]| -> Vec<LogEntry> {
+        logs.iter().filter(|entry| entry.subject == "clock").cloned().collect()
+    };
+    let whole = clocks(&log(&home, LogOrder::Oldest, None, 1_000).await.0);
+    assert_eq!(whole.len(), READS[0] + READS[1] + 1);
+    let mut shared = HashMap::<u64, u32>::new();
+    for entry in &whole {
+        let next = shared.entry(entry.position).or_default();
+        assert_eq!(entry.index, Some(*next), "{entry:?}");
+        *next += 1;
+    }
+    assert_eq!(shared.len(), 2, "those who came together share an entry: {shared:?}");
+    for items_max in [1, 7, 37, 38] {
+        let (oldest, pages) = log(&home, LogOrder::Oldest, None, items_max).await;
+        assert_eq!(clocks(&oldest), whole, "{items_max} on a page");
+        assert!(pages >= whole.len() / items_max, "{pages}");
+        let mut newest = clocks(&log(&home, LogOrder::Newest, None, items_max).await.0);
+        newest.reverse();
+        assert_eq!(newest, whole, "{items_max} on a page, the newest first");
+        let theirs = clocks(&log(&home, LogOrder::Oldest, Some("other"), items_max).await.0);
+        assert_eq!(theirs.len(), READS[1]);
+        assert!(theirs.iter().all(|entry| entry.user_id == "other" && entry.action == "read"));
+    }
+    home.close().await;
+}
+
+#[tokio::test]
+async fn who_lost_the_right_before_the_entry_is_not_answered() {
+    let house = House::new();
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let other = home.user("other", false).await;
+    let lists = |read| PermissionsChange { read: Some(read), ..PermissionsChange::default() };
+    let set = |change: PermissionsChange| {
+        let (engine, admin) = (home.engine.clone(), home.admin.clone());
+        tokio::spawn(async move { engine.set_access_control(&admin, timeline_id("main"), change, None).await })
+    };
+    set(lists(users(["other"]))).await.unwrap().unwrap();
+    // They are let on while the right is theirs, and their entry would come after it was taken.
+    store.close_gate();
+    let taking = set(lists(users([])));
+    store.arrival().await;
+    let (engine, caller) = (home.engine.clone(), other.clone());
+    let reading = tokio::spawn(async move { engine.read_clock(&caller, None).await });
+    for _ in 0..ROUNDS {
+        tokio::task::yield_now().await;
+    }
+    store.open_gate();
+    taking.await.unwrap().unwrap();
+    assert_eq!(told(&reading.await.unwrap()), "Hidden");
+    let lines = home.close().await;
+    assert!(!lines.iter().any(|line| line.short() == "main other read clock"));
+    assert!(lines.iter().any(|line| line.short() == "main other unauthorized_access_attempt clock"));
+}
