@@ -30,7 +30,7 @@ export type Kind = 'refused' | 'change' | 'look';
 /** Tells what an entry is: something that was refused, a look (and that a session goes on with it), or a change. */
 export function kindOf(entry: { action: string }): Kind {
   if (entry.action.startsWith('unauthorized_access_attempt')) return 'refused';
-  return entry.action === 'read' || entry.action === 'renew_session' ? 'look' : 'change';
+  return ['read', 'reads', 'renew_session'].includes(entry.action) ? 'look' : 'change';
 }
 
 /** Actions that a ledger knows, in groups, for choosing one. */

@@ -9,6 +9,10 @@ const vectors = JSON.parse(
   readFileSync(new URL('../../../../test-data/ledger-format-v1.json', import.meta.url), 'utf8'),
 ) as { leaves: { entry: string; salt: string; payload: string }[]; checkpoints: { size: number; note: string }[] };
 
+const second = JSON.parse(
+  readFileSync(new URL('../../../../test-data/ledger-format-v2.json', import.meta.url), 'utf8'),
+) as { reads: { salt: string; payload: string; payload_hash: string; without_read_1: string } };
+
 const CHECKPOINT = readNote(vectors.checkpoints.find(({ size }) => size === 5)!.note) as Checkpoint;
 const ENTRIES: EntryBody[] = vectors.leaves.slice(0, 5).map(({ entry, salt, payload }, position) => ({
   position,
@@ -84,5 +88,48 @@ describe('entries', () => {
     expect(hidden!.told).toMatch(/1 \S+\.$/);
     expect(toHex(await contents.root())).toBe(toHex(CHECKPOINT.root));
     expect(toHex(await (await taken([ENTRIES[0]!])).root())).toBe(toHex(await leafHash(utf8(ENTRIES[0]!.leaf))));
+  });
+});
+
+/** An entry of reads as the first of a ledger. */
+function ofReads(salt: string, payload: string): EntryBody {
+  const leaf = { action: 'reads', payload_hash: second.reads.payload_hash, seq: 0, timeline_id: 'apollo-11', v: 2 };
+  return { position: 0, leaf: JSON.stringify(leaf), contents: 'shown', salt, payload };
+}
+
+/** An entry that says that reads of the first one were erased. */
+async function readsErased(reads: [number, number][]): Promise<EntryBody> {
+  const [salt, payload] = ['00'.repeat(16), JSON.stringify({ asked_by: 'ada', position: 0, reads })];
+  const hash = toHex(await sha256(fromHex(salt)!, utf8(payload)));
+  const leaf = { action: 'erase_reads', payload_hash: hash, seq: 1, timeline_id: 'apollo-11', v: 2 };
+  return { position: 1, leaf: JSON.stringify(leaf), contents: 'shown', salt, payload };
+}
+
+describe('reads', () => {
+  const { salt, payload, without_read_1: opened } = second.reads;
+
+  it('are compared one by one', async () => {
+    expect(states(await taken([ofReads(salt, payload)]))).toEqual(['Payloads good']);
+    const others: [string, string][] = [
+      [salt, payload.replace('ada', 'bob')],
+      ['00'.repeat(16), payload],
+      [salt, payload.replace(',"user"', ', "user"')],
+      [salt, '[]'],
+      [salt, '{}'],
+      ['', payload],
+      ['zz', payload],
+    ];
+    for (const [otherSalt, other] of others)
+      expect(states(await taken([ofReads(otherSalt, other)]))).toEqual(['Payloads bad']);
+  });
+
+  it('that were erased are named by an entry', async () => {
+    const gone = await taken([ofReads('', opened)]);
+    expect(gone.isUnexplained).toBe(true);
+    expect(states(gone)).toEqual(['Payloads bad']);
+    const named = await taken([ofReads('', opened), await readsErased([[0, 1]])]);
+    expect([named.isUnexplained, states(named)]).toEqual([false, ['Payloads good']]);
+    const other = await taken([ofReads('', opened), await readsErased([[2, 2]])]);
+    expect(states(other)).toEqual(['Payloads bad']);
   });
 });

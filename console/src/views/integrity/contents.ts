@@ -40,69 +40,16 @@ export interface Difference {
 
 const DIFFERENCES_SHOWN = 20;
 
-/** The entries of one ledger, taken one after the other from the first on. */
-export class Contents {
+/** A tree that is made of its leaves, one after the other. */
+class Tree {
   /** Roots of the full subtrees, the largest first. */
   #subtrees: Bytes[] = [];
-  #size = 0;
-  #fit = 0;
-  #differences: Difference[] = [];
-  #hidden = new Map<string, number>();
-  /** Positions without payload, and which were named by an entry that erased them. */
-  #missing: number[] = [];
-  #erased = new Set<number>();
-  #reads = 0;
+  size = 0;
 
-  constructor(private readonly timeline: string) {}
-
-  get size(): number {
-    return this.#size;
-  }
-
-  get differences(): readonly Difference[] {
-    return this.#differences;
-  }
-
-  /** Takes the next entry. */
-  async take(entry: EntryBody): Promise<void> {
-    const position = this.#size;
-    await this.#push(await leafHash(utf8(entry.leaf)));
-    const leaf = readLeaf(entry.leaf);
-    if (leaf?.seq !== position || leaf.timeline_id !== this.timeline) {
-      this.#differ(position, 'It says that it stands elsewhere, or cannot be read.');
-      return;
-    }
-    if (entry.contents === 'admins_only') {
-      this.#hidden.set(leaf.action, (this.#hidden.get(leaf.action) ?? 0) + 1);
-    } else if (entry.contents === 'erased') {
-      this.#missing.push(position);
-    } else if (leaf.action === 'reads' && leaf.v === 2) {
-      this.#reads += 1;
-    } else {
-      await this.#compare(position, leaf, entry);
-    }
-  }
-
-  async #compare(position: number, leaf: Leaf, { salt = '', payload = '' }: EntryBody): Promise<void> {
-    const bytes = fromHex(salt);
-    const found = bytes?.length === 16 ? toHex(await sha256(bytes, utf8(payload))) : null;
-    if (found !== leaf.payload_hash) {
-      const own = found === null ? 'Its salt is none' : `Its payload hashes to ${found}`;
-      this.#differ(position, `${own}, and ${leaf.payload_hash} was signed.`);
-      return;
-    }
-    this.#fit += 1;
-    if (leaf.action === 'erase_data') for (const gone of erasedBy(payload)) this.#erased.add(gone);
-  }
-
-  #differ(position: number, told: string): void {
-    this.#differences.push({ position, told });
-  }
-
-  async #push(hash: Bytes): Promise<void> {
-    this.#size += 1;
+  async push(hash: Bytes): Promise<void> {
+    this.size += 1;
     let top = hash;
-    for (let rest = this.#size; rest % 2 === 0; rest /= 2) {
+    for (let rest = this.size; rest % 2 === 0; rest /= 2) {
       const left = this.#subtrees.pop();
       if (left !== undefined) top = await nodeHash(left, top);
     }
@@ -114,16 +61,98 @@ export class Contents {
     for (const left of [...this.#subtrees].reverse()) root = root === null ? left : await nodeHash(left, root);
     return root ?? emptyRoot();
   }
+}
+
+/** The entries of one ledger, taken one after the other from the first on. */
+export class Contents {
+  #tree = new Tree();
+  #fit = 0;
+  #differences: Difference[] = [];
+  #hidden = new Map<string, number>();
+  /** Positions without payload, and which were named by an entry that erased them. */
+  #missing: number[] = [];
+  #erased = new Set<number>();
+  /** Single reads that are missing, as position and number, and that no entry has named so far. */
+  #missingReads = new Set<string>();
+
+  constructor(private readonly timeline: string) {}
+
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  get differences(): readonly Difference[] {
+    return this.#differences;
+  }
+
+  /** Takes the next entry. */
+  async take(entry: EntryBody): Promise<void> {
+    const position = this.size;
+    await this.#tree.push(await leafHash(utf8(entry.leaf)));
+    const leaf = readLeaf(entry.leaf);
+    if (leaf?.seq !== position || leaf.timeline_id !== this.timeline) {
+      this.#differ(position, 'It says that it stands elsewhere, or cannot be read.');
+      return;
+    }
+    if (entry.contents === 'admins_only') {
+      this.#hidden.set(leaf.action, (this.#hidden.get(leaf.action) ?? 0) + 1);
+    } else if (entry.contents === 'erased') {
+      this.#missing.push(position);
+    } else {
+      await this.#compare(position, leaf, entry);
+    }
+  }
+
+  async #compare(position: number, leaf: Leaf, { salt = '', payload = '' }: EntryBody): Promise<void> {
+    const bytes = fromHex(salt);
+    const isOfReads = leaf.action === 'reads' && leaf.v === 2;
+    const found =
+      bytes === null ? null : isOfReads ? await this.#readsHash(position, bytes, payload) : await plain(bytes, payload);
+    if (found !== leaf.payload_hash) {
+      const own = found === null ? 'Its salt or payload is none' : `Its payload hashes to ${found}`;
+      this.#differ(position, `${own}, and ${leaf.payload_hash} was signed.`);
+      return;
+    }
+    this.#fit += 1;
+    if (ERASING.includes(leaf.action)) for (const gone of erasedBy(payload)) this.#erased.add(gone);
+    if (leaf.action === 'erase_reads') {
+      const { position: of, reads } = JSON.parse(payload) as { position: number; reads: [number, number][] };
+      for (const read of within(reads)) this.#missingReads.delete(`${of} ${read}`);
+    }
+  }
+
+  /** Returns what reads hash to, of which some may have been erased; null where they are none. */
+  async #readsHash(position: number, salt: Bytes, payload: string): Promise<string | null> {
+    const tree = new Tree();
+    const reads = arrayOf(payload);
+    if (reads === null || (salt.length !== 0 && salt.length !== 16)) return null;
+    const key = salt.length === 16 ? await hmacKey(salt) : null;
+    for (const [number, item] of reads.entries()) {
+      const digest = key === null ? await keptDigest(item) : await sha256(await derived(key, number), json(item));
+      if (digest === null) return null;
+      if (key === null && 'erased' in item) this.#missingReads.add(`${position} ${number}`);
+      await tree.push(await leafHash(digest));
+    }
+    return toHex(await tree.root());
+  }
+
+  #differ(position: number, told: string): void {
+    this.#differences.push({ position, told });
+  }
+
+  root(): Promise<Bytes> {
+    return this.#tree.root();
+  }
 
   /** Tells whether something is missing that no entry has erased so far. */
   get isUnexplained(): boolean {
-    return this.#missing.some((position) => !this.#erased.has(position));
+    return this.#missingReads.size > 0 || this.#missing.some((position) => !this.#erased.has(position));
   }
 
   /** Compares the tree with a signed one of the same size. */
   async checkTree(checkpoint: Checkpoint): Promise<Check> {
     const what = `The tree of ${checkpoint.size.toLocaleString('en')}`;
-    return checkpoint.size === this.#size && equal(await this.root(), checkpoint.root)
+    return checkpoint.size === this.size && equal(await this.#tree.root(), checkpoint.root)
       ? { what, told: 'The entries lead to the root that was signed.', state: 'good' }
       : { what, told: 'The entries lead to another root than the one that was signed.', state: 'bad' };
   }
@@ -133,6 +162,8 @@ export class Contents {
     const unexplained = this.#missing.filter((position) => !this.#erased.has(position));
     for (const position of unexplained)
       this.#differ(position, 'Salt and payload are missing, and no entry says that they were erased.');
+    for (const read of this.#missingReads)
+      this.#differ(Number(read.split(' ')[0]), 'A read is missing, and no entry says that it was erased.');
     const { length } = this.#differences;
     const checks: Check[] = [
       length === 0
@@ -151,12 +182,6 @@ export class Contents {
       const told = all.map(([action, number]) => `${number.toLocaleString('en')} ${action}`).join(', ');
       checks.push({ what: 'Not yours to see', told: `Payloads for administrators: ${told}.`, state: 'unknown' });
     }
-    if (this.#reads > 0)
-      checks.push({
-        what: 'Reads',
-        told: `${count(this.#reads, 'entry', 'entries')} of reads: examples/verify.py compares those.`,
-        state: 'unknown',
-      });
     return checks;
   }
 
@@ -178,8 +203,64 @@ function readLeaf(text: string): Leaf | null {
   }
 }
 
-/** Returns the positions whose contents an erasure let go. */
+/** Entries that name what was let go. */
+const ERASING = ['erase_data', 'erase_events', 'sweep'];
+
+/** Returns the positions whose contents an entry let go. */
 function erasedBy(payload: string): number[] {
-  const { position, also = [] } = JSON.parse(payload) as { position: number; also?: number[] };
-  return [position, ...also];
+  const said = JSON.parse(payload) as {
+    position?: number;
+    also?: number[];
+    versions?: [number, number][];
+    interventions?: [number, number][];
+    positions?: [number, number][];
+  };
+  const { position, also = [], versions = [], interventions = [], positions = [] } = said;
+  return [
+    ...(position === undefined ? [] : [position]),
+    ...also,
+    ...within([...versions, ...interventions, ...positions]),
+  ];
+}
+
+/** Returns the numbers in runs, of which both ends are included. */
+function within(runs: readonly [number, number][]): number[] {
+  return runs.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, number) => first + number));
+}
+
+async function plain(salt: Bytes, payload: string): Promise<string | null> {
+  return salt.length === 16 ? toHex(await sha256(salt, utf8(payload))) : null;
+}
+
+function arrayOf(payload: string): object[] | null {
+  try {
+    const found = JSON.parse(payload) as unknown;
+    const isOfReads = Array.isArray(found) && found.every((item) => typeof item === 'object' && item !== null);
+    return isOfReads && JSON.stringify(found) === payload ? (found as object[]) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the bytes of a value in canonical form, in which it was read. */
+function json(value: unknown): Bytes {
+  return utf8(JSON.stringify(value));
+}
+
+/** Returns what stands for a read where others of its entry were erased: it has its salt beside it, or is gone itself. */
+async function keptDigest(item: { erased?: string; read?: object; salt?: string }): Promise<Bytes | null> {
+  if (typeof item.erased === 'string') return fromHex(item.erased);
+  const salt = fromHex(item.salt ?? '');
+  return salt?.length === 16 && item.read !== undefined ? sha256(salt, json(item.read)) : null;
+}
+
+function hmacKey(salt: Bytes): Promise<CryptoKey> {
+  return crypto.subtle.importKey('raw', salt, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+}
+
+/** Returns the salt of one read, derived from that of all. */
+async function derived(key: CryptoKey, number: number): Promise<Bytes> {
+  const message = new DataView(new ArrayBuffer(4));
+  message.setUint32(0, number);
+  return new Uint8Array(await crypto.subtle.sign('HMAC', key, message)).slice(0, 16);
 }
