@@ -339,6 +339,17 @@ impl Directory {
         }
     }
 
+    /// Counts a change that is not told whole.
+    pub(crate) const fn count(&mut self) {
+        self.version += 1;
+    }
+
+    /// Returns what becomes of a user who is removed: every session ends, one by one, and then they are gone.
+    pub(crate) fn removal(&self, user_id: &UserId) -> Vec<DirectoryChange> {
+        let sessions = self.sessions.of_user(user_id).map(|one| DirectoryChange::EndSession(one.session_id.clone()));
+        sessions.chain([DirectoryChange::DeleteUser(user_id.clone())]).collect()
+    }
+
     /// Forgets a key that lets nobody in any more. The store keeps it.
     pub(crate) fn forget_key(&mut self, key_id: &KeyId) {
         Arc::make_mut(&mut self.keys).take_out(key_id);

@@ -28,6 +28,7 @@ use crate::rows::IdempotencyRecord;
 use crate::signer::Signer;
 use crate::statement;
 use crate::store::{Commit, TimelineCommit};
+use crate::wall_clock::Host;
 
 #[cfg(test)]
 mod tests;
@@ -41,6 +42,8 @@ pub(crate) struct Group<'a> {
     salts: SaltPool,
     accepted: Accepted,
     decided: Vec<Decided>,
+    /// The time of the host's own clock for the submission that is decided.
+    now: Host,
     /// The submissions that carry an idempotency key and were decided now.
     by_key: HashMap<[u8; 32], usize>,
 }
@@ -80,8 +83,8 @@ impl<'a> Group<'a> {
         options: &'a Options,
         salts: SaltPool,
     ) -> Self {
-        let accepted = Accepted::nothing(heads);
-        Self { heads, known, doors, options, salts, accepted, decided: Vec::new(), by_key: HashMap::new() }
+        let (accepted, now) = (Accepted::nothing(heads), doors.clock.now());
+        Self { heads, known, doors, options, salts, accepted, decided: Vec::new(), now, by_key: HashMap::new() }
     }
 
     /// Decides submissions in their order. What one changes counts for the next one.
@@ -101,6 +104,7 @@ impl<'a> Group<'a> {
     }
 
     fn decide(&mut self, earlier: &[Submission], submission: &mut Submission) -> Result<Outcome, Refusal> {
+        self.now = self.doors.clock.now();
         self.check_live(submission)?;
         if let Some(asked) = submission.idempotency
             && let Some(outcome) = self.repeated(asked, earlier, submission)?
@@ -134,7 +138,7 @@ impl<'a> Group<'a> {
         if !submission.asked.asking().needs_credential() {
             return Ok(());
         }
-        let (now, spans) = (self.doors.clock.now(), self.options.session_spans());
+        let (now, spans) = (self.now, self.options.session_spans());
         let Err(failure) = self.accepted.directory.check_live(caller, now, spans) else { return Ok(()) };
         self.log_refusal(submission, failure.code(), &failure.to_string())?;
         Err(failure.into())
@@ -157,7 +161,7 @@ impl<'a> Group<'a> {
             submission.asked.repeat(&kept)?;
             return Ok(Some(Outcome::Same(number)));
         }
-        let now = self.doors.clock.now();
+        let now = self.now;
         let record = self.known.outcomes.get(&asked.key).filter(|record| now < record.expires_at);
         let Some(record) = record else { return Ok(None) };
         if ![asked.fingerprint, Idempotency::FINGERPRINT_FORGOTTEN].contains(&record.fingerprint) {
@@ -195,8 +199,8 @@ impl<'a> Group<'a> {
 
     /// Returns what a draft is made with.
     fn parts(&mut self) -> (Ground<'_>, &mut SaltPool) {
-        let Self { heads, known, doors, options, accepted, salts, .. } = self;
-        (Ground { heads, known, accepted, doors, options }, salts)
+        let Self { heads, known, doors, options, accepted, salts, now, .. } = self;
+        (Ground { heads, known, accepted, doors, options, now: *now }, salts)
     }
 
     /// Returns the first refusal so far, if anything was refused.

@@ -142,7 +142,10 @@ pub use rows::{
     DataRecord, ErasedContent, Erasure, EventEnd, EventRow, EventVersion, IdempotencyRecord, InterventionRow,
     KnownEvent, StoredEntry, StoredEvent,
 };
-pub use scan::{Checked, KeptCheckpoint, Progress, Scan, ScanRequest, ScanStage, VerifySignature, made_before, scan};
+pub use scan::{
+    Checked, KeptCheckpoint, Progress, ReplayedAuthority, Scan, ScanRequest, ScanStage, VerifySignature, made_before,
+    scan,
+};
 pub use scan_events::{EventMarks, EventSummary};
 pub use scan_places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 pub use seldom::Seldom;

@@ -75,7 +75,7 @@ impl Engine {
         if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
             return Ok((answer.ledger, answer.replayed));
         }
-        self.log_read(caller, of, Reading::Fork { timeline_id: timeline.to_string() }).await?;
+        self.log_read(caller, of, &[Demand::Look], Reading::Fork { timeline_id: timeline.to_string() }).await?;
         let fork = self.fork_point(&parent, at).await.map_err(|refusal| match refusal {
             Refusal::Invalid { field, detail } if field == "as_of" => Refusal::invalid("at", detail),
             other => other,
@@ -149,7 +149,7 @@ impl Engine {
         after: Option<&TimelineId>,
     ) -> Result<(Vec<TimelineView>, Option<TimelineId>), Refusal> {
         // Anybody may ask: what is told is what each of them may read.
-        self.log_read(caller, &TimelineId::system(), Reading::Timelines {}).await?;
+        self.log_read(caller, &TimelineId::system(), &[], Reading::Timelines {}).await?;
         let mut seen = self.readable_after(caller, after, items_max + 1);
         let more = seen.len() > items_max;
         seen.truncate(items_max);

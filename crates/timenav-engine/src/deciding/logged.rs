@@ -11,13 +11,16 @@ use crate::json::json;
 use crate::payload::{RollbackAccepted, ScanAsked};
 use crate::refusal::Refusal;
 
-/// Log that something was read. The caller has been allowed to already.
+/// Log that something is read.
 pub(crate) struct LogRead {
     pub(crate) operation: &'static str,
     pub(crate) parameters: String,
+    pub(crate) demands: &'static [Demand],
+    /// Whether it was answered already, as it was allowed then.
+    pub(crate) is_answered: bool,
 }
 
-/// Log that somebody looks for tampering. The caller has been allowed to already.
+/// Log that somebody looks for tampering.
 pub(crate) struct LogScan {
     pub(crate) depth: String,
 }
@@ -44,10 +47,6 @@ impl Asking for LogRead {
         Action::Read
     }
 
-    fn demands(&self) -> &'static [Demand] {
-        &[]
-    }
-
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
@@ -55,12 +54,29 @@ impl Asking for LogRead {
     fn operation(&self) -> &str {
         self.operation
     }
+
+    // What was answered is told, whatever would be answered now.
+    fn demands(&self) -> &'static [Demand] {
+        if self.is_answered { &[] } else { self.demands }
+    }
+
+    fn needs_credential(&self) -> bool {
+        !self.is_answered
+    }
 }
 
 impl Deciding for LogRead {
     type Change = Logged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
+        // An entry says that who reads may: who may no more when it is written is told of as refused.
+        if self.is_answered
+            && let Err((code, why)) = draft.check_reader(self.demands)
+        {
+            let detail = format!("this was answered, since it was allowed when it was asked: {why}");
+            let (ledger, position) = draft.append_refusal(self.operation, code, &detail)?;
+            return Ok(draft.done(ledger, position, Logged {}));
+        }
         log(draft, Action::Read, self.operation, self.parameters.clone())
     }
 }
@@ -68,10 +84,6 @@ impl Deciding for LogRead {
 impl Asking for LogScan {
     fn action(&self) -> Action {
         Action::DetectTampering
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[]
     }
 
     fn aim(&self) -> Aim {
@@ -93,10 +105,6 @@ impl Asking for LogRollbackAccepted {
         Action::AcceptRollback
     }
 
-    fn demands(&self) -> &'static [Demand] {
-        &[]
-    }
-
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
@@ -114,10 +122,6 @@ impl Deciding for LogRollbackAccepted {
 impl Asking for LogRefusal {
     fn action(&self) -> Action {
         Action::Attempt
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[]
     }
 
     fn aim(&self) -> Aim {
@@ -141,10 +145,6 @@ impl Deciding for LogRefusal {
 impl Asking for LogRefusals {
     fn action(&self) -> Action {
         Action::AttemptsCounted
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[]
     }
 
     fn aim(&self) -> Aim {

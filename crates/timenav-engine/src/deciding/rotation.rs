@@ -1,7 +1,5 @@
 //! A rotation of the signing key, as it happens to one ledger.
 
-use timenav_core::access::Demand;
-
 use super::{Aim, Asking, Deciding};
 use crate::action::Action;
 use crate::changes::Logged;
@@ -20,10 +18,6 @@ pub(crate) struct RotateSigningKey;
 impl Asking for RotateSigningKey {
     fn action(&self) -> Action {
         Action::RotateSigningKey
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[]
     }
 
     fn aim(&self) -> Aim {

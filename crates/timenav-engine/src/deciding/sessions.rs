@@ -1,6 +1,5 @@
 //! Sessions and passwords: facts of the whole service, on the timeline `system`.
 
-use timenav_core::access::Demand;
 use timenav_core::ids::{SessionId, UserId};
 use timenav_core::limits::{SESSIONS_PER_USER_MAX, SESSIONS_SWEPT_MAX};
 use timenav_core::time::Instant;
@@ -57,10 +56,6 @@ impl Asking for LogIn {
         Action::LogIn
     }
 
-    fn demands(&self) -> &'static [Demand] {
-        &[]
-    }
-
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
@@ -101,10 +96,6 @@ impl Asking for RenewSession {
         Action::RenewSession
     }
 
-    fn demands(&self) -> &'static [Demand] {
-        &[]
-    }
-
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
@@ -132,11 +123,6 @@ impl Deciding for RenewSession {
 impl Asking for EndSessions {
     fn action(&self) -> Action {
         self.action
-    }
-
-    // Whose sessions they are decides.
-    fn demands(&self) -> &'static [Demand] {
-        &[]
     }
 
     fn aim(&self) -> Aim {
@@ -173,11 +159,6 @@ impl Deciding for EndSessions {
 impl Asking for SetPassword {
     fn action(&self) -> Action {
         Action::SetPassword
-    }
-
-    // Whose password it is decides.
-    fn demands(&self) -> &'static [Demand] {
-        &[]
     }
 
     fn aim(&self) -> Aim {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use timenav_core::access::{Demand, Permissions};
+use timenav_core::access::Permissions;
 use timenav_core::clock::{self, Clock, ClockMoved, Moment};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, empty_root};
@@ -27,10 +27,6 @@ pub(crate) struct CreateTimeline {
 impl Asking for CreateTimeline {
     fn action(&self) -> Action {
         Action::CreateTimeline
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[Demand::Create]
     }
 
     fn aim(&self) -> Aim {

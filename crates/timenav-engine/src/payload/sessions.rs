@@ -60,6 +60,10 @@ impl SessionsEnded {
     pub(crate) fn of(user_id: &UserId, ended: &[Session]) -> Self {
         Self { user_id: user_id.to_string(), ended: session_ids(ended) }
     }
+
+    pub(crate) fn user_id(&self) -> &str {
+        &self.user_id
+    }
 }
 
 /// Payload of `renew_session`.
