@@ -70,9 +70,6 @@ pub struct KeptPassword {
     pub phc: Arc<str>,
     /// When it was set, by the host.
     pub set_at: Instant<Wall>,
-    /// Made by the service over the rest with a key that is not in the store: a row that somebody else wrote
-    /// opens nothing.
-    pub seal: [u8; 32],
 }
 
 impl KeptPassword {
@@ -105,8 +102,6 @@ pub struct Session {
     pub renewed_at: Instant<Wall>,
     /// When it ends at the latest, by the host.
     pub expires_at: Instant<Wall>,
-    /// As that of a password.
-    pub seal: [u8; 32],
 }
 
 impl Session {

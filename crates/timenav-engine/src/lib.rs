@@ -151,7 +151,7 @@ pub use scan_places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 pub use seldom::Seldom;
 pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
-pub use store::{Commit, EventQuery, Opened, Pattern, Store, TimelineCommit};
+pub use store::{CarriedSeals, Commit, EventQuery, Opened, Pattern, Store, TimelineCommit};
 pub use store_error::StoreError;
 pub use timelines::TimelineView;
 pub use vault::{RecordPlace, Vault, VaultError};

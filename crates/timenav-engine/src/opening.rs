@@ -22,7 +22,7 @@ use crate::head::{Fork, Head, Layer, TimelineKey, TimelineState};
 use crate::heads::Heads;
 use crate::options::Options;
 use crate::outside::{KeptOutside, OutsideError, system_last};
-use crate::seals::leave_out_unsealed;
+use crate::seals::are_ours;
 use crate::secrets::{key_digest, new_key_text};
 use crate::store::{Opened, Store};
 use crate::store_error::StoreError;
@@ -177,13 +177,15 @@ fn ancestors(forks: &HashMap<TimelineKey, (Option<Fork>, bool)>, fork: Option<Fo
 /// Returns the heads that the store holds. Who may be let in is decided by rows that are still to be compared.
 ///
 /// # Errors
-/// The store cannot be read.
-pub(crate) async fn heads_of(store: &dyn Store, opened: Opened, doors: &Doors) -> Result<Heads, StoreError> {
-    let Opened { heads, mut directory } = opened;
+/// The store cannot be read; or the rows of `system` were never signed together, and one was not written by the service.
+pub(crate) async fn heads_of(store: &dyn Store, opened: Opened, doors: &Doors) -> Result<Heads, OpenError> {
+    let Opened { heads, mut directory, seals } = opened;
     let rows = Arc::new(DirectoryRows::of(&directory));
     let system = heads.iter().find(|head| head.id.is_system());
+    if let Some(system) = system.filter(|system| system.statement.is_empty() && !are_ours(&directory, &seals, doors)) {
+        return Err(OpenError::Rows { timeline: system.id.clone(), size: system.frontier.size() });
+    }
     directory.version = system.map_or(0, |system| system.directory);
-    leave_out_unsealed(&mut directory, doors);
     directory.leave_out_dead(doors.clock.now());
     let mut states = states_of(heads);
     for state in states.values_mut() {

@@ -105,8 +105,8 @@ pub(super) fn check(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
 fn check_nobody(powers: &Powers, claim: &Claim<'_>, action: Action) -> Result<(), String> {
     let Claim { record, authority, .. } = claim;
     let may = match (&*record.actor, action) {
-        (UserId::UNKNOWN, Action::Attempt | Action::AttemptsCounted) => true,
-        (TimelineId::SYSTEM, Action::RotateSigningKey | Action::AcceptRollback | Action::EndSession) => true,
+        (UserId::UNKNOWN, Action::Attempt | Action::AttemptsCounted)
+        | (TimelineId::SYSTEM, Action::RotateSigningKey | Action::AcceptRollback | Action::EndSession) => true,
         // The first operator is made by nobody.
         (TimelineId::SYSTEM, Action::CreateTimeline | Action::CreateUser | Action::CreateApiKey) => {
             !powers.has_begun(authority.directory)

@@ -1,7 +1,9 @@
 //! Every attack of the threat model on the files of a service, done by hand, and what a scan says.
 
+mod authority;
 mod carried_over;
 mod clean;
+mod crowd;
 mod depths;
 mod entries;
 mod rewritten;
