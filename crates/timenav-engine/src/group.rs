@@ -310,6 +310,7 @@ fn sign(
         note = note.countersign(&key, |message| next.sign(message)).map_err(|error| damaged(&error))?;
     }
     state.head.checkpoint = note.to_string().into();
+    state.directory_root = timeline.is_system().then_some(directory_root);
     let signers: Vec<&dyn Signer> = std::iter::once(signer).chain(next).collect();
     state.head.statement = statement::state(state, directory_root, &signers, service_name);
     Ok(())

@@ -133,7 +133,7 @@ pub use paradoxes::{Consequences, MonitorParadox, OnParadox, ParadoxPage, Surrou
 pub use passwords::{PasswordMatch, Passwords};
 pub use permissions::{PermissionsChange, permissions_tag};
 pub use places::Understood;
-pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, TileRequest};
+pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, SignedHead, TileRequest};
 pub use read_parameters::READ_PARAMETERS_BYTES_MAX;
 pub use refusal::Refusal;
 pub use refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};

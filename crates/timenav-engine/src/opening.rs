@@ -154,8 +154,10 @@ pub(crate) fn states_of(heads: Vec<Head>) -> HashMap<TimelineId, Arc<TimelineSta
         let events_changed_at = head.frontier.size();
         let ancestors = ancestors(&forks, head.fork);
         let lineage = ancestors.iter().filter_map(|layer| names.get(&layer.timeline).cloned()).collect();
-        let fork_root = None;
-        (head.id.clone(), Arc::new(TimelineState { head, root, fork_root, ancestors, lineage, events_changed_at }))
+        let (fork_root, directory_root) = (None, None);
+        let id = head.id.clone();
+        let state = TimelineState { head, root, fork_root, directory_root, ancestors, lineage, events_changed_at };
+        (id, Arc::new(state))
     };
     heads.into_iter().map(state_of).collect()
 }
@@ -189,6 +191,9 @@ pub(crate) async fn heads_of(store: &dyn Store, opened: Opened, doors: &Doors) -
     directory.leave_out_dead(doors.clock.now());
     let mut states = states_of(heads);
     for state in states.values_mut() {
+        if state.head.id.is_system() {
+            Arc::make_mut(state).directory_root = Some(rows.root());
+        }
         if let Some(fork) = state.head.fork {
             let root = root_at(store, fork.of, fork.size).await;
             // Where it cannot be told, the timeline is none that was stated.

@@ -40,6 +40,7 @@ pub(crate) enum Reading {
     Fork {
         timeline_id: String,
     },
+    HeadStatement {},
     InclusionProof {
         position: u64,
     },
@@ -97,6 +98,7 @@ impl Reading {
             Self::Event { .. } => "event",
             Self::ExportEvents { .. } => "export_events",
             Self::Fork { .. } => "fork",
+            Self::HeadStatement {} => "head_statement",
             Self::ManipulateEvent { .. } => "manipulate_event",
             Self::MonitorEvents(_) => "monitor_events",
             Self::MonitorParadox { .. } => "monitor_paradox",
@@ -119,7 +121,7 @@ pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> 
     Some(match operation {
         "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries" | "event" | "export_events" | "fork"
         | "monitor_events" | "monitor_paradox" | "scan_events" | "stream" | "timelines_diff" => &[&[Demand::Look]],
-        "checkpoint" | "timeline" => &[&[Demand::Inspect]],
+        "checkpoint" | "head_statement" | "timeline" => &[&[Demand::Inspect]],
         // Hashes are not entries, which tell of clocks and events.
         "proof" | "tile" => &[&[Demand::Inspect], &[Demand::Look]],
         "manipulate_event" => &[&[Demand::Intervene]],

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use timenav_core::ids::{KeyId, SessionId, UserId};
-use timenav_core::ledger::LeafRecord;
+use timenav_core::ledger::{Hash, LeafRecord};
 use timenav_core::scan::Findings;
 use timenav_core::time::{Instant, Wall};
 
@@ -11,6 +11,7 @@ use super::powers::Powers;
 use super::tables::compare_rows;
 use crate::action::Action;
 use crate::directory::{ApiKey, Directory, DirectoryChange, Session};
+use crate::directory_rows::DirectoryRows;
 use crate::json::read;
 use crate::payload::{KeyRecord, LoggedIn, PasswordSet, SessionRenewed, SessionsEnded, UserRecord, password_sha256};
 
@@ -188,6 +189,13 @@ impl DirectoryTold {
         }
         self.powers.reach(self.directory.version);
         self.directory.version
+    }
+
+    /// Returns the hash over all rows.
+    pub(super) fn root(&self) -> Hash {
+        let digest = |row: &PasswordRow| Hash::from_hex(&row.sha256).unwrap_or(Hash::from_bytes([0; Hash::BYTES]));
+        let passwords = self.passwords.iter().map(|(user_id, row)| (user_id, digest(row), row.set_at));
+        DirectoryRows::root_of(&self.directory, passwords)
     }
 
     /// Compares them with the tables. Returns how many rows were compared.

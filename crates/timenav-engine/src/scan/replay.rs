@@ -24,6 +24,7 @@ use crate::payload::{
 mod compare;
 mod marks;
 mod signing_keys;
+mod stated;
 
 use marks::Marks;
 use signing_keys::SigningKeys;
@@ -114,6 +115,8 @@ pub(super) struct Replay {
     /// Who might do what, on every other timeline; `None` where that is not asked.
     powers: Option<Arc<Powers>>,
     authorities_count: u64,
+    /// Whether the last entry is of version 2, with which the state was signed.
+    is_stated: bool,
     signing_keys: SigningKeys,
     timelines: BTreeSet<TimelineId>,
     data_count: u64,
@@ -155,6 +158,7 @@ impl Replay {
             directory: DirectoryTold::default(),
             powers,
             authorities_count: 0,
+            is_stated: false,
             signing_keys: SigningKeys::default(),
             timelines: BTreeSet::new(),
             data_count: 0,
@@ -252,6 +256,7 @@ impl Replay {
         self.first_recorded_at.get_or_insert(recorded_at);
         self.first_actor.get_or_insert_with(|| record.actor.to_string());
         self.check_authority(record, (position, recorded_at), payload);
+        self.is_stated = record.authority.is_some();
         self.recorded_at = Some(recorded_at);
         if payload.is_none() {
             self.gone.insert(position);

@@ -294,7 +294,7 @@ impl Way<'_, '_> {
             Checked { what: "authorities", count: replay.authorities_count() },
         ]);
         let is_full = self.request.depth == Depth::Full;
-        let is_damaged = ledger.is_damaged();
+        let (is_damaged, root) = (ledger.is_damaged(), ledger.root());
         let (findings, good) = ledger.finish(&self.snapshot.head.frontier, self.signed.as_ref());
         self.findings.append(findings);
         self.good.extend(good);
@@ -304,6 +304,8 @@ impl Way<'_, '_> {
         let mut rows = replay.finish(&self.snapshot);
         replay.compare_signing_key(&self.request.keys.current);
         if is_full && replay.blind().is_none() {
+            let statements = replay.compare_statement(self.request, &self.snapshot, root);
+            self.checked.push(Checked { what: "statements", count: statements });
             self.compare_fork(&replay).await?;
             rows += self.compare_anchors(&mut replay).await?;
             self.compare_counts(&replay, counts);
