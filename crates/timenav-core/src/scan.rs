@@ -57,11 +57,13 @@ pub enum FindingKind {
     HostTimeWentDown,
     /// The virtual time in an entry is not what the clock showed.
     ClockDiscontinuity,
+    /// Whoever is named in an entry might not do what it tells of.
+    UnauthorizedEntry,
 }
 
 impl FindingKind {
     /// Every kind.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::LeafMismatch,
         Self::SequenceGap,
         Self::RootMismatch,
@@ -79,6 +81,7 @@ impl FindingKind {
         Self::TileMismatch,
         Self::HostTimeWentDown,
         Self::ClockDiscontinuity,
+        Self::UnauthorizedEntry,
     ];
 
     /// Returns the word on the wire.
@@ -102,6 +105,7 @@ impl FindingKind {
             Self::TileMismatch => "tile-mismatch",
             Self::HostTimeWentDown => "host-time-went-down",
             Self::ClockDiscontinuity => "clock-discontinuity",
+            Self::UnauthorizedEntry => "unauthorized-entry",
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! No match on an [`Action`] has an arm for all others: who adds one is told by the compiler who reads it.
 
+use timenav_core::access::Demand;
 use timenav_core::ledger::LeafRecord;
 
 /// Makes the enum, the list of all, and both ways between an action and its word of one list.
@@ -155,6 +156,21 @@ pub(crate) enum Audience {
     Admins,
 }
 
+/// What whoever does something must be allowed to, where it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Demanded {
+    /// All of these.
+    All(&'static [Demand]),
+    /// To manage what is one's own, or to administer the service where it is somebody else's.
+    Own,
+    /// What is read says it.
+    Reading,
+    /// To show who one is.
+    Nothing,
+    /// To be the service itself.
+    Service,
+}
+
 impl Action {
     /// Returns what an entry says was done; `None` where no word of this version stands there: another version, or
     /// another program, has written it.
@@ -199,6 +215,34 @@ impl Action {
             | Self::AttemptsCounted
             | Self::RotateSigningKey
             | Self::AcceptRollback => None,
+        }
+    }
+
+    /// Returns what whoever does it must be allowed to. The writer asks core for that, and so does a scan.
+    pub(crate) const fn demands(self) -> Demanded {
+        match self {
+            Self::CreateTimeline => Demanded::All(&[Demand::Create]),
+            // Who takes history back too must be allowed to intervene; each event that was changed has its entry.
+            Self::Travel
+            | Self::PauseTime
+            | Self::ResumeTime
+            | Self::FastForward
+            | Self::Rewind
+            | Self::ReturnToAnchor
+            | Self::SetAnchor => Demanded::All(&[Demand::Steer]),
+            Self::SetRate => Demanded::All(&[Demand::SetRate]),
+            Self::RecordEvent | Self::CorrectEvent | Self::EncryptData => Demanded::All(&[Demand::Record]),
+            Self::ManipulateEvent => Demanded::All(&[Demand::Intervene]),
+            Self::DecryptData | Self::DetectTampering => Demanded::All(&[Demand::Inspect]),
+            Self::EraseData => Demanded::All(&[Demand::Erase]),
+            Self::SetAccessControl => Demanded::All(&[Demand::Administer]),
+            Self::CreateUser | Self::DeleteUser | Self::RestrictTimeTravel => Demanded::All(&[Demand::Operate]),
+            Self::CreateApiKey | Self::RevokeApiKey | Self::LogOut | Self::EndSession | Self::SetPassword => {
+                Demanded::Own
+            }
+            Self::Read | Self::Reads => Demanded::Reading,
+            Self::LogIn | Self::RenewSession | Self::Attempt | Self::AttemptsCounted => Demanded::Nothing,
+            Self::RotateSigningKey | Self::AcceptRollback => Demanded::Service,
         }
     }
 

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
+use timenav_core::scan::EntryBytes;
 
 use crate::anchor::Anchor;
 use crate::directory::Directory;
@@ -45,6 +46,19 @@ pub struct EntryRow {
     pub payload: Vec<u8>,
     /// What is kept beside it.
     pub marks: EntryMarks,
+}
+
+impl EntryRow {
+    /// Returns how many bytes of the entry are kept.
+    pub(crate) const fn bytes_count(&self) -> u64 {
+        (self.leaf.len() + self.salt.len() + self.payload.len()) as u64
+    }
+
+    /// Returns the entry as a scan of its ledger takes it.
+    pub(crate) fn as_bytes(&self) -> EntryBytes<'_> {
+        let Self { position, leaf, salt, payload, .. } = self;
+        EntryBytes { position: *position, leaf, salt, payload }
+    }
 }
 
 /// What a fork at an entry begins with. It is kept beside the entry, and follows from it and those before.

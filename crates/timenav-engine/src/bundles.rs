@@ -97,7 +97,7 @@ impl Engine {
         for ancestor in &*state.lineage {
             self.admit_to_bundle(caller, ancestor).await?;
         }
-        self.log_read(caller, timeline, Demand::Administer, &Reading::Bundle {}).await?;
+        self.log_read(caller, timeline, &[Demand::Look, Demand::Administer], &Reading::Bundle {}).await?;
 
         let state = self.state(timeline);
         let state = state.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;

@@ -5,7 +5,7 @@
 use timenav_core::access::{Demand, Denial};
 use timenav_core::ids::{DataId, EventId};
 
-use crate::action::Action;
+use crate::action::{Action, Demanded};
 use crate::changes::Change;
 use crate::draft::{Done, Draft};
 use crate::refusal::Refusal;
@@ -31,7 +31,12 @@ pub(crate) trait Asking: Send + Sync + 'static {
 
     /// Returns what whoever asks must be allowed to do: all of it. Empty where that depends on more, and is decided
     /// with the rest.
-    fn demands(&self) -> &[Demand];
+    fn demands(&self) -> &'static [Demand] {
+        match self.action().demands() {
+            Demanded::All(demands) => demands,
+            Demanded::Own | Demanded::Reading | Demanded::Nothing | Demanded::Service => &[],
+        }
+    }
 
     /// Returns what it is aimed at.
     fn aim(&self) -> Aim;
@@ -79,6 +84,23 @@ pub(crate) trait Deciding: Asking {
     /// They may not do it any more.
     fn check_told(&self, _draft: &Draft<'_>, _change: &Self::Change) -> Result<(), Denial> {
         Ok(())
+    }
+}
+
+/// Returns a demand as all that is demanded.
+pub(crate) const fn alone(demand: Demand) -> &'static [Demand] {
+    match demand {
+        Demand::Look => &[Demand::Look],
+        Demand::Inspect => &[Demand::Inspect],
+        Demand::Steer => &[Demand::Steer],
+        Demand::SetRate => &[Demand::SetRate],
+        Demand::Record => &[Demand::Record],
+        Demand::Intervene => &[Demand::Intervene],
+        Demand::Administer => &[Demand::Administer],
+        Demand::Erase => &[Demand::Erase],
+        Demand::Operate => &[Demand::Operate],
+        Demand::Create => &[Demand::Create],
+        Demand::Own => &[Demand::Own],
     }
 }
 

@@ -14,7 +14,7 @@ use crate::changes::LedgerPosition;
 use crate::deciding::logged::LogScan;
 use crate::engine::Engine;
 use crate::refusal::Refusal;
-use crate::scan::{KeptCheckpoint, Progress, Scan, ScanRequest, scan};
+use crate::scan::{KeptCheckpoint, Progress, ReplayedAuthority, Scan, ScanRequest, scan};
 use crate::scan_places::ScanPlace;
 
 /// When somebody for whom there was no place may come back, in seconds. Scans take as long as
@@ -151,6 +151,7 @@ impl Engine {
             keys: key.map_err(|error| Refusal::Damaged(error.to_string()))?.into(),
             verify: &move |public, message, signature| signer.verify(public, message, signature),
             gazetteer: self.doors().gazetteer.clone(),
+            authority: &ReplayedAuthority::default(),
             entropy: &*self.doors().entropy,
             kept,
             unkept,

@@ -70,9 +70,6 @@ pub struct KeptPassword {
     pub phc: Arc<str>,
     /// When it was set, by the host.
     pub set_at: Instant<Wall>,
-    /// Made by the service over the rest with a key that is not in the store: a row that somebody else wrote
-    /// opens nothing.
-    pub seal: [u8; 32],
 }
 
 impl KeptPassword {
@@ -105,8 +102,6 @@ pub struct Session {
     pub renewed_at: Instant<Wall>,
     /// When it ends at the latest, by the host.
     pub expires_at: Instant<Wall>,
-    /// As that of a password.
-    pub seal: [u8; 32],
 }
 
 impl Session {
@@ -337,6 +332,17 @@ impl Directory {
             DirectoryChange::PutSession(session) => Arc::make_mut(&mut self.sessions).put(session.clone()),
             DirectoryChange::EndSession(session_id) => Arc::make_mut(&mut self.sessions).take_out(session_id),
         }
+    }
+
+    /// Counts a change that is not told whole.
+    pub(crate) const fn count(&mut self) {
+        self.version += 1;
+    }
+
+    /// Returns what becomes of a user who is removed: every session ends, one by one, and then they are gone.
+    pub(crate) fn removal(&self, user_id: &UserId) -> Vec<DirectoryChange> {
+        let sessions = self.sessions.of_user(user_id).map(|one| DirectoryChange::EndSession(one.session_id.clone()));
+        sessions.chain([DirectoryChange::DeleteUser(user_id.clone())]).collect()
     }
 
     /// Forgets a key that lets nobody in any more. The store keeps it.

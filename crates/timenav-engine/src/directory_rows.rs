@@ -4,6 +4,8 @@ use timenav_core::horizon::Horizon;
 use timenav_core::ids::UserId;
 use timenav_core::ledger::{DirectoryRow, DirectoryTree, Hash, RowName};
 
+use timenav_core::time::{Instant, Wall};
+
 use crate::directory::{ApiKey, Directory, DirectoryChange, KeptPassword, Session, User};
 
 /// The rows of the directory as they are kept, by their hashes: those that let nobody in any more are among them until
@@ -30,6 +32,16 @@ impl DirectoryRows {
         directory.sessions.values().for_each(|session| tree.put(&session_row(session)));
         let root = tree.root();
         Self { tree, root }
+    }
+
+    /// Returns the hash over the rows of a directory whose passwords are told by their digests, and when each was set.
+    pub(crate) fn root_of<'a>(
+        directory: &Directory,
+        passwords: impl Iterator<Item = (&'a UserId, Hash, Instant<Wall>)>,
+    ) -> Hash {
+        let Self { mut tree, .. } = Self::of(directory);
+        passwords.for_each(|(user_id, sha256, set_at)| tree.put(&DirectoryRow::Password { user_id, sha256, set_at }));
+        tree.root()
     }
 
     /// Returns the rows after some changes.

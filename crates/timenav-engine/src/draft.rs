@@ -169,6 +169,9 @@ pub(crate) struct Ground<'a> {
     pub(crate) accepted: &'a Accepted,
     pub(crate) doors: &'a Doors,
     pub(crate) options: &'a Options,
+    /// The time of the host's own clock. It is one for all that is decided of a submission: a key that is found to work
+    /// works when the entry is recorded.
+    pub(crate) now: Host,
 }
 
 impl<'a> Ground<'a> {
@@ -247,7 +250,7 @@ impl<'a> Draft<'a> {
 
     /// Returns the time of the host's own clock.
     pub(crate) fn now(&self) -> Host {
-        self.ground.doors.clock.now()
+        self.ground.now
     }
 
     /// Returns the state of a timeline as this draft leaves it so far.

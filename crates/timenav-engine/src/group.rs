@@ -29,6 +29,7 @@ use crate::rows::IdempotencyRecord;
 use crate::signer::Signer;
 use crate::statement;
 use crate::store::{Commit, TimelineCommit};
+use crate::wall_clock::Host;
 
 #[cfg(test)]
 mod tests;
@@ -43,6 +44,8 @@ pub(crate) struct Group<'a> {
     accepted: Accepted,
     /// What came of each submission, in their order; `None` of those that are decided later.
     decided: Vec<Option<Decided>>,
+    /// The time of the host's own clock for the submission that is decided.
+    now: Host,
     /// The submissions that carry an idempotency key and were decided now.
     by_key: HashMap<[u8; 32], usize>,
     /// Why something that was read cannot be told, if so. Then nothing of the group happens.
@@ -84,7 +87,7 @@ impl<'a> Group<'a> {
         options: &'a Options,
         salts: SaltPool,
     ) -> Self {
-        let accepted = Accepted::nothing(heads);
+        let (accepted, now) = (Accepted::nothing(heads), doors.clock.now());
         Self {
             heads,
             known,
@@ -93,6 +96,7 @@ impl<'a> Group<'a> {
             salts,
             accepted,
             decided: Vec::new(),
+            now,
             by_key: HashMap::new(),
             untold: None,
         }
@@ -165,6 +169,7 @@ impl<'a> Group<'a> {
     }
 
     fn decide(&mut self, earlier: &[Submission], submission: &mut Submission) -> Result<Outcome, Refusal> {
+        self.now = self.doors.clock.now();
         self.check_live(submission)?;
         if let Some(asked) = submission.idempotency
             && let Some(outcome) = self.repeated(asked, earlier, submission)?
@@ -198,7 +203,7 @@ impl<'a> Group<'a> {
         if !submission.asked.asking().needs_credential() {
             return Ok(());
         }
-        let (now, spans) = (self.doors.clock.now(), self.options.session_spans());
+        let (now, spans) = (self.now, self.options.session_spans());
         let Err(failure) = self.accepted.directory.check_live(caller, now, spans) else { return Ok(()) };
         self.log_refusal(submission, failure.code(), &failure.to_string())?;
         Err(failure.into())
@@ -222,7 +227,7 @@ impl<'a> Group<'a> {
             submission.asked.repeat(&kept)?;
             return Ok(Some(Outcome::Same(number)));
         }
-        let now = self.doors.clock.now();
+        let now = self.now;
         let record = self.known.outcomes.get(&asked.key).filter(|record| now < record.expires_at);
         let Some(record) = record else { return Ok(None) };
         if ![asked.fingerprint, Idempotency::FINGERPRINT_FORGOTTEN].contains(&record.fingerprint) {
@@ -261,8 +266,8 @@ impl<'a> Group<'a> {
 
     /// Returns what a draft is made with.
     fn parts(&mut self) -> (Ground<'_>, &mut SaltPool) {
-        let Self { heads, known, doors, options, accepted, salts, .. } = self;
-        (Ground { heads, known, accepted, doors, options }, salts)
+        let Self { heads, known, doors, options, accepted, salts, now, .. } = self;
+        (Ground { heads, known, accepted, doors, options, now: *now }, salts)
     }
 
     /// Returns the first refusal so far, if anything was refused.
@@ -375,6 +380,7 @@ fn sign(
         note = note.countersign(&key, |message| next.sign(message)).map_err(|error| damaged(&error))?;
     }
     state.head.checkpoint = note.to_string().into();
+    state.directory_root = timeline.is_system().then_some(directory_root);
     let signers: Vec<&dyn Signer> = std::iter::once(signer).chain(next).collect();
     state.head.statement = statement::state(state, directory_root, &signers, service_name);
     Ok(())

@@ -82,6 +82,8 @@ pub struct TimelineState {
     pub root: Hash,
     /// The root over the entries that a fork goes on from.
     pub fork_root: Option<Hash>,
+    /// On `system`, the hash over all rows of the directory.
+    pub directory_root: Option<Hash>,
     /// What the timeline was forked from, as layers, the oldest first.
     pub ancestors: Arc<[Layer]>,
     /// The names of these timelines, in the same order.

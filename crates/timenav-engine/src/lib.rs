@@ -132,7 +132,7 @@ pub use paradoxes::{Consequences, MonitorParadox, OnParadox, ParadoxPage, Surrou
 pub use passwords::{PasswordMatch, Passwords};
 pub use permissions::{PermissionsChange, permissions_tag};
 pub use places::Understood;
-pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, TileRequest};
+pub use proofs::{ConsistencyProof, InclusionProof, SignedCheckpoint, SignedHead, TileRequest};
 pub use refusal::Refusal;
 pub use refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};
 pub use rotation::Rotation;
@@ -140,13 +140,16 @@ pub use rows::{
     DataRecord, ErasedContent, Erasure, EventEnd, EventRow, EventVersion, IdempotencyRecord, InterventionRow,
     KnownEvent, LogRow, StoredEntry, StoredEvent,
 };
-pub use scan::{Checked, KeptCheckpoint, Progress, Scan, ScanRequest, ScanStage, VerifySignature, made_before, scan};
+pub use scan::{
+    Checked, KeptCheckpoint, Progress, ReplayedAuthority, Scan, ScanRequest, ScanStage, VerifySignature, made_before,
+    scan,
+};
 pub use scan_events::{EventMarks, EventSummary};
 pub use scan_places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 pub use seldom::Seldom;
 pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
-pub use store::{Commit, EventQuery, Opened, Pattern, Store, TimelineCommit};
+pub use store::{CarriedSeals, Commit, EventQuery, Opened, Pattern, Store, TimelineCommit};
 pub use store_error::StoreError;
 pub use timelines::TimelineView;
 pub use timenav_core::ledger::READ_PARAMETERS_BYTES_MAX;

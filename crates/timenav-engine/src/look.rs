@@ -13,12 +13,13 @@ use timenav_core::time::{Instant, Span, Wall};
 use crate::actor::Actor;
 use crate::anchor::Anchor;
 use crate::caller::Caller;
+use crate::deciding::alone;
 use crate::deciding::logged::LogRead;
 use crate::engine::Engine;
 use crate::head::{Layer, TimelineState};
 use crate::json::json;
 use crate::options::ReadLog;
-use crate::payload::Reading;
+use crate::payload::{Reading, demanded};
 use crate::refusal::Refusal;
 
 /// A read whose caller is let on, and that is no entry yet. What is wrong with a question is refused here, so that no
@@ -26,8 +27,8 @@ use crate::refusal::Refusal;
 pub(crate) struct Admitted<'a> {
     engine: &'a Engine,
     caller: &'a Caller,
-    demand: Demand,
     reading: Reading,
+    demand: Demand,
     /// The timeline as it was when the caller was let on.
     state: Arc<TimelineState>,
     moment: Moment,
@@ -84,19 +85,25 @@ impl Engine {
     ) -> Result<Admitted<'a>, Refusal> {
         let timeline = caller.timeline(named.into());
         let state = self.admit(caller, &timeline, demand, reading.operation()).await?;
-        Ok(Admitted { engine: self, caller, demand, reading, state, moment: Moment::Now, first_page: None })
+        Ok(Admitted { engine: self, caller, reading, demand, state, moment: Moment::Now, first_page: None })
     }
 
-    /// Logs a successful read. Returns the position of its entry once that is durable, and `None` where the operator chose
-    /// not to wait for it.
+    /// Logs a read, if the caller may do what it demands. Returns the position of its entry once that is durable, and
+    /// `None` where the operator chose not to wait for it.
     pub(crate) async fn log_read(
         &self,
         caller: &Caller,
         timeline: &TimelineId,
-        demand: impl Into<Option<Demand>>,
+        demands: &'static [Demand],
         reading: &Reading,
     ) -> Result<Option<u64>, Refusal> {
-        let read = LogRead { demand: demand.into(), operation: reading.operation(), parameters: json(reading) };
+        let operation = reading.operation();
+        debug_assert!(
+            demanded(operation).is_some_and(|known| known.contains(&demands)),
+            "a scan does not know that {operation} demands {demands:?}"
+        );
+        let is_answered = self.options().read_log == ReadLog::Buffered;
+        let read = LogRead { operation, parameters: json(reading), demands, is_answered };
         match self.options().read_log {
             ReadLog::Durable => {
                 let answer = self.submit(caller, timeline.clone(), read, None).await?;
@@ -200,9 +207,9 @@ impl Admitted<'_> {
     /// # Errors
     /// The ledger cannot be written, or the store does not answer.
     pub(crate) async fn look(self) -> Result<Look, Refusal> {
-        let Self { engine, caller, demand, reading, state, moment, first_page } = self;
+        let Self { engine, caller, reading, demand, state, moment, first_page } = self;
         let timeline = &state.head.id;
-        let position = engine.log_read(caller, timeline, demand, &reading).await?;
+        let position = engine.log_read(caller, timeline, alone(demand), &reading).await?;
         // Readers see an entry before it is answered, so this state holds it.
         let state = engine.state(timeline).unwrap_or_else(|| Arc::clone(&state));
         let size = position.unwrap_or_else(|| state.head.frontier.size());

@@ -22,7 +22,7 @@ use crate::head::{Fork, Head, Layer, TimelineKey, TimelineState};
 use crate::heads::Heads;
 use crate::options::Options;
 use crate::outside::{KeptOutside, OutsideError, system_last};
-use crate::seals::leave_out_unsealed;
+use crate::seals::are_ours;
 use crate::secrets::{key_digest, new_key_text};
 use crate::store::{Opened, Store};
 use crate::store_error::StoreError;
@@ -154,8 +154,10 @@ pub(crate) fn states_of(heads: Vec<Head>) -> HashMap<TimelineId, Arc<TimelineSta
         let events_changed_at = head.frontier.size();
         let ancestors = ancestors(&forks, head.fork);
         let lineage = ancestors.iter().filter_map(|layer| names.get(&layer.timeline).cloned()).collect();
-        let fork_root = None;
-        (head.id.clone(), Arc::new(TimelineState { head, root, fork_root, ancestors, lineage, events_changed_at }))
+        let (fork_root, directory_root) = (None, None);
+        let id = head.id.clone();
+        let state = TimelineState { head, root, fork_root, directory_root, ancestors, lineage, events_changed_at };
+        (id, Arc::new(state))
     };
     heads.into_iter().map(state_of).collect()
 }
@@ -177,16 +179,21 @@ fn ancestors(forks: &HashMap<TimelineKey, (Option<Fork>, bool)>, fork: Option<Fo
 /// Returns the heads that the store holds. Who may be let in is decided by rows that are still to be compared.
 ///
 /// # Errors
-/// The store cannot be read.
-pub(crate) async fn heads_of(store: &dyn Store, opened: Opened, doors: &Doors) -> Result<Heads, StoreError> {
-    let Opened { heads, mut directory } = opened;
+/// The store cannot be read; or the rows of `system` were never signed together, and one was not written by the service.
+pub(crate) async fn heads_of(store: &dyn Store, opened: Opened, doors: &Doors) -> Result<Heads, OpenError> {
+    let Opened { heads, mut directory, seals } = opened;
     let rows = Arc::new(DirectoryRows::of(&directory));
     let system = heads.iter().find(|head| head.id.is_system());
+    if let Some(system) = system.filter(|system| system.statement.is_empty() && !are_ours(&directory, &seals, doors)) {
+        return Err(OpenError::Rows { timeline: system.id.clone(), size: system.frontier.size() });
+    }
     directory.version = system.map_or(0, |system| system.directory);
-    leave_out_unsealed(&mut directory, doors);
     directory.leave_out_dead(doors.clock.now());
     let mut states = states_of(heads);
     for state in states.values_mut() {
+        if state.head.id.is_system() {
+            Arc::make_mut(state).directory_root = Some(rows.root());
+        }
         if let Some(fork) = state.head.fork {
             let root = root_at(store, fork.of, fork.size).await;
             // Where it cannot be told, the timeline is none that was stated.

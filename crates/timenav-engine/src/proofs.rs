@@ -5,12 +5,13 @@ use crate::engine::Engine;
 use crate::head::TimelineState;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
+use crate::statement::{signatures, statement};
 use crate::tree::{node_hashes, root_at};
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
-    Hash, ProofError, TILE_WIDTH, TileError, TileId, TilePath, consistency_nodes, inclusion_nodes, leaf_hash,
-    parse_index_path,
+    Hash, HeadStatement, ProofError, TILE_WIDTH, TileError, TileId, TilePath, consistency_nodes, inclusion_nodes,
+    leaf_hash, parse_index_path,
 };
 
 /// A timeline's newest checkpoint.
@@ -56,7 +57,37 @@ pub struct ConsistencyProof {
     pub checkpoint: SignedCheckpoint,
 }
 
+/// What of a timeline lets somebody in or moves something, as it was signed with its newest entries.
+#[derive(Clone, Debug)]
+pub struct SignedHead {
+    /// What is signed.
+    pub statement: HeadStatement,
+    /// The statement with its signature, as it is handed around.
+    pub text: String,
+    /// The key that verifies it, as text.
+    pub verifier_key: String,
+}
+
 impl Engine {
+    /// Returns a timeline's newest head statement.
+    ///
+    /// # Errors
+    /// The caller may not read the timeline, its last entry is from before there were such statements, or the ledger
+    /// cannot be written.
+    pub async fn head_statement(&self, caller: &Caller, timeline: &TimelineId) -> Result<SignedHead, Refusal> {
+        let look = self.look(caller, timeline.clone(), Demand::Inspect, Reading::HeadStatement {}).await?;
+        let (state, service_name, signer) = (&look.state, &self.options().service_name, &self.doors().signer);
+        let key = signer.ledger_key(service_name, timeline).map_err(|error| Refusal::Damaged(error.to_string()))?;
+        let statement = statement(state, state.directory_root, service_name);
+        // In a rotation two keys have signed.
+        let mut signatures = signatures(&state.head.statement);
+        let ed25519 = |key: &[u8; 32], text: &[u8], signature: &[u8; 64]| signer.verify(key, text, signature);
+        let signature = signatures.find(|signature| statement.verify(signature, &key, ed25519).is_ok());
+        let missing = || Refusal::NotFound { what: "head statement", id: timeline.to_string() };
+        let text = statement.to_signed_text(signature.ok_or_else(missing)?);
+        Ok(SignedHead { statement, text, verifier_key: key.to_string() })
+    }
+
     /// Returns a timeline's newest checkpoint.
     ///
     /// # Errors

@@ -36,8 +36,7 @@ pub struct Rotation {
 
 impl Engine {
     /// Has the next key sign the newest checkpoint of every ledger, beside the key whose place it takes and over an
-    /// entry that names both; ends all sessions, and seals what is kept of passwords anew. Nothing else may be asked
-    /// of the engine meanwhile. From there on the next key alone will do to open what is kept.
+    /// entry that names both; ends all sessions. Nothing else may be asked of the engine meanwhile. From there on the next key alone will do to open what is kept.
     ///
     /// # Errors
     /// There is no next key, or a ledger cannot be written. The ledgers that went over have.
@@ -45,7 +44,7 @@ impl Engine {
         let next = self.doors().next_signer.clone();
         let next = next.ok_or(Refusal::FeatureDisabled { what: "rotating the signing key without a next one" })?;
         self.end_every_session().await?;
-        // `system` is the last: passwords are sealed anew with it, and until then the key that signs has sealed them.
+        // `system` is the last: where it has gone over, every ledger has.
         let (system, others): (Vec<_>, Vec<_>) = self.unsigned_by(&*next).into_iter().partition(TimelineId::is_system);
         let rotated = (system.len() + others.len()) as u64;
         for ledgers in [others, system] {
@@ -71,7 +70,7 @@ impl Engine {
         self.prove_entry(&state, state.head.frontier.size().saturating_sub(1)).await
     }
 
-    /// Sessions are sealed with a key made from the one that signs, and end with it.
+    /// Who has the key that goes may have forged their way in: nobody stays logged in beside the next one.
     async fn end_every_session(&self) -> Result<(), Refusal> {
         let mut users: Vec<UserId> = self.directory().sessions.values().map(|one| one.user_id.clone()).collect();
         users.sort_unstable();

@@ -9,17 +9,22 @@ use timenav_core::scan::{FindingKind, Findings, Mark, open_kept, open_signed};
 use crate::archive::Snapshot;
 use crate::store_error::StoreError;
 
+mod authority;
 mod compared;
+mod directory;
 mod events;
+mod powers;
 mod replay;
 mod request;
 mod report;
 mod rows;
 mod sample;
+mod tables;
 mod tree;
 mod unkept;
 mod walk;
 
+pub use powers::ReplayedAuthority;
 pub use report::{Checked, Scan};
 pub use request::{KeptCheckpoint, Progress, ScanRequest, ScanStage, VerifySignature};
 pub use unkept::made_before;

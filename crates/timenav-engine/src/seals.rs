@@ -1,42 +1,41 @@
-//! Seals of the rows of sessions and passwords: what another hand wrote lets nobody in.
-
-use std::sync::Arc;
+//! Seals of single rows of sessions and passwords: what there was before the head statement of `system` signed all rows
+//! together. A database from then is believed as far as it was, until it has a statement.
 
 use crate::directory::{Directory, KeptPassword, Session};
 use crate::doors::Doors;
 use crate::signer::Signer;
+use crate::store::CarriedSeals;
 
-/// Returns the seal of a session's row.
-pub(crate) fn session_seal(doors: &Doors, session: &Session) -> [u8; 32] {
-    let Session { session_id, hash, user_id, created_at, renewed_at, expires_at, seal: _ } = session;
+fn session_seal(doors: &Doors, session: &Session) -> [u8; 32] {
+    let Session { session_id, hash, user_id, created_at, renewed_at, expires_at } = session;
     let hash = data_encoding::HEXLOWER.encode(hash);
     let text = format!("{session_id} {hash} {user_id} {created_at} {renewed_at} {expires_at}");
     doors.signer.authenticate("session row", text.as_bytes())
 }
 
-/// Returns the seal of a password's row, by that signer.
-pub(crate) fn password_seal(signer: &dyn Signer, password: &KeptPassword) -> [u8; 32] {
-    let KeptPassword { user_id, phc, set_at, seal: _ } = password;
+fn password_seal(signer: &dyn Signer, password: &KeptPassword) -> [u8; 32] {
+    let KeptPassword { user_id, phc, set_at } = password;
     signer.authenticate("password row", format!("{user_id} {set_at} {phc}").as_bytes())
 }
 
-/// Leaves out rows that another hand has written: nobody is let in by them. They stay in the store, where a scan
-/// finds them. Where a rotation of the signing key was begun, the next key may have sealed passwords already.
-pub(crate) fn leave_out_unsealed(directory: &mut Directory, doors: &Doors) {
-    Arc::make_mut(&mut directory.passwords).retain(|user_id, password| {
+/// Returns whether the service has written every row of passwords and sessions. Where a rotation of the signing key was
+/// begun, the next key may have sealed passwords already.
+pub(crate) fn are_ours(directory: &Directory, seals: &CarriedSeals, doors: &Doors) -> bool {
+    let mut are_ours = true;
+    for (user_id, password) in &*directory.passwords {
         let mut signers = std::iter::once(&doors.signer).chain(&doors.next_signer);
-        let is_ours = signers.any(|signer| password.seal == password_seal(&**signer, password));
-        if !is_ours {
+        let seal = seals.passwords.get(user_id);
+        if !signers.any(|signer| seal == Some(&password_seal(&**signer, password))) {
             tracing::error!(%user_id, "the password of `{user_id}` in the database was not written by this service");
+            are_ours = false;
         }
-        is_ours
-    });
-    Arc::make_mut(&mut directory.sessions).retain(|session| {
-        let is_ours = session.seal == session_seal(doors, session);
-        if !is_ours {
+    }
+    for session in directory.sessions.values() {
+        if seals.sessions.get(&session.session_id) != Some(&session_seal(doors, session)) {
             let session_id = &session.session_id;
-            tracing::error!(%session_id, "a session in the database was not written by this service");
+            tracing::error!(%session_id, "the session `{session_id}` in the database was not written by this service");
+            are_ours = false;
         }
-        is_ours
-    });
+    }
+    are_ours
 }

@@ -19,7 +19,6 @@ use crate::live::Growth;
 use crate::passwords::{PasswordMatch, Passwords};
 use crate::payload::Reading;
 use crate::refusal::Refusal;
-use crate::seals::password_seal;
 use crate::secrets::key_digest;
 use crate::vault::VaultError;
 
@@ -113,7 +112,7 @@ impl Engine {
             PasswordMatch::RightButWeak => {
                 let phc = passwords.hash(None, password).await.map_err(busy)?;
                 // When it was set does not change.
-                Some(self.sealed_password(KeptPassword { phc: phc.into(), ..(*compared).clone() }))
+                Some(KeptPassword { phc: phc.into(), ..(*compared).clone() })
             }
             PasswordMatch::Wrong | PasswordMatch::Right => None,
         };
@@ -254,7 +253,7 @@ impl Engine {
         };
         password.check(&of).map_err(|weak| Refusal::invalid("password", weak.to_string()))?;
         let phc = passwords.hash(Some(&caller.user_id), password).await.map_err(busy)?;
-        let kept = KeptPassword { user_id: of.clone(), phc: phc.into(), set_at: self.now(), seal: [0; 32] };
+        let kept = KeptPassword { user_id: of.clone(), phc: phc.into(), set_at: self.now() };
         let kept_session = caller.session_id().filter(|_| is_own).cloned();
         let new = SetPassword { password: kept, compared, kept: kept_session };
         self.submit(caller, TimelineId::system(), new, None).await?;
@@ -349,12 +348,7 @@ impl Engine {
             created_at: now,
             renewed_at: now,
             expires_at: now,
-            seal: [0; 32],
         })
-    }
-
-    fn sealed_password(&self, password: KeptPassword) -> KeptPassword {
-        KeptPassword { seal: password_seal(&*self.doors().signer, &password), ..password }
     }
 }
 

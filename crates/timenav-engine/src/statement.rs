@@ -19,7 +19,7 @@ const STATED_BYTES: usize = SIGNATURE_BYTES + SEAL_BYTES;
 const LABEL: &str = "head statement";
 
 /// Returns the statement of a timeline as it is. `directory_root` counts for `system` alone.
-fn statement(state: &TimelineState, directory_root: Hash, service_name: &str) -> HeadStatement {
+pub(crate) fn statement(state: &TimelineState, directory_root: Option<Hash>, service_name: &str) -> HeadStatement {
     let head = &state.head;
     let forked = head.fork.zip(state.lineage.last()).zip(state.fork_root);
     let facts = TimelineFacts {
@@ -30,7 +30,7 @@ fn statement(state: &TimelineState, directory_root: Hash, service_name: &str) ->
             events: head.events_count,
             overrides: head.overrides_count,
         },
-        directory_root: head.id.is_system().then_some(directory_root),
+        directory_root: directory_root.filter(|_| head.id.is_system()),
         fork: forked.map(|((fork, timeline_id), root)| ForkedFrom { timeline_id, size: fork.size, root }),
         permissions: &head.permissions,
     };
@@ -50,7 +50,7 @@ pub(crate) fn state(
     signers: &[&dyn Signer],
     service_name: &str,
 ) -> Arc<[u8]> {
-    let statement = statement(state, directory_root, service_name);
+    let statement = statement(state, Some(directory_root), service_name);
     let text = statement.to_text();
     let mut stated = Vec::with_capacity(signers.len() * STATED_BYTES);
     for signer in signers {
@@ -60,6 +60,11 @@ pub(crate) fn state(
     stated.into()
 }
 
+/// Returns the signatures in what is kept of a statement.
+pub(crate) fn signatures(stated: &[u8]) -> impl Iterator<Item = &[u8; SIGNATURE_BYTES]> {
+    stated.chunks_exact(STATED_BYTES).filter_map(|stated| stated.first_chunk())
+}
+
 /// Returns whether a timeline is as one of these keys has stated it.
 pub(crate) fn is_stated(
     state: &TimelineState,
@@ -67,7 +72,7 @@ pub(crate) fn is_stated(
     signers: &[&dyn Signer],
     service_name: &str,
 ) -> bool {
-    let text = statement(state, directory_root, service_name).to_text();
+    let text = statement(state, Some(directory_root), service_name).to_text();
     state.head.statement.chunks_exact(STATED_BYTES).any(|stated| {
         let (_, seal) = stated.split_at(SIGNATURE_BYTES);
         signers.iter().any(|signer| signer.authenticate(LABEL, text.as_bytes()) == *seal)

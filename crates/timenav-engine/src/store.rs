@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
-use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
+use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
@@ -27,6 +27,18 @@ pub struct Opened {
     pub heads: Vec<Head>,
     /// Users, and what shows who they are.
     pub directory: Directory,
+    /// Codes over single rows, where the rows of `system` were never signed together.
+    pub seals: CarriedSeals,
+}
+
+/// Codes over single rows of passwords and sessions, as versions before there were head statements wrote them. They
+/// count until the first statement of `system`.
+#[derive(Debug, Default)]
+pub struct CarriedSeals {
+    /// By user.
+    pub passwords: HashMap<UserId, [u8; 32]>,
+    /// By session.
+    pub sessions: HashMap<SessionId, [u8; 32]>,
 }
 
 /// One atomic step: everything in it becomes true, or nothing does.

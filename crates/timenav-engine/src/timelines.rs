@@ -76,7 +76,7 @@ impl Engine {
             return Ok((answer.ledger, answer.replayed));
         }
         let reading = Reading::Fork { timeline_id: timeline.to_string() };
-        self.log_read(caller, of, Demand::Look, &reading).await?;
+        self.log_read(caller, of, &[Demand::Look], &reading).await?;
         let fork = self.fork_point(&parent, at).await.map_err(|refusal| match refusal {
             Refusal::Invalid { field, detail } if field == "as_of" => Refusal::invalid("at", detail),
             other => other,
@@ -150,7 +150,7 @@ impl Engine {
         after: Option<&TimelineId>,
     ) -> Result<(Vec<TimelineView>, Option<TimelineId>), Refusal> {
         // Anybody may ask: what is told is what each of them may read.
-        self.log_read(caller, &TimelineId::system(), None, &Reading::Timelines {}).await?;
+        self.log_read(caller, &TimelineId::system(), &[], &Reading::Timelines {}).await?;
         let mut seen = self.readable_after(caller, after, items_max + 1);
         let more = seen.len() > items_max;
         seen.truncate(items_max);

@@ -52,7 +52,7 @@ pub use proof::{consistency_nodes, inclusion_nodes, root_node};
 pub use proof::{verify_consistency, verify_inclusion};
 pub use reads::{KeptReads, READ_PARAMETERS_BYTES_MAX, READS_MAX, READS_OPENED_BYTES_MAX, READS_PAYLOAD_BYTES_MAX};
 pub use reads::{READS_ACTION, Read, ReadParameters, ReadProof, ReadProofError, ReadsDraft, ReadsEntry, ReadsError};
-pub use reads::{ReadsFull, rebuilt_leaf};
+pub use reads::{ReadsFull, reads_in, rebuilt_leaf};
 pub use retention::{
     BelowFloor, ClockStep, LetGoClass, Retention, RetentionPolicies, SET_RETENTION_ACTION, clock_step,
 };

@@ -19,7 +19,7 @@ mod tests;
 
 pub use draft::{ReadsDraft, ReadsFull};
 pub use entry::{ReadsEntry, rebuilt_leaf};
-pub use kept::{KeptReads, ReadsError};
+pub use kept::{KeptReads, ReadsError, reads_in};
 pub use shown::{ReadProof, ReadProofError};
 
 /// The action of an entry that tells of reads. Its actor, subject and key are empty: each read names

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use timenav_core::access::{Demand, Permissions, RestrictionLevel};
+use timenav_core::access::{Permissions, RestrictionLevel};
 use timenav_core::ids::UserId;
 
 use super::{Aim, Asking, Deciding};
@@ -28,10 +28,6 @@ pub(crate) struct Restrict {
 impl Asking for SetPermissions {
     fn action(&self) -> Action {
         Action::SetAccessControl
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[Demand::Administer]
     }
 
     fn aim(&self) -> Aim {
@@ -75,10 +71,6 @@ impl Deciding for SetPermissions {
 impl Asking for Restrict {
     fn action(&self) -> Action {
         Action::RestrictTimeTravel
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[Demand::Operate]
     }
 
     fn aim(&self) -> Aim {

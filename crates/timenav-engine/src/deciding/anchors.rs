@@ -1,6 +1,6 @@
 //! Marked moments.
 
-use timenav_core::access::{Demand, Denial};
+use timenav_core::access::Denial;
 use timenav_core::ids::AnchorId;
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX};
 use timenav_core::time::{Instant, Virtual};
@@ -25,10 +25,6 @@ pub(crate) struct SetAnchor {
 impl Asking for SetAnchor {
     fn action(&self) -> Action {
         Action::SetAnchor
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[Demand::Steer]
     }
 
     fn aim(&self) -> Aim {

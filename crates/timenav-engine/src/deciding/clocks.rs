@@ -30,10 +30,6 @@ impl Asking for ChangeClock {
         }
     }
 
-    fn demands(&self) -> &'static [Demand] {
-        if matches!(self.0, ClockCommand::SetRate(_)) { &[Demand::SetRate] } else { &[Demand::Steer] }
-    }
-
     fn aim(&self) -> Aim {
         Aim::TimelineOrNew
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use timenav_core::access::Demand;
 use timenav_core::data::{KeyKind, SealedData};
 use timenav_core::ids::{DataId, EventId};
 
@@ -42,10 +41,6 @@ impl Asking for EncryptData {
         Action::EncryptData
     }
 
-    fn demands(&self) -> &'static [Demand] {
-        &[Demand::Record]
-    }
-
     fn aim(&self) -> Aim {
         Aim::TimelineOrNew
     }
@@ -82,10 +77,6 @@ impl Asking for LogDecryption {
         Action::DecryptData
     }
 
-    fn demands(&self) -> &'static [Demand] {
-        &[Demand::Inspect]
-    }
-
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
@@ -106,10 +97,6 @@ impl Deciding for LogDecryption {
 impl Asking for EraseData {
     fn action(&self) -> Action {
         Action::EraseData
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[Demand::Erase]
     }
 
     fn aim(&self) -> Aim {
@@ -146,10 +133,6 @@ impl Deciding for EraseData {
 impl Asking for EraseEvent {
     fn action(&self) -> Action {
         Action::EraseData
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[Demand::Erase]
     }
 
     fn aim(&self) -> Aim {

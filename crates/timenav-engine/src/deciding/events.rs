@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use timenav_core::access::Demand;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::EventId;
 use timenav_core::ledger::{Hash, Salt};
@@ -45,10 +44,6 @@ enum Compared {
 impl Asking for RecordEvents {
     fn action(&self) -> Action {
         Action::RecordEvent
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[Demand::Record]
     }
 
     fn aim(&self) -> Aim {

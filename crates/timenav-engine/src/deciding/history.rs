@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use timenav_core::access::Demand;
 use timenav_core::event::{Cause, EventDraft};
 use timenav_core::ids::{EventId, InterventionId};
 use timenav_core::intervention::Effect;
@@ -72,10 +71,6 @@ impl Asking for CorrectEvent {
         Action::CorrectEvent
     }
 
-    fn demands(&self) -> &'static [Demand] {
-        &[Demand::Record]
-    }
-
     fn aim(&self) -> Aim {
         Aim::Timeline
     }
@@ -116,10 +111,6 @@ impl Deciding for CorrectEvent {
 impl Asking for Intervene {
     fn action(&self) -> Action {
         Action::ManipulateEvent
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[Demand::Intervene]
     }
 
     fn aim(&self) -> Aim {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use timenav_core::access::{Demand, Denial, RestrictionLevel};
+use timenav_core::access::{Denial, RestrictionLevel};
 use timenav_core::ids::{KeyId, TimelineId, UserId};
 use timenav_core::limits::KEYS_PER_USER_MAX;
 
@@ -43,10 +43,6 @@ impl Asking for CreateUser {
         Action::CreateUser
     }
 
-    fn demands(&self) -> &'static [Demand] {
-        &[Demand::Operate]
-    }
-
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
@@ -84,10 +80,6 @@ impl Asking for DeleteUser {
         Action::DeleteUser
     }
 
-    fn demands(&self) -> &'static [Demand] {
-        &[Demand::Operate]
-    }
-
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
@@ -110,13 +102,11 @@ impl Deciding for DeleteUser {
         for key in live {
             stop_key(draft, system, &key);
         }
-        let sessions: Vec<_> = draft.directory().sessions.of_user(user_id).cloned().collect();
-        for session in sessions {
-            draft.change_directory(DirectoryChange::EndSession(session.session_id.clone()));
+        for change in draft.directory().removal(user_id) {
+            draft.change_directory(change);
         }
         // Read after the keys were stopped: an entry is never recorded before the one before it.
         let host = draft.host(system);
-        draft.change_directory(DirectoryChange::DeleteUser(user_id.clone()));
         let payload = json(&UserRecord::of(user));
         let position = draft.append(system, Action::DeleteUser, user_id.as_str(), payload, host);
         Ok(draft.done(system, position, UserChanged { user_id: user_id.clone() }))
@@ -126,11 +116,6 @@ impl Deciding for DeleteUser {
 impl Asking for CreateKey {
     fn action(&self) -> Action {
         Action::CreateApiKey
-    }
-
-    // Whose key it is decides.
-    fn demands(&self) -> &'static [Demand] {
-        &[]
     }
 
     fn aim(&self) -> Aim {
@@ -174,11 +159,6 @@ impl Deciding for CreateKey {
 impl Asking for RevokeKey {
     fn action(&self) -> Action {
         Action::RevokeApiKey
-    }
-
-    // Whose key it is decides.
-    fn demands(&self) -> &'static [Demand] {
-        &[]
     }
 
     fn aim(&self) -> Aim {

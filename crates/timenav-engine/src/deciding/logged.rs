@@ -11,16 +11,17 @@ use crate::json::json;
 use crate::payload::{RollbackAccepted, ScanAsked};
 use crate::refusal::Refusal;
 
-/// Log that something was read. The caller has been allowed to already, and is asked again: they are answered as of the
-/// entry, and may not be allowed to any more.
+/// Log that something is read.
 pub(crate) struct LogRead {
-    pub(crate) demand: Option<Demand>,
     pub(crate) operation: &'static str,
     /// JSON text.
     pub(crate) parameters: String,
+    pub(crate) demands: &'static [Demand],
+    /// Whether it was answered already, as it was allowed then.
+    pub(crate) is_answered: bool,
 }
 
-/// Log that somebody looks for tampering. The caller has been allowed to already.
+/// Log that somebody looks for tampering.
 pub(crate) struct LogScan {
     pub(crate) depth: String,
 }
@@ -47,10 +48,6 @@ impl Asking for LogRead {
         Action::Reads
     }
 
-    fn demands(&self) -> &[Demand] {
-        self.demand.as_slice()
-    }
-
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
@@ -58,12 +55,29 @@ impl Asking for LogRead {
     fn operation(&self) -> &str {
         self.operation
     }
+
+    // What was answered is told, whatever would be answered now.
+    fn demands(&self) -> &'static [Demand] {
+        if self.is_answered { &[] } else { self.demands }
+    }
+
+    fn needs_credential(&self) -> bool {
+        !self.is_answered
+    }
 }
 
 impl Deciding for LogRead {
     type Change = Logged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
+        // An entry says that who reads may: who may no more when it is written is told of as refused.
+        if self.is_answered
+            && let Err((code, why)) = draft.check_reader(self.demands)
+        {
+            let detail = format!("this was answered, since it was allowed when it was asked: {why}");
+            let (ledger, position) = draft.append_refusal(self.operation, code, &detail)?;
+            return Ok(draft.done(ledger, position, Logged {}));
+        }
         let ledger = draft.aimed()?;
         let position = draft.append_read(ledger, self.operation, &self.parameters);
         Ok(draft.done(ledger, position, Logged {}))
@@ -73,10 +87,6 @@ impl Deciding for LogRead {
 impl Asking for LogScan {
     fn action(&self) -> Action {
         Action::DetectTampering
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[]
     }
 
     fn aim(&self) -> Aim {
@@ -98,10 +108,6 @@ impl Asking for LogRollbackAccepted {
         Action::AcceptRollback
     }
 
-    fn demands(&self) -> &'static [Demand] {
-        &[]
-    }
-
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
@@ -119,10 +125,6 @@ impl Deciding for LogRollbackAccepted {
 impl Asking for LogRefusal {
     fn action(&self) -> Action {
         Action::Attempt
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[]
     }
 
     fn aim(&self) -> Aim {
@@ -146,10 +148,6 @@ impl Deciding for LogRefusal {
 impl Asking for LogRefusals {
     fn action(&self) -> Action {
         Action::AttemptsCounted
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[]
     }
 
     fn aim(&self) -> Aim {

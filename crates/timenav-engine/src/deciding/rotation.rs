@@ -1,17 +1,12 @@
 //! A rotation of the signing key, as it happens to one ledger.
 
-use timenav_core::access::Demand;
-
 use super::{Aim, Asking, Deciding};
 use crate::action::Action;
 use crate::changes::Logged;
-use crate::directory::DirectoryChange;
-use crate::directory::KeptPassword;
 use crate::draft::{Done, Draft};
 use crate::json::json;
 use crate::payload::SigningKeyRotated;
 use crate::refusal::Refusal;
-use crate::seals::password_seal;
 use crate::signer::Signer;
 
 /// Let the next key sign beside the one whose place it takes, with an entry that names both.
@@ -20,10 +15,6 @@ pub(crate) struct RotateSigningKey;
 impl Asking for RotateSigningKey {
     fn action(&self) -> Action {
         Action::RotateSigningKey
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[]
     }
 
     fn aim(&self) -> Aim {
@@ -49,20 +40,11 @@ impl Deciding for RotateSigningKey {
         let retired_verifier_key = named(&*draft.doors().signer)?;
         let payload = json(&SigningKeyRotated { retired_verifier_key, verifier_key: subject.clone() });
         if timeline.is_system() {
-            seal_passwords_anew(draft, &*next);
             draft.forget_fingerprints();
         }
         let host = draft.host(ledger);
         let position = draft.append(ledger, Action::RotateSigningKey, &subject, payload, host);
         draft.step_mut(ledger).is_signed_by_next = true;
         Ok(draft.done(ledger, position, Logged {}))
-    }
-}
-
-/// What is kept of passwords stays what it is; the code over each row is that of the next key from here on.
-fn seal_passwords_anew(draft: &mut Draft<'_>, next: &dyn Signer) {
-    for password in draft.directory().passwords.values() {
-        let seal = password_seal(next, password);
-        draft.change_directory(DirectoryChange::PutPassword(KeptPassword { seal, ..(**password).clone() }));
     }
 }

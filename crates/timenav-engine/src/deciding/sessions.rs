@@ -1,6 +1,5 @@
 //! Sessions and passwords: facts of the whole service, on the timeline `system`.
 
-use timenav_core::access::Demand;
 use timenav_core::ids::{SessionId, UserId};
 use timenav_core::limits::{SESSIONS_PER_USER_MAX, SESSIONS_SWEPT_MAX};
 use timenav_core::time::Instant;
@@ -15,7 +14,6 @@ use crate::draft::{Done, Draft};
 use crate::json::json;
 use crate::payload::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded};
 use crate::refusal::Refusal;
-use crate::seals::{password_seal, session_seal};
 
 /// Begin a session. Its user has shown a password already.
 pub(crate) struct LogIn {
@@ -57,10 +55,6 @@ impl Asking for LogIn {
         Action::LogIn
     }
 
-    fn demands(&self) -> &'static [Demand] {
-        &[]
-    }
-
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
@@ -83,7 +77,7 @@ impl Deciding for LogIn {
         let ended = ended_by_log_in(draft, &session.user_id, replaced.as_ref());
         // By the host's own clock, whatever the ledger's newest time is: a session lasts for real time.
         let expires_at = draft.now().checked_add(draft.options().session_spans().most).unwrap_or(Instant::MAX);
-        let session = sealed(draft, Session { created_at: host, renewed_at: host, expires_at, ..session.clone() });
+        let session = Session { created_at: host, renewed_at: host, expires_at, ..session.clone() };
         let payload = json(&LoggedIn::of(&session, &ended, rehashed.as_ref()));
         end(draft, &ended);
         if let Some(password) = rehashed {
@@ -99,10 +93,6 @@ impl Deciding for LogIn {
 impl Asking for RenewSession {
     fn action(&self) -> Action {
         Action::RenewSession
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[]
     }
 
     fn aim(&self) -> Aim {
@@ -121,7 +111,7 @@ impl Deciding for RenewSession {
         if !session.is_renewal_due(host, draft.options().session_spans()) {
             return Ok(draft.done(system, draft.last_position(system), Logged {}));
         }
-        let session = sealed(draft, Session { renewed_at: host, ..(**session).clone() });
+        let session = Session { renewed_at: host, ..(**session).clone() };
         draft.change_directory(DirectoryChange::PutSession(session));
         let payload = json(&SessionRenewed { session_id: session_id.to_string() });
         let position = draft.append(system, Action::RenewSession, session_id.as_str(), payload, host);
@@ -132,11 +122,6 @@ impl Deciding for RenewSession {
 impl Asking for EndSessions {
     fn action(&self) -> Action {
         self.action
-    }
-
-    // Whose sessions they are decides.
-    fn demands(&self) -> &'static [Demand] {
-        &[]
     }
 
     fn aim(&self) -> Aim {
@@ -175,11 +160,6 @@ impl Asking for SetPassword {
         Action::SetPassword
     }
 
-    // Whose password it is decides.
-    fn demands(&self) -> &'static [Demand] {
-        &[]
-    }
-
     fn aim(&self) -> Aim {
         Aim::Ledger
     }
@@ -203,8 +183,7 @@ impl Deciding for SetPassword {
         let host = draft.host(system);
         let mut ended = sessions_of(draft, user_id);
         ended.retain(|session| kept.as_ref() != Some(&session.session_id));
-        let mut password = KeptPassword { set_at: host, ..password.clone() };
-        password.seal = password_seal(&*draft.doors().signer, &password);
+        let password = KeptPassword { set_at: host, ..password.clone() };
         end(draft, &ended);
         let payload = json(&PasswordSet::of(&password, &ended));
         draft.change_directory(DirectoryChange::PutPassword(password));
@@ -239,10 +218,6 @@ fn ended_by_log_in(draft: &Draft<'_>, user_id: &UserId, replaced: Option<&Sessio
 
 fn sessions_of(draft: &Draft<'_>, user_id: &UserId) -> Vec<Session> {
     draft.directory().sessions.of_user(user_id).map(|session| (**session).clone()).collect()
-}
-
-fn sealed(draft: &Draft<'_>, session: Session) -> Session {
-    Session { seal: session_seal(draft.doors(), &session), ..session }
 }
 
 fn end(draft: &mut Draft<'_>, ended: &[Session]) {

@@ -9,7 +9,7 @@ use super::timelines::make_timeline;
 use super::{Aim, Asking};
 use crate::actor::Actor;
 use crate::draft::Draft;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, denial_code};
 
 /// Lets what is asked for into a draft, and makes the timeline where a first write names it.
 ///
@@ -64,6 +64,16 @@ impl Draft<'_> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
         let level = self.directory().standing(caller, None).restriction;
         access::decide_clock(level, clock, rate, self.now(), self.options().limited_access_window_days)
+    }
+
+    /// Asks whether the actor could still read what was answered. Returns the code and the reason against it.
+    pub(crate) fn check_reader(&self, demands: &[Demand]) -> Result<(), (&'static str, String)> {
+        let Actor::Caller(caller) = self.actor() else { return Ok(()) };
+        let live = self.directory().check_live(caller, self.now(), self.options().session_spans());
+        live.map_err(|failure| (failure.code(), failure.to_string()))?;
+        let standing = self.directory().standing(caller, self.look(self.timeline()));
+        let mut decided = demands.iter().map(|demand| access::decide(standing, *demand));
+        decided.try_for_each(|one| one).map_err(|denial| (denial_code(denial), denial.to_string()))
     }
 
     /// What is one's own is one's own business, that of others an operator's.

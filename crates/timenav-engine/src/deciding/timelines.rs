@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use timenav_core::access::{Demand, Permissions};
+use timenav_core::access::Permissions;
 use timenav_core::clock::{self, Clock, ClockMoved, Moment};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, empty_root};
@@ -27,10 +27,6 @@ pub(crate) struct CreateTimeline {
 impl Asking for CreateTimeline {
     fn action(&self) -> Action {
         Action::CreateTimeline
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[Demand::Create]
     }
 
     fn aim(&self) -> Aim {
@@ -151,7 +147,15 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, fork: Option<&ForkPoint>) -> 
         let ancestors = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.ancestors));
         let lineage = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.lineage));
         let fork_root = fork.map(|fork| fork.root);
-        TimelineState { head, root: empty_root(), fork_root, ancestors, lineage, events_changed_at: 0 }
+        TimelineState {
+            head,
+            root: empty_root(),
+            fork_root,
+            directory_root: None,
+            ancestors,
+            lineage,
+            events_changed_at: 0,
+        }
     });
     Ok((ledger, draft.append(ledger, Action::CreateTimeline, id.as_str(), payload, host)))
 }

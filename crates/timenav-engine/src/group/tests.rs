@@ -139,7 +139,7 @@ fn a_group_is_decided_again_on_other_heads() {
 
 fn reading(timeline: &TimelineId, parameters: &str) -> Submission {
     let parameters = parameters.to_owned();
-    submission(timeline, LogRead { demand: None, operation: "clock", parameters }).0
+    submission(timeline, LogRead { demands: &[], operation: "clock", parameters, is_answered: false }).0
 }
 
 /// Returns the action of each entry that a step writes, and how many reads it tells of.

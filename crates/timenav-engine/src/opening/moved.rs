@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use super::heads_of;
+use timenav_core::ids::TimelineId;
+
 use super::signed::check_signed;
+use super::{OpenError, heads_of};
 use crate::doors::Doors;
 use crate::head::TimelineState;
 use crate::heads::Heads;
@@ -30,7 +32,10 @@ pub(crate) async fn heads_moved(
     doors: &Doors,
     options: &Options,
 ) -> Result<Moved, Refusal> {
-    let heads = heads_of(store, store.open().await?, doors).await?;
+    let mut heads = heads_of(store, store.open().await?, doors).await.map_err(|error| match error {
+        OpenError::Store(error) => error.into(),
+        error => Refusal::Damaged(error.to_string()),
+    })?;
     if let Some(gone) = before.all().find(|known| heads.get(&known.head.id).is_none()) {
         return Err(Refusal::Damaged(format!("timeline `{}` is gone from the store", gone.head.id)));
     }
@@ -53,5 +58,13 @@ pub(crate) async fn heads_moved(
         }
         states.push(Arc::clone(state));
     }
+    // What no entry tells of has not changed: rows that another hand has written are not taken over.
+    let is_known = |state: &TimelineState| before.get(&state.head.id).is_some_and(|known| known.root == state.root);
+    let stays = |known: &TimelineState| heads.get(&known.head.id).is_some_and(|state| state.root == known.root);
+    let unmoved: Vec<_> = before.all().filter(|known| stays(known)).cloned().collect();
+    let has_system_moved = !heads.get(&TimelineId::system()).is_some_and(|system| is_known(system));
+    let now = if has_system_moved { &heads } else { before };
+    let (directory, rows) = (Arc::clone(now.directory()), Arc::clone(now.rows()));
+    heads.take_over(unmoved, directory, rows);
     Ok(Moved { heads, states })
 }

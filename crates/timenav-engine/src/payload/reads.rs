@@ -1,6 +1,7 @@
 //! The payloads of `read`: what was read, and with which parameters.
 
 use serde::Serialize;
+use timenav_core::access::Demand;
 
 /// What is read. The word is the subject of the entry, the parameters are its payload, in the order of their names.
 #[derive(Clone, Debug, Serialize)]
@@ -39,6 +40,7 @@ pub(crate) enum Reading {
     Fork {
         timeline_id: String,
     },
+    HeadStatement {},
     InclusionProof {
         position: u64,
     },
@@ -96,6 +98,7 @@ impl Reading {
             Self::Event { .. } => "event",
             Self::ExportEvents { .. } => "export_events",
             Self::Fork { .. } => "fork",
+            Self::HeadStatement {} => "head_statement",
             Self::ManipulateEvent { .. } => "manipulate_event",
             Self::MonitorEvents(_) => "monitor_events",
             Self::MonitorParadox { .. } => "monitor_paradox",
@@ -110,4 +113,24 @@ impl Reading {
             Self::Users {} => "users",
         }
     }
+}
+
+/// Returns what whoever reads must be allowed to, by the word for it: one of these lists, whole. `None` for a word that
+/// this version does not write. The writer asks core for it, and so does a scan.
+pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> {
+    Some(match operation {
+        "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries" | "event" | "export_events" | "fork"
+        | "monitor_events" | "monitor_paradox" | "scan_events" | "stream" | "timelines_diff" => &[&[Demand::Look]],
+        "checkpoint" | "head_statement" | "timeline" => &[&[Demand::Inspect]],
+        // Hashes are not entries, which tell of clocks and events.
+        "proof" | "tile" => &[&[Demand::Inspect], &[Demand::Look]],
+        "manipulate_event" => &[&[Demand::Intervene]],
+        "access_control" | "access_logs" => &[&[Demand::Administer]],
+        "bundle" => &[&[Demand::Look, Demand::Administer]],
+        "restrictions" | "users" => &[&[Demand::Operate]],
+        // One's own, or those of others.
+        "api_keys" | "sessions" => &[&[Demand::Own], &[Demand::Operate]],
+        "timelines" => &[&[]],
+        _ => return None,
+    })
 }

@@ -34,7 +34,7 @@ impl LoggedIn {
         }
     }
 
-    /// Returns the session that began at a host instant, without its seal, or `None` if the payload holds what no
+    /// Returns the session that began at a host instant, or `None` if the payload holds what no
     /// session can be.
     pub(crate) fn session(&self, at: Instant<Wall>) -> Option<Session> {
         Some(Session {
@@ -44,7 +44,6 @@ impl LoggedIn {
             created_at: at,
             renewed_at: at,
             expires_at: parse_timestamp(&self.expires_at).ok()?,
-            seal: [0; 32],
         })
     }
 }
@@ -59,6 +58,10 @@ pub(crate) struct SessionsEnded {
 impl SessionsEnded {
     pub(crate) fn of(user_id: &UserId, ended: &[Session]) -> Self {
         Self { user_id: user_id.to_string(), ended: session_ids(ended) }
+    }
+
+    pub(crate) fn user_id(&self) -> &str {
+        &self.user_id
     }
 }
 

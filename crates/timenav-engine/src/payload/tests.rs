@@ -57,12 +57,11 @@ fn session(name: &str) -> Session {
         created_at: at(1),
         renewed_at: at(1),
         expires_at: at(9),
-        seal: [0; 32],
     }
 }
 
 fn password() -> KeptPassword {
-    KeptPassword { user_id: user_id("ada"), phc: "$argon2id$".into(), set_at: at(1), seal: [0; 32] }
+    KeptPassword { user_id: user_id("ada"), phc: "$argon2id$".into(), set_at: at(1) }
 }
 
 fn api_key(scopes: Option<&[Scope]>, expires_at: Option<Instant<Wall>>) -> ApiKey {

@@ -93,6 +93,10 @@ impl KeyRecord {
         })
     }
 
+    pub(crate) fn user_id(&self) -> &str {
+        &self.user_id
+    }
+
     pub(crate) fn key_id(&self) -> Option<KeyId> {
         KeyId::new(&self.key_id).ok()
     }

@@ -1,29 +1,30 @@
 //! What follows from the entries: clock, permissions, anchors, events, users, keys, timelines.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
-use timenav_core::ids::{KeyId, TimelineId, UserId};
+use timenav_core::ids::TimelineId;
 use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
-use self::sessions::Sessions;
+use super::authority::{Claim, check};
+use super::directory::DirectoryTold;
+use super::powers::Powers;
 use crate::action::{Action, OnEvents};
 use crate::anchor::Anchor;
 use crate::archive::EntryMarks;
-use crate::directory::{ApiKey, User};
 use crate::json::read;
 use crate::payload::{
-    AnchorSet, ClockTold, Corrected, DataEncrypted, DataErased, ForkRecord, Intervened, KeyRecord, PermissionsSet,
-    TimelineCreated, UserRecord,
+    AnchorSet, ClockTold, Corrected, DataEncrypted, DataErased, ForkRecord, Intervened, PermissionsSet, TimelineCreated,
 };
 
 mod compare;
 mod marks;
-mod sessions;
 mod signing_keys;
+mod stated;
 
 use marks::Marks;
 use signing_keys::SigningKeys;
@@ -109,9 +110,13 @@ pub(super) struct Replay {
     overrides_count: u64,
     clock_entry: u64,
     fork: Option<ForkRecord>,
-    users: BTreeMap<UserId, User>,
-    keys: BTreeMap<KeyId, ApiKey>,
-    sessions: Sessions,
+    /// Users and what shows who they are, on `system`.
+    directory: DirectoryTold,
+    /// Who might do what, on every other timeline; `None` where that is not asked.
+    powers: Option<Arc<Powers>>,
+    authorities_count: u64,
+    /// Whether the last entry is of version 2, with which the state was signed.
+    is_stated: bool,
     signing_keys: SigningKeys,
     timelines: BTreeSet<TimelineId>,
     data_count: u64,
@@ -131,8 +136,9 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    /// Returns the replay of a ledger from its first entry, or from somewhere in it.
-    pub(super) fn new(timeline: &TimelineId, first: u64) -> Self {
+    /// Returns the replay of a ledger from its first entry, or from somewhere in it. `powers` is who might do what; on
+    /// `system` that follows from its own entries.
+    pub(super) fn new(timeline: &TimelineId, first: u64, powers: Option<Arc<Powers>>) -> Self {
         Self {
             timeline_id: timeline.to_string(),
             from_the_start: first == 0,
@@ -149,9 +155,10 @@ impl Replay {
             overrides_count: 0,
             clock_entry: 0,
             fork: None,
-            users: BTreeMap::new(),
-            keys: BTreeMap::new(),
-            sessions: Sessions::default(),
+            directory: DirectoryTold::default(),
+            powers,
+            authorities_count: 0,
+            is_stated: false,
             signing_keys: SigningKeys::default(),
             timelines: BTreeSet::new(),
             data_count: 0,
@@ -169,6 +176,11 @@ impl Replay {
     /// Returns how many entries changed the state.
     pub(super) const fn changes_count(&self) -> u64 {
         self.changes_count
+    }
+
+    /// Returns of how many entries it was asked whether they might be made.
+    pub(super) const fn authorities_count(&self) -> u64 {
+        self.authorities_count
     }
 
     /// Returns how many payloads and sealed records were erased.
@@ -243,6 +255,8 @@ impl Replay {
         };
         self.first_recorded_at.get_or_insert(recorded_at);
         self.first_actor.get_or_insert_with(|| record.actor.to_string());
+        self.check_authority(record, (position, recorded_at), payload);
+        self.is_stated = record.authority.is_some();
         self.recorded_at = Some(recorded_at);
         if payload.is_none() {
             self.gone.insert(position);
@@ -299,20 +313,16 @@ impl Replay {
                 self.permissions = Some(lists.permissions.permissions()?);
             }
             Action::SetAnchor => self.anchors.push(read::<AnchorSet>(payload?)?.anchor(position, recorded_at)?),
-            Action::CreateUser | Action::RestrictTimeTravel => {
-                let user = read::<UserRecord>(payload?)?.user()?;
-                self.users.insert(user.user_id.clone(), user);
-            }
-            Action::DeleteUser => self.delete_user(payload?)?,
-            Action::CreateApiKey => {
-                let key = read::<KeyRecord>(payload?)?.key(recorded_at)?;
-                self.keys.insert(key.key_id.clone(), key);
-            }
-            Action::RevokeApiKey => self.revoke_key(recorded_at, payload?)?,
-            Action::LogIn => self.sessions.begin(recorded_at, payload?)?,
-            Action::RenewSession => self.sessions.renew(recorded_at, payload?)?,
-            Action::LogOut | Action::EndSession => self.sessions.end(payload?)?,
-            Action::SetPassword => self.sessions.set_password(recorded_at, payload?)?,
+            Action::CreateUser
+            | Action::RestrictTimeTravel
+            | Action::DeleteUser
+            | Action::CreateApiKey
+            | Action::RevokeApiKey
+            | Action::LogIn
+            | Action::RenewSession
+            | Action::LogOut
+            | Action::EndSession
+            | Action::SetPassword => self.directory.take(action, record, recorded_at, payload)?,
             Action::RotateSigningKey => self.signing_keys.rotated(record, position, payload?, &mut self.findings)?,
             Action::EraseData => self.told.extend(erasures(read(payload?)?, position)),
         }
@@ -386,20 +396,33 @@ impl Replay {
         }
     }
 
-    fn delete_user(&mut self, payload: &[u8]) -> Option<()> {
-        let user_id = read::<UserRecord>(payload)?.user_id()?;
-        self.users.remove(&user_id);
-        self.sessions.remove_user(&user_id);
-        Some(())
-    }
-
-    fn revoke_key(&mut self, recorded_at: Instant<Wall>, payload: &[u8]) -> Option<()> {
-        let key_id = read::<KeyRecord>(payload)?.key_id()?;
-        // A scan that starts in the middle does not know every key.
-        if let Some(known) = self.keys.get_mut(&key_id) {
-            known.revoked_at = Some(recorded_at);
+    /// Whoever is named in an entry of version 2 might do what it tells of. That is asked of a ledger that is read from
+    /// its first entry.
+    fn check_authority(
+        &mut self,
+        record: &LeafRecord<'_>,
+        (position, recorded_at): (u64, Instant<Wall>),
+        payload: Option<&[u8]>,
+    ) {
+        let is_system = self.timeline_id == TimelineId::SYSTEM;
+        let Some(authority) = record.authority.as_ref().filter(|_| self.from_the_start && self.blind.is_none()) else {
+            return;
+        };
+        let own = is_system.then(|| self.directory.powers());
+        let Some(powers) = own.or(self.powers.as_deref()) else { return };
+        let claim = Claim {
+            record,
+            authority,
+            recorded_at,
+            is_of_host: self.recorded_at.is_none_or(|before| before < recorded_at),
+            payload,
+            permissions: self.permissions.as_ref().filter(|_| !is_system),
+        };
+        let told = if is_system { self.directory.check_version(record) } else { Ok(()) };
+        if let Err(evidence) = told.and_then(|()| check(powers, &claim)) {
+            self.findings.add(FindingKind::UnauthorizedEntry, Some(position), evidence);
         }
-        Some(())
+        self.authorities_count += 1;
     }
 
     fn create(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> Option<()> {

@@ -100,12 +100,13 @@ pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) ->
     let mut sentences = Vec::new();
     let tables = "The tables that follow from the entries (clock, permissions, anchors, events, users, keys) were not \
                   replayed and compared.";
+    let authority = "Whether those who are named in the entries might do what these tell of was not replayed.";
     match request.depth {
         Depth::Full => {}
         Depth::Quick => {
             sentences
                 .push("No entry and no payload was read, except where the tree had to be made of them.".to_owned());
-            sentences.push(tables.to_owned());
+            sentences.extend([tables, authority].map(str::to_owned));
         }
         Depth::Tail(count) => {
             let before = size.saturating_sub(count.get());
@@ -113,10 +114,11 @@ pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) ->
                 "Of the {before} entries before the last ones only the tree over them was read, not they themselves."
             ));
             sentences.push("Tables were compared only as far as the last entries tell of them.".to_owned());
+            sentences.push(authority.to_owned());
         }
         Depth::Sample(_) => {
             sentences.push(sample_sentence(size, sampled));
-            sentences.push(tables.to_owned());
+            sentences.extend([tables, authority].map(str::to_owned));
         }
     }
     if request.kept.iter().all(|kept| kept.from == "in the service's memory") {

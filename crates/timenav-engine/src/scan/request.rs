@@ -6,6 +6,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::TrustedKeys;
 use timenav_core::scan::Depth;
 
+use super::powers::ReplayedAuthority;
 use crate::archive::ScanSource;
 use crate::entropy::Entropy;
 use crate::gazetteer::Gazetteer;
@@ -76,6 +77,8 @@ pub struct ScanRequest<'a> {
     pub verify: &'a VerifySignature,
     /// What events were given the coordinates of their places by; what it gave is not compared without.
     pub gazetteer: Option<Arc<dyn Gazetteer>>,
+    /// Who might do what, where scans of other timelines of the same service have replayed it already.
+    pub authority: &'a ReplayedAuthority,
     /// Picks the entries of a sample.
     pub entropy: &'a dyn Entropy,
     /// Checkpoints from elsewhere. They must have been read before the scan begins.

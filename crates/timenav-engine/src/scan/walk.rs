@@ -1,14 +1,17 @@
 //! The way through a ledger, block by block.
 
+use std::sync::Arc;
+
 use timenav_core::ledger::{Checkpoint, LeafRecord, inclusion_nodes, leaf_hash, verify_inclusion};
-use timenav_core::scan::{Depth, EntryBytes, FilledTile, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
+use timenav_core::scan::{Depth, FilledTile, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
 
 use super::compared::{Compared, Unplaced};
+use super::powers::Powers;
 use super::replay::{Recorded, RecordedData, RecordedEvent, Replay};
 use super::report::Outcome;
 use super::report::{self, Checked, Scan};
 use super::request::{Progress, ScanRequest, ScanStage};
-use super::{events, rows, sample, tree};
+use super::{authority, events, rows, sample, tree};
 use crate::anchor::Anchor;
 use crate::archive::{EntryRow, Orphan, Snapshot};
 use crate::long_work::giving_way;
@@ -165,7 +168,8 @@ impl Way<'_, '_> {
                 None => return Ok(()),
             }
         };
-        let mut carried = Carried { ledger, replay: Replay::new(timeline, first) };
+        let powers = self.powers().await?;
+        let mut carried = Carried { ledger, replay: Replay::new(&self.request.timeline, first, powers) };
         self.enter(ScanStage::Entries, size - first);
         let mut at = first;
         let mut events = Vec::new();
@@ -191,6 +195,22 @@ impl Way<'_, '_> {
         self.keep(events::compare(source, key, gazetteer, events).await)?;
         std::mem::take(&mut self.unplaced).tell(&mut self.findings);
         self.end(carried).await
+    }
+
+    /// Returns who might do what; `None` where that is not asked, or follows from the entries themselves.
+    async fn powers(&mut self) -> Result<Option<Arc<Powers>>, StoreError> {
+        if self.request.depth != Depth::Full || self.request.timeline.is_system() {
+            return Ok(None);
+        }
+        match authority::powers(self.request, self.snapshot.head.directory).await? {
+            Ok(powers) => Ok(Some(powers)),
+            Err(why) => {
+                let sentence =
+                    "Whether those who are named in the entries might do what these tell of was not replayed";
+                self.not_checked.push(format!("{sentence}: {why}."));
+                Ok(None)
+            }
+        }
     }
 
     /// Compares the tiles and sealed records of a block with what is kept. Returns its events,
@@ -271,9 +291,10 @@ impl Way<'_, '_> {
             Checked { what: "erased", count: replay.erased_count() },
             Checked { what: "tiles", count: ledger.tiles_count() },
             Checked { what: "changes", count: replay.changes_count() },
+            Checked { what: "authorities", count: replay.authorities_count() },
         ]);
         let is_full = self.request.depth == Depth::Full;
-        let is_damaged = ledger.is_damaged();
+        let (is_damaged, root) = (ledger.is_damaged(), ledger.root());
         let (findings, good) = ledger.finish(&self.snapshot.head.frontier, self.signed.as_ref());
         self.findings.append(findings);
         self.good.extend(good);
@@ -283,6 +304,8 @@ impl Way<'_, '_> {
         let mut rows = replay.finish(&self.snapshot);
         replay.compare_signing_key(&self.request.keys.current);
         if is_full && replay.blind().is_none() {
+            let statements = replay.compare_statement(self.request, &self.snapshot, root);
+            self.checked.push(Checked { what: "statements", count: statements });
             self.compare_fork(&replay).await?;
             rows += self.compare_anchors(&mut replay).await?;
             self.compare_counts(&replay, counts);
@@ -465,17 +488,6 @@ impl Carried {
         }
         block.filled = self.ledger.take_filled();
         (self, block)
-    }
-}
-
-impl EntryRow {
-    const fn bytes_count(&self) -> u64 {
-        (self.leaf.len() + self.salt.len() + self.payload.len()) as u64
-    }
-
-    fn as_bytes(&self) -> EntryBytes<'_> {
-        let Self { position, leaf, salt, payload, .. } = self;
-        EntryBytes { position: *position, leaf, salt, payload }
     }
 }
 

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
 use timenav_core::ledger::{Hash, TlogProof};
-use timenav_engine::{ConsistencyProof, InclusionProof, SignedCheckpoint};
+use timenav_engine::{ConsistencyProof, InclusionProof, SignedCheckpoint, SignedHead};
 use utoipa::ToSchema;
 
 use super::parameters::{NoParameters, named};
@@ -36,6 +36,16 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes::<NoParameters>()
         .gives_text::<CheckpointBody>("A signed note")
+        .bare()
+        .tag(TAG),
+        Route::lookup(
+            "/timeline/{timeline_id}/head",
+            "head_statement",
+            "Gives the newest head statement",
+            head_statement,
+        )
+        .takes::<NoParameters>()
+        .gives_text::<HeadStatementBody>("The statement, an empty line, and its signature")
         .bare()
         .tag(TAG),
         Route::lookup(
@@ -93,6 +103,27 @@ pub(crate) struct CheckpointBody {
     verifier_key: String,
 }
 
+/// A head statement (docs/ledger-format-2.md §4): what of a timeline lets somebody in or moves something, signed with
+/// its newest entries.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct HeadStatementBody {
+    /// What this is, in a sentence.
+    status: String,
+    /// The ledger's name, and that of the key.
+    origin: String,
+    /// Entries in the ledger.
+    size: u64,
+    /// The root of the tree: 64 hexadecimal digits.
+    root: String,
+    /// The hash over clock, counts, permissions and fork, and on `system` over all users, keys, passwords and sessions:
+    /// 64 hexadecimal digits.
+    state_hash: String,
+    /// The statement with its signature. It is no checkpoint, and two of one size prove nothing.
+    head_statement: String,
+    /// The key that verifies it, as C2SP signed-note writes keys.
+    verifier_key: String,
+}
+
 /// A proof against the newest checkpoint.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ProofBody {
@@ -144,6 +175,21 @@ async fn checkpoint(
         return Ok(Json(CheckpointBody::from(signed)).into_response());
     }
     Ok(plain(signed.note))
+}
+
+/// Gives a timeline's newest head statement: the text itself, or JSON around it for whoever speaks of JSON.
+async fn head_statement(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    InPath(timeline_id): InPath,
+    headers: HeaderMap,
+    Params(NoParameters {}): Params<NoParameters>,
+) -> Result<Response, Failure> {
+    let signed = app.engine.head_statement(&caller, &named(&timeline_id)?).await?;
+    if speaks_json(&headers) {
+        return Ok(Json(HeadStatementBody::from(signed)).into_response());
+    }
+    Ok(plain(signed.text))
 }
 
 /// Shows that an entry is in a timeline's ledger, or that the ledger only grew.
@@ -228,6 +274,21 @@ impl From<SignedCheckpoint> for CheckpointBody {
             root: signed.root.to_hex(),
             checkpoint: signed.note,
             verifier_key: signed.verifier_key,
+        }
+    }
+}
+
+impl From<SignedHead> for HeadStatementBody {
+    fn from(signed: SignedHead) -> Self {
+        let SignedHead { statement, text, verifier_key } = signed;
+        Self {
+            status: format!("The state after {} entries was signed with them.", statement.size),
+            origin: statement.origin,
+            size: statement.size,
+            root: statement.root.to_hex(),
+            state_hash: statement.state_hash.to_hex(),
+            head_statement: text,
+            verifier_key,
         }
     }
 }

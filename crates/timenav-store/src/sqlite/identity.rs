@@ -6,7 +6,9 @@ use std::sync::Arc;
 use rusqlite::{Connection, Row, Transaction, params};
 use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::ids::{KeyId, SessionId, TimelineId, UserId};
-use timenav_engine::{ApiKey, Directory, DirectoryChange, KeptPassword, Secrets, Session, StoreError, User};
+use timenav_engine::{
+    ApiKey, CarriedSeals, Directory, DirectoryChange, KeptPassword, Secrets, Session, StoreError, User,
+};
 
 use super::values::{bytes, failed, id, instant, restriction, scopes, sql};
 
@@ -14,17 +16,18 @@ const PUT_USER: &str = "INSERT INTO users (user_id, operator, restriction, creat
     ON CONFLICT (user_id) DO UPDATE SET operator = excluded.operator, restriction = excluded.restriction";
 const INSERT_KEY: &str = "INSERT INTO api_keys (key_id, hash, user_id, timeline_id, label, scopes, created_at,
     expires_at, revoked_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-const PUT_PASSWORD: &str = "INSERT INTO passwords (user_id, phc, set_at, seal) VALUES (?1, ?2, ?3, ?4)
-    ON CONFLICT (user_id) DO UPDATE SET phc = excluded.phc, set_at = excluded.set_at, seal = excluded.seal";
-const PUT_SESSION: &str = "INSERT INTO sessions (session_id, hash, user_id, created_at, renewed_at, expires_at, seal)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-    ON CONFLICT (session_id) DO UPDATE SET renewed_at = excluded.renewed_at, seal = excluded.seal";
+const PUT_PASSWORD: &str = "INSERT INTO passwords (user_id, phc, set_at) VALUES (?1, ?2, ?3)
+    ON CONFLICT (user_id) DO UPDATE SET phc = excluded.phc, set_at = excluded.set_at";
+const PUT_SESSION: &str = "INSERT INTO sessions (session_id, hash, user_id, created_at, renewed_at, expires_at)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+    ON CONFLICT (session_id) DO UPDATE SET renewed_at = excluded.renewed_at";
 const SELECT_USERS: &str = "SELECT user_id, operator, restriction, created_at FROM users";
 const SELECT_KEYS: &str = "SELECT key_id, hash, user_id, timeline_id, label, scopes, created_at, expires_at,
     revoked_at FROM api_keys";
-const SELECT_PASSWORDS: &str = "SELECT user_id, phc, set_at, seal FROM passwords";
-const SELECT_SESSIONS: &str =
-    "SELECT session_id, hash, user_id, created_at, renewed_at, expires_at, seal FROM sessions";
+const SELECT_PASSWORDS: &str = "SELECT user_id, phc, set_at FROM passwords";
+const SELECT_SEALS: &str = "SELECT kind, id, seal FROM carried_seals
+    WHERE EXISTS (SELECT 1 FROM timelines WHERE timeline_id = 'system' AND statement = x'')";
+const SELECT_SESSIONS: &str = "SELECT session_id, hash, user_id, created_at, renewed_at, expires_at FROM sessions";
 
 pub(super) fn change(transaction: &Transaction<'_>, change: &DirectoryChange) -> rusqlite::Result<()> {
     match change {
@@ -45,7 +48,7 @@ pub(super) fn change(transaction: &Transaction<'_>, change: &DirectoryChange) ->
             update.execute(params![at.micros(), key_id.as_str()])?;
         }
         DirectoryChange::PutPassword(password) => {
-            let row = params![password.user_id.as_str(), &*password.phc, password.set_at.micros(), password.seal];
+            let row = params![password.user_id.as_str(), &*password.phc, password.set_at.micros()];
             transaction.prepare_cached(PUT_PASSWORD)?.execute(row)?;
         }
         DirectoryChange::PutSession(session) => put_session(transaction, session)?,
@@ -86,7 +89,6 @@ fn put_session(transaction: &Transaction<'_>, session: &Session) -> rusqlite::Re
         session.created_at.micros(),
         session.renewed_at.micros(),
         session.expires_at.micros(),
-        session.seal,
     ])?;
     Ok(())
 }
@@ -171,6 +173,21 @@ fn each(
     Ok(())
 }
 
+/// Returns the seals of a database that has no head statement of `system` yet.
+pub(super) fn seals(connection: &Connection) -> Result<CarriedSeals, StoreError> {
+    let mut seals = CarriedSeals::default();
+    each(connection, SELECT_SEALS, |row| {
+        let (kind, name) = (row.get::<_, String>(0).map_err(failed)?, row.get::<_, String>(1).map_err(failed)?);
+        let seal = bytes(&row.get::<_, Vec<u8>>(2).map_err(failed)?)?;
+        match kind.as_str() {
+            "password" => _ = seals.passwords.insert(id(UserId::new(&name))?, seal),
+            _ => _ = seals.sessions.insert(id(SessionId::new(&name))?, seal),
+        }
+        Ok(())
+    })?;
+    Ok(seals)
+}
+
 fn user(row: &Row<'_>) -> Result<User, StoreError> {
     Ok(User {
         user_id: id(UserId::new(&row.get::<_, String>(0).map_err(failed)?))?,
@@ -205,7 +222,6 @@ fn password(row: &Row<'_>) -> Result<KeptPassword, StoreError> {
         user_id: id(UserId::new(&text(0)?))?,
         phc: text(1)?.into(),
         set_at: instant(row.get(2).map_err(failed)?)?,
-        seal: bytes(&row.get::<_, Vec<u8>>(3).map_err(failed)?)?,
     })
 }
 
@@ -220,6 +236,5 @@ fn session(row: &Row<'_>) -> Result<Session, StoreError> {
         created_at: at(3)?,
         renewed_at: at(4)?,
         expires_at: at(5)?,
-        seal: bytes(&blob(6)?)?,
     })
 }

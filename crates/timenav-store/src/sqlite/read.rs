@@ -35,8 +35,11 @@ const SELECT_ANCHOR: &str = "SELECT position, anchor_id, set_at, timestamp, desc
 #[async_trait]
 impl Store for SqliteStore {
     async fn open(&self) -> Result<Opened, StoreError> {
-        self.read(|connection| Ok(Opened { heads: heads(connection)?, directory: identity::working(connection)? }))
-            .await
+        self.read(|connection| {
+            let (heads, directory) = (heads(connection)?, identity::working(connection)?);
+            Ok(Opened { heads, directory, seals: identity::seals(connection)? })
+        })
+        .await
     }
 
     async fn commit(&self, step: Commit) -> Result<(), StoreError> {

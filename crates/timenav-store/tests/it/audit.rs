@@ -13,7 +13,9 @@ use timenav_core::ledger::{VerifierKey, origin, payload_hash};
 use timenav_core::place::LocationQuery;
 use timenav_core::scan::Depth;
 use timenav_core::time::{Instant, TimeRange, Wall, parse_timestamp};
-use timenav_engine::{EventQuery, Head, KeptCheckpoint, Pattern, ScanRequest, Signer as _, Store, StoredEntry, scan};
+use timenav_engine::{
+    EventQuery, Head, KeptCheckpoint, Pattern, ReplayedAuthority, ScanRequest, Signer as _, Store, StoredEntry, scan,
+};
 
 use crate::doors::CountingEntropy;
 use crate::house::House;
@@ -190,6 +192,7 @@ async fn check_scan(store: &dyn Store, head: &Head, house: &House) {
         keys: key.into(),
         verify: &verify,
         gazetteer: house.gazetteer.clone(),
+        authority: &ReplayedAuthority::default(),
         entropy: &CountingEntropy::default(),
         kept: note.into_iter().map(|note| KeptCheckpoint { from: "kept outside", note }).collect(),
         unkept: Vec::new(),

@@ -1,7 +1,9 @@
 //! Every attack of the threat model on the files of a service, done by hand, and what a scan says.
 
+mod authority;
 mod carried_over;
 mod clean;
+mod crowd;
 mod depths;
 mod entries;
 mod rewritten;
@@ -25,8 +27,8 @@ use timenav_core::ledger::{
 use timenav_core::place::{Geo, Point};
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{
-    AnchorRequest, ErasureRequest, KeptCheckpoint, PasswordRequest, PermissionsChange, Scan, ScanRequest, Signer as _,
-    scan,
+    AnchorRequest, ErasureRequest, KeptCheckpoint, PasswordRequest, PermissionsChange, ReplayedAuthority, Scan,
+    ScanRequest, Signer as _, scan,
 };
 use timenav_store::SqliteArchive;
 use zeroize::Zeroizing;
@@ -158,6 +160,7 @@ async fn look_at(house: &House, path: PathBuf, timeline: &str, depth: Depth, not
         keys: VerifierKey::new(&origin(&house.options.service_name, timeline), signer.public_key()).unwrap().into(),
         verify: &move |public, message, signature| signer.verify(public, message, signature),
         gazetteer: house.gazetteer.clone(),
+        authority: &ReplayedAuthority::default(),
         entropy: &CountingEntropy::default(),
         kept: note.into_iter().map(|note| KeptCheckpoint { from: "kept outside", note: note.to_owned() }).collect(),
         unkept: Vec::new(),

@@ -48,6 +48,33 @@ pub struct KeptReads<'a> {
     reads: Vec<KeptRead<'a>>,
 }
 
+/// Returns the reads that a payload of either form tells of, `None` for each that was erased. Compares nothing: for who
+/// has compared the payload with its entry, and has no salt.
+///
+/// # Errors
+/// It is of neither form.
+pub fn reads_in(payload: &[u8]) -> Result<Vec<Option<Read<'_>>>, Malformed> {
+    let mut scanner = Scanner::new(payload)?;
+    scanner.expect("[")?;
+    let reads = scanner.array(|scanner| {
+        if scanner.skip("{\"erased\":\"") {
+            scanner.hash()?;
+            scanner.expect("}")?;
+            return Ok::<_, Malformed>(None);
+        }
+        if !scanner.skip("{\"read\":") {
+            return Read::scan(scanner).map(Some);
+        }
+        let read = Read::scan(scanner)?;
+        scanner.expect(",\"salt\":\"")?;
+        scanner.hex_text::<{ Salt::BYTES }>()?;
+        scanner.expect("}")?;
+        Ok(Some(read))
+    })?;
+    scanner.end()?;
+    Ok(reads)
+}
+
 impl<'a> KeptReads<'a> {
     /// Reads what stands beside an entry of reads: its salt, of 16 bytes or none, and its payload.
     ///

@@ -85,6 +85,10 @@ fn reads_have_the_published_bytes() {
     let opened = kept.without(|number, _| number == 1);
     assert_eq!(std::str::from_utf8(&opened).unwrap(), text(&vectors["without_read_1"]));
     assert_eq!(KeptReads::parse(&[], &opened).unwrap().root(), root);
+    let without_salt = reads_in(&opened).unwrap();
+    assert!(without_salt.iter().map(Option::as_ref).eq(KeptReads::parse(&[], &opened).unwrap().iter()));
+    let payload = text(&vectors["payload"]).as_bytes();
+    assert!(reads_in(payload).unwrap().iter().map(Option::as_ref).eq(kept.iter()));
 }
 
 #[test]

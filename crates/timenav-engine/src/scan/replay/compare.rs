@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use timenav_core::ids::TimelineId;
-use timenav_core::scan::{FindingKind, Findings};
+use timenav_core::scan::FindingKind;
 
 use super::Replay;
 use crate::anchor::Anchor;
 use crate::archive::Snapshot;
+use crate::scan::tables::compare_rows;
 
 impl Replay {
     /// What is gone was erased by an entry, and what was erased is gone.
@@ -45,11 +46,7 @@ impl Replay {
         self.compare_erasures(self.first);
         let mut rows = self.compare_head(snapshot);
         if let Some((directory, timelines)) = snapshot.service.as_ref().filter(|_| self.from_the_start) {
-            let kept: BTreeMap<_, _> = directory.users.iter().map(|(id, user)| (id.clone(), user.clone())).collect();
-            rows += compare_rows(&mut self.findings, "users", &self.users, &kept);
-            let kept = directory.keys.values().map(|key| (key.key_id.clone(), (**key).clone())).collect();
-            rows += compare_rows(&mut self.findings, "api_keys", &self.keys, &kept);
-            rows += self.sessions.compare(&mut self.findings, directory);
+            rows += self.directory.compare(&mut self.findings, directory);
             let named = |ids: &mut dyn Iterator<Item = &TimelineId>| ids.map(|id| (id.clone(), ())).collect();
             rows += compare_rows(
                 &mut self.findings,
@@ -108,27 +105,4 @@ impl Replay {
         let expected: BTreeMap<u64, Anchor> = table(&self.anchors);
         compare_rows(&mut self.findings, "anchors", &expected, &table(kept))
     }
-}
-
-/// Compares what follows from the entries with the rows of a table.
-pub(super) fn compare_rows<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::Debug>(
-    findings: &mut Findings,
-    table: &str,
-    expected: &BTreeMap<K, V>,
-    kept: &BTreeMap<K, V>,
-) -> u64 {
-    for (key, row) in expected {
-        match kept.get(key) {
-            Some(found) if found == row => {}
-            Some(found) => {
-                let evidence = format!("table {table}, {key}: {found:?}, and the entries make it {row:?}");
-                findings.add(FindingKind::StateMismatch, None, evidence);
-            }
-            None => findings.add(FindingKind::StateMismatch, None, format!("table {table}, {key}: the row is missing")),
-        }
-    }
-    for key in kept.keys().filter(|key| !expected.contains_key(key)) {
-        findings.add(FindingKind::StateMismatch, None, format!("table {table}, {key}: no entry made this row"));
-    }
-    kept.len() as u64
 }

@@ -16,7 +16,7 @@ use timenav_engine::{
 };
 
 use crate::faulty_store::{FaultyStore, Meddler};
-use crate::house::{Home, House, is_unavailable, on};
+use crate::house::{Home, House, is_unavailable, on, told};
 use crate::sample::{digest, event_id, moment, timeline_id, user_id, users};
 
 /// Where an answer stands, and whether it is an earlier one.
@@ -319,5 +319,28 @@ async fn where_nobody_else_may_write_nothing_is_signed_over_what_somebody_wrote(
     right.engine.close().await;
     drop(right);
     left.engine.change_clock(&left.admin, on("main"), hour(), None).await.unwrap();
+    left.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn rows_of_which_no_entry_tells_are_not_taken_over_from_another_writer() {
+    let house = House::off_disk();
+    let left = house.try_open(Arc::new(FaultyStore::shared(house.store()))).await.unwrap();
+    let right = house.try_open(Arc::new(FaultyStore::shared(house.store()))).await.unwrap();
+    let ada = left.user("ada", false).await;
+    let write = |statement: &str| {
+        let changed = rusqlite::Connection::open(house.path()).unwrap().execute(statement, []).unwrap();
+        assert_eq!(changed, 1, "{statement}");
+    };
+    right.engine.read_clock(&right.admin, None).await.unwrap();
+    left.engine.read_clock(&left.admin, None).await.unwrap();
+    write("UPDATE users SET operator = 1 WHERE user_id = 'ada'");
+    // Each has the other take over what it wrote on `main`.
+    right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
+    left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    let refused = left.engine.create_user(&ada, user_id("eve"), true, None).await;
+    assert_eq!(told(&refused), "OperatorOnly");
+    write("UPDATE users SET operator = 0 WHERE user_id = 'ada'");
+    right.engine.close().await;
     left.close().await;
 }

@@ -336,7 +336,6 @@ async fn a_row_of_another_hand_lets_nobody_in() {
         created_at: host(0),
         renewed_at: host(i64::MAX >> 16),
         expires_at: host(i64::MAX >> 16),
-        seal: directory.sessions.values().next().unwrap().seal,
     };
     // Somebody else's session, taken over, and a password that mallory knows.
     let taken = Session { user_id: user_id("admin"), ..(**directory.sessions.values().next().unwrap()).clone() };

@@ -4,9 +4,9 @@ use timenav_engine::OpenError;
 
 use super::*;
 
-/// Makes of a closed house what an earlier version of the service would have left: entries of version 1, and no head
-/// statements.
-fn make_old(house: &House) {
+/// Makes of a closed house what an earlier version of the service would have left: entries of version 1, no head
+/// statements, and a seal on each row of a session or a password.
+pub(super) fn make_old(house: &House) {
     let connection = connect(house);
     let mut notes = house.outside.notes();
     for (timeline, name) in [(1, "system"), (MAIN, "main")] {
@@ -24,7 +24,31 @@ fn make_old(house: &House) {
         notes.insert(timeline_id(name), connection.query_row(note, [timeline], |row| row.get(0)).unwrap());
     }
     connection.execute("UPDATE timelines SET statement = x'', directory = 0", []).unwrap();
+    seal_rows(house, &connection);
     house.outside.hold(notes);
+}
+
+/// Puts the codes beside the rows of sessions and passwords that a migration has taken from them.
+fn seal_rows(house: &House, connection: &Connection) {
+    let at = |micros: i64| crate::sample::host(micros).to_string();
+    let put = |kind: &str, id: &str, text: &str| {
+        let seal = house.signer.authenticate(&format!("{kind} row"), text.as_bytes());
+        connection.execute("INSERT INTO carried_seals VALUES (?1, ?2, ?3)", params![kind, id, seal]).unwrap();
+    };
+    let mut select = connection.prepare("SELECT user_id, set_at, phc FROM passwords").unwrap();
+    let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    for (user, set_at, phc) in rows.unwrap().map(Result::<(String, i64, String), _>::unwrap) {
+        put("password", &user, &format!("{user} {} {phc}", at(set_at)));
+    }
+    let select = "SELECT session_id, lower(hex(hash)), user_id, created_at, renewed_at, expires_at FROM sessions";
+    let mut select = connection.prepare(select).unwrap();
+    let mut rows = select.query([]).unwrap();
+    while let Some(row) = rows.next().unwrap() {
+        let text = |column: usize| row.get::<_, String>(column).unwrap();
+        let time = |column: usize| at(row.get(column).unwrap());
+        let (id, hash, user) = (text(0), text(1), text(2));
+        put("session", &id, &format!("{id} {hash} {user} {} {} {}", time(3), time(4), time(5)));
+    }
 }
 
 async fn old() -> House {

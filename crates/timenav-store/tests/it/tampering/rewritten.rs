@@ -55,7 +55,7 @@ async fn t05_the_same_without_the_checkpoint() {
     found(&house, "main", FindingKind::ExternalCheckpointInconsistent, Some(size)).await;
     // One checkpoint is kept in the database, and it cannot just be left out.
     let alone = look(&house, "main", Depth::Full, Outside::Nothing).await;
-    assert_eq!(told(&alone), [(FindingKind::BadSignature, Some(size))]);
+    check_found(&alone, FindingKind::BadSignature, Some(size));
     assert!(matches!(refused(&house).await, OpenError::Head { .. }));
 }
 
@@ -145,7 +145,11 @@ async fn t21_a_history_signed_with_another_key() {
 #[tokio::test]
 async fn t22_a_history_signed_with_the_stolen_key() {
     let house = lived_in().await;
-    let frontier = recompute(&house, edit);
+    // By whoever might do that: nothing else gives it away.
+    let frontier = recompute(&house, |connection| {
+        let read = (0..1_000).find(|position| row(connection, MAIN, *position).0.starts_with(b"{\"action\":\"read\""));
+        rewrite(connection, MAIN, read.unwrap(), |_, payload| *payload = b"{\"a\":1}".to_vec());
+    });
     steal_the_key(&house, &frontier);
     let scan = found(&house, "main", FindingKind::ExternalCheckpointInconsistent, Some(frontier.size())).await;
     assert!(scan.findings.iter().any(|finding| finding.kind == FindingKind::Fork), "both are signed");

@@ -8,7 +8,9 @@ use anyhow::{Context as _, anyhow, bail};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, Note, VerifierKey};
 use timenav_core::scan::Depth;
-use timenav_engine::{KeptCheckpoint, Progress, Scan, ScanRequest, ScanSource as _, StoreError, made_before, scan};
+use timenav_engine::{
+    KeptCheckpoint, Progress, ReplayedAuthority, Scan, ScanRequest, ScanSource as _, StoreError, made_before, scan,
+};
 use timenav_store::{CheckpointFile, SqliteArchive};
 
 use super::{Kept, ScanBar, Trusted, VerifyCommand, keys_of, service_name};
@@ -80,6 +82,7 @@ impl Files<'_> {
         };
         let lacking = lacking(self.archive, self.outside).await.context("the ledger `system`")?;
         let mut scans = Vec::with_capacity(timelines.len());
+        let authority = ReplayedAuthority::default();
         for timeline in timelines {
             let outside = self.outside.get(&timeline).into_iter();
             let outside = outside.map(|note| KeptCheckpoint { from: "kept outside", note: note.clone() });
@@ -91,6 +94,7 @@ impl Files<'_> {
                 depth: self.depth,
                 verify: &verify_signature,
                 gazetteer: Some(Arc::new(Places::open())),
+                authority: &authority,
                 entropy: &OsEntropy::new(),
                 kept: outside.chain(own).collect(),
                 unkept: lacking.get(&timeline).into_iter().cloned().collect(),

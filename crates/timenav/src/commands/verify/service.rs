@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use reqwest::Url;
 use serde_json::{Map, Value};
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, Hash, TrustedKeys, VerifierKey, verify_consistency};
+use timenav_core::ledger::{Checkpoint, Hash, HeadError, HeadStatement, TrustedKeys, VerifierKey, verify_consistency};
 use timenav_core::scan::{Finding, FindingKind, open_kept, open_signed};
 use timenav_engine::{Checked, Scan};
 
@@ -60,6 +60,7 @@ pub(super) fn verify(
     {
         continues(&client, &mut scan, &kept, &newest, &keys)?;
     }
+    compare_head(&client, &mut scan, &keys)?;
     if command.contents {
         contents::check(&client, &mut scan, &newest, &keys)?;
     }
@@ -88,15 +89,8 @@ fn continues(
         add(scan, FindingKind::Rollback, Some(newest.size), evidence);
         return Ok(());
     }
-    let timeline = scan.timeline_id.clone();
-    let path = ["timeline", timeline.as_str(), "proof"];
-    let proof = client.get(&path, &[("from", kept.size.to_string())])?.value;
-    let hashes: Option<Vec<Hash>> = proof["hashes"].as_array().and_then(|hashes| hashes.iter().map(hash).collect());
-    let hashes = hashes.ok_or_else(|| anyhow!("the service did not answer with a proof"))?;
-    // The ledger has grown by the asking; what counts is signed.
-    let note = proof["checkpoint"].as_str().unwrap_or_default();
-    let opened = open_signed(note, keys, verify_signature);
-    let Some(proven) = check_signed(scan, opened, "that the proof leads to") else { return Ok(()) };
+    let (proven, hashes) = proof_from(client, scan, kept.size, keys)?;
+    let Some(proven) = proven else { return Ok(()) };
     scan.checked.push(Checked { what: "consistency proofs", count: 1 });
     if let Err(error) = verify_consistency(kept.size, &kept.root, proven.size, &proven.root, &hashes) {
         let evidence =
@@ -104,6 +98,58 @@ fn continues(
         add(scan, FindingKind::ExternalCheckpointInconsistent, Some(kept.size), evidence);
     }
     Ok(())
+}
+
+/// Checks the head statement that the service signs beside its checkpoints: whose it is, and that its tree is one that a
+/// checkpoint goes on from.
+fn compare_head(client: &Client, scan: &mut Scan, keys: &TrustedKeys) -> Result<(), Failure> {
+    let timeline = scan.timeline_id.clone();
+    let answer = client.get(&["timeline", timeline.as_str(), "head"], &[])?.value;
+    let text = answer["head_statement"].as_str().unwrap_or_default();
+    let opened = HeadStatement::parse_signed(text).and_then(|(statement, signature)| {
+        statement.verify(&signature, &keys.current, verify_signature).map(|()| statement)
+    });
+    let statement = match opened {
+        Ok(statement) => statement,
+        Err(error) => {
+            let kind = match error {
+                HeadError::OriginMismatch { .. } => FindingKind::OriginMismatch,
+                _ => FindingKind::BadSignature,
+            };
+            add(scan, kind, None, format!("the head statement: {error}"));
+            return Ok(());
+        }
+    };
+    scan.checked.push(Checked { what: "head statements", count: 1 });
+    scan.not_checked
+        .push("The state hash of the head statement was not compared: that takes the rows of the timeline.".to_owned());
+    let (proven, hashes) = proof_from(client, scan, statement.size, keys)?;
+    let Some(proven) = proven else { return Ok(()) };
+    if let Err(error) = verify_consistency(statement.size, &statement.root, proven.size, &proven.root, &hashes) {
+        let evidence =
+            format!("the ledger does not go on from the head statement over {} entries: {error}", statement.size);
+        add(scan, FindingKind::CheckpointMismatch, Some(statement.size), evidence);
+    }
+    Ok(())
+}
+
+/// Asks for the proof that the ledger goes on from so many entries. Returns the checkpoint that it leads to, where it is
+/// signed, and the hashes.
+fn proof_from(
+    client: &Client,
+    scan: &mut Scan,
+    size: u64,
+    keys: &TrustedKeys,
+) -> Result<(Option<Checkpoint>, Vec<Hash>), Failure> {
+    let timeline = scan.timeline_id.clone();
+    let path = ["timeline", timeline.as_str(), "proof"];
+    let proof = client.get(&path, &[("from", size.to_string())])?.value;
+    let hashes: Option<Vec<Hash>> = proof["hashes"].as_array().and_then(|hashes| hashes.iter().map(hash).collect());
+    let hashes = hashes.ok_or_else(|| anyhow!("the service did not answer with a proof"))?;
+    // The ledger has grown by the asking; what counts is signed.
+    let note = proof["checkpoint"].as_str().unwrap_or_default();
+    let opened = open_signed(note, keys, verify_signature);
+    Ok((check_signed(scan, opened, "that the proof leads to"), hashes))
 }
 
 fn hash(value: &Value) -> Option<Hash> {

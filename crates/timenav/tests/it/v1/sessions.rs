@@ -205,7 +205,7 @@ fn a_row_that_another_hand_writes_opens_nothing() {
     assert!(service.stop().success());
     // Her session made that of an operator, and the operator given a password that she knows.
     service.tamper("UPDATE sessions SET user_id = 'admin' WHERE user_id = ?1", "ada");
-    let plant = "INSERT INTO passwords SELECT 'admin', phc, set_at, seal FROM passwords WHERE user_id = ?1";
+    let plant = "INSERT INTO passwords SELECT 'admin', phc, set_at FROM passwords WHERE user_id = ?1";
     service.tamper(plant, "ada");
     // Nobody is let in with such rows, as nothing is started with them. What they are is told offline.
     let mut command = timenav();

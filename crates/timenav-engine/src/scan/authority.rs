@@ -1,0 +1,299 @@
+//! Whether whoever is named in an entry might do what it tells of, when it was decided.
+//!
+//! An entry names the key or session that asked, and the version of the directory that it was decided against. What
+//! might be done then is replayed from the entries of `system`, and who had which role from those of the timeline; core
+//! decides as it did for the writer.
+
+use std::sync::Arc;
+
+use timenav_core::access::{self, Demand, Denial, Permissions, Standing};
+use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::ledger::{Authority, LeafRecord, TrustedKeys, VerifierKey, origin, reads_in};
+use timenav_core::scan::{LedgerScan, open_signed};
+use timenav_core::time::{Instant, Wall, parse_timestamp};
+
+use super::directory::DirectoryTold;
+use super::powers::{Powers, Shown};
+use super::request::ScanRequest;
+use crate::action::{Action, Demanded};
+use crate::archive::{EntryRow, Snapshot};
+use crate::json::read;
+use crate::long_work::giving_way;
+use crate::payload::{KeyRecord, LoggedIn, PasswordSet, SessionsEnded, demanded};
+use crate::store_error::StoreError;
+
+/// Entries of `system` read at a time.
+const BLOCK_ENTRIES: u64 = 1_024;
+
+/// An entry, as far as it matters who might make it.
+pub(super) struct Claim<'a> {
+    pub(super) record: &'a LeafRecord<'a>,
+    pub(super) authority: &'a Authority<'a>,
+    pub(super) recorded_at: Instant<Wall>,
+    /// Whether the host's clock showed that time then. Where it was behind the entry before, it showed an earlier one.
+    pub(super) is_of_host: bool,
+    pub(super) payload: Option<&'a [u8]>,
+    /// Who might do what on the timeline, right before. `None` on `system`, which has no roles.
+    pub(super) permissions: Option<&'a Permissions>,
+}
+
+/// Makes sure that whoever is named in an entry might do what it tells of.
+///
+/// # Errors
+/// Why they might not, in a sentence.
+pub(super) fn check(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
+    let Claim { record, authority, .. } = claim;
+    let (version, newest) = (authority.directory, powers.version());
+    if version > newest {
+        return Err(format!("the entry tells of version {version} of the directory, and `system` of {newest} changes"));
+    }
+    // What this program does not know, it cannot judge.
+    let Some(action) = Action::of(record) else { return Ok(()) };
+    if action == Action::Reads {
+        return check_reads(powers, claim);
+    }
+    if authority.key.is_empty() {
+        return check_nobody(powers, claim, action);
+    }
+    if action == Action::LogIn {
+        return check_log_in(powers, claim);
+    }
+    // Whoever was refused may have shown what was no longer good.
+    if action == Action::Attempt {
+        return shown(powers, (&authority.key, &record.actor)).map(|_| ());
+    }
+    let (user_id, standing) = standing(powers, claim, (&authority.key, &record.actor))?;
+    let all = |demands: &[Demand]| demands.iter().try_for_each(|demand| access::decide(standing, *demand));
+    let decided = match action.demands() {
+        Demanded::All(demands) => all(demands),
+        Demanded::Own if is_own(powers, claim, action, user_id) => all(&[Demand::Own]),
+        Demanded::Own => all(&[Demand::Operate]),
+        // What this program does not know, it cannot judge.
+        Demanded::Reading => decide_reading(standing, &record.subject),
+        Demanded::Nothing if action == Action::RenewSession && record.subject != authority.key => {
+            return Err(format!("the entry renews `{}`, and was asked for in `{}`", record.subject, authority.key));
+        }
+        Demanded::Nothing => Ok(()),
+        Demanded::Service => return Err(format!("the service alone does this, and the entry names `{user_id}`")),
+    };
+    let word = action.word();
+    decided.map_err(|denial| format!("`{user_id}` might not `{word}` at version {version} of the directory: {denial}"))
+}
+
+/// Returns the key or session that is named, if it is one of the user who is named.
+fn shown<'p>(powers: &'p Powers, (id, named): (&str, &str)) -> Result<&'p Shown, String> {
+    let shown =
+        powers.shown(id).ok_or_else(|| format!("the entry names `{id}`, and no such key or session was made"))?;
+    let user_id = &shown.user_id;
+    if user_id.as_str() == named {
+        return Ok(shown);
+    }
+    Err(format!("the entry names `{named}`, and `{id}` is one of `{user_id}`"))
+}
+
+/// Returns who asked, by key and user as they are named, and how they stood.
+fn standing<'p>(
+    powers: &'p Powers,
+    claim: &Claim<'p>,
+    named: (&str, &str),
+) -> Result<(&'p UserId, Standing<'p>), String> {
+    let (shown, id, version) = (shown(powers, named)?, named.0, claim.authority.directory);
+    let user_id = &shown.user_id;
+    if !shown.is_there(version) {
+        return Err(format!("the entry names `{id}`, which was not there at version {version} of the directory"));
+    }
+    if let Some(end) = shown.expires_at.filter(|end| claim.is_of_host && claim.recorded_at >= *end) {
+        return Err(format!("the entry names `{id}`, which had expired at {end}"));
+    }
+    let user = powers.user(user_id, version);
+    let user = user.ok_or_else(|| format!("there was no user `{user_id}` at version {version} of the directory"))?;
+    let standing = Standing {
+        operator: user.operator,
+        restriction: user.restriction,
+        role: claim.permissions.and_then(|permissions| permissions.role(user_id)),
+        scopes: shown.scopes.as_deref(),
+    };
+    Ok((user_id, standing))
+}
+
+/// Decides whether somebody might read. What this program does not know, it cannot judge.
+fn decide_reading(standing: Standing<'_>, operation: &str) -> Result<(), Denial> {
+    let lists = demanded(operation).unwrap_or(&[]);
+    let all = |demands: &&[Demand]| demands.iter().try_for_each(|demand| access::decide(standing, *demand));
+    let mut denied = lists.iter().map(all);
+    let first = denied.next().unwrap_or(Ok(()));
+    if denied.any(|one| one.is_ok()) { Ok(()) } else { first }
+}
+
+/// Each of the reads that an entry tells of names who asked. What is left of them is compared with the entry elsewhere.
+fn check_reads(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
+    let reads = claim.payload.and_then(|payload| reads_in(payload).ok()).unwrap_or_default();
+    reads.iter().flatten().try_for_each(|read| {
+        let (user_id, standing) = standing(powers, claim, (&read.key, &read.user))?;
+        let (operation, version) = (&read.action, claim.authority.directory);
+        decide_reading(standing, operation).map_err(|denial| {
+            format!("`{user_id}` might not read `{operation}` at version {version} of the directory: {denial}")
+        })
+    })
+}
+
+/// Nobody is named where the service did something itself, and where a stranger was refused.
+fn check_nobody(powers: &Powers, claim: &Claim<'_>, action: Action) -> Result<(), String> {
+    let Claim { record, authority, .. } = claim;
+    let may = match (&*record.actor, action) {
+        (UserId::UNKNOWN, Action::Attempt | Action::AttemptsCounted)
+        | (TimelineId::SYSTEM, Action::RotateSigningKey | Action::AcceptRollback | Action::EndSession) => true,
+        // The first operator is made by nobody.
+        (TimelineId::SYSTEM, Action::CreateTimeline | Action::CreateUser | Action::CreateApiKey) => {
+            !powers.has_begun(authority.directory)
+        }
+        _ => false,
+    };
+    if may {
+        return Ok(());
+    }
+    Err(format!("the entry names `{}` and neither a key nor a session, and says `{}`", record.actor, record.action))
+}
+
+/// Whoever logs in shows a password, and asks in the session that begins with the entry.
+fn check_log_in(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
+    let Claim { record, authority, payload, .. } = claim;
+    let session = payload.and_then(read::<LoggedIn>).and_then(|told| told.session(claim.recorded_at));
+    // That it cannot be read is told where it is replayed.
+    let Some(session) = session else { return Ok(()) };
+    let is_one = session.session_id.as_str() == authority.key && session.user_id.as_str() == record.actor;
+    if !is_one || record.subject != authority.key {
+        return Err(format!("the entry names `{}` and `{}`, and begins another session", record.actor, authority.key));
+    }
+    let (user_id, version) = (&session.user_id, authority.directory);
+    if powers.user(user_id, version).is_none() || !powers.has_password(user_id, version) {
+        return Err(format!("there was no password of `{user_id}` at version {version} of the directory"));
+    }
+    Ok(())
+}
+
+/// Whether what is done is done to what is the actor's own.
+fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) -> bool {
+    let Claim { record, payload, .. } = claim;
+    let is_of_actor = |id: &str| powers.shown(id).is_some_and(|shown| shown.user_id == *actor);
+    let Some(payload) = payload else { return false };
+    match action {
+        Action::CreateApiKey => read::<KeyRecord>(payload).is_some_and(|told| told.user_id() == actor.as_str()),
+        Action::RevokeApiKey => is_of_actor(&record.subject),
+        Action::SetPassword => read::<PasswordSet>(payload).is_some_and(|told| told.user_id == actor.as_str()),
+        Action::LogOut | Action::EndSession => {
+            let told = read::<SessionsEnded>(payload).filter(|told| told.user_id() == actor.as_str());
+            told.is_some_and(|told| told.ended.iter().all(|id| is_of_actor(id)))
+        }
+        Action::CreateTimeline
+        | Action::Travel
+        | Action::PauseTime
+        | Action::ResumeTime
+        | Action::FastForward
+        | Action::Rewind
+        | Action::SetRate
+        | Action::ReturnToAnchor
+        | Action::SetAnchor
+        | Action::RecordEvent
+        | Action::CorrectEvent
+        | Action::ManipulateEvent
+        | Action::EncryptData
+        | Action::DecryptData
+        | Action::EraseData
+        | Action::SetAccessControl
+        | Action::DetectTampering
+        | Action::CreateUser
+        | Action::DeleteUser
+        | Action::RestrictTimeTravel
+        | Action::LogIn
+        | Action::RenewSession
+        | Action::Read
+        | Action::Reads
+        | Action::Attempt
+        | Action::AttemptsCounted
+        | Action::RotateSigningKey
+        | Action::AcceptRollback => false,
+    }
+}
+
+/// Returns who might do what up to a version at least, if `system` is as it was signed; else why that is not known.
+pub(super) async fn powers(request: &ScanRequest<'_>, version: u64) -> Result<Result<Arc<Powers>, String>, StoreError> {
+    let mut kept = request.authority.0.lock().await;
+    if let Some(powers) = kept.as_ref().filter(|powers| powers.version() >= version) {
+        return Ok(Ok(Arc::clone(powers)));
+    }
+    match replay(request).await {
+        Ok(Ok(powers)) => Ok(Ok(Arc::clone(kept.insert(Arc::new(powers))))),
+        Ok(Err(why)) => Ok(Err(why)),
+        Err(StoreError::Damaged(what)) => Ok(Err(format!("`system` cannot be read: {what}"))),
+        Err(error) => Err(error),
+    }
+}
+
+/// What is carried from block to block.
+struct Carried {
+    ledger: LedgerScan,
+    told: DirectoryTold,
+    unread: bool,
+}
+
+/// Reads `system`, and returns who might do what, if it is as it was signed.
+async fn replay(request: &ScanRequest<'_>) -> Result<Result<Powers, String>, StoreError> {
+    let system = TimelineId::system();
+    let Some(Snapshot { head, .. }) = request.source.snapshot(&system).await? else {
+        return Ok(Err("there is no timeline `system`".to_owned()));
+    };
+    let signed =
+        keys_of_system(&request.keys).and_then(|keys| open_signed(&head.checkpoint, &keys, request.verify).ok());
+    let Some(signed) = signed else { return Ok(Err("`system` has no checkpoint that is signed".to_owned())) };
+    let ledger = LedgerScan::new(system.as_str(), Vec::new());
+    let mut carried = Carried { ledger, told: DirectoryTold::default(), unread: false };
+    let (size, mut at) = (head.frontier.size(), 0);
+    while at < size {
+        let end = size.min(at + BLOCK_ENTRIES);
+        let rows = request.source.entry_rows(head.key, at, end).await?;
+        // Off the threads that answer requests.
+        let working = tokio::task::spawn_blocking(move || carried.take(&rows, end));
+        carried = working.await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        at = end;
+    }
+    let Carried { ledger, told, unread } = carried;
+    let is_damaged = unread || ledger.is_damaged();
+    let (findings, _) = ledger.finish(&head.frontier, Some(&signed));
+    if is_damaged || !findings.is_empty() {
+        return Ok(Err("`system` is not as it was signed: scan it".to_owned()));
+    }
+    Ok(Ok(told.into_powers()))
+}
+
+/// Returns the keys that sign `system`, of those that sign another ledger of the same service.
+fn keys_of_system(keys: &TrustedKeys) -> Option<TrustedKeys> {
+    let (service, _) = keys.current.name().rsplit_once('/')?;
+    let name = origin(service, TimelineId::SYSTEM);
+    let named = |key: &VerifierKey| VerifierKey::new(&name, *key.public_key()).ok();
+    let retired = keys.retired.iter().filter_map(named).collect();
+    Some(TrustedKeys { current: named(&keys.current)?, retired })
+}
+
+impl Carried {
+    /// Takes the rows there are before position `end`.
+    fn take(mut self, rows: &[EntryRow], end: u64) -> Self {
+        for row in giving_way(rows) {
+            if row.position > self.ledger.position() {
+                self.ledger.gap(row.position);
+            }
+            let bytes = row.as_bytes();
+            let Some(record) = self.ledger.entry(bytes) else { continue };
+            let payload = (!bytes.is_erased()).then_some(bytes.payload);
+            let recorded_at = parse_timestamp::<Wall>(&record.recorded_at).ok();
+            let read = recorded_at.zip(Action::of(&record));
+            let taken = read.map(|(at, action)| self.told.take(action, &record, at, payload).is_some());
+            // An action that this program does not know changes nothing that it knows.
+            self.unread |= taken == Some(false) || recorded_at.is_none();
+        }
+        if self.ledger.position() < end {
+            self.ledger.gap(end);
+        }
+        self
+    }
+}

@@ -1,0 +1,138 @@
+//! Who might do what at each version of the directory.
+//!
+//! Kept by what it is about, and not by version: it grows with users, keys and sessions, and neither with how often
+//! these are used nor with the entries that are asked about.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use timenav_core::access::{RestrictionLevel, Scope};
+use timenav_core::ids::UserId;
+use timenav_core::time::{Instant, Wall};
+use tokio::sync::Mutex;
+
+use crate::directory::DirectoryChange;
+
+/// What a user is, from some version on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct UserPower {
+    pub(super) operator: bool,
+    pub(super) restriction: RestrictionLevel,
+}
+
+/// A key, or a session.
+#[derive(Clone, Debug)]
+pub(super) struct Shown {
+    pub(super) user_id: UserId,
+    pub(super) scopes: Option<Arc<[Scope]>>,
+    pub(super) expires_at: Option<Instant<Wall>>,
+    /// The first version with it, and the first one without.
+    from: u64,
+    until: Option<u64>,
+}
+
+/// Who might do what at each version of the directory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Powers {
+    /// By rising versions; `None` where there is no such user any more.
+    users: HashMap<UserId, Vec<(u64, Option<UserPower>)>>,
+    /// Since when each user with a password has one.
+    passwords: HashMap<UserId, Vec<(u64, bool)>>,
+    shown: HashMap<Box<str>, Shown>,
+    first_key: Option<u64>,
+    version: u64,
+}
+
+/// Who might do what, replayed from `system` once for many scans of what is kept.
+#[derive(Debug, Default)]
+pub struct ReplayedAuthority(pub(super) Mutex<Option<Arc<Powers>>>);
+
+impl Shown {
+    pub(super) fn is_there(&self, version: u64) -> bool {
+        self.from <= version && self.until.is_none_or(|until| version < until)
+    }
+}
+
+impl Powers {
+    /// Returns the newest version.
+    pub(super) const fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Says that there was such a version.
+    pub(super) fn reach(&mut self, version: u64) {
+        self.version = self.version.max(version);
+    }
+
+    /// Returns the key or session of that name, whenever it was.
+    pub(super) fn shown(&self, id: &str) -> Option<&Shown> {
+        self.shown.get(id)
+    }
+
+    /// Returns what a user was at a version.
+    pub(super) fn user(&self, user_id: &UserId, version: u64) -> Option<UserPower> {
+        at(self.users.get(user_id)?, version).flatten()
+    }
+
+    /// Returns whether a user had a password at a version.
+    pub(super) fn has_password(&self, user_id: &UserId, version: u64) -> bool {
+        self.passwords.get(user_id).and_then(|changes| at(changes, version)).unwrap_or(false)
+    }
+
+    /// Returns whether there had been a key at a version, so that somebody could ask.
+    pub(super) fn has_begun(&self, version: u64) -> bool {
+        self.first_key.is_some_and(|first| first <= version)
+    }
+
+    /// Takes a change that leads to a version.
+    pub(super) fn take(&mut self, change: &DirectoryChange, version: u64) {
+        match change {
+            DirectoryChange::PutUser(user) => {
+                let power = UserPower { operator: user.operator, restriction: user.restriction };
+                self.users.entry(user.user_id.clone()).or_default().push((version, Some(power)));
+            }
+            DirectoryChange::DeleteUser(user_id) => {
+                self.users.entry(user_id.clone()).or_default().push((version, None));
+                self.passwords.entry(user_id.clone()).or_default().push((version, false));
+            }
+            DirectoryChange::PutKey(key) => {
+                self.first_key.get_or_insert(version);
+                let (user_id, scopes) = (key.user_id.clone(), key.scopes.clone());
+                self.put(
+                    key.key_id.as_str(),
+                    Shown { user_id, scopes, expires_at: key.expires_at, from: version, until: None },
+                );
+            }
+            DirectoryChange::PutSession(session) => {
+                let (user_id, expires_at) = (session.user_id.clone(), Some(session.expires_at));
+                let shown = Shown { user_id, scopes: None, expires_at, from: version, until: None };
+                self.put(session.session_id.as_str(), shown);
+            }
+            DirectoryChange::RevokeKey { key_id, .. } => self.end(key_id.as_str(), version),
+            DirectoryChange::EndSession(session_id) => self.end(session_id.as_str(), version),
+            DirectoryChange::PutPassword(password) => self.give_password(&password.user_id, version),
+        }
+    }
+
+    /// Says that a user has a password from a version on.
+    pub(super) fn give_password(&mut self, user_id: &UserId, version: u64) {
+        self.passwords.entry(user_id.clone()).or_default().push((version, true));
+    }
+
+    /// A session that goes on is the one that it was.
+    fn put(&mut self, id: &str, shown: Shown) {
+        self.shown.entry(id.into()).or_insert(shown);
+    }
+
+    fn end(&mut self, id: &str, version: u64) {
+        if let Some(shown) = self.shown.get_mut(id) {
+            shown.until.get_or_insert(version);
+        }
+    }
+}
+
+/// Returns the last of some changes that a version has.
+fn at<T: Copy>(changes: &[(u64, T)], version: u64) -> Option<T> {
+    let count = changes.partition_point(|(from, _)| *from <= version);
+    changes.get(count.checked_sub(1)?).map(|(_, what)| *what)
+}

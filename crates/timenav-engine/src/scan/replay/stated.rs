@@ -1,0 +1,69 @@
+//! The head statement that is kept, compared with what the entries make.
+
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{ForkedFrom, Hash, HeadStatement, TimelineCounts, TimelineFacts};
+use timenav_core::scan::FindingKind;
+
+use super::Replay;
+use crate::archive::Snapshot;
+use crate::scan::request::ScanRequest;
+use crate::statement::signatures;
+
+impl Replay {
+    /// What was signed with the last entry is what all entries make of the timeline. Returns how many statements were
+    /// compared. With an entry of version 1 nothing but the tree was signed.
+    pub(in crate::scan) fn compare_statement(
+        &mut self,
+        request: &ScanRequest<'_>,
+        snapshot: &Snapshot,
+        root: Hash,
+    ) -> u64 {
+        let Some(statement) = self.statement(request, snapshot, root).filter(|_| self.is_stated) else { return 0 };
+        let current = &request.keys.current;
+        let mut signatures = signatures(&snapshot.head.statement);
+        let is_signed = signatures.any(|signature| statement.verify(signature, current, request.verify).is_ok());
+        if !is_signed {
+            let evidence = format!(
+                "table timelines, {}: the head statement is not one that the key with the id {} has signed for what the \
+                 entries make",
+                self.timeline_id,
+                current.id()
+            );
+            self.findings.add(FindingKind::StateMismatch, None, evidence);
+        }
+        1
+    }
+
+    /// Returns what must have been signed, if it is known.
+    fn statement(&self, request: &ScanRequest<'_>, snapshot: &Snapshot, root: Hash) -> Option<HeadStatement> {
+        if self.blind.is_some() || !self.from_the_start {
+            return None;
+        }
+        let fork_of = self.fork.as_ref().and_then(|fork| TimelineId::new(&fork.fork_of).ok());
+        let forked = self.fork.as_ref().zip(fork_of.as_ref());
+        let facts = TimelineFacts {
+            clock: self.clock.as_ref()?,
+            counts: TimelineCounts {
+                anchors: self.anchors.len() as u64,
+                data: self.data_count,
+                events: u64::try_from(self.events_count()).ok()?,
+                overrides: self.overrides_count,
+            },
+            directory_root: (self.timeline_id == TimelineId::SYSTEM).then(|| self.directory.root()),
+            fork: match forked {
+                Some((fork, timeline_id)) => {
+                    Some(ForkedFrom { timeline_id, size: fork.size, root: Hash::from_hex(&fork.root)? })
+                }
+                None => None,
+            },
+            permissions: self.permissions.as_ref()?,
+        };
+        Some(HeadStatement {
+            origin: request.keys.current.name().to_owned(),
+            size: snapshot.head.frontier.size(),
+            root,
+            state_hash: facts.hash(),
+            index_root: None,
+        })
+    }
+}

@@ -1,0 +1,28 @@
+//! Rows of a table, compared with what follows from the entries.
+
+use std::collections::BTreeMap;
+
+use timenav_core::scan::{FindingKind, Findings};
+
+/// Compares what follows from the entries with the rows of a table.
+pub(super) fn compare_rows<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::Debug>(
+    findings: &mut Findings,
+    table: &str,
+    expected: &BTreeMap<K, V>,
+    kept: &BTreeMap<K, V>,
+) -> u64 {
+    for (key, row) in expected {
+        match kept.get(key) {
+            Some(found) if found == row => {}
+            Some(found) => {
+                let evidence = format!("table {table}, {key}: {found:?}, and the entries make it {row:?}");
+                findings.add(FindingKind::StateMismatch, None, evidence);
+            }
+            None => findings.add(FindingKind::StateMismatch, None, format!("table {table}, {key}: the row is missing")),
+        }
+    }
+    for key in kept.keys().filter(|key| !expected.contains_key(key)) {
+        findings.add(FindingKind::StateMismatch, None, format!("table {table}, {key}: no entry made this row"));
+    }
+    kept.len() as u64
+}
