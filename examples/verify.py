@@ -281,8 +281,8 @@ def open_checkpoint(note, keys, is_kept=False):
     need(checkpoint.size >= 0 and len(checkpoint.root) == 32 and "" not in more[:-2], "it is signed, but no checkpoint")
     return checkpoint
 
-def verify_head(data, key):
-    """2§4 and 2§8, a head statement."""
+def read_head(data, key):
+    """2§4 and 2§8, a head statement: verifies it, and returns its tree, and what else was not checked of it."""
     text, _, end = data.decode().rpartition("\n\n")
     lines = text.split("\n")
     need(end.endswith("\n") and len(lines) == 6 and lines[0] == "timenav-head/v1", "this is no head statement")
@@ -293,8 +293,13 @@ def verify_head(data, key):
     need(is_size and {len(one) for one in hashes} == {32}, "its size or its hashes are not as they are written")
     need(ed25519_verifies(key.public, f"{text}\n".encode(), decoded(end[:-1])), "the signature does not verify")
     print(f"head        {origin}, {size} entries, root {hashes[0].hex()}, state {hashes[1].hex()}: the signature verifies")
-    not_checked("entries", "the state hash", *hashes[2:] and ["the index root"], "that the transaction happened")
-    return f"the head statement of {origin}"
+    return Checkpoint(int(size), hashes[0]), ["the state hash", *hashes[2:] and ["the index root"]]
+
+def verify_head(data, key):
+    """A head statement alone."""
+    _, rest = read_head(data, key)
+    not_checked("entries", *rest, "that the transaction happened")
+    return f"the head statement of {key.name}"
 
 def printable(text):
     """What was sent must reach a terminal as text alone."""
@@ -689,6 +694,10 @@ def verify(service, timeline, keys, note, saved_note, problems):
     newest, hashes = service.proof(f"from={checkpoint.size}", keys)
     check_consistency(checkpoint, newest, hashes)
     print(f"consistency the proof that the ledger of {newest.size} entries continues that of {checkpoint.size} verifies")
+    stated, rest = read_head(service.get("head", accept="text/plain"), key)
+    newest, hashes = service.proof(f"from={stated.size}", keys)
+    check_consistency(stated, newest, hashes)
+    print(f"            the ledger of {newest.size} entries continues it; not checked: {', '.join(rest)}")
     return checkpoint
 
 def self_test():

@@ -311,7 +311,7 @@ fn readings() -> Vec<Reading> {
 }
 
 /// What is read, without any.
-const PLAIN_READINGS: [Reading; 13] = [
+const PLAIN_READINGS: [Reading; 14] = [
     Reading::AccessControl {},
     Reading::Anchors {},
     Reading::ApiKeys {},
@@ -319,6 +319,7 @@ const PLAIN_READINGS: [Reading; 13] = [
     Reading::Checkpoint {},
     Reading::Clock {},
     Reading::ClockStream {},
+    Reading::HeadStatement {},
     Reading::Restrictions {},
     Reading::Sessions {},
     Reading::Tile {},

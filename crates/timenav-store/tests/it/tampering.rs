@@ -22,7 +22,8 @@ use timenav_core::clock::ClockCommand;
 use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::event::EventDraft;
 use timenav_core::ledger::{
-    Checkpoint, Frontier, Hash, Leaf, LeafRecord, TILE_WIDTH, VerifierKey, leaf_hash, origin, rebuilt_leaf, tree_root,
+    Checkpoint, Frontier, Hash, HeadStatement, Leaf, LeafRecord, TILE_WIDTH, TimelineCounts, TimelineFacts,
+    VerifierKey, leaf_hash, origin, rebuilt_leaf, tree_root,
 };
 use timenav_core::place::{Geo, Point};
 use timenav_core::scan::{Depth, FindingKind};
@@ -309,4 +310,33 @@ fn sign(
         Checkpoint { origin: name.to_owned(), size: frontier.size(), root: frontier.root(), extensions: Vec::new() };
     let note = checkpoint.sign(&key, by).unwrap().to_string();
     connection.execute("UPDATE timelines SET checkpoint = ?1 WHERE timeline = ?2", params![note, timeline]).unwrap();
+}
+
+/// Signs the state of `main` as its rows tell it, for the tree that is there.
+async fn restate(house: &House, signer: &crate::doors::SeedSigner) {
+    let opened = house.store().open().await.unwrap();
+    let head = opened.heads.iter().find(|head| head.id.as_str() == "main").unwrap();
+    let facts = TimelineFacts {
+        clock: &head.clock,
+        counts: TimelineCounts {
+            anchors: head.anchors_count,
+            data: head.data_count,
+            events: head.events_count,
+            overrides: head.overrides_count,
+        },
+        directory_root: None,
+        fork: None,
+        permissions: &head.permissions,
+    };
+    let statement = HeadStatement {
+        origin: origin(&house.options.service_name, "main"),
+        size: head.frontier.size(),
+        root: head.frontier.root(),
+        state_hash: facts.hash(),
+        index_root: None,
+    };
+    let text = statement.to_text();
+    let signed = [&signer.sign(text.as_bytes())[..], &signer.authenticate("head statement", text.as_bytes())].concat();
+    let update = "UPDATE timelines SET statement = ?1 WHERE timeline = ?2";
+    connect(house).execute(update, params![signed, MAIN]).unwrap();
 }

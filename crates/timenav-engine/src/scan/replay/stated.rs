@@ -10,8 +10,8 @@ use crate::scan::request::ScanRequest;
 use crate::statement::signatures;
 
 impl Replay {
-    /// What was signed with the last entry is what all entries make of the timeline. Returns how many statements were
-    /// compared. With an entry of version 1 nothing but the tree was signed.
+    /// What was signed with the last entry is what all entries make of the timeline, where they lead to the root that was
+    /// signed. Returns how many statements were compared. With an entry of version 1 nothing but the tree was signed.
     pub(in crate::scan) fn compare_statement(
         &mut self,
         request: &ScanRequest<'_>,

@@ -7,7 +7,7 @@ use timenav_engine::{OpenError, Signer as _};
 
 use super::{
     MAIN, Outside, attack, check_found, connect, entry, first_reads, found, lived_in, look, put, read_by_nobody,
-    rebuild, rewrite, row, sign, told,
+    rebuild, restate, rewrite, row, sign, told,
 };
 use crate::doors::SeedSigner;
 use crate::house::House;
@@ -29,9 +29,10 @@ fn edit(connection: &Connection) {
 }
 
 /// Signs what was recomputed with the service's own key.
-fn steal_the_key(house: &House, frontier: &Frontier) {
+async fn steal_the_key(house: &House, frontier: &Frontier) {
     let signer = &house.signer;
     sign(&connect(house), MAIN, frontier, "timenav.test/main", signer.public_key(), |message| signer.sign(message));
+    restate(house, signer).await;
 }
 
 #[tokio::test]
@@ -150,7 +151,7 @@ async fn t22_a_history_signed_with_the_stolen_key() {
         let read = (0..1_000).find(|position| row(connection, MAIN, *position).0.starts_with(b"{\"action\":\"read\""));
         rewrite(connection, MAIN, read.unwrap(), |_, payload| *payload = b"{\"a\":1}".to_vec());
     });
-    steal_the_key(&house, &frontier);
+    steal_the_key(&house, &frontier).await;
     let scan = found(&house, "main", FindingKind::ExternalCheckpointInconsistent, Some(frontier.size())).await;
     assert!(scan.findings.iter().any(|finding| finding.kind == FindingKind::Fork), "both are signed");
     assert!(matches!(refused(&house).await, OpenError::Fork { .. }));
@@ -192,7 +193,7 @@ async fn t25_a_host_time_that_goes_down() {
     let frontier = recompute(&house, |connection| {
         rewrite(connection, MAIN, 705, |record, _| record.recorded_at = "2020-01-01T00:00:00Z".into());
     });
-    steal_the_key(&house, &frontier);
+    steal_the_key(&house, &frontier).await;
     let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
     check_found(&scan, FindingKind::HostTimeWentDown, Some(705));
 }
@@ -203,7 +204,7 @@ async fn a_clock_that_showed_something_else() {
     let frontier = recompute(&house, |connection| {
         rewrite(connection, MAIN, 100, |record, _| record.clock_time = "1999-01-01T00:00:00Z".into());
     });
-    steal_the_key(&house, &frontier);
+    steal_the_key(&house, &frontier).await;
     let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
     assert_eq!(told(&scan), [(FindingKind::ClockDiscontinuity, Some(100))]);
 }

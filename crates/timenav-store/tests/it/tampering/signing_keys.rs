@@ -6,7 +6,7 @@ use timenav_core::ledger::VerifierKey;
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{OpenError, Signer as _};
 
-use super::{MAIN, Outside, check_found, connect, lived_in, look, rebuild, rewrite, row, sign, told};
+use super::{MAIN, Outside, check_found, connect, lived_in, look, rebuild, restate, rewrite, row, sign, told};
 use crate::doors::SeedSigner;
 use crate::house::House;
 
@@ -45,6 +45,7 @@ async fn rewrite_last(house: &House, before: u64, seed: [u8; 32], change: impl F
     let frontier = rebuild(&connection, MAIN);
     let signer = SeedSigner::new(seed);
     sign(&connection, MAIN, &frontier, "timenav.test/main", signer.public_key(), |message| signer.sign(message));
+    restate(house, &signer).await;
     position
 }
 

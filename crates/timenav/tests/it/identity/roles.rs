@@ -79,6 +79,7 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("export_events", of_hers("/v1/export-events")),
         ("timeline", get("/timeline/hers")),
         ("checkpoint", get("/timeline/hers/checkpoint")),
+        ("head_statement", get("/timeline/hers/head")),
         ("proof", get("/timeline/hers/proof?position=0")),
         ("entries", get("/timeline/hers/entries?limit=1")),
         ("tile", get("/timeline/hers/tile/0/000.p/1")),

@@ -1,5 +1,7 @@
 //! `GET /timeline/{timeline_id}/checkpoint` and `/proof`.
 
+use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
+use data_encoding::BASE64;
 use serde_json::{Value, json};
 
 use super::PREFIXES;
@@ -29,6 +31,46 @@ fn a_checkpoint_is_a_note_unless_json_is_asked_for() {
         }
     }
     service.audit();
+}
+
+#[test]
+fn a_head_statement_is_signed_and_of_a_tree_that_goes_on() {
+    let service = Service::start();
+    for prefix in PREFIXES {
+        for timeline in ["main", "system"] {
+            let path = format!("{prefix}/timeline/{timeline}/head");
+            let answer = service.send(Request::get(&path));
+            assert_eq!(answer.header("content-type"), Some("text/plain; charset=utf-8"));
+            let (text, root) = stated(&answer.text(), &service, timeline);
+            let size: u64 = text[2].parse().unwrap();
+            service.continues(timeline, size, &root);
+            let body = service.send(Request::get(&path).header("Accept", "application/json")).expect(200);
+            let (wrapped, root) = stated(body["head_statement"].as_str().unwrap(), &service, timeline);
+            assert!(wrapped[2].parse::<u64>().unwrap() > size, "the read before is an entry");
+            assert_eq!(body["size"].to_string(), wrapped[2]);
+            assert_eq!(body["root"], hex(&root));
+            let name = format!("timenav.local/{timeline}");
+            assert_eq!(body["verifier_key"], ledger::verifier_key(&name, &service.public_key));
+        }
+    }
+    service.audit();
+}
+
+/// Returns the lines of a head statement whose signature verifies, and its root.
+fn stated(text: &str, service: &Service, timeline: &str) -> (Vec<String>, ledger::Hash) {
+    let (text, signature) = text.strip_suffix('\n').unwrap().split_once("\n\n").unwrap();
+    let signature = BASE64.decode(signature.as_bytes()).unwrap();
+    let key = UnparsedPublicKey::new(&ED25519, &service.public_key);
+    key.verify(format!("{text}\n").as_bytes(), &signature).expect("the signature is right");
+    let lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+    assert_eq!(lines[..2], ["timenav-head/v1".to_owned(), format!("timenav.local/{timeline}")]);
+    assert_eq!((lines.len(), lines[5].as_str()), (6, "-"));
+    let root = BASE64.decode(lines[3].as_bytes()).unwrap().try_into().unwrap();
+    (lines, root)
+}
+
+fn hex(hash: &ledger::Hash) -> String {
+    data_encoding::HEXLOWER.encode(hash)
 }
 
 #[test]
