@@ -1,6 +1,7 @@
 //! The access log: the ledger, read as who did what and when.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
@@ -9,7 +10,7 @@ use timenav_core::time::{Instant, TimeRange, Virtual, Wall, parse_timestamp};
 
 use crate::caller::Caller;
 use crate::engine::Engine;
-use crate::head::TimelineKey;
+use crate::head::{Head, TimelineKey, TimelineState};
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 
@@ -79,7 +80,7 @@ struct LogReading {
     request: AccessLogs,
     /// What the cursor is of.
     asked: String,
-    key: TimelineKey,
+    state: Arc<TimelineState>,
     /// The ledger's size that all pages show.
     as_of: u64,
     /// Where the last page ended.
@@ -106,14 +107,16 @@ impl Engine {
         let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
         let look = admitted.with_first_page(cursor.map(|cursor| cursor.as_of)).look().await?;
         let sees_clock = self.decide(caller, timeline, Demand::Look).is_ok();
-        let (key, as_of, after) = (look.state.head.key, look.size(), cursor.map(|cursor| cursor.position));
-        let reading = LogReading { request, asked, key, as_of, after, sees_clock };
+        let (as_of, after) = (look.size(), cursor.map(|cursor| cursor.position));
+        let reading = LogReading { request, asked, state: look.state, as_of, after, sees_clock };
         let (engine, asking) = (self.clone(), caller.clone());
         self.long_work().in_turn(caller, async move { engine.log_page(&asking, &reading).await }).await
     }
 
     async fn log_page(&self, caller: &Caller, reading: &LogReading) -> Result<LogPage, Refusal> {
-        let LogReading { request, asked, key, as_of, after, sees_clock } = reading;
+        let LogReading { request, asked, state, as_of, after, sees_clock } = reading;
+        let head = &state.head;
+        let key = &head.key;
         let mut left = self.logged(*key, request.range, *as_of).await?;
         if let Some(after) = after {
             left = request.order.rest(left, *after);
@@ -128,7 +131,7 @@ impl Engine {
                     page.next_cursor = next(&left);
                     return Ok(page);
                 }
-                let entry = log_entry(position, &leaf, *sees_clock)?;
+                let entry = log_entry(head, position, &leaf, *sees_clock)?;
                 page.logs.extend(Some(entry).filter(|entry| request.wants(entry)));
                 left = request.order.after(left, position);
                 read += 1;
@@ -211,14 +214,14 @@ impl AccessLogs {
     }
 }
 
-fn log_entry(position: u64, leaf: &[u8], sees_clock: bool) -> Result<LogEntry, Refusal> {
+fn log_entry(head: &Head, position: u64, leaf: &[u8], sees_clock: bool) -> Result<LogEntry, Refusal> {
     let damaged = || Refusal::Damaged(format!("entry {position} cannot be read"));
     let record = LeafRecord::decode(leaf).map_err(|_| damaged())?;
     Ok(LogEntry {
         position,
         timestamp: parse_timestamp(&record.recorded_at).map_err(|_| damaged())?,
         clock_time: sees_clock.then(|| parse_timestamp(&record.clock_time)).transpose().map_err(|_| damaged())?,
-        user_id: record.actor.into_owned(),
+        user_id: head.actor_shown(position, &record.actor),
         action: record.action.into_owned(),
         subject: record.subject.into_owned(),
     })

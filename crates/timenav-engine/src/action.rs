@@ -102,6 +102,10 @@ actions! {
     RotateSigningKey = "rotate_signing_key",
     /// The service started although the database is not what was signed.
     AcceptRollback = "accept_rollback",
+    /// A timeline of another service goes on here.
+    Adopt = "adopt",
+    /// A timeline goes on at another service, and nothing is written to it here any more.
+    HandedOver = "handed_over",
 }
 
 /// What a listener may ask to be told.
@@ -195,7 +199,9 @@ impl Action {
             | Self::Attempt
             | Self::AttemptsCounted
             | Self::RotateSigningKey
-            | Self::AcceptRollback => None,
+            | Self::AcceptRollback
+            | Self::Adopt
+            | Self::HandedOver => None,
         }
     }
 
@@ -231,7 +237,9 @@ impl Action {
             | Self::Attempt
             | Self::AttemptsCounted
             | Self::RotateSigningKey
-            | Self::AcceptRollback => OnEvents::Nothing,
+            | Self::AcceptRollback
+            | Self::Adopt
+            | Self::HandedOver => OnEvents::Nothing,
         }
     }
 
@@ -270,7 +278,9 @@ impl Action {
             | Self::Attempt
             | Self::AttemptsCounted
             | Self::RotateSigningKey
-            | Self::AcceptRollback => Audience::Admins,
+            | Self::AcceptRollback
+            | Self::Adopt
+            | Self::HandedOver => Audience::Admins,
         }
     }
 }

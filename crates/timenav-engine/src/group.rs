@@ -7,9 +7,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, Hash, origin};
+use timenav_core::ledger::{Checkpoint, Hash, LeafRecord, origin};
 use timenav_core::time::Instant;
 
+use crate::action::Action;
 use crate::actor::Actor;
 use crate::asked::{Submission, Told};
 use crate::changes::{LedgerPosition, OutcomeRecord};
@@ -224,6 +225,8 @@ impl<'a> Group<'a> {
             step.state.head.directory = directory.version;
             sign(&mut step.state, (&*doors.signer, next), rows.root(), &options.service_name)?;
             entries_count += step.entries.len() as u64;
+            let last = step.entries.last().filter(|_| step.is_signed_by_next);
+            let rotation = last.filter(|last| is_rotation(&last.leaf)).map(|last| last.seq);
             let state = Arc::new(step.state);
             commit.timelines.push(TimelineCommit {
                 expected_size: step.expected_size,
@@ -235,6 +238,7 @@ impl<'a> Group<'a> {
                 interventions: step.interventions,
                 anchors: step.anchors,
                 data: step.data,
+                rotation: rotation.map(|position| (position, Arc::clone(&state.head.checkpoint))),
                 erasures: step.erasures,
             });
             states.insert(id, state);
@@ -281,6 +285,12 @@ impl<'a> Group<'a> {
         let states = states.into_values().collect();
         Ok(Finished { commit, states, directory, rows, told, entries_count, salts })
     }
+}
+
+/// Returns whether an entry says that one key took the place of another. A checkpoint that ends with it, signed by both,
+/// is what proves it.
+fn is_rotation(leaf: &[u8]) -> bool {
+    LeafRecord::decode(leaf).is_ok_and(|record| Action::of(&record) == Some(Action::RotateSigningKey))
 }
 
 /// Signs the tree and the state of a timeline, with the next key too where that is to take the place of the one that signs.

@@ -11,6 +11,7 @@ use crate::store_error::StoreError;
 
 mod compared;
 mod events;
+mod rebuilt;
 mod replay;
 mod request;
 mod report;
@@ -20,6 +21,7 @@ mod tree;
 mod unkept;
 mod walk;
 
+pub(crate) use rebuilt::Rebuilding;
 pub use report::{Checked, Scan};
 pub use request::{KeptCheckpoint, Progress, ScanRequest, ScanStage, VerifySignature};
 pub use unkept::made_before;

@@ -2,8 +2,8 @@
 
 use super::{Finding, FindingKind, Findings};
 use crate::ledger::{
-    Checkpoint, Frontier, Hash, KeptReads, LeafError, LeafRecord, ReadsEntry, Salt, TILE_HEIGHT, TILE_WIDTH, TileId,
-    leaf_hash, payload_hash,
+    ADOPT_ACTION, Checkpoint, Frontier, Hash, KeptReads, LeafError, LeafRecord, ReadsEntry, Salt, TILE_HEIGHT,
+    TILE_WIDTH, TileId, leaf_hash, payload_hash,
 };
 use crate::time::{Instant, Virtual, Wall, parse_timestamp};
 
@@ -264,6 +264,11 @@ impl LedgerScan {
 
     fn check_authority(&mut self, record: &LeafRecord<'_>, position: u64) {
         let directory = record.authority.as_ref().map(|authority| authority.directory);
+        if directory.is_some() && record.action == ADOPT_ACTION {
+            // The entries before were decided against the directory of another service.
+            self.directory = directory;
+            return;
+        }
         if let Some(before) = self.directory.filter(|before| directory < Some(*before)) {
             let evidence = match directory {
                 Some(found) => {

@@ -14,12 +14,14 @@ use crate::action::{Action, OnEvents};
 use crate::anchor::Anchor;
 use crate::archive::EntryMarks;
 use crate::directory::{ApiKey, User};
+use crate::head::Origin;
 use crate::json::read;
 use crate::payload::{
     AnchorSet, ClockTold, Corrected, DataEncrypted, DataErased, ForkRecord, Intervened, KeyRecord, PermissionsSet,
     TimelineCreated, UserRecord,
 };
 
+mod carried;
 mod compare;
 mod marks;
 mod sessions;
@@ -125,6 +127,10 @@ pub(super) struct Replay {
     told_later: BTreeMap<u64, Erased>,
     changes_count: u64,
     marks: Marks,
+    /// Whose entries come first, as far as entries tell.
+    origins: Vec<Origin>,
+    /// The entry that handed the timeline over, where none has adopted it since.
+    handed_over: Option<u64>,
     /// Why the state cannot be compared.
     blind: Option<String>,
     pub(super) findings: Findings,
@@ -161,6 +167,8 @@ impl Replay {
             told_later: BTreeMap::new(),
             changes_count: 0,
             marks: Marks::new(first),
+            origins: Vec::new(),
+            handed_over: None,
             blind: None,
             findings: Findings::default(),
         }
@@ -229,13 +237,14 @@ impl Replay {
         self.blind.get_or_insert_with(|| format!("the entry at position {position} cannot be trusted"));
     }
 
-    /// Takes the next entry; `payload` is `None` where it was erased.
+    /// Takes the next entry; `payload` is `None` where it was erased. `kept` is what is kept beside it, where that is to be
+    /// compared.
     pub(super) fn entry(
         &mut self,
         record: &LeafRecord<'_>,
         position: u64,
         payload: Option<&[u8]>,
-        kept: EntryMarks,
+        kept: Option<EntryMarks>,
     ) -> Option<Recorded> {
         let Ok(recorded_at) = parse_timestamp::<Wall>(&record.recorded_at) else {
             self.lose(position);
@@ -243,15 +252,17 @@ impl Replay {
         };
         self.first_recorded_at.get_or_insert(recorded_at);
         self.first_actor.get_or_insert_with(|| record.actor.to_string());
-        self.recorded_at = Some(recorded_at);
+        let before = self.recorded_at.replace(recorded_at);
         if payload.is_none() {
             self.gone.insert(position);
         }
         let events_before = self.events_count;
         let followed = match Action::of(record) {
+            Some(Action::Adopt) => self.adopted(record, position, (before, recorded_at), payload),
             Some(action) => self.follow(action, record, (position, recorded_at), payload),
             None => self.follow_unknown(position, payload),
         };
+        self.check_handed_over(record, position);
         self.changes_count += u64::from(!matches!(followed, Some(Followed::Nothing | Followed::Row(_))));
         if followed.is_none() {
             let why = format!("the payload of `{}` at position {position} cannot be read", record.action);
@@ -314,6 +325,9 @@ impl Replay {
             Action::SetPassword => self.sessions.set_password(recorded_at, payload?)?,
             Action::RotateSigningKey => self.signing_keys.rotated(record, position, payload?, &mut self.findings)?,
             Action::EraseData => self.told.extend(erasures(read(payload?)?, position)),
+            // Where it is read, the time of the entry before it counts.
+            Action::Adopt => return None,
+            Action::HandedOver => self.hand_over(position, payload?)?,
         }
         Some(Followed::State)
     }

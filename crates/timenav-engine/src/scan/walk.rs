@@ -1,6 +1,6 @@
 //! The way through a ledger, block by block.
 
-use timenav_core::ledger::{Checkpoint, LeafRecord, inclusion_nodes, leaf_hash, verify_inclusion};
+use timenav_core::ledger::{ADOPT_ACTION, Checkpoint, LeafRecord, inclusion_nodes, leaf_hash, verify_inclusion};
 use timenav_core::scan::{Depth, EntryBytes, FilledTile, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
 
 use super::compared::{Compared, Unplaced};
@@ -443,6 +443,8 @@ impl Carried {
             }
             let bytes = row.as_bytes();
             let fitted = self.ledger.payloads_count();
+            // A root is made of many hashes, and this one is needed where a timeline was adopted.
+            let adopted_after = is_adopt(&row.leaf).then(|| self.ledger.root());
             let Some(record) = self.ledger.entry(bytes) else {
                 self.replay.lose(row.position);
                 continue;
@@ -452,7 +454,11 @@ impl Carried {
             if !fits {
                 self.replay.lose(row.position);
             }
-            match self.replay.entry(&record, row.position, payload, row.marks).filter(|_| fits) {
+            let recorded = self.replay.entry(&record, row.position, payload, Some(row.marks));
+            if let Some(root) = adopted_after {
+                self.replay.compare_adopted(row.position, payload, root);
+            }
+            match recorded.filter(|_| fits) {
                 Some(Recorded::Event(event)) => block.events.push(event),
                 Some(Recorded::Data(data)) => block.data.push(data),
                 None => {}
@@ -477,6 +483,11 @@ impl EntryRow {
         let Self { position, leaf, salt, payload, .. } = self;
         EntryBytes { position: *position, leaf, salt, payload }
     }
+}
+
+/// Returns whether a leaf tells of an adoption: an entry of version 2 begins with its action.
+fn is_adopt(leaf: &[u8]) -> bool {
+    leaf.strip_prefix(b"{\"action\":\"").and_then(|rest| rest.strip_prefix(ADOPT_ACTION.as_bytes())).is_some()
 }
 
 fn random(request: &ScanRequest<'_>) -> u64 {

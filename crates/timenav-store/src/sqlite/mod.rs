@@ -14,6 +14,7 @@ mod integrity;
 mod log;
 mod maintenance;
 mod migrations;
+mod origins;
 mod orphans;
 mod read;
 mod room;
