@@ -4,26 +4,26 @@ use std::collections::BTreeMap;
 use std::io::BufReader;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::State;
 use data_encoding::BASE64URL_NOPAD;
 use serde::{Deserialize, Serialize};
-use timenav_core::ids::UserId;
+use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::VerifierKey;
 use timenav_core::limits::PERMISSION_USERS_MAX;
 use timenav_engine::{ADOPT_BYTES_MAX, ADOPT_ROTATIONS_MAX, AdoptRequest, AdoptedTimeline, Refusal, UnreadBundle};
 use utoipa::ToSchema;
 
 use super::import::{IMPORT_TURN_SECONDS_MAX, as_it_comes};
-use super::parameters::{NoParameters, named};
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::{ADOPT_PATH, Authenticated, while_live};
 use crate::body::{drain, drain_rest};
 use crate::idempotency::Idempotent;
-use crate::params::{InPath, Params, QueryParams};
+use crate::params::{Params, QueryParams};
 use crate::problem::Failure;
 use crate::route::Route;
 use crate::state::App;
+use crate::wire::Text;
 
 /// Bundles that are read and kept at the same time: each is in memory as a whole. Further ones wait for their turn.
 pub(crate) const ADOPTIONS_RUNNING_MAX: usize = 1;
@@ -39,14 +39,13 @@ pub(crate) fn routes() -> Vec<Route> {
             .bare()
             .tag("timelines"),
         Route::change(
-            "/timeline/{timeline_id}/hand-over",
+            "/hand-over",
             "hand_over",
             "Hands a timeline over to another service: nothing is written to it here any more",
             hand_over,
         )
-        .takes::<NoParameters>()
+        .takes::<HandOverRequest>()
         .gives::<HandedOverBody>()
-        .bare()
         .tag("timelines"),
     ]
 }
@@ -92,6 +91,15 @@ pub(crate) struct AdoptedBody {
     ledger: LedgerBody,
 }
 
+/// What is handed over.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HandOverRequest {
+    /// The timeline.
+    #[schema(value_type = String, format = "changeable-timeline-id", example = "billing-2027")]
+    timeline_id: Text<TimelineId>,
+}
+
 /// A timeline that was handed over.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct HandedOverBody {
@@ -110,9 +118,13 @@ async fn adopt(
     QueryParams(parameters): QueryParams<AdoptParameters>,
     body: Body,
 ) -> Result<Changed<AdoptedBody>, Failure> {
+    let told_bytes = body.size_hint().lower();
     let may = async {
         let request = parameters.request()?;
         let timeline = app.engine.admit_adoption(&caller, &request.key).await?;
+        if told_bytes > ADOPT_BYTES_MAX {
+            return Err(unread(UnreadBundle::TooLarge));
+        }
         let wait = Duration::from_secs(IMPORT_TURN_SECONDS_MAX);
         let full = |spent| Failure::Full { what: "adoptions", spent, retry_after_seconds: RETRY_SECONDS };
         let turn = app.adoptions.take_within(&caller.user_id, 1, wait).await.map_err(full)?;
@@ -150,10 +162,9 @@ async fn hand_over(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
-    InPath(timeline_id): InPath,
-    Params(NoParameters {}): Params<NoParameters>,
+    Params(request): Params<HandOverRequest>,
 ) -> Result<Changed<HandedOverBody>, Failure> {
-    let timeline_id = named(&timeline_id)?;
+    let timeline_id = request.timeline_id.0;
     let (ledger, replayed) = app.engine.hand_over(&caller, timeline_id.clone(), idempotency).await?;
     let status = format!("The timeline `{timeline_id}` is handed over; export its bundle, and have it adopted.");
     Ok(Changed::ok(HandedOverBody { status, timeline_id: timeline_id.to_string(), ledger: ledger.into() }, replayed))

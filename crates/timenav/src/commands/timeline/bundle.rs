@@ -27,7 +27,9 @@ pub(super) fn export(client: &Client, timeline: &str, path: &Path, is_end: bool)
     if is_end {
         // Before the timeline ends here, it should be clear that its bundle can be written.
         write_nothing(path)?;
-        client.post(&["timeline", timeline, "hand-over"], Map::new())?;
+        let mut body = Map::new();
+        body.insert("timeline_id".to_owned(), timeline.into());
+        client.post(&["v1", "hand-over"], body)?;
     }
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");
