@@ -104,10 +104,7 @@ fn answers(service: &Service, anchor: &str, last: u64) -> Vec<Value> {
     // Forks of a moment before begin alike, and differ from it alike.
     service.post("/timelines", &json!({ "timeline_id": "forked", "fork_of": NAME, "at": 25 }));
     let mut diff = service.get("/timelines/diff", &[("a", NAME), ("b", "forked")]);
-    for member in ["as_of", "ledger"] {
-        diff.as_object_mut().unwrap().remove(member);
-    }
-    all.push(diff);
+    all.extend(["common", "differences"].map(|member| diff[member].take()));
     all.push(service.get("/timeline/forked", &[])["events"].clone());
     all
 }

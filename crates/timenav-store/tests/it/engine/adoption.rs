@@ -1,16 +1,21 @@
 //! Timelines that go over from one house to another, and what is refused.
 
+mod hostile;
+
 use std::collections::BTreeMap;
 
+use rusqlite::Connection;
 use timenav_core::clock::ClockCommand;
 use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::event::EventDraft;
 use timenav_core::ledger::VerifierKey;
+use timenav_core::scan::Depth;
 use timenav_engine::{AdoptRequest, AdoptedTimeline, Refusal, Signer as _, UnreadBundle};
 use zeroize::Zeroizing;
 
 use crate::house::{Home, House};
 use crate::sample::{event_id, moment, timeline_id};
+use crate::tampering::{Outside, look};
 
 const NAME: &str = "away";
 /// From the start of the tests' clocks to the year 9000, in microseconds.
@@ -74,6 +79,26 @@ async fn what_arrives_goes_on_and_is_there_after_a_restart() {
     let expected =
         ["create_timeline", "record_event", "record_event", "read", "adopt", "pause_time", "set_access_control"];
     assert_eq!(of_it[..7], expected);
+}
+
+#[tokio::test]
+async fn who_did_what_there_cannot_be_made_somebody_here() {
+    let (there, here) = (House::new(), another_house());
+    let (far, home) = (there.open().await, here.open().await);
+    make(&far, NAME).await;
+    adopt(&home, &there, &export(&far).await).await.unwrap();
+    home.engine.close().await;
+    for origins in ["''", "'4 time.example/away' || char(10)", "'3 timenav.test/away' || char(10)"] {
+        let update = format!("UPDATE timelines SET origins = {origins} WHERE timeline_id = '{NAME}'");
+        assert_eq!(Connection::open(here.path()).unwrap().execute(&update, []).unwrap(), 1, "{update}");
+        let scan = look(&here, NAME, Depth::Full, Outside::Kept).await;
+        let found: Vec<&str> = scan.findings.iter().map(|finding| finding.evidence.as_str()).collect();
+        assert!(found.iter().any(|found| found.contains("whose entries it begins with")), "{origins}: {found:?}");
+    }
+    let update = "UPDATE timelines SET origins = '4 timenav.test/away' || char(10) WHERE timeline_id = 'away'";
+    assert_eq!(Connection::open(here.path()).unwrap().execute(update, []).unwrap(), 1);
+    here.open().await.close().await;
+    far.close().await;
 }
 
 #[tokio::test]
