@@ -204,6 +204,9 @@ impl<'a> Rebuilding<'a> {
         check_anchors(&state.anchors)?;
         check_location(state.clock.location.as_deref())?;
         count_events(&mut rebuilt.entries, &counts, &fewer)?;
+        if rebuilt.entries.last().is_some_and(|last| last.events_count != standing) {
+            return Err("what its entries say of erased events is not what they leave".to_owned());
+        }
         Ok(Ready {
             anchors: state.anchors,
             clock: state.clock,
