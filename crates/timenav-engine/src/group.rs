@@ -25,7 +25,7 @@ use crate::idempotency::Idempotency;
 use crate::json::json;
 use crate::options::Options;
 use crate::refusal::{Refusal, denial_code};
-use crate::rows::IdempotencyRecord;
+use crate::rows::{IdempotencyRecord, StoredEntry};
 use crate::signer::Signer;
 use crate::statement;
 use crate::store::{Commit, TimelineCommit};
@@ -225,10 +225,9 @@ impl<'a> Group<'a> {
             step.state.head.directory = directory.version;
             sign(&mut step.state, (&*doors.signer, next), rows.root(), &options.service_name)?;
             entries_count += step.entries.len() as u64;
-            let last = step.entries.last().filter(|_| step.is_signed_by_next);
-            let rotation = last.filter(|last| is_rotation(&last.leaf)).map(|last| last.seq);
             let state = Arc::new(step.state);
             commit.timelines.push(TimelineCommit {
+                rotation: rotation(&step.entries, step.is_signed_by_next, &state.head.checkpoint),
                 expected_size: step.expected_size,
                 head: state.head.clone(),
                 permissions_changed: step.permissions_changed,
@@ -238,7 +237,6 @@ impl<'a> Group<'a> {
                 interventions: step.interventions,
                 anchors: step.anchors,
                 data: step.data,
-                rotation: rotation.map(|position| (position, Arc::clone(&state.head.checkpoint))),
                 erasures: step.erasures,
             });
             states.insert(id, state);
@@ -287,10 +285,11 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Returns whether an entry says that one key took the place of another. A checkpoint that ends with it, signed by both,
-/// is what proves it.
-fn is_rotation(leaf: &[u8]) -> bool {
-    LeafRecord::decode(leaf).is_ok_and(|record| Action::of(&record) == Some(Action::RotateSigningKey))
+/// Returns the checkpoint that proves a rotation: signed by both keys, and its last entry tells of it.
+fn rotation(entries: &[StoredEntry], is_signed_by_both: bool, note: &Arc<str>) -> Option<(u64, Arc<str>)> {
+    let last = entries.last().filter(|_| is_signed_by_both)?;
+    let record = LeafRecord::decode(&last.leaf).ok()?;
+    (Action::of(&record) == Some(Action::RotateSigningKey)).then(|| (last.seq, Arc::clone(note)))
 }
 
 /// Signs the tree and the state of a timeline, with the next key too where that is to take the place of the one that signs.

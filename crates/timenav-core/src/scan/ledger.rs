@@ -264,12 +264,9 @@ impl LedgerScan {
 
     fn check_authority(&mut self, record: &LeafRecord<'_>, position: u64) {
         let directory = record.authority.as_ref().map(|authority| authority.directory);
-        if directory.is_some() && record.action == ADOPT_ACTION {
-            // The entries before were decided against the directory of another service.
-            self.directory = directory;
-            return;
-        }
-        if let Some(before) = self.directory.filter(|before| directory < Some(*before)) {
+        // The entries before an adoption were decided against the directory of another service.
+        let begins = directory.is_some() && record.action == ADOPT_ACTION;
+        if let Some(before) = self.directory.filter(|before| !begins && directory < Some(*before)) {
             let evidence = match directory {
                 Some(found) => {
                     format!("the entry tells of version {found} of the directory, and the one before it of {before}")
@@ -278,7 +275,7 @@ impl LedgerScan {
             };
             self.findings.add(FindingKind::LeafMismatch, Some(position), evidence);
         }
-        self.directory = directory.max(self.directory);
+        self.directory = directory.max(self.directory.filter(|_| !begins));
     }
 
     fn check_payload(&mut self, record: &LeafRecord<'_>, entry: &EntryBytes<'_>) {

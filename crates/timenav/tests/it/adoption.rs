@@ -6,6 +6,7 @@ use crate::bundles::{Away, PASSPHRASE, event, key_of, seal};
 use crate::http::{Answer, Request, target};
 use crate::ledger;
 use crate::service::{Service, run, timenav};
+use crate::verifier::{has_python, verify_at};
 
 const NAME: &str = "lived-in";
 
@@ -155,6 +156,12 @@ fn both_services_give_the_same_answers() {
     away.export(&here, NAME, "b");
     let (verifies, said) = away.verify("b", &key_of(&here, NAME), &[]);
     assert!(verifies, "{said:?}");
+    if has_python() {
+        let key = key_of(&here, NAME);
+        let script = ["--contents", "--verifier-key", &key];
+        let (code, said) = verify_at(&here.url(), NAME, &here.admin, &script);
+        assert_eq!(code, Some(0), "{said}");
+    }
     let scan = here.post("/v1/detect-tampering", &json!({ "timeline_id": NAME, "scan_depth": "full" }));
     assert_eq!(scan["tampering_detected"], json!(false), "{scan}");
     let third = Service::start();

@@ -53,10 +53,9 @@ impl Away {
     /// Writes a bundle of these lines, with another end.
     pub(crate) fn write(&self, name: &str, lines: &[&Value]) {
         let (end, lines) = lines.split_last().unwrap();
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let text: String = lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect();
         let mut end = (*end).clone();
-        end["end"]["sha256"] =
-            ledger::sha256(&[text.as_bytes()]).iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
+        end["end"]["sha256"] = data_encoding::HEXLOWER.encode(&ledger::sha256(&[text.as_bytes()])).into();
         std::fs::write(self.path(name), text + &format!("{end}\n")).unwrap();
     }
 

@@ -82,8 +82,8 @@ fn change(value: &mut Value, chance: &mut Chance) {
         }
         Value::String(text) => match chance.below(4) {
             0 => *text = String::new(),
-            1 => *text = "e1".to_owned(),
-            2 => *text = "9999-12-31T23:59:59Z".to_owned(),
+            1 => "e1".clone_into(text),
+            2 => "9999-12-31T23:59:59Z".clone_into(text),
             _ => *text = "x".repeat(70_000),
         },
         Value::Null | Value::Object(_) | Value::Array(_) => *value = json!(true),
@@ -117,14 +117,16 @@ fn forged(text: &str, there: &House, chance: &mut Chance) -> String {
         }
     }
     let mut frontier = Frontier::default();
-    entries.iter().for_each(|at| frontier.push(leaf_hash(lines[*at]["entry"]["leaf"].as_str().unwrap().as_bytes())));
+    for at in &entries {
+        frontier.push(leaf_hash(lines[*at]["entry"]["leaf"].as_str().unwrap().as_bytes()));
+    }
     let origin = format!("timenav.test/{NAME}");
     let key = VerifierKey::new(&origin, there.signer.public_key()).unwrap();
     let checkpoint = Checkpoint { origin, size: frontier.size(), root: frontier.root(), extensions: Vec::new() };
     let note = checkpoint.sign(&key, |message| there.signer.sign(message)).unwrap();
     let end = lines.len() - 1;
     lines[end - 1]["checkpoint"]["note"] = note.to_string().into();
-    let text: String = lines[..end].iter().map(|line| format!("{line}\n")).collect();
+    let text: String = lines[..end].iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect();
     lines[end]["end"]["sha256"] = sha256(&[text.as_bytes()]).to_hex().into();
     text + &format!("{}\n", lines[end])
 }
