@@ -640,6 +640,13 @@ def tell_unchecked(contents, hidden):
                 "what else the service answers: clock, anchors, paradoxes, sealed data")
 
 # How to verify (§8).
+def directory_after(before, entry):
+    """2§1: the version of the directory never goes down, but where the ledger goes over to another service (2§7)."""
+    found = entry.get("directory", -1)
+    need(found >= before or (entry["action"], entry["v"]) == ("adopt", 2),
+         "it is of a lower version than what is in front of it, or its directory is")
+    return found
+
 def walk(service, timeline, sizes, sample, problems):
     """§8, a whole ledger, step 2: reads the entries. Returns the roots at the sizes, and a sample's leaf hash."""
     tree, roots, sample_leaf, recorded_at, directory = Tree(), {0: Tree().root()}, None, None, -1
@@ -652,8 +659,7 @@ def walk(service, timeline, sizes, sample, problems):
                 need(entry["timeline_id"] == timeline, f"it says that it is of the timeline {entry['timeline_id']!r}")
                 before, recorded_at = recorded_at, instant(entry["recorded_at"])
                 need(before is None or before <= recorded_at, "it was recorded before the entry in front of it")
-                before, directory = directory, max(directory, entry.get("directory", -1))
-                need(entry.get("directory", -1) >= before, "it is of a lower version than what is in front of it, or its directory is")
+                directory = directory_after(directory, entry)
             except (ValueError, RecursionError) as error:
                 problems.append(f"entry {seq}: {error}")
             if leaf != tile_hash:
@@ -898,8 +904,7 @@ class Layer:
         need(entry["timeline_id"] == self.id, f"it says that it is of the timeline {entry['timeline_id']!r}")
         before, self.recorded_at = self.recorded_at, instant(entry["recorded_at"])
         need(before is None or before <= self.recorded_at, "it was recorded before the entry in front of it")
-        before, self.directory = self.directory, max(self.directory, entry.get("directory", -1))
-        need(entry.get("directory", -1) >= before, "it is of a lower version than what is in front of it, or its directory is")
+        self.directory = directory_after(self.directory, entry)
         if salt or payload:
             check_payload(entry, salt, payload)
         self.tree.append(leaf_hash(leaf))

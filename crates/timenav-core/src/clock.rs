@@ -187,6 +187,17 @@ impl Clock {
         }
     }
 
+    /// Returns the clock as it arrives with an adopted timeline: it stands at what it showed at a host instant, by another
+    /// host, and has stood there since one of this host. One that stood already is as it was.
+    #[must_use]
+    pub fn arrived(&self, before: Instant<Wall>, since: Instant<Wall>) -> Self {
+        let state = match self.state {
+            ClockState::Running { rate, .. } => ClockState::Paused { since, at: self.now(before), rate },
+            paused @ ClockState::Paused { .. } => paused,
+        };
+        Self { state, ..self.clone() }
+    }
+
     /// Returns the reading at a host instant, with everything needed to take it up again.
     #[must_use]
     pub fn moment(&self, host: Instant<Wall>) -> Moment {

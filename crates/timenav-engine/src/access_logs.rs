@@ -1,6 +1,7 @@
 //! The access log: the ledger, read as who did what and when.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
@@ -10,7 +11,7 @@ use timenav_core::time::{Instant, TimeRange, Virtual, Wall, parse_timestamp};
 use crate::action::Action;
 use crate::caller::Caller;
 use crate::engine::Engine;
-use crate::head::TimelineKey;
+use crate::head::{Head, TimelineKey, TimelineState};
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::rows::LogRow;
@@ -85,7 +86,7 @@ struct LogReading {
     request: AccessLogs,
     /// What the cursor is of.
     asked: String,
-    key: TimelineKey,
+    state: Arc<TimelineState>,
     /// The ledger's size that all pages show.
     as_of: u64,
     /// Where the last page ended, and how much it had of what the entry there tells.
@@ -112,18 +113,17 @@ impl Engine {
         let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
         let look = admitted.with_first_page(cursor.map(|cursor| cursor.as_of)).look().await?;
         let sees_clock = self.decide(caller, timeline, Demand::Look).is_ok();
-        let (key, as_of, after) = (
-            look.state.head.key,
-            look.size(),
-            cursor.map(|cursor| (cursor.position, usize::try_from(cursor.micros).unwrap_or(0))),
-        );
-        let reading = LogReading { request, asked, key, as_of, after, sees_clock };
+        let (as_of, after) =
+            (look.size(), cursor.map(|cursor| (cursor.position, usize::try_from(cursor.micros).unwrap_or(0))));
+        let reading = LogReading { request, asked, state: look.state, as_of, after, sees_clock };
         let (engine, asking) = (self.clone(), caller.clone());
         self.long_work().in_turn(caller, async move { engine.log_page(&asking, &reading).await }).await
     }
 
     async fn log_page(&self, caller: &Caller, reading: &LogReading) -> Result<LogPage, Refusal> {
-        let LogReading { request, asked, key, as_of, after, sees_clock } = reading;
+        let LogReading { request, asked, state, as_of, after, sees_clock } = reading;
+        let head = &state.head;
+        let key = &head.key;
         let mut left = self.logged(*key, request.range, *as_of).await?;
         if let Some((after, _)) = after {
             left = request.order.rest(left, *after);
@@ -139,7 +139,7 @@ impl Engine {
         while !left.is_empty() && read < LOG_ENTRIES_READ_MAX {
             let block = request.order.block(&left);
             for row in self.log_rows_of(&request.timeline, *key, block, request.order).await? {
-                let mut told = log_entries(&row, *sees_clock)?;
+                let mut told = log_entries(head, &row, *sees_clock)?;
                 if request.order == LogOrder::Newest {
                     told.reverse();
                 }
@@ -231,13 +231,13 @@ impl AccessLogs {
 }
 
 /// Returns what an entry tells of: each of its reads that is left, or one thing.
-fn log_entries(row: &LogRow, sees_clock: bool) -> Result<Vec<LogEntry>, Refusal> {
+fn log_entries(head: &Head, row: &LogRow, sees_clock: bool) -> Result<Vec<LogEntry>, Refusal> {
     let LogRow { position, leaf, reads } = row;
     let damaged = || Refusal::Damaged(format!("entry {position} cannot be read"));
     if let Some((salt, payload)) = reads.as_ref().filter(|(_, payload)| !payload.is_empty()) {
         let kept = KeptReads::parse(salt, payload).map_err(|_| damaged())?;
         let of_reads = (0..).zip(kept.iter()).filter_map(|(index, read)| read.map(|read| (index, read)));
-        return Ok(of_reads.map(|(index, read)| of_read(*position, index, read, sees_clock)).collect());
+        return Ok(of_reads.map(|(index, read)| of_read(head, (*position, index), read, sees_clock)).collect());
     }
     let record = LeafRecord::decode(leaf).map_err(|_| damaged())?;
     Ok(vec![LogEntry {
@@ -245,20 +245,20 @@ fn log_entries(row: &LogRow, sees_clock: bool) -> Result<Vec<LogEntry>, Refusal>
         index: None,
         timestamp: parse_timestamp(&record.recorded_at).map_err(|_| damaged())?,
         clock_time: sees_clock.then(|| parse_timestamp(&record.clock_time)).transpose().map_err(|_| damaged())?,
-        user_id: record.actor.into_owned(),
+        user_id: head.actor_shown(*position, &record.actor),
         action: record.action.into_owned(),
         subject: record.subject.into_owned(),
     }])
 }
 
 /// Tells of one read as entries that tell of one alone do.
-fn of_read(position: u64, index: u32, read: &Read<'_>, sees_clock: bool) -> LogEntry {
+fn of_read(head: &Head, (position, index): (u64, u32), read: &Read<'_>, sees_clock: bool) -> LogEntry {
     LogEntry {
         position,
         index: Some(index),
         timestamp: read.host_time,
         clock_time: sees_clock.then_some(read.clock_time),
-        user_id: read.user.to_string(),
+        user_id: head.actor_shown(position, &read.user),
         action: Action::Read.word().to_owned(),
         subject: read.action.to_string(),
     }

@@ -105,6 +105,10 @@ actions! {
     RotateSigningKey = "rotate_signing_key",
     /// The service started although the database is not what was signed.
     AcceptRollback = "accept_rollback",
+    /// A timeline of another service goes on here.
+    Adopt = "adopt",
+    /// A timeline goes on at another service, and nothing is written to it here any more.
+    HandedOver = "handed_over",
 }
 
 /// What a listener may ask to be told.
@@ -214,14 +218,17 @@ impl Action {
             | Self::Attempt
             | Self::AttemptsCounted
             | Self::RotateSigningKey
-            | Self::AcceptRollback => None,
+            | Self::AcceptRollback
+            | Self::Adopt
+            | Self::HandedOver => None,
         }
     }
 
     /// Returns what whoever does it must be allowed to. The writer asks core for that, and so does a scan.
     pub(crate) const fn demands(self) -> Demanded {
         match self {
-            Self::CreateTimeline => Demanded::All(&[Demand::Create]),
+            Self::CreateTimeline | Self::Adopt => Demanded::All(&[Demand::Create]),
+            Self::HandedOver => Demanded::All(&[Demand::Look, Demand::Administer]),
             // Who takes history back too must be allowed to intervene; each event that was changed has its entry.
             Self::Travel
             | Self::PauseTime
@@ -279,7 +286,9 @@ impl Action {
             | Self::Attempt
             | Self::AttemptsCounted
             | Self::RotateSigningKey
-            | Self::AcceptRollback => OnEvents::Nothing,
+            | Self::AcceptRollback
+            | Self::Adopt
+            | Self::HandedOver => OnEvents::Nothing,
         }
     }
 
@@ -319,7 +328,9 @@ impl Action {
             | Self::Attempt
             | Self::AttemptsCounted
             | Self::RotateSigningKey
-            | Self::AcceptRollback => Audience::Admins,
+            | Self::AcceptRollback
+            | Self::Adopt
+            | Self::HandedOver => Audience::Admins,
         }
     }
 }

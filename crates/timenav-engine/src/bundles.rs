@@ -21,10 +21,12 @@ use crate::tree::node_hashes;
 use gone::Gone;
 use line::{DataLine, EndLine, EntryLine, ErasureLine, Header, LayerLine, Line, NoteLine};
 
+mod arrival;
 mod check;
 mod gone;
 mod line;
 
+pub(crate) use arrival::ReadBundle;
 pub use check::{BundleCheck, CheckedBundle};
 pub use gone::BUNDLE_GONE_MAX;
 pub use line::{BUNDLE_FORMAT, BUNDLE_LINE_BYTES_MAX};
@@ -267,6 +269,12 @@ impl Writing {
         self.add(text, &Line::Entry(line))?;
         give_way_after(usize::try_from(self.entries).unwrap_or_default());
         self.entries += 1;
+        if record.action == Action::RotateSigningKey.word() && at + 1 == self.layers.len() {
+            let note = engine.store().rotation_note(self.layers[at].key, row.position).await?;
+            if let Some(note) = note {
+                self.add(text, &Line::Rotation(NoteLine { note: Cow::Owned(note) }))?;
+            }
+        }
         let Some(told) = told else { return Ok(()) };
 
         // One at a time: the largest has a megabyte.

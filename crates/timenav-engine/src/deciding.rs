@@ -11,6 +11,7 @@ use crate::draft::{Done, Draft};
 use crate::refusal::Refusal;
 
 pub(crate) mod access;
+pub(crate) mod adoption;
 pub(crate) mod anchors;
 pub(crate) mod clocks;
 pub(crate) mod data;

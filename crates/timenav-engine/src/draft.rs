@@ -288,8 +288,19 @@ impl<'a> Draft<'a> {
     /// Opens the ledger of a timeline.
     ///
     /// # Errors
-    /// There is no such timeline.
+    /// There is no such timeline, or it was handed over.
     pub(crate) fn ledger(&mut self, timeline: &TimelineId) -> Result<Ledger, Refusal> {
+        if self.look(timeline).is_some_and(|state| state.head.is_handed_over) {
+            return Err(Refusal::HandedOver { timeline_id: timeline.to_string() });
+        }
+        self.ledger_of_service(timeline)
+    }
+
+    /// Opens the ledger of a timeline for what the service itself tells there, also of one that was handed over.
+    ///
+    /// # Errors
+    /// There is no such timeline.
+    pub(crate) fn ledger_of_service(&mut self, timeline: &TimelineId) -> Result<Ledger, Refusal> {
         if let Some(at) = self.drafted.steps.iter().position(|step| step.state.head.id == *timeline) {
             return Ok(Ledger(at));
         }

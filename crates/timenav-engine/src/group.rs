@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, Hash, ReadsDraft, origin};
+use timenav_core::ledger::{Checkpoint, Hash, LeafRecord, ReadsDraft, origin};
 use timenav_core::time::Instant;
 
 use crate::action::Action;
@@ -25,7 +25,7 @@ use crate::idempotency::Idempotency;
 use crate::json::json;
 use crate::options::Options;
 use crate::refusal::{Refusal, denial_code};
-use crate::rows::IdempotencyRecord;
+use crate::rows::{IdempotencyRecord, StoredEntry};
 use crate::signer::Signer;
 use crate::statement;
 use crate::store::{Commit, TimelineCommit};
@@ -300,6 +300,7 @@ impl<'a> Group<'a> {
             entries_count += step.entries.len() as u64;
             let state = Arc::new(step.state);
             commit.timelines.push(TimelineCommit {
+                rotation: rotation(&step.entries, step.is_signed_by_next, &state.head.checkpoint),
                 expected_size: step.expected_size,
                 head: state.head.clone(),
                 permissions_changed: step.permissions_changed,
@@ -355,6 +356,13 @@ impl<'a> Group<'a> {
         let states = states.into_values().collect();
         Ok(Finished { commit, states, directory, rows, told, entries_count, salts })
     }
+}
+
+/// Returns the checkpoint that proves a rotation: signed by both keys, and its last entry tells of it.
+fn rotation(entries: &[StoredEntry], is_signed_by_both: bool, note: &Arc<str>) -> Option<(u64, Arc<str>)> {
+    let last = entries.last().filter(|_| is_signed_by_both)?;
+    let record = LeafRecord::decode(&last.leaf).ok()?;
+    (Action::of(&record) == Some(Action::RotateSigningKey)).then(|| (last.seq, Arc::clone(note)))
 }
 
 /// Signs the tree and the state of a timeline, with the next key too where that is to take the place of the one that signs.

@@ -50,6 +50,30 @@ pub struct Head {
     /// What is kept of the head statement: for each key that signs, 64 bytes of signature and 32 of a code. Empty where the
     /// last entry is of version 1 of the format.
     pub statement: Arc<[u8]>,
+    /// Whose entries the ledger begins with, where the timeline was adopted: stretch by stretch, in rising order.
+    pub origins: Arc<[Origin]>,
+    /// Whether it was handed over to another service, as its last entry of an action of users tells. Nothing is written
+    /// to it here any more.
+    pub is_handed_over: bool,
+}
+
+impl Head {
+    /// Returns how whoever an entry names is shown: users of another service by the name of the ledger there too. No user
+    /// here is called so, since no name of a user has a slash.
+    #[must_use]
+    pub fn actor_shown(&self, position: u64, actor: &str) -> String {
+        let of = self.origins.iter().find(|origin| position < origin.end);
+        of.map_or_else(|| actor.to_owned(), |of| format!("{actor}@{}", of.origin))
+    }
+}
+
+/// Entries that another service has written and signed: those before a position that are not of an origin before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The position of the entry `adopt` that ends them.
+    pub end: u64,
+    /// The name of the ledger at that service.
+    pub origin: String,
 }
 
 /// Where a timeline was forked from another.

@@ -107,7 +107,8 @@ impl Engine {
         match self.options().read_log {
             ReadLog::Durable => {
                 let answer = self.submit(caller, timeline.clone(), read, None).await?;
-                Ok(Some(answer.ledger.position))
+                // What was handed over has ended, and is read as it is.
+                Ok(Some(answer.ledger.position).filter(|_| answer.timeline_id == *timeline))
             }
             ReadLog::Buffered => {
                 self.send(Actor::Caller(caller.clone()), timeline.clone(), read, None, None).await?;

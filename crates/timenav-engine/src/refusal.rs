@@ -79,6 +79,14 @@ pub enum Refusal {
         /// The limit.
         max: usize,
     },
+    /// The timeline goes on at another service.
+    #[error(
+        "the timeline `{timeline_id}` was handed over to another service, and nothing on it is changed here any more"
+    )]
+    HandedOver {
+        /// The timeline.
+        timeline_id: String,
+    },
     /// A timeline always has an administrator.
     #[error("the timeline `{timeline_id}` would have no administrator; name at least one user in `admin`")]
     LastAdmin {

@@ -14,6 +14,7 @@ mod compared;
 mod directory;
 mod events;
 mod powers;
+mod rebuilt;
 mod replay;
 mod request;
 mod report;
@@ -25,6 +26,7 @@ mod unkept;
 mod walk;
 
 pub use powers::ReplayedAuthority;
+pub(crate) use rebuilt::Rebuilding;
 pub use report::{Checked, Scan};
 pub use request::{KeptCheckpoint, Progress, ScanRequest, ScanStage, VerifySignature};
 pub use unkept::made_before;

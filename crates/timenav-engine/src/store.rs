@@ -81,6 +81,9 @@ pub struct TimelineCommit {
     pub anchors: Vec<Anchor>,
     /// New sealed records.
     pub data: Vec<DataRecord>,
+    /// The checkpoint that two keys have signed, where the last entry says that one took the place of the other: the
+    /// position of that entry, and the note.
+    pub rotation: Option<(u64, Arc<str>)>,
     /// Contents to be erased, after everything above is written.
     pub erasures: Vec<Erasure>,
 }
@@ -204,6 +207,9 @@ pub trait Store: ScanSource + Send + Sync + 'static {
         last: u64,
         items_max: usize,
     ) -> Result<Vec<Vec<u8>>, StoreError>;
+
+    /// Returns the checkpoint that two keys have signed, whose last entry is at a position; `None` where none was kept.
+    async fn rotation_note(&self, timeline: TimelineKey, position: u64) -> Result<Option<String>, StoreError>;
 
     /// Returns one sealed record, and the name of its timeline.
     async fn data_record(&self, id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError>;

@@ -2,7 +2,6 @@
 
 use http::Method;
 use serde_json::{Map, Value, json};
-use timenav_import::Format;
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::finish::ProblemDetails;
@@ -121,16 +120,16 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
             let timeline = json!({ "name": "timeline_id", "in": "query", "required": false, "schema": schema });
             add_parameters(&mut operation, vec![timeline]);
         }
-        Takes::File(params) => {
+        Takes::File(params, types) => {
             add_parameters(&mut operation, query_parameters(&value(&params.schema)));
             let file = json!({ "schema": { "type": "string", "format": "binary" } });
-            let kind = |format: Format| (format.content_type().to_owned(), file.clone());
-            let content: Map<String, Value> = Format::ALL.into_iter().map(kind).collect();
+            let kind = |kind: &&str| ((*kind).to_owned(), file.clone());
+            let content: Map<String, Value> = types.iter().map(kind).collect();
             operation["requestBody"] = json!({ "required": true, "content": content });
         }
     }
-    // Importing a file twice adds nothing, with a key or without.
-    if *method == Method::POST && !matches!(route.takes, Takes::File(_)) {
+    // Importing a file twice adds nothing, and adopting a timeline twice is refused, with a key or without.
+    if *method == Method::POST && !matches!(route.takes, Takes::File(..)) {
         add_parameters(&mut operation, vec![idempotency_key(route.anew)]);
     }
     if route.open {

@@ -39,7 +39,7 @@ pub(crate) enum Takes {
     /// A JSON body that is more than parameters.
     Body(WireType),
     /// Parameters in the query string, and a file as the body.
-    File(WireType),
+    File(WireType, Vec<&'static str>),
 }
 
 /// What an operation answers when all is well.
@@ -210,8 +210,9 @@ impl Route {
         self
     }
 
-    pub(crate) fn takes_file<T: ToSchema>(mut self) -> Self {
-        self.takes = Takes::File(WireType::of::<T>());
+    /// Says that the body is a file of one of these media types.
+    pub(crate) fn takes_file<T: ToSchema>(mut self, types: Vec<&'static str>) -> Self {
+        self.takes = Takes::File(WireType::of::<T>(), types);
         self
     }
 

@@ -60,6 +60,8 @@ pub(crate) struct App {
     pub(crate) requests: Arc<Shares<UserId>>,
     /// Files that are being imported.
     pub(crate) imports: Arc<Shares<UserId>>,
+    /// Bundles that are being adopted.
+    pub(crate) adoptions: Arc<Shares<UserId>>,
     /// Streams that somebody listens to.
     pub(crate) streams: Arc<Shares<UserId>>,
 }

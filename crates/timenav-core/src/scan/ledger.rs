@@ -2,8 +2,8 @@
 
 use super::{Finding, FindingKind, Findings};
 use crate::ledger::{
-    Checkpoint, Frontier, Hash, KeptReads, LeafError, LeafRecord, ReadsEntry, Salt, TILE_HEIGHT, TILE_WIDTH, TileId,
-    leaf_hash, payload_hash,
+    ADOPT_ACTION, Checkpoint, Frontier, Hash, KeptReads, LeafError, LeafRecord, ReadsEntry, Salt, TILE_HEIGHT,
+    TILE_WIDTH, TileId, leaf_hash, payload_hash,
 };
 use crate::time::{Instant, Virtual, Wall, parse_timestamp};
 
@@ -264,7 +264,9 @@ impl LedgerScan {
 
     fn check_authority(&mut self, record: &LeafRecord<'_>, position: u64) {
         let directory = record.authority.as_ref().map(|authority| authority.directory);
-        if let Some(before) = self.directory.filter(|before| directory < Some(*before)) {
+        // The entries before an adoption were decided against the directory of another service.
+        let begins = directory.is_some() && record.action == ADOPT_ACTION;
+        if let Some(before) = self.directory.filter(|before| !begins && directory < Some(*before)) {
             let evidence = match directory {
                 Some(found) => {
                     format!("the entry tells of version {found} of the directory, and the one before it of {before}")
@@ -273,7 +275,7 @@ impl LedgerScan {
             };
             self.findings.add(FindingKind::LeafMismatch, Some(position), evidence);
         }
-        self.directory = directory.max(self.directory);
+        self.directory = directory.max(self.directory.filter(|_| !begins));
     }
 
     fn check_payload(&mut self, record: &LeafRecord<'_>, entry: &EntryBytes<'_>) {

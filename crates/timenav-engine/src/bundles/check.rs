@@ -59,6 +59,8 @@ pub struct BundleCheck<'a> {
     keys: TrustedKeys,
     /// Proofs of rotations that came beside the bundle.
     rotations: Vec<TlogProof>,
+    /// Notes of rotations that came beside it.
+    notes: Vec<String>,
     hash: RunningHash,
     header: Option<Header<'static>>,
     /// Layers whose entries have been read.
@@ -127,6 +129,7 @@ impl<'a> BundleCheck<'a> {
             verify,
             keys: key.into(),
             rotations,
+            notes: Vec::new(),
             hash: RunningHash::default(),
             header: None,
             read: Vec::new(),
@@ -140,15 +143,27 @@ impl<'a> BundleCheck<'a> {
         }
     }
 
+    /// Takes checkpoints that were signed at rotations, without the entries: each counts as the line of the rotation that
+    /// ends its tree.
+    #[must_use]
+    pub fn with_notes(self, notes: Vec<String>) -> Self {
+        Self { notes, ..self }
+    }
+
     /// Takes the next line, with its line end.
     ///
     /// # Errors
     /// What is wrong with it, in a sentence. Nothing after it is to be trusted.
     pub fn line(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.take(bytes).map(|_| ()).map_err(shortened)
+    }
+
+    /// As [`BundleCheck::line`], and returns the line.
+    pub(super) fn checked<'b>(&mut self, bytes: &'b [u8]) -> Result<Line<'b>, String> {
         self.take(bytes).map_err(shortened)
     }
 
-    fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
+    fn take<'b>(&mut self, bytes: &'b [u8]) -> Result<Line<'b>, String> {
         if bytes.len() > BUNDLE_LINE_BYTES_MAX {
             return Err(format!("the line has more than {BUNDLE_LINE_BYTES_MAX} bytes"));
         }
@@ -157,18 +172,18 @@ impl<'a> BundleCheck<'a> {
         }
         let line = Line::read(bytes)?;
         self.check_followed(&line)?;
-        match line {
-            Line::Bundle(header) => self.header(&header)?,
-            Line::Layer(layer) => self.layer(&layer)?,
-            Line::Entry(entry) => self.entry(&entry)?,
-            Line::Data(data) => self.data(&data)?,
+        match &line {
+            Line::Bundle(header) => self.header(header)?,
+            Line::Layer(layer) => self.layer(layer)?,
+            Line::Entry(entry) => self.entry(entry)?,
+            Line::Data(data) => self.data(data)?,
             Line::Rotation(note) => self.rotation(&note.note)?,
             Line::Checkpoint(note) => self.signed(&note.note)?,
-            Line::Erasure(erasure) => self.erasure(&erasure)?,
-            Line::End(end) => self.end(&end)?,
+            Line::Erasure(erasure) => self.erasure(erasure)?,
+            Line::End(end) => self.end(end)?,
         }
         self.hash.update(bytes);
-        Ok(())
+        Ok(line)
     }
 
     /// Returns what the bundle holds. To be called at the end of the file.

@@ -78,8 +78,11 @@ impl Deciding for LogRead {
             let (ledger, position) = draft.append_refusal(self.operation, code, &detail)?;
             return Ok(draft.done(ledger, position, Logged {}));
         }
-        let ledger = draft.aimed()?;
-        let position = draft.append_read(ledger, self.operation, &self.parameters);
+        let (ledger, operation) = match draft.aimed() {
+            Err(Refusal::HandedOver { timeline_id }) => (draft.system()?, format!("{} {timeline_id}", self.operation)),
+            aimed => (aimed?, self.operation.to_owned()),
+        };
+        let position = draft.append_read(ledger, &operation, &self.parameters);
         Ok(draft.done(ledger, position, Logged {}))
     }
 }
@@ -118,7 +121,10 @@ impl Deciding for LogRollbackAccepted {
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
         let payload = json(&RollbackAccepted { findings: self.findings.clone() });
-        log(draft, Action::AcceptRollback, draft.timeline().as_str(), payload)
+        let ledger = draft.ledger_of_service(draft.timeline())?;
+        let (host, subject) = (draft.host(ledger), draft.timeline().as_str());
+        let position = draft.append(ledger, Action::AcceptRollback, subject, payload, host);
+        Ok(draft.done(ledger, position, Logged {}))
     }
 }
 
@@ -163,9 +169,16 @@ impl Deciding for LogRefusals {
     }
 }
 
+/// What happens to a timeline that was handed over is told on `system`, with its name: the ledger itself has ended.
 fn log(draft: &mut Draft<'_>, action: Action, subject: &str, payload: String) -> Result<Done<Logged>, Refusal> {
-    let ledger = draft.aimed()?;
+    let (ledger, subject) = match draft.aimed() {
+        Err(Refusal::HandedOver { timeline_id }) if subject != timeline_id => {
+            (draft.system()?, format!("{subject} {timeline_id}"))
+        }
+        Err(Refusal::HandedOver { .. }) => (draft.system()?, subject.to_owned()),
+        aimed => (aimed?, subject.to_owned()),
+    };
     let host = draft.host(ledger);
-    let position = draft.append(ledger, action, subject, payload, host);
+    let position = draft.append(ledger, action, &subject, payload, host);
     Ok(draft.done(ledger, position, Logged {}))
 }

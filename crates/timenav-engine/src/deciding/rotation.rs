@@ -29,7 +29,7 @@ impl Deciding for RotateSigningKey {
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
         let next = draft.doors().next_signer.clone();
         let next = next.ok_or(Refusal::FeatureDisabled { what: "rotating the signing key without a next one" })?;
-        let ledger = draft.aimed()?;
+        let ledger = draft.ledger_of_service(draft.timeline())?;
         let timeline = draft.timeline();
         let named = |signer: &dyn Signer| {
             let key = signer.ledger_key(&draft.options().service_name, timeline);

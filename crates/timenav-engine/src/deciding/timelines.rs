@@ -87,19 +87,8 @@ impl ForkPoint {
 /// It is there, a limit is reached, or the actor may not be given such a clock.
 pub(crate) fn make_timeline(draft: &mut Draft<'_>, fork: Option<&ForkPoint>) -> Result<(Ledger, u64), Refusal> {
     let id = draft.timeline().clone();
-    if draft.look(&id).is_some() {
-        return Err(Refusal::AlreadyExists { what: "timeline", id: id.to_string() });
-    }
+    let created_by = check_new(draft)?;
     let host = draft.now();
-    let max = draft.options().timelines_max;
-    if draft.timelines_count() >= max {
-        return Err(Refusal::LimitReached { what: "timelines", max });
-    }
-    let created_by = UserId::new(draft.actor().name()).map_err(|error| Refusal::id("user_id", error))?;
-    let max = draft.options().timelines_per_user_max;
-    if matches!(draft.actor(), Actor::Caller(_)) && draft.made_by(&created_by) >= max {
-        return Err(Refusal::LimitReached { what: "timelines that you have made", max });
-    }
     if let Some(fork) = fork {
         // To make a clock that stands at a moment is a way to go there.
         let clock = fork.clock_from(host);
@@ -143,6 +132,8 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, fork: Option<&ForkPoint>) -> 
             data_count: 0,
             directory: 0,
             statement: Arc::from([]),
+            origins: Arc::from([]),
+            is_handed_over: false,
         };
         let ancestors = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.ancestors));
         let lineage = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.lineage));
@@ -158,4 +149,25 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, fork: Option<&ForkPoint>) -> 
         }
     });
     Ok((ledger, draft.append(ledger, Action::CreateTimeline, id.as_str(), payload, host)))
+}
+
+/// Makes sure that the timeline that is aimed at may be made, and returns whose it will be.
+///
+/// # Errors
+/// It is there, or a limit is reached.
+pub(super) fn check_new(draft: &Draft<'_>) -> Result<UserId, Refusal> {
+    let id = draft.timeline();
+    if draft.look(id).is_some() {
+        return Err(Refusal::AlreadyExists { what: "timeline", id: id.to_string() });
+    }
+    let max = draft.options().timelines_max;
+    if draft.timelines_count() >= max {
+        return Err(Refusal::LimitReached { what: "timelines", max });
+    }
+    let created_by = UserId::new(draft.actor().name()).map_err(|error| Refusal::id("user_id", error))?;
+    let max = draft.options().timelines_per_user_max;
+    if matches!(draft.actor(), Actor::Caller(_)) && draft.made_by(&created_by) >= max {
+        return Err(Refusal::LimitReached { what: "timelines that you have made", max });
+    }
+    Ok(created_by)
 }

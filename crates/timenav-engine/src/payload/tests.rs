@@ -1,11 +1,14 @@
 //! Every payload, compared with bytes that are frozen.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use timenav_core::access::{Permissions, RestrictionLevel, Scope};
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
 use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::ids::{AnchorId, EventId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::intervention::Effect;
+use timenav_core::ledger::{Adopted, HandedOver, Hash};
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Instant, TimeScale, Virtual, Wall, parse_duration};
 
@@ -269,11 +272,24 @@ fn of_the_service() -> Vec<(Action, String)> {
         retired_verifier_key: "timenav.local/main+00000000+AQ".to_owned(),
         verifier_key: "timenav.local/main+11111111+AQ".to_owned(),
     };
+    let hash = Hash::from_bytes([3; Hash::BYTES]);
+    let adopted = Adopted {
+        bundle_sha256: hash,
+        checkpoint: "time.example/x\n7\n".into(),
+        map: BTreeMap::from([(user_id("ada"), user_id("bob"))]),
+        origin: "time.example/x".into(),
+        root: hash,
+        size: 7,
+    };
+    let handed_over = HandedOver { asked_by: "ada".into(), root: hash, size: 7 };
+    let text = |payload: Vec<u8>| String::from_utf8(payload).unwrap();
     vec![
         (Action::AcceptRollback, json(&RollbackAccepted { findings: vec!["it \"was\" taken back".to_owned()] })),
         (Action::RotateSigningKey, json(&rotated)),
         (Action::Attempt, json(&attempt)),
         (Action::AttemptsCounted, json(&counted)),
+        (Action::Adopt, text(adopted.encode())),
+        (Action::HandedOver, text(handed_over.encode())),
     ]
 }
 
@@ -413,6 +429,8 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
         Action::AttemptsCounted => json(&read::<AttemptsCounted>(bytes)?),
         Action::RotateSigningKey => json(&read::<SigningKeyRotated>(bytes)?),
         Action::AcceptRollback => json(&read::<RollbackAccepted>(bytes)?),
+        Action::Adopt => String::from_utf8(Adopted::decode(bytes).ok()?.encode()).ok()?,
+        Action::HandedOver => String::from_utf8(HandedOver::decode(bytes).ok()?.encode()).ok()?,
     })
 }
 

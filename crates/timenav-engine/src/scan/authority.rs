@@ -212,7 +212,9 @@ fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) ->
         | Action::Attempt
         | Action::AttemptsCounted
         | Action::RotateSigningKey
-        | Action::AcceptRollback => false,
+        | Action::AcceptRollback
+        | Action::Adopt
+        | Action::HandedOver => false,
     }
 }
 

@@ -149,7 +149,9 @@ impl DirectoryTold {
             | Action::Attempt
             | Action::AttemptsCounted
             | Action::RotateSigningKey
-            | Action::AcceptRollback => Vec::new(),
+            | Action::AcceptRollback
+            | Action::Adopt
+            | Action::HandedOver => Vec::new(),
         })
     }
 

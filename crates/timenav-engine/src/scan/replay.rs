@@ -16,11 +16,13 @@ use super::powers::Powers;
 use crate::action::{Action, OnEvents};
 use crate::anchor::Anchor;
 use crate::archive::EntryMarks;
+use crate::head::Origin;
 use crate::json::read;
 use crate::payload::{
     AnchorSet, ClockTold, Corrected, DataEncrypted, DataErased, ForkRecord, Intervened, PermissionsSet, TimelineCreated,
 };
 
+mod carried;
 mod compare;
 mod marks;
 mod signing_keys;
@@ -115,6 +117,8 @@ pub(super) struct Replay {
     /// Who might do what, on every other timeline; `None` where that is not asked.
     powers: Option<Arc<Powers>>,
     authorities_count: u64,
+    /// The first entry that was decided here, and not by a service that the timeline was adopted from.
+    decided_from: u64,
     /// Whether the last entry is of version 2, with which the state was signed.
     is_stated: bool,
     signing_keys: SigningKeys,
@@ -130,6 +134,10 @@ pub(super) struct Replay {
     told_later: BTreeMap<u64, Erased>,
     changes_count: u64,
     marks: Marks,
+    /// Whose entries come first, as far as entries tell.
+    origins: Vec<Origin>,
+    /// The entry that handed the timeline over, where none has adopted it since.
+    handed_over: Option<u64>,
     /// Why the state cannot be compared.
     blind: Option<String>,
     pub(super) findings: Findings,
@@ -158,6 +166,7 @@ impl Replay {
             directory: DirectoryTold::default(),
             powers,
             authorities_count: 0,
+            decided_from: 0,
             is_stated: false,
             signing_keys: SigningKeys::default(),
             timelines: BTreeSet::new(),
@@ -168,6 +177,8 @@ impl Replay {
             told_later: BTreeMap::new(),
             changes_count: 0,
             marks: Marks::new(first),
+            origins: Vec::new(),
+            handed_over: None,
             blind: None,
             findings: Findings::default(),
         }
@@ -241,13 +252,21 @@ impl Replay {
         self.blind.get_or_insert_with(|| format!("the entry at position {position} cannot be trusted"));
     }
 
-    /// Takes the next entry; `payload` is `None` where it was erased.
+    /// Takes that the timeline was adopted, as its row says: with whose right entries before were written is not known
+    /// here.
+    pub(super) const fn was_adopted(mut self, position: u64) -> Self {
+        self.decided_from = position;
+        self
+    }
+
+    /// Takes the next entry; `payload` is `None` where it was erased. `kept` is what is kept beside it, where that is to be
+    /// compared.
     pub(super) fn entry(
         &mut self,
         record: &LeafRecord<'_>,
         position: u64,
         payload: Option<&[u8]>,
-        kept: EntryMarks,
+        kept: Option<EntryMarks>,
     ) -> Option<Recorded> {
         let Ok(recorded_at) = parse_timestamp::<Wall>(&record.recorded_at) else {
             self.lose(position);
@@ -257,15 +276,17 @@ impl Replay {
         self.first_actor.get_or_insert_with(|| record.actor.to_string());
         self.check_authority(record, (position, recorded_at), payload);
         self.is_stated = record.authority.is_some();
-        self.recorded_at = Some(recorded_at);
+        let before = self.recorded_at.replace(recorded_at);
         if payload.is_none() {
             self.gone.insert(position);
         }
         let events_before = self.events_count;
         let followed = match Action::of(record) {
+            Some(Action::Adopt) => self.adopted(record, position, (before, recorded_at), payload),
             Some(action) => self.follow(action, record, (position, recorded_at), payload),
             None => self.follow_unknown(position, payload),
         };
+        self.check_handed_over(record, position);
         self.changes_count += u64::from(!matches!(followed, Some(Followed::Nothing | Followed::Row(_))));
         if followed.is_none() {
             let why = format!("the payload of `{}` at position {position} cannot be read", record.action);
@@ -325,6 +346,9 @@ impl Replay {
             | Action::SetPassword => self.directory.take(action, record, recorded_at, payload)?,
             Action::RotateSigningKey => self.signing_keys.rotated(record, position, payload?, &mut self.findings)?,
             Action::EraseData => self.told.extend(erasures(read(payload?)?, position)),
+            // Where it is read, the time of the entry before it counts.
+            Action::Adopt => return None,
+            Action::HandedOver => self.hand_over(position, payload?)?,
         }
         Some(Followed::State)
     }
@@ -405,9 +429,8 @@ impl Replay {
         payload: Option<&[u8]>,
     ) {
         let is_system = self.timeline_id == TimelineId::SYSTEM;
-        let Some(authority) = record.authority.as_ref().filter(|_| self.from_the_start && self.blind.is_none()) else {
-            return;
-        };
+        let is_asked = self.from_the_start && self.blind.is_none() && position >= self.decided_from;
+        let Some(authority) = record.authority.as_ref().filter(|_| is_asked) else { return };
         let own = is_system.then(|| self.directory.powers());
         let Some(powers) = own.or(self.powers.as_deref()) else { return };
         let claim = Claim {

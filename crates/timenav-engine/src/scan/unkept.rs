@@ -61,7 +61,8 @@ async fn made_after(
         for row in rows {
             frontier.push(leaf_hash(&row.leaf));
             let Ok(record) = LeafRecord::decode(&row.leaf) else { continue };
-            if Action::of(&record) == Some(Action::CreateTimeline) && asked.contains(&*record.subject) {
+            let is_making = matches!(Action::of(&record), Some(Action::CreateTimeline | Action::Adopt));
+            if is_making && asked.contains(&*record.subject) {
                 made.insert(record.subject.into_owned());
             }
         }

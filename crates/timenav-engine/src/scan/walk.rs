@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use timenav_core::ledger::{Checkpoint, LeafRecord, inclusion_nodes, leaf_hash, verify_inclusion};
+use timenav_core::ledger::{ADOPT_ACTION, Checkpoint, LeafRecord, inclusion_nodes, leaf_hash, verify_inclusion};
 use timenav_core::scan::{Depth, FilledTile, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
 
 use super::compared::{Compared, Unplaced};
@@ -169,7 +169,9 @@ impl Way<'_, '_> {
             }
         };
         let powers = self.powers().await?;
-        let mut carried = Carried { ledger, replay: Replay::new(&self.request.timeline, first, powers) };
+        let adopted = self.snapshot.head.origins.last().map_or(0, |origin| origin.end);
+        let replay = Replay::new(&self.request.timeline, first, powers).was_adopted(adopted);
+        let mut carried = Carried { ledger, replay };
         self.enter(ScanStage::Entries, size - first);
         let mut at = first;
         let mut events = Vec::new();
@@ -467,6 +469,8 @@ impl Carried {
             }
             let bytes = row.as_bytes();
             let fitted = self.ledger.payloads_count();
+            // A root is made of many hashes, and this one is needed where a timeline was adopted.
+            let adopted_after = is_adopt(&row.leaf).then(|| self.ledger.root());
             let Some(record) = self.ledger.entry(bytes) else {
                 self.replay.lose(row.position);
                 continue;
@@ -476,7 +480,11 @@ impl Carried {
             if !fits {
                 self.replay.lose(row.position);
             }
-            match self.replay.entry(&record, row.position, payload, row.marks).filter(|_| fits) {
+            let recorded = self.replay.entry(&record, row.position, payload, Some(row.marks));
+            if let Some(root) = adopted_after {
+                self.replay.compare_adopted(row.position, payload, root);
+            }
+            match recorded.filter(|_| fits) {
                 Some(Recorded::Event(event)) => block.events.push(event),
                 Some(Recorded::Data(data)) => block.data.push(data),
                 None => {}
@@ -490,6 +498,11 @@ impl Carried {
         block.filled = self.ledger.take_filled();
         (self, block)
     }
+}
+
+/// Returns whether a leaf tells of an adoption: an entry of version 2 begins with its action.
+fn is_adopt(leaf: &[u8]) -> bool {
+    leaf.strip_prefix(b"{\"action\":\"").and_then(|rest| rest.strip_prefix(ADOPT_ACTION.as_bytes())).is_some()
 }
 
 fn random(request: &ScanRequest<'_>) -> u64 {

@@ -82,7 +82,9 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         | Action::Attempt
         | Action::AttemptsCounted
         | Action::RotateSigningKey
-        | Action::AcceptRollback => None,
+        | Action::AcceptRollback
+        | Action::Adopt
+        | Action::HandedOver => None,
     }
 }
 

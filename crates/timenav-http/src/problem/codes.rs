@@ -69,6 +69,7 @@ pub(super) const fn of_refusal(refusal: &Refusal) -> Code {
         Refusal::AlreadyExists { .. } | Refusal::EventExists { .. } => Code::AlreadyExists,
         Refusal::LimitReached { .. }
         | Refusal::LastOperator { .. }
+        | Refusal::HandedOver { .. }
         | Refusal::EventCancelled { .. }
         | Refusal::ChangedMeanwhile => Code::Conflict,
         Refusal::LastAdmin { .. } => Code::LastAdmin,

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
 use timenav_engine::{Caller, ImportBatch, LedgerPosition, Refusal};
-use timenav_import::{ImportError, Item, RecordNote};
+use timenav_import::{Format, ImportError, Item, RecordNote};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use utoipa::ToSchema;
@@ -37,6 +37,7 @@ use crate::state::App;
 use crate::wire::Text;
 pub(crate) use pace::{IMPORT_BYTES_PER_MINUTE_MIN, IMPORT_IDLE_SECONDS_MAX};
 use reading::Handed;
+pub(crate) use reading::as_it_comes;
 use source::{Source, cloud_event_body};
 
 /// Imports that are read at the same time.
@@ -55,7 +56,7 @@ pub(crate) const REFUSALS_LISTED_MAX: usize = 100;
 pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::change(IMPORT_PATH, "import_events", "Records the events of a file, as many as can be", import_events)
-            .takes_file::<ImportRequest>()
+            .takes_file::<ImportRequest>(Format::ALL.into_iter().map(Format::content_type).collect())
             .gives::<ImportedBody>()
             .tag("events"),
     ]

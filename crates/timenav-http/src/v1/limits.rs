@@ -4,17 +4,20 @@ use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use timenav_core::ledger::ADOPT_AHEAD_SECONDS_MAX;
 use timenav_core::limits as core;
 use timenav_core::scan::{FINDINGS_PER_KIND_MAX, SAMPLE_ENTRIES_MAX};
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
 use timenav_engine::{
-    BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX, ENTRIES_PAGE_BYTES_MAX,
-    KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX,
-    READ_PARAMETERS_BYTES_MAX, SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX, VIEWS_RUNNING_MAX,
+    ADOPT_BYTES_MAX, ADOPT_ROTATIONS_MAX, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, COUNTED_NAMED_MAX,
+    COUNTED_NETWORKS_MAX, ENTRIES_PAGE_BYTES_MAX, KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX,
+    NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX, READ_PARAMETERS_BYTES_MAX, SCANS_RUNNING_MAX,
+    SCANS_RUNNING_PER_USER_MAX, VIEWS_RUNNING_MAX,
 };
 use timenav_import::limits as import;
 use utoipa::ToSchema;
 
+use super::adoption::ADOPTIONS_RUNNING_MAX;
 use super::import::{
     IMPORT_BYTES_PER_MINUTE_MIN, IMPORT_IDLE_SECONDS_MAX, IMPORT_TURN_SECONDS_MAX, IMPORTS_PER_USER_MAX,
     IMPORTS_RUNNING_MAX, REFUSALS_LISTED_MAX,
@@ -83,6 +86,10 @@ async fn limits(
     limits.insert("refusals_told_per_minute_max".to_owned(), REFUSALS_TOLD_PER_MINUTE_MAX.into());
     limits.insert("network_refusals_told_per_minute_max".to_owned(), NETWORK_REFUSALS_TOLD_PER_MINUTE_MAX.into());
     limits.insert("refusals_counted_seconds_max".to_owned(), COUNTED_SECONDS_MAX.into());
+    limits.insert("adopt_bytes_max".to_owned(), ADOPT_BYTES_MAX.into());
+    limits.insert("adopt_ahead_seconds_max".to_owned(), ADOPT_AHEAD_SECONDS_MAX.into());
+    limits.insert("adopt_rotations_max".to_owned(), ADOPT_ROTATIONS_MAX.into());
+    limits.insert("adoptions_running_max".to_owned(), ADOPTIONS_RUNNING_MAX.into());
     limits.insert("import_turn_seconds_max".to_owned(), IMPORT_TURN_SECONDS_MAX.into());
     limits.insert("import_idle_seconds_max".to_owned(), IMPORT_IDLE_SECONDS_MAX.into());
     limits.insert("import_bytes_per_minute_min".to_owned(), IMPORT_BYTES_PER_MINUTE_MIN.into());

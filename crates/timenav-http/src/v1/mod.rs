@@ -13,6 +13,7 @@ pub(crate) mod event_history;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod bundles;
+pub(crate) mod adoption;
 pub(crate) mod import;
 pub(crate) mod kept;
 pub(crate) mod limits;

@@ -10,13 +10,13 @@ use timenav_engine::{
 };
 
 use super::values::{entry_key, failed, sql};
-use super::{data, identity, leaf, tiles};
+use super::{data, identity, leaf, origins, tiles};
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
     checkpoint, recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location,
     clock_generation, events_count, anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by,
-    data_count, directory, statement)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)
+    data_count, directory, statement, origins)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)
     ON CONFLICT DO NOTHING";
 const UPDATE_TIMELINE: &str = "UPDATE timelines SET size = ?1, frontier = ?2, checkpoint = ?3,
     recorded_at = ?4, clock_running = ?5, clock_rate = ?6, clock_host = ?7, clock_virtual = ?8,
@@ -33,6 +33,7 @@ const INSERT_INTERVENTION: &str = "INSERT INTO interventions (timeline, event_id
     VALUES (?1, ?2, ?3, ?4)";
 const INSERT_ANCHOR: &str = "INSERT INTO anchors (timeline, position, anchor_id, set_at, timestamp, description,
     fixed, clock_at, clock_running, clock_rate, clock_location) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+const INSERT_ROTATION: &str = "INSERT INTO rotation_notes (timeline, position, note) VALUES (?1, ?2, ?3)";
 const INSERT_PERMISSION: &str = "INSERT INTO permissions (timeline, user_id, role) VALUES (?1, ?2, ?3)";
 const PUT_OUTCOME: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, outcome) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, expires_at = excluded.expires_at,
@@ -93,9 +94,9 @@ fn put_timeline(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
     for entry in &step.entries {
         let key = entry_key(head.key, entry.seq);
         let marks = (sql(entry.events_count), sql(entry.clock_entry));
-        insert
-            .execute(params![key, leaf::kept(&entry.leaf), entry.salt.as_bytes(), entry.payload, marks.0, marks.1])
-            .map_err(failed)?;
+        let salt: &[u8] = if entry.is_erased() { &[] } else { entry.salt.as_bytes() };
+        let leaf = leaf::kept(&entry.leaf);
+        insert.execute(params![key, leaf, salt, entry.payload, marks.0, marks.1]).map_err(failed)?;
     }
     drop(insert);
     tiles::fill(transaction, head.key, step.expected_size.unwrap_or(0), head.frontier.size())?;
@@ -118,6 +119,10 @@ fn put_timeline(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
     }
     for record in &step.data {
         data::insert(transaction, head.key, record).map_err(failed)?;
+    }
+    if let Some((position, note)) = &step.rotation {
+        let mut insert = transaction.prepare_cached(INSERT_ROTATION).map_err(failed)?;
+        insert.execute(params![head.key.0, sql(*position), &**note]).map_err(failed)?;
     }
     for erasure in &step.erasures {
         data::erase(transaction, head.key, erasure).map_err(failed)?;
@@ -152,6 +157,7 @@ fn insert_head(transaction: &Transaction<'_>, head: &Head) -> rusqlite::Result<u
         sql(head.data_count),
         sql(head.directory),
         &*head.statement,
+        origins::text(&head.origins),
     ])
 }
 

@@ -15,6 +15,7 @@ mod leaf;
 mod log;
 mod maintenance;
 mod migrations;
+mod origins;
 mod orphans;
 mod read;
 mod room;

@@ -18,7 +18,7 @@ use timenav_engine::{
 
 use super::leaf::Leaves;
 use super::values::{POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, position, rate, role, sql};
-use super::{SqliteStore, commit, data, events, identity, room, tiles, versions};
+use super::{SqliteStore, commit, data, events, identity, origins, room, tiles, versions};
 
 /// Rows that a query for events may read on the thread that asks: a quarter of a millisecond's worth.
 const ROWS_READ_HERE_MAX: usize = 256;
@@ -26,7 +26,7 @@ const ROWS_READ_HERE_MAX: usize = 256;
 const SELECT_HEADS: &str = "SELECT timeline, timeline_id, created_at, size, frontier, checkpoint, recorded_at,
     clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,
     anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by, data_count,
-    directory, statement FROM timelines";
+    directory, statement, origins FROM timelines";
 const SELECT_ANCHORS: &str = "SELECT position, anchor_id, set_at, timestamp, description, fixed, clock_at,
     clock_running, clock_rate, clock_location FROM anchors
     WHERE timeline = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
@@ -141,6 +141,10 @@ impl Store for SqliteStore {
         self.read(move |connection| clock_payloads(connection, timeline, last, items_max)).await
     }
 
+    async fn rotation_note(&self, timeline: TimelineKey, position: u64) -> Result<Option<String>, StoreError> {
+        self.read(move |connection| origins::rotation_note(connection, timeline, position)).await
+    }
+
     async fn data_record(&self, data_id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
         let data_id = data_id.clone();
         self.read(move |connection| data::record(connection, &data_id)).await
@@ -240,7 +244,7 @@ fn heads(connection: &Connection) -> Result<Vec<Head>, StoreError> {
     let mut heads = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let key = TimelineKey(row.get(0).map_err(failed)?);
-        heads.push(head(row, key, permissions.remove(&key).unwrap_or_default())?);
+        heads.push(head(connection, row, key, permissions.remove(&key).unwrap_or_default())?);
     }
     Ok(heads)
 }
@@ -257,7 +261,7 @@ pub(super) fn head_named(connection: &Connection, timeline: &TimelineId) -> Resu
     let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
     let key = TimelineKey(row.get(0).map_err(failed)?);
     let mut permissions = permissions_where(connection, "WHERE timeline = ?1", [key.0])?;
-    head(row, key, permissions.remove(&key).unwrap_or_default()).map(Some)
+    head(connection, row, key, permissions.remove(&key).unwrap_or_default()).map(Some)
 }
 
 pub(super) fn anchors(
@@ -276,12 +280,17 @@ pub(super) fn anchors(
     Ok(anchors)
 }
 
-fn head(row: &Row<'_>, key: TimelineKey, permissions: Arc<Permissions>) -> Result<Head, StoreError> {
+fn head(
+    connection: &Connection,
+    row: &Row<'_>,
+    key: TimelineKey,
+    permissions: Arc<Permissions>,
+) -> Result<Head, StoreError> {
     let number = |at: usize| row.get::<_, i64>(at).map_err(failed);
     let text = |at: usize| row.get::<_, String>(at).map_err(failed);
     let frontier: Vec<u8> = row.get(4).map_err(failed)?;
     let (host, at) = (instant(number(9)?)?, instant(number(10)?)?);
-    let rate = rate(number(8)?)?;
+    let (rate, size) = (rate(number(8)?)?, count(number(3)?)?);
     let state = if row.get::<_, bool>(7).map_err(failed)? {
         ClockState::Running { origin_host: host, origin_virtual: at, rate }
     } else {
@@ -293,7 +302,7 @@ fn head(row: &Row<'_>, key: TimelineKey, permissions: Arc<Permissions>) -> Resul
         created_at: instant(number(2)?)?,
         clock: Clock { state, location: row.get(11).map_err(failed)?, generation: count(number(12)?)? },
         permissions,
-        frontier: Frontier::from_bytes(count(number(3)?)?, &frontier).map_err(|error| damaged(&error.to_string()))?,
+        frontier: Frontier::from_bytes(size, &frontier).map_err(|error| damaged(&error.to_string()))?,
         checkpoint: text(5)?.into(),
         recorded_at: instant(number(6)?)?,
         events_count: count(number(13)?)?,
@@ -305,6 +314,8 @@ fn head(row: &Row<'_>, key: TimelineKey, permissions: Arc<Permissions>) -> Resul
         data_count: count(number(20)?)?,
         directory: count(number(21)?)?,
         statement: row.get::<_, Vec<u8>>(22).map_err(failed)?.into(),
+        origins: origins::read(&text(23)?)?,
+        is_handed_over: origins::is_handed_over(connection, key, size)?,
     })
 }
 

@@ -2,6 +2,7 @@
 //! auditing every ledger: see `Home::close`.
 
 mod access;
+mod adoption;
 mod bounds;
 mod bundles;
 mod clocks;

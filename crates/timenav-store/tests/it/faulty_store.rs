@@ -307,6 +307,11 @@ impl Store for FaultyStore {
         self.reading()?.anchor(timeline, id).await
     }
 
+    async fn rotation_note(&self, timeline: TimelineKey, position: u64) -> Result<Option<String>, StoreError> {
+        self.point().await;
+        self.reading()?.rotation_note(timeline, position).await
+    }
+
     async fn data_record(&self, id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
         self.point().await;
         self.reading()?.data_record(id).await

@@ -134,6 +134,8 @@ impl Ledger {
             data_count: 0,
             directory: 0,
             statement: Arc::from([]),
+            origins: Arc::from([]),
+            is_handed_over: false,
         };
         Self { head, leaves: Vec::new() }
     }
@@ -164,6 +166,7 @@ impl Ledger {
             interventions: Vec::new(),
             anchors: Vec::new(),
             data: Vec::new(),
+            rotation: None,
             erasures: Vec::new(),
         }
     }

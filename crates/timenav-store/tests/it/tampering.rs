@@ -46,7 +46,7 @@ const POSITION_BITS: u32 = 40;
 
 /// What a scan is compared with from outside the database.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Outside {
+pub(crate) enum Outside {
     Kept,
     Nothing,
 }
@@ -145,7 +145,7 @@ fn attack(house: &House, statement: &str) {
 }
 
 /// Scans a timeline of a closed house, as `timenav verify` does.
-async fn look(house: &House, timeline: &str, depth: Depth, outside: Outside) -> Scan {
+pub(crate) async fn look(house: &House, timeline: &str, depth: Depth, outside: Outside) -> Scan {
     let notes = house.outside.notes();
     let note = notes.get(&timeline_id(timeline)).filter(|_| outside == Outside::Kept);
     look_at(house, house.path(), timeline, depth, note.map(String::as_str)).await

@@ -1,5 +1,6 @@
-//! `timenav timeline`: makes timelines, lists them, compares them and exports them.
+//! `timenav timeline`: makes timelines, lists them, compares them, exports them and adopts them.
 
+mod adopt;
 mod bundle;
 
 use std::cell::Cell;
@@ -16,7 +17,7 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Makes timelines, lists them, compares them and exports them.
+/// Makes timelines, lists them, compares them, exports them and adopts them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TimelineCommand {
     #[command(subcommand)]
@@ -49,11 +50,33 @@ enum Action {
         #[arg(value_name = "B")]
         b: String,
     },
+    /// Goes on with a timeline of another service: it arrives with its whole history, under its own name.
+    ///
+    /// Its clock arrives paused, and nobody but you may do anything, unless --map says so. What users of the other service
+    /// did is shown with its name, as `alice@time.example/main`. All of it is checked before anything is written.
+    Adopt {
+        /// The bundle.
+        file: PathBuf,
+        /// The public key of the ledger at the other service. It must come by another way than the file.
+        #[arg(long, value_name = "KEY")]
+        verifier_key: String,
+        /// A user there, and which one that is here: they may do here what they might there. May be given again.
+        #[arg(long, value_name = "THERE=HERE")]
+        map: Vec<String>,
+        /// The proof of a rotation that `timenav rotate-signing-key --save` saved there. May be given again.
+        #[arg(long, value_name = "FILE")]
+        rotation: Vec<PathBuf>,
+    },
     /// Exports all of a timeline that you administer, as one file that anybody can check offline.
     ///
     /// Of a fork, the file has the timelines that it goes on from too, and you must administer them as well. Whoever has
     /// the file has the contents. `timenav verify FILE --verifier-key KEY` checks it.
+    ///
+    /// With --end, the timeline is handed over first: from then on it is read here, and not changed any more.
     Export {
+        /// Hands the timeline over: nothing is written to it here any more. There is no way back.
+        #[arg(long)]
+        end: bool,
         /// The file. It appears when it is whole, and takes the place of none.
         #[arg(long, value_name = "FILE")]
         bundle: PathBuf,
@@ -77,7 +100,10 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
             let text = |page: &Value, _| diff_text(page, &is_begun);
             show_pages(&client, &["timelines", "diff"], vec![("a", a), ("b", b)], text)
         }
-        Action::Export { bundle, timeline } => bundle::export(&client, timeline.as_str(), &bundle),
+        Action::Export { bundle, timeline, end } => bundle::export(&client, timeline.as_str(), &bundle, end),
+        Action::Adopt { file, verifier_key, map, rotation } => {
+            adopt::adopt(&client, &file, verifier_key, &map, &rotation)
+        }
         Action::Create { timeline_id, fork_of, at } => {
             let mut body = Map::new();
             insert(&mut body, "timeline_id", Some(timeline_id));

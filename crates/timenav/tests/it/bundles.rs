@@ -16,19 +16,19 @@ use crate::verifier::{examples, has_python};
 const GROWTH_KIB_MAX: u64 = 48 * 1_024;
 /// How much memory a check of that bundle may take, in KiB: an interpreter, or a program of this size, and a line.
 const CHECK_KIB_MAX: u64 = 96 * 1_024;
-const PASSPHRASE: &str = "correct horse battery staple";
+pub(crate) const PASSPHRASE: &str = "correct horse battery staple";
 
 /// A folder of bundles.
-struct Away {
+pub(crate) struct Away {
     folder: TempDir,
 }
 
 impl Away {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -42,7 +42,7 @@ impl Away {
     }
 
     /// Exports a timeline, and returns its lines.
-    fn export(&self, service: &Service, timeline: &str, name: &str) -> Vec<Value> {
+    pub(crate) fn export(&self, service: &Service, timeline: &str, name: &str) -> Vec<Value> {
         let (code, said) = self.try_export(service, timeline, name, &service.admin);
         assert_eq!(code, Some(0), "{said}");
         assert!(said.contains("check it with `timenav verify FILE --verifier-key KEY`"), "{said}");
@@ -50,8 +50,17 @@ impl Away {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
+    /// Writes a bundle of these lines, with another end.
+    pub(crate) fn write(&self, name: &str, lines: &[&Value]) {
+        let (end, lines) = lines.split_last().unwrap();
+        let text: String = lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect();
+        let mut end = (*end).clone();
+        end["end"]["sha256"] = data_encoding::HEXLOWER.encode(&ledger::sha256(&[text.as_bytes()])).into();
+        std::fs::write(self.path(name), text + &format!("{end}\n")).unwrap();
+    }
+
     /// Has both programs check a bundle. They agree; what each said is returned.
-    fn verify(&self, name: &str, key: &str, more: &[&str]) -> (bool, [String; 2]) {
+    pub(crate) fn verify(&self, name: &str, key: &str, more: &[&str]) -> (bool, [String; 2]) {
         let mut ours = timenav();
         ours.arg("verify").arg(self.path(name)).args(["--verifier-key", key]).args(more);
         let (code, stdout, stderr) = run(&mut ours, "");
@@ -69,16 +78,16 @@ impl Away {
     }
 }
 
-fn key_of(service: &Service, timeline: &str) -> String {
+pub(crate) fn key_of(service: &Service, timeline: &str) -> String {
     ledger::verifier_key(&format!("timenav.local/{timeline}"), &service.public_key)
 }
 
-fn event(service: &Service, timeline: &str, event_id: &str) {
+pub(crate) fn event(service: &Service, timeline: &str, event_id: &str) {
     let body = json!({ "event_id": event_id, "time": "2001-01-01T00:00:00Z", "description": "Größe \"x\" \\ \u{1}\n" });
     service.send(Request::post(&target("/v1/events", &[("timeline_id", timeline)])).json(&body)).expect(201);
 }
 
-fn seal(service: &Service, timeline: &str) -> String {
+pub(crate) fn seal(service: &Service, timeline: &str) -> String {
     let body = json!({ "timeline_id": timeline, "data": { "n": 1 }, "encryption_key": PASSPHRASE });
     service.post("/v1/encrypt-data", &body)["data_id"].as_str().unwrap().to_owned()
 }
@@ -187,19 +196,25 @@ fn a_rotated_key_is_followed_with_its_proof_alone() {
     service.public_key = ledger::public_key(&text);
     service.start_again();
     event(&service, "main", "after");
-    away.export(&service, "main", "a");
+    let lines = away.export(&service, "main", "a");
+    assert_eq!(count(&lines, "rotation"), 1, "the service has kept what both keys signed");
     let newest = key_of(&service, "main");
     assert!(away.verify("a", &newest, &[]).0);
     let (verifies, [ours, theirs]) = away.verify("a", &first, &[]);
+    assert!(verifies && ours.contains("rotations of the key followed: 1"), "{ours}{theirs}");
+    // Without the line, as a bundle of a service that has kept no such notes.
+    let without: Vec<&Value> = lines.iter().filter(|line| line.get("rotation").is_none()).collect();
+    away.write("b", &without);
+    let (verifies, [ours, theirs]) = away.verify("b", &first, &[]);
     assert!(!verifies && ours.contains("which proves nothing by itself: name the proof of that rotation"), "{ours}");
     assert!(theirs.is_empty() || theirs.contains("give the proof of that rotation with --rotation"), "{theirs}");
     let find = |name: &str| {
         let files = std::fs::read_dir(&proofs).unwrap().map(|file| file.unwrap().path());
         files.into_iter().find(|path| path.to_str().unwrap().contains(name)).unwrap().to_str().unwrap().to_owned()
     };
-    let (verifies, [ours, theirs]) = away.verify("a", &first, &["--rotation", &find("main")]);
+    let (verifies, [ours, theirs]) = away.verify("b", &first, &["--rotation", &find("main")]);
     assert!(verifies && ours.contains("rotations of the key followed: 1"), "{ours}{theirs}");
-    assert!(!away.verify("a", &first, &["--rotation", &find("system")]).0, "it is the proof of another ledger");
+    assert!(!away.verify("b", &first, &["--rotation", &find("system")]).0, "it is the proof of another ledger");
     service.audit();
 }
 

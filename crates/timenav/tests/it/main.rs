@@ -26,6 +26,7 @@ mod process;
 mod tour;
 mod verifier;
 mod bundles;
+mod adoption;
 mod manners;
 mod connections;
 mod doctor;

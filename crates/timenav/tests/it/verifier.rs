@@ -37,7 +37,7 @@ fn verify(service: &Service, api_key: &str, arguments: &[&str]) -> (Option<i32>,
 }
 
 /// Runs the script on a timeline of the service there.
-fn verify_at(url: &str, timeline: &str, api_key: &str, arguments: &[&str]) -> (Option<i32>, String) {
+pub(crate) fn verify_at(url: &str, timeline: &str, api_key: &str, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new("python3");
     command.arg(examples().join("verify.py")).args([url, timeline]).args(arguments);
     command.env("TIMENAV_API_KEY", api_key).env("no_proxy", "*");

@@ -12,7 +12,7 @@ use crate::scan::tables::compare_rows;
 
 impl Replay {
     /// What is gone was erased by an entry, and what was erased is gone.
-    fn compare_erasures(&mut self, first: u64) {
+    pub(in crate::scan) fn compare_erasures(&mut self, first: u64) {
         for position in &self.gone {
             let told = self.told.get(position).or_else(|| self.told_later.get(position));
             if told.is_none_or(|erased| !erased.is_event) {
@@ -84,6 +84,9 @@ impl Replay {
             differs("who made it", self.first_actor.clone().unwrap_or_default(), head.created_by.to_string());
             differs("the count of sealed records", self.data_count.to_string(), head.data_count.to_string());
             let size = self.fork.as_ref().map(|fork| fork.size);
+            differs("whose entries it begins with", format!("{:?}", self.origins), format!("{:?}", head.origins));
+            let is_handed_over = self.handed_over.is_some();
+            differs("whether it was handed over", is_handed_over.to_string(), head.is_handed_over.to_string());
             differs("where it was forked", format!("{size:?}"), format!("{:?}", head.fork.map(|fork| fork.size)));
         }
         if let Some(permissions) = self.permissions.as_ref().filter(|permissions| **permissions != *head.permissions) {

@@ -39,20 +39,25 @@ enum Frame {
 }
 
 /// The way to the thread that reads.
-pub(super) struct Reading {
+pub(crate) struct Reading {
     frames: mpsc::Sender<Frame>,
+}
+
+/// Returns both ends of a body that is read as it comes.
+pub(crate) fn as_it_comes() -> (Reading, Input) {
+    let (frames, received) = mpsc::channel(FRAMES_AHEAD_MAX);
+    (Reading { frames }, Input { frames: received, rest: Bytes::new(), has_ended: false })
 }
 
 /// Starts the thread that reads records. It keeps `place` as long as it runs.
 pub(super) fn start<P: Send + 'static>(source: Source, place: P) -> io::Result<(Reading, mpsc::Receiver<Handed>)> {
-    let (frames, received) = mpsc::channel(FRAMES_AHEAD_MAX);
+    let (reading, input) = as_it_comes();
     let (sender, handed) = mpsc::channel(BATCHES_AHEAD_MAX);
-    let input = Input { frames: received, rest: Bytes::new(), has_ended: false };
     std::thread::Builder::new().name("import".to_owned()).spawn(move || {
         read(&source, input, &sender);
         drop(place);
     })?;
-    Ok((Reading { frames }, handed))
+    Ok((reading, handed))
 }
 
 fn read(source: &Source, mut input: Input, sender: &mpsc::Sender<Handed>) {
@@ -81,7 +86,7 @@ fn read(source: &Source, mut input: Input, sender: &mpsc::Sender<Handed>) {
 }
 
 /// The bytes as the thread reads them.
-struct Input {
+pub(crate) struct Input {
     frames: mpsc::Receiver<Frame>,
     rest: Bytes,
     has_ended: bool,
@@ -105,7 +110,7 @@ impl Read for Input {
 
 impl Reading {
     /// Hands over a body as it arrives, until it ends, comes too slowly, or nobody reads it any more.
-    pub(super) async fn feed(self, body: &mut BodyDataStream, now: impl Fn() -> Instant<Wall>) {
+    pub(crate) async fn feed(self, body: &mut BodyDataStream, now: impl Fn() -> Instant<Wall>) {
         let mut pace = Pace::default();
         loop {
             let (patience, too_slow) = pace.patience();

@@ -20,6 +20,7 @@ enum Edge {
 }
 use Edge::{Asked, Looked, Tested};
 
+const ADOPTION: &str = "timenav/tests/it/adoption.rs";
 const DEEDS: &str = "timenav/tests/it/v1/manipulate_event.rs";
 const HISTORY: &str = "timenav-store/tests/it/engine/history.rs";
 const RATES: &str = "timenav/tests/it/manners/rates.rs";
@@ -180,6 +181,13 @@ fn edge(name: &str) -> Option<Edge> {
         "too_many_requests_held_millis_min" => Tested(RATES, "whoever_does_not_come_back_later_waits"),
         "views_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "views_are_made_a_few_at_a_time_and_in_turn")
+        }
+        "adopt_bytes_max" => Tested(ADOPTION, "a_fork_and_what_is_too_large_are_refused"),
+        "adopt_rotations_max" | "adoptions_running_max" => {
+            Tested(ADOPTION, "bundles_arrive_in_turn_and_with_few_notes")
+        }
+        "adopt_ahead_seconds_max" => {
+            Tested("timenav-core/src/ledger/adoption/tests.rs", "only_what_is_named_and_signed_that_way_is_adopted")
         }
         "bundle_line_bytes_max" => {
             Tested("timenav/src/commands/verify/bundle/tests.rs", "a_line_that_is_too_long_is_not_read")

@@ -52,6 +52,7 @@ impl Operation {
             "monitor_events" | "scan_events" => json!({ "location": "*", "time_range": "../.." }),
             "create_timeline" => json!({ "timeline_id": "made" }),
             "timelines_diff" => json!({ "a": "main", "b": "main" }),
+            "hand_over" => json!({ "timeline_id": "nowhere" }),
             "create_user" => json!({ "user_id": "made" }),
             "check_timeline" => json!({ "timeline_id": "main", "significant_event": "none" }),
             "correct_event" => json!({ "event": { "event_id": "none", "time": "2001-01-01T00:00:00Z" } }),
@@ -123,7 +124,7 @@ fn keeps_answers(described: &Value) -> bool {
 fn takes(document: &Value, method: &str, described: &Value) -> Takes {
     let of_query = described["parameters"].as_array().expect("parameters");
     let content = &described["requestBody"]["content"];
-    if content.get("text/csv").is_some() {
+    if ["text/csv", "application/x-ndjson"].iter().any(|kind| content.get(kind).is_some()) {
         return Takes::File;
     }
     let Some(reference) = content["application/json"]["schema"]["$ref"].as_str() else {

@@ -1,0 +1,101 @@
+//! Timelines that go over from one service to another.
+
+use timenav_core::access::Permissions;
+use timenav_core::clock::Clock;
+use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::ledger::{Adopted, HandedOver, Hash, LeafRecord};
+use timenav_core::scan::FindingKind;
+use timenav_core::time::{Instant, Wall};
+
+use super::signing_keys::SigningKeys;
+use super::{Followed, Replay};
+use crate::action::Action;
+use crate::anchor::Anchor;
+use crate::head::Origin;
+
+/// The state that the entries of a timeline lead to.
+pub(in crate::scan) struct Carried {
+    pub(in crate::scan) clock: Clock,
+    pub(in crate::scan) permissions: Permissions,
+    /// How many events stand.
+    pub(in crate::scan) events_count: i64,
+    pub(in crate::scan) anchors: Vec<Anchor>,
+    pub(in crate::scan) created_at: Instant<Wall>,
+    pub(in crate::scan) recorded_at: Instant<Wall>,
+    pub(in crate::scan) origins: Vec<Origin>,
+}
+
+impl Replay {
+    /// Returns the state, and `None` where the entries do not begin with the making of the timeline.
+    pub(in crate::scan) fn into_carried(self) -> Option<Carried> {
+        Some(Carried {
+            events_count: self.events_count(),
+            clock: self.clock?,
+            permissions: self.permissions?,
+            anchors: self.anchors,
+            created_at: self.first_recorded_at?,
+            recorded_at: self.recorded_at?,
+            origins: self.origins,
+        })
+    }
+
+    /// Takes the entry with which a timeline goes on here. Those before it were recorded up to a host time.
+    pub(super) fn adopted(
+        &mut self,
+        record: &LeafRecord<'_>,
+        position: u64,
+        (before, recorded_at): (Option<Instant<Wall>>, Instant<Wall>),
+        payload: Option<&[u8]>,
+    ) -> Option<Followed> {
+        if self.timeline_id == TimelineId::SYSTEM {
+            self.timelines.insert(TimelineId::new(&record.subject).ok()?);
+            return Some(Followed::State);
+        }
+        let told = Adopted::decode(payload?).ok()?;
+        self.origins.push(Origin { end: position, origin: told.origin.into_owned() });
+        self.handed_over = None;
+        self.first_actor = Some(record.actor.to_string());
+        self.permissions = Some(Permissions::of_creator(UserId::new(&record.actor).ok()?));
+        // What the keys of the other service did is told under its name.
+        self.signing_keys = SigningKeys::default();
+        if let (Some(clock), Some(before)) = (&mut self.clock, before) {
+            *clock = clock.arrived(before, recorded_at);
+        }
+        Some(Followed::State)
+    }
+
+    /// Takes the entry that is the last of those here.
+    pub(super) fn hand_over(&mut self, position: u64, payload: &[u8]) -> Option<()> {
+        let told = HandedOver::decode(payload).ok()?;
+        self.check_size(position, told.size);
+        self.handed_over = Some(position);
+        Some(())
+    }
+
+    /// After that one, the service itself may tell of its keys, and of a start. Nothing else is written.
+    pub(super) fn check_handed_over(&mut self, record: &LeafRecord<'_>, position: u64) {
+        let Some(handed_over) = self.handed_over.filter(|handed_over| *handed_over < position) else { return };
+        if !matches!(Action::of(record), Some(Action::RotateSigningKey | Action::AcceptRollback)) {
+            let evidence = format!("the entry at position {handed_over} says that the timeline was handed over");
+            self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
+        }
+    }
+
+    /// Compares what an adoption says with the entries before it.
+    pub(in crate::scan) fn compare_adopted(&mut self, position: u64, payload: Option<&[u8]>, root: Hash) {
+        let told = payload.and_then(|payload| Adopted::decode(payload).ok());
+        let Some(told) = told.filter(|_| self.timeline_id != TimelineId::SYSTEM) else { return };
+        self.check_size(position, told.size);
+        if told.root != root {
+            let evidence = format!("the entry says that the root before it is {:?}, and it is {root:?}", told.root);
+            self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
+        }
+    }
+
+    fn check_size(&mut self, position: u64, size: u64) {
+        if size != position {
+            let evidence = format!("the entry says that there are {size} before it");
+            self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
+        }
+    }
+}

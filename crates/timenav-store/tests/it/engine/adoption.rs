@@ -1,0 +1,151 @@
+//! Timelines that go over from one house to another, and what is refused.
+
+mod hostile;
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+use timenav_core::clock::ClockCommand;
+use timenav_core::data::{EncryptionKey, Plaintext};
+use timenav_core::event::EventDraft;
+use timenav_core::ledger::VerifierKey;
+use timenav_core::scan::Depth;
+use timenav_engine::{AdoptRequest, AdoptedTimeline, Refusal, Signer as _, UnreadBundle};
+use zeroize::Zeroizing;
+
+use crate::house::{Home, House};
+use crate::sample::{event_id, moment, timeline_id};
+use crate::tampering::{Outside, look};
+
+const NAME: &str = "away";
+/// From the start of the tests' clocks to the year 9000, in microseconds.
+const FAR_MICROS: i64 = 7_000 * 365 * 86_400 * 1_000_000;
+
+/// Returns a house whose salts and ids are none of another house.
+fn another_house() -> House {
+    let house = House::new();
+    house.doors().entropy.fill(&mut vec![0; 32 * 100_000]);
+    house
+}
+
+async fn make(home: &Home<'_>, name: &str) {
+    home.engine.create_timeline(&home.admin, timeline_id(name), None).await.unwrap();
+    let draft = |id: &str| EventDraft { event_id: Some(event_id(id)), ..EventDraft::at(moment(1), "d") };
+    let drafts = vec![draft("a"), draft("b")];
+    home.engine.record_events(&home.admin, Some(timeline_id(name)), drafts, None).await.unwrap();
+}
+
+async fn seal(home: &Home<'_>, name: &str) {
+    let (data, key) = (Plaintext::new(Zeroizing::new("{}".to_owned())), Zeroizing::new("k".to_owned()));
+    let key = EncryptionKey::new(key).unwrap();
+    home.engine.encrypt_data(&home.admin, timeline_id(name), data, key, None).await.unwrap();
+}
+
+async fn export(home: &Home<'_>) -> String {
+    let mut export = home.engine.export_bundle(&home.admin, &timeline_id(NAME)).await.unwrap();
+    let mut text = String::new();
+    while let Some(part) = export.next_part().await.unwrap() {
+        text.push_str(&part);
+    }
+    text
+}
+
+async fn adopt(home: &Home<'_>, of: &House, text: &str) -> Result<AdoptedTimeline, Refusal> {
+    let key = VerifierKey::new(&format!("timenav.test/{NAME}"), of.signer.public_key()).unwrap();
+    home.engine.admit_adoption(&home.admin, &key).await?;
+    let request = AdoptRequest { key, map: BTreeMap::new(), rotations: Vec::new() };
+    match home.engine.read_arrival(request, text.as_bytes()) {
+        Ok(arrival) => home.engine.adopt(&home.admin, arrival).await,
+        Err(UnreadBundle::Refused(refusal)) => Err(refusal),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn what_arrives_goes_on_and_is_there_after_a_restart() {
+    let (there, here) = (House::new(), another_house());
+    let (far, home) = (there.open().await, here.open().await);
+    make(&far, NAME).await;
+    let adopted = adopt(&home, &there, &export(&far).await).await.unwrap();
+    assert_eq!((adopted.bundle.origin.as_str(), adopted.sealed), ("timenav.test/away", 0));
+    let home = home.reopen().await;
+    let draft = EventDraft { event_id: Some(event_id("c")), ..EventDraft::at(moment(1), "d") };
+    home.engine.record_events(&home.admin, Some(timeline_id(NAME)), vec![draft], None).await.unwrap();
+    let again = adopt(&home, &there, &export(&far).await).await.err().unwrap();
+    assert!(matches!(again, Refusal::AlreadyExists { what: "timeline", .. }), "{again}");
+    far.close().await;
+    let lines = home.close().await;
+    let of_it: Vec<&str> = lines.iter().filter(|line| line.timeline == NAME).map(|line| line.action.as_str()).collect();
+    let expected =
+        ["create_timeline", "record_event", "record_event", "read", "adopt", "pause_time", "set_access_control"];
+    assert_eq!(of_it[..7], expected);
+}
+
+#[tokio::test]
+async fn who_did_what_there_cannot_be_made_somebody_here() {
+    let (there, here) = (House::new(), another_house());
+    let (far, home) = (there.open().await, here.open().await);
+    make(&far, NAME).await;
+    adopt(&home, &there, &export(&far).await).await.unwrap();
+    home.engine.close().await;
+    for origins in ["''", "'4 time.example/away' || char(10)", "'3 timenav.test/away' || char(10)"] {
+        let update = format!("UPDATE timelines SET origins = {origins} WHERE timeline_id = '{NAME}'");
+        assert_eq!(Connection::open(here.path()).unwrap().execute(&update, []).unwrap(), 1, "{update}");
+        let scan = look(&here, NAME, Depth::Full, Outside::Kept).await;
+        let found: Vec<&str> = scan.findings.iter().map(|finding| finding.evidence.as_str()).collect();
+        assert!(found.iter().any(|found| found.contains("whose entries it begins with")), "{origins}: {found:?}");
+    }
+    let update = "UPDATE timelines SET origins = '4 timenav.test/away' || char(10) WHERE timeline_id = 'away'";
+    assert_eq!(Connection::open(here.path()).unwrap().execute(update, []).unwrap(), 1);
+    here.open().await.close().await;
+    far.close().await;
+}
+
+#[tokio::test]
+async fn what_comes_from_the_far_future_is_refused() {
+    let (there, here) = (House::new(), another_house());
+    there.clock.advance(FAR_MICROS);
+    let (far, home) = (there.open().await, here.open().await);
+    make(&far, NAME).await;
+    let refused = adopt(&home, &there, &export(&far).await).await.err().unwrap();
+    assert!(refused.to_string().contains("more than 300 seconds from now"), "{refused}");
+    assert!(home.store.open().await.unwrap().heads.iter().all(|head| head.id.as_str() != NAME));
+    home.close().await;
+    far.close().await;
+}
+
+#[tokio::test]
+async fn sealed_records_of_others_are_not_taken_over() {
+    // Both draw the same numbers, so both have given the same id.
+    let (there, here) = (House::new(), House::new());
+    let (far, home) = (there.open().await, here.open().await);
+    make(&far, NAME).await;
+    seal(&far, NAME).await;
+    make(&home, "own").await;
+    seal(&home, "own").await;
+    let text = export(&far).await;
+    let refused = adopt(&home, &there, &text).await.err().unwrap();
+    assert!(matches!(refused, Refusal::AlreadyExists { what: "data record", .. }), "{refused}");
+    home.close().await;
+    far.close().await;
+}
+
+#[tokio::test]
+async fn what_was_handed_over_stays_so() {
+    let house = House::new();
+    let home = house.open().await;
+    make(&home, NAME).await;
+    home.engine.hand_over(&home.admin, timeline_id(NAME), None).await.unwrap();
+    let size = home.size(NAME).await;
+    let home = home.reopen().await;
+    let named = Some(timeline_id(NAME));
+    let refused = home.engine.change_clock(&home.admin, named.clone(), ClockCommand::Pause, None).await;
+    assert!(matches!(refused, Err(Refusal::HandedOver { .. })), "{refused:?}");
+    home.engine.read_clock(&home.admin, named).await.unwrap();
+    export(&home).await;
+    assert_eq!(home.size(NAME).await, size, "nothing is written to it");
+    let lines = home.close().await;
+    let told: Vec<&str> =
+        lines.iter().filter(|line| line.subject.ends_with(" away")).map(|line| line.subject.as_str()).collect();
+    assert_eq!(told, ["clock away", "bundle away"], "reads are told on `system`");
+}
