@@ -293,7 +293,7 @@ def read_head(data, key):
     need(is_size and {len(one) for one in hashes} == {32}, "its size or its hashes are not as they are written")
     need(ed25519_verifies(key.public, f"{text}\n".encode(), decoded(end[:-1])), "the signature does not verify")
     print(f"head        {origin}, {size} entries, root {hashes[0].hex()}, state {hashes[1].hex()}: the signature verifies")
-    return Checkpoint(int(size), hashes[0]), ["the state hash", *hashes[2:] and ["the index root"]]
+    return Checkpoint(int(size), hashes[0]), ["the state hash", *(hashes[2:] and ["the index root"])]
 
 def verify_head(data, key):
     """A head statement alone."""

@@ -336,7 +336,7 @@ async fn restate(house: &House, signer: &crate::doors::SeedSigner) {
         index_root: None,
     };
     let text = statement.to_text();
-    let signed = [&signer.sign(text.as_bytes())[..], &signer.authenticate("head statement", text.as_bytes())].concat();
+    let bytes = [&signer.sign(text.as_bytes())[..], &signer.authenticate("head statement", text.as_bytes())].concat();
     let update = "UPDATE timelines SET statement = ?1 WHERE timeline = ?2";
-    connect(house).execute(update, params![signed, MAIN]).unwrap();
+    connect(house).execute(update, params![bytes, MAIN]).unwrap();
 }

@@ -51,7 +51,8 @@ fn a_service_that_nobody_touched_is_as_it_was_signed() {
     let through = ["--url", &service.url(), "--key", text(&key), "--checkpoint", text(&kept)];
     let (code, stdout, stderr) = verify(&through, Some(&service.admin));
     assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
-    assert!(stdout.contains("2 signatures") || stdout.contains("3 signatures"), "{stdout}");
+    assert!(stdout.contains("3 signatures") || stdout.contains("4 signatures"), "{stdout}");
+    assert!(stdout.contains("1 head statements"), "{stdout}");
     assert!(stdout.contains("1 consistency proofs"), "{stdout}");
     for stopped in [false, true] {
         if stopped {
