@@ -40,6 +40,8 @@ macro_rules! actions {
 actions! {
     /// A timeline was made.
     CreateTimeline = "create_timeline",
+    /// A timeline has ended.
+    EndTimeline = "end_timeline",
     /// The clock was set to a moment, or to a place.
     Travel = "travel",
     /// The clock was paused.
@@ -195,6 +197,7 @@ impl Action {
             | Self::Attempt
             | Self::AttemptsCounted
             | Self::RotateSigningKey
+            | Self::EndTimeline
             | Self::AcceptRollback => None,
         }
     }
@@ -231,6 +234,7 @@ impl Action {
             | Self::Attempt
             | Self::AttemptsCounted
             | Self::RotateSigningKey
+            | Self::EndTimeline
             | Self::AcceptRollback => OnEvents::Nothing,
         }
     }
@@ -270,6 +274,7 @@ impl Action {
             | Self::Attempt
             | Self::AttemptsCounted
             | Self::RotateSigningKey
+            | Self::EndTimeline
             | Self::AcceptRollback => Audience::Admins,
         }
     }

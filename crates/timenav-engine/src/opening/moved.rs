@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use timenav_core::ids::TimelineId;
+
 use super::heads_of;
 use super::signed::check_signed;
 use crate::doors::Doors;
-use crate::head::TimelineState;
+use crate::head::{EndedTimeline, TimelineState};
 use crate::heads::Heads;
 use crate::options::Options;
 use crate::refusal::Refusal;
@@ -17,6 +19,8 @@ pub(crate) struct Moved {
     pub(crate) heads: Heads,
     /// The timelines that are new, or have grown.
     pub(crate) states: Vec<Arc<TimelineState>>,
+    /// Timelines that have ended.
+    pub(crate) ended: Vec<EndedTimeline>,
 }
 
 /// Returns the newest heads. Each of them is signed, and goes on from the one that is known: nothing that another hand
@@ -30,8 +34,10 @@ pub(crate) async fn heads_moved(
     doors: &Doors,
     options: &Options,
 ) -> Result<Moved, Refusal> {
-    let heads = heads_of(store, store.open().await?, doors).await?;
-    if let Some(gone) = before.all().find(|known| heads.get(&known.head.id).is_none()) {
+    let (heads, mut ended) = heads_of(store, store.open().await?, doors).await?;
+    let is_over = |id: &TimelineId| heads.get(id).is_none() && heads.rows().has_ended(id);
+    ended.retain(|ended| before.get(&ended.id).is_some_and(|known| known.head.key == ended.key) && is_over(&ended.id));
+    if let Some(gone) = before.all().find(|known| heads.get(&known.head.id).is_none() && !is_over(&known.head.id)) {
         return Err(Refusal::Damaged(format!("timeline `{}` is gone from the store", gone.head.id)));
     }
     let mut states = Vec::new();
@@ -53,5 +59,5 @@ pub(crate) async fn heads_moved(
         }
         states.push(Arc::clone(state));
     }
-    Ok(Moved { heads, states })
+    Ok(Moved { heads, states, ended })
 }

@@ -81,6 +81,7 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         | Action::Attempt
         | Action::AttemptsCounted
         | Action::RotateSigningKey
+        | Action::EndTimeline
         | Action::AcceptRollback => None,
     }
 }

@@ -11,12 +11,12 @@ use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, LeafRecord, Salt, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    Anchor, ApiKey, Commit, DataRecord, EventQuery, Fork, Head, IdempotencyRecord, KnownEvent, Layer, Opened, Store,
-    StoreError, StoredEntry, StoredEvent, TimelineKey,
+    Anchor, ApiKey, Commit, DataRecord, EndedTimeline, EventQuery, Fork, Head, IdempotencyRecord, KnownEvent, Layer,
+    Opened, Store, StoreError, StoredEntry, StoredEvent, TimelineKey,
 };
 
 use super::values::{POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, rate, role, sql};
-use super::{SqliteStore, commit, data, events, identity, room, tiles, versions};
+use super::{SqliteStore, commit, data, ends, events, identity, room, tiles, versions};
 
 /// Rows that a query for events may read on the thread that asks: a quarter of a millisecond's worth.
 const ROWS_READ_HERE_MAX: usize = 256;
@@ -24,7 +24,7 @@ const ROWS_READ_HERE_MAX: usize = 256;
 const SELECT_HEADS: &str = "SELECT timeline, timeline_id, created_at, size, frontier, checkpoint, recorded_at,
     clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,
     anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by, data_count,
-    directory, statement FROM timelines";
+    directory, statement, expires_at FROM timelines";
 const SELECT_ANCHORS: &str = "SELECT position, anchor_id, set_at, timestamp, description, fixed, clock_at,
     clock_running, clock_rate, clock_location FROM anchors
     WHERE timeline = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
@@ -33,8 +33,13 @@ const SELECT_ANCHOR: &str = "SELECT position, anchor_id, set_at, timestamp, desc
 #[async_trait]
 impl Store for SqliteStore {
     async fn open(&self) -> Result<Opened, StoreError> {
-        self.read(|connection| Ok(Opened { heads: heads(connection)?, directory: identity::working(connection)? }))
-            .await
+        self.read(|connection| {
+            // All of one moment: a timeline that ends meanwhile is in one of the two tables.
+            let moment = connection.unchecked_transaction().map_err(failed)?;
+            let (heads, ended) = (heads(&moment)?, ends::all(&moment)?);
+            Ok(Opened { heads, ended, directory: identity::working(&moment)? })
+        })
+        .await
     }
 
     async fn commit(&self, step: Commit) -> Result<(), StoreError> {
@@ -181,6 +186,15 @@ impl Store for SqliteStore {
         self.read(move |connection| tiles::read(connection, timeline, tile, width)).await
     }
 
+    async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError> {
+        let ended = ended.clone();
+        self.write(move |connection| ends::let_go(connection, &ended, from, items_max)).await
+    }
+
+    async fn put_off_letting_go(&self, until: Instant<Wall>) -> Result<(), StoreError> {
+        self.write(move |connection| ends::put_off(connection, until)).await
+    }
+
     async fn ping(&self) -> Result<(), StoreError> {
         self.read(|connection| connection.query_row("SELECT count(*) FROM migrations", [], |_| Ok(())).map_err(failed))
             .await
@@ -289,6 +303,7 @@ fn head(row: &Row<'_>, key: TimelineKey, permissions: Arc<Permissions>) -> Resul
         data_count: count(number(20)?)?,
         directory: count(number(21)?)?,
         statement: row.get::<_, Vec<u8>>(22).map_err(failed)?.into(),
+        expires_at: row.get::<_, Option<i64>>(23).map_err(failed)?.map(instant).transpose()?,
     })
 }
 

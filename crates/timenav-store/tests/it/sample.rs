@@ -134,6 +134,7 @@ impl Ledger {
             data_count: 0,
             directory: 0,
             statement: Arc::from([]),
+            expires_at: None,
         };
         Self { head, leaves: Vec::new() }
     }

@@ -3,6 +3,7 @@
 mod carried_over;
 mod clean;
 mod depths;
+mod ended;
 mod entries;
 mod rewritten;
 mod rollback;

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use timenav_core::ids::TimelineId;
 use timenav_core::scan::{FindingKind, Findings};
+use timenav_core::time::{Instant, Wall};
 
-use super::Replay;
+use super::{Ended, Replay};
 use crate::anchor::Anchor;
-use crate::archive::Snapshot;
+use crate::archive::{ServiceRows, Snapshot};
 
 impl Replay {
     /// What is gone was erased by an entry, and what was erased is gone.
@@ -44,7 +45,8 @@ impl Replay {
         }
         self.compare_erasures(self.first);
         let mut rows = self.compare_head(snapshot);
-        if let Some((directory, timelines)) = snapshot.service.as_ref().filter(|_| self.from_the_start) {
+        let service = snapshot.service.as_ref().filter(|_| self.from_the_start);
+        if let Some(ServiceRows { directory, timelines, ended }) = service {
             let kept: BTreeMap<_, _> = directory.users.iter().map(|(id, user)| (id.clone(), user.clone())).collect();
             rows += compare_rows(&mut self.findings, "users", &self.users, &kept);
             let kept = directory.keys.values().map(|key| (key.key_id.clone(), (**key).clone())).collect();
@@ -57,6 +59,8 @@ impl Replay {
                 &named(&mut self.timelines.iter()),
                 &named(&mut timelines.iter()),
             );
+            let kept = ended.iter().map(|ended| (ended.id.clone(), Ended::of(ended))).collect();
+            rows += compare_rows(&mut self.findings, "ended_timelines", &self.ended, &kept);
         }
         rows
     }
@@ -87,6 +91,8 @@ impl Replay {
             differs("who made it", self.first_actor.clone().unwrap_or_default(), head.created_by.to_string());
             differs("the count of sealed records", self.data_count.to_string(), head.data_count.to_string());
             let size = self.fork.as_ref().map(|fork| fork.size);
+            let shown = |at: Option<Instant<Wall>>| at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+            differs("when it ends by itself", shown(self.expires_at), shown(head.expires_at));
             differs("where it was forked", format!("{size:?}"), format!("{:?}", head.fork.map(|fork| fork.size)));
         }
         if let Some(permissions) = self.permissions.as_ref().filter(|permissions| **permissions != *head.permissions) {

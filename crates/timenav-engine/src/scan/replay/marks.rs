@@ -99,6 +99,7 @@ fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> 
             | Action::Attempt
             | Action::AttemptsCounted
             | Action::RotateSigningKey
+            | Action::EndTimeline
             | Action::AcceptRollback,
             _,
         ) => Some(counted),

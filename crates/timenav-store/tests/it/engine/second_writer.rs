@@ -128,8 +128,15 @@ impl Request {
                     let erased = engine.erase_data(&caller, ErasureRequest::Event(None, event), key).await;
                     erased.map(|erased| (erased.ledger, erased.replayed))
                 }
-                Self::Create => engine.create_timeline(&caller, timeline_id(&name), key).await,
-                Self::Fork => engine.fork_timeline(&caller, timeline_id(&name), &timeline_id("main"), None, key).await,
+                Self::Create => {
+                    let made = engine.create_timeline(&caller, timeline_id(&name), key).await;
+                    made.map(|made| (made.ledger, made.replayed))
+                }
+                Self::Fork => {
+                    let main = timeline_id("main");
+                    let made = engine.fork_timeline(&caller, timeline_id(&name), &main, None, key).await;
+                    made.map(|made| (made.ledger, made.replayed))
+                }
                 Self::Permissions => {
                     let change = PermissionsChange { read: Some(users(["ada"])), ..PermissionsChange::default() };
                     let set = engine.set_access_control(&caller, timeline_id("main"), change, key).await;
