@@ -13,6 +13,7 @@ use timenav_core::time::Instant;
 use crate::actor::Actor;
 use crate::asked::{Submission, Told};
 use crate::changes::{LedgerPosition, OutcomeRecord};
+use crate::code::Code;
 use crate::deciding::standing;
 use crate::directory::{Directory, DirectoryChange};
 use crate::directory_rows::DirectoryRows;
@@ -121,8 +122,14 @@ impl<'a> Group<'a> {
                 Ok(Outcome::Done { timeline_id, position })
             }
             Err(refusal) => {
-                if let Refusal::Denied(denial) = &refusal {
-                    self.log_refusal(submission, denial_code(*denial), &denial.to_string())?;
+                match (&refusal, &submission.actor) {
+                    (Refusal::Denied(denial), _) => {
+                        self.log_refusal(submission, denial_code(*denial), &denial.to_string())?;
+                    }
+                    (Refusal::Ended { .. }, Actor::Caller(_)) => {
+                        self.log_refusal(submission, Code::TimelineEnded.as_str(), &refusal.to_string())?;
+                    }
+                    _ => {}
                 }
                 Err(refusal)
             }

@@ -130,7 +130,7 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
         }
     }
     // Importing a file twice adds nothing, with a key or without.
-    if *method == Method::POST && !matches!(route.takes, Takes::File(_)) {
+    if route.is_kept || (*method == Method::POST && !matches!(route.takes, Takes::File(_))) {
         add_parameters(&mut operation, vec![idempotency_key(route.anew)]);
     }
     if route.open {

@@ -431,7 +431,7 @@ impl Replay {
     fn create(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> Option<()> {
         if self.timeline_id == TimelineId::SYSTEM {
             let timeline = TimelineId::new(&record.subject).ok()?;
-            let fork = read::<TimelineCreated>(payload)?.fork;
+            let fork = read::<TimelineCreated>(payload).and_then(|made| made.fork);
             self.fork_sizes.extend(fork.map(|fork| (timeline.clone(), fork.size)));
             self.timelines.insert(timeline);
         }

@@ -57,6 +57,7 @@ pub(crate) fn routes() -> Vec<Route> {
             end_timeline,
         )
         .gives::<TimelineEndedBody>()
+        .kept()
         .bare()
         .tag(TAG),
     ]

@@ -90,7 +90,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
         connection_limits: bounds.named(),
     };
     let router = timenav_http::router(wired.engine.clone(), options);
-    let tending = tokio::spawn(tend(wired.engine.clone(), closing.clone()));
+    tokio::spawn(tend(wired.engine.clone(), closing.clone()));
     let scheme = if tls.is_some() { "https" } else { "http" };
     let mut server = Server::start(listener, tls, router, bounds, counts);
     say_listening(scheme, address)?;
@@ -104,10 +104,6 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     // First no more connections, then an end to streams: else their readers would come back.
     server.stop().await;
     closing.cancel();
-    // A piece of work that was begun is finished; the next start goes on with the rest.
-    if timeout(LEDGER_DEADLINE, tending).await.is_err() {
-        tracing::error!("what has ended could not be let go by the deadline; the next start goes on with it");
-    }
     if timeout(settings.shutdown_deadline, server.ended()).await.is_err() {
         let connections = server.cut();
         tracing::warn!(connections, "{connections} connections were still busy at the deadline and were cut");
@@ -124,7 +120,12 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
 async fn tend(engine: Engine, closing: CancellationToken) {
     let failures = Seldom::default();
     while timeout(TEND_EVERY, closing.cancelled()).await.is_err() {
-        if let Err(refusal) = engine.tend().await
+        // What is left out here, a later start goes on with.
+        let tended = tokio::select! {
+            tended = engine.tend() => tended,
+            () = closing.cancelled() => return,
+        };
+        if let Err(refusal) = tended
             && let Some(untold) = failures.tell(engine.now())
         {
             tracing::error!(%refusal, untold, "timelines that have ended could not be looked after; it is tried again");

@@ -40,6 +40,7 @@ fn ended(timeline_id: &TimelineId, size: u64, byte: u8) -> DirectoryRow<'_> {
 fn whatever_is_in_a_row_changes_its_digest() {
     let (user_id, other) = (UserId::new("ada").unwrap(), UserId::new("bob").unwrap());
     let (timeline_id, key_id) = (TimelineId::new("main").unwrap(), KeyId::new("key_1").unwrap());
+    let elsewhere = TimelineId::new("other").unwrap();
     let session_id = SessionId::new("session_1").unwrap();
     let (sha256, at, later) = (sha256(&[b"secret"]), Instant::EPOCH, Instant::from_micros(1).unwrap());
     let (horizon, clock) = (Horizon::default(), Horizon { until_clock: true, known_at: None });
@@ -81,7 +82,7 @@ fn whatever_is_in_a_row_changes_its_digest() {
         ended(&timeline_id, 1, 1),
         ended(&timeline_id, 2, 1),
         ended(&timeline_id, 1, 2),
-        ended(&TimelineId::new("other").unwrap(), 1, 1),
+        ended(&elsewhere, 1, 1),
     ];
     let digests: BTreeMap<Hash, usize> = rows.iter().map(DirectoryRow::digest).zip(0..).collect();
     assert_eq!(digests.len(), rows.len());

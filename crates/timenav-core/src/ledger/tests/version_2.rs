@@ -200,8 +200,7 @@ fn a_directory_with_a_timeline_that_has_ended_has_the_published_root() {
     let vector = &vectors["row"];
     let told: Value = serde_json::from_str(text(&vector["row"])).unwrap();
     let timeline_id = TimelineId::new(text(&told["timeline_id"])).unwrap();
-    let row =
-        DirectoryRow::Ended { timeline_id: &timeline_id, size: number(&told["size"]), root: hash(&told["root"]) };
+    let row = DirectoryRow::Ended { timeline_id: &timeline_id, size: number(&told["size"]), root: hash(&told["root"]) };
     assert_eq!(std::str::from_utf8(&row.encode()).unwrap(), text(&vector["row"]));
     assert_eq!((row.name().digest(), row.digest()), (hash(&vector["name_digest"]), hash(&vector["row_digest"])));
     tree.put(&row);

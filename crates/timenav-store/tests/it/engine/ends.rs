@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
+use timenav_core::limits::EXPIRED_ENDED_AT_ONCE_MAX;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Span, TimeRange};
 use timenav_engine::{
@@ -324,6 +325,21 @@ async fn a_row_that_says_that_a_timeline_expires_is_not_believed() {
 }
 
 #[tokio::test]
+async fn so_many_end_in_one_go_and_the_others_in_the_next() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    for number in 0..EXPIRED_ENDED_AT_ONCE_MAX + 2 {
+        home.engine.create_timeline(&home.admin, expiring(&format!("job-{number}"), 60), None).await.unwrap();
+    }
+    house.clock.advance(120 * SECOND);
+    for ended in [EXPIRED_ENDED_AT_ONCE_MAX, EXPIRED_ENDED_AT_ONCE_MAX + 2] {
+        home.engine.tend().await.unwrap();
+        assert_eq!(home.store.open().await.unwrap().ended.len(), ended);
+    }
+    home.engine.close().await;
+}
+
+#[tokio::test]
 async fn many_that_have_ended_take_no_place() {
     let house = House::with(Options { timelines_per_user_max: 3, ..House::new().options });
     let mut home = house.open().await;
@@ -361,4 +377,18 @@ async fn one_that_was_written_to_in_the_same_group_ends_with_what_was_written() 
     assert_eq!(over.unwrap().size, 3);
     assert_eq!(told(&late), ended("job"));
     home.reopen().await.close().await;
+}
+
+#[tokio::test]
+async fn an_import_stops_where_its_timeline_ends() {
+    let house = House::new();
+    let home = house.open().await;
+    let batch = |number: i64| vec![EventDraft::at(moment(number), "imported")];
+    home.engine.import_events(&home.admin, &timeline_id("job"), batch(1)).await.unwrap();
+    end(&home, "job").await;
+    assert_eq!(told(&home.engine.import_events(&home.admin, &timeline_id("job"), batch(2)).await), ended("job"));
+    let lines = home.close().await;
+    let last = lines.iter().rev().find(|line| line.timeline == "system").unwrap();
+    assert_eq!(last.short(), "system admin unauthorized_access_attempt record_event");
+    assert_eq!(last.payload["code"], "timeline_ended");
 }

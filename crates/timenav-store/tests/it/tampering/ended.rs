@@ -47,7 +47,7 @@ async fn one_that_is_made_to_stand_again_or_whose_name_is_freed_starts_nothing()
         let refused = refused(&house).await;
         let is_found = matches!(&refused, Some(OpenError::Rows { timeline, .. }) if timeline.is_system())
             || matches!(&refused, Some(OpenError::Ended { timeline }) if timeline.as_str() == "job")
-            || matches!(&refused, Some(OpenError::Fork { .. }));
+            || matches!(&refused, Some(OpenError::Fork { .. } | OpenError::Rollback { .. }));
         assert!(is_found, "{attacked}: {refused:?}");
         let found = look(&house, "system", Depth::Full, Outside::Kept).await;
         assert!(found.tampering_detected(), "{attacked}");

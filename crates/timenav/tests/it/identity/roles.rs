@@ -130,6 +130,8 @@ fn rows_of_the_service(about: &Targets) -> Vec<(&'static str, Request)> {
         ("create_timeline", Request::post("/timelines").json(&json!({ "timeline_id": format!("made-{number}") }))),
         ("create_timeline fork", Request::post("/timelines").json(&fork)),
         ("create_timeline there is", Request::post("/timelines").json(&json!({ "timeline_id": "hers" }))),
+        ("end_timeline", delete("/timeline", "hers")),
+        ("end_timeline main", delete("/timeline", "main")),
         ("timelines", get("/timelines")),
         ("timelines_diff", get("/timelines/diff?a=hers&b=hers")),
         ("limits", get("/v1/limits")),
