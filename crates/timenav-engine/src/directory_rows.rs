@@ -29,7 +29,7 @@ impl DirectoryRows {
         directory.keys.values().for_each(|key| tree.put(&key_row(key)));
         directory.passwords.values().for_each(|password| tree.put(&password_row(password)));
         directory.sessions.values().for_each(|session| tree.put(&session_row(session)));
-        ended.iter().for_each(|ended| tree.put(&ended_row(ended)));
+        tree.extend(ended.iter().map(ended_row));
         let root = tree.root();
         Self { tree, root }
     }

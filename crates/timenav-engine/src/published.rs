@@ -108,9 +108,12 @@ impl Published {
 
     /// Puts off what is due earlier. Returns whether anything is.
     pub(crate) fn put_off(&mut self, until: Instant<Wall>) -> bool {
-        let mut early: Vec<_> = self.to_let_go.values_mut().filter(|ended| ended.due_at < until).collect();
-        early.iter_mut().for_each(|ended| ended.due_at = until);
-        !early.is_empty()
+        let mut is_any = false;
+        for ended in self.to_let_go.values_mut().filter(|ended| ended.due_at < until) {
+            ended.due_at = until;
+            is_any = true;
+        }
+        is_any
     }
 
     /// Does not look any more for the end of a timeline that was not made to end.

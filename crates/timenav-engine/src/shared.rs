@@ -68,7 +68,9 @@ impl Shared {
     ) -> Self {
         let mut published = Published::default();
         published.set_rows(Arc::clone(heads.rows()));
-        ended.into_iter().for_each(|ended| published.end(ended));
+        for ended in ended {
+            published.end(ended);
+        }
         heads.all().for_each(|state| published.insert(Arc::clone(state)));
         let long_work = LongWork::new(doors.long_work.clone());
         Self {
@@ -97,13 +99,19 @@ impl Shared {
         let Committed { states, directory, rows, ended, entries_count } = committed;
         let over: Vec<_> = ended.iter().map(|ended| (ended.id.clone(), ended.key)).collect();
         let mut published = self.timelines.write();
-        states.into_iter().for_each(|state| published.insert(state));
-        ended.into_iter().for_each(|ended| published.end(ended));
+        for state in states {
+            published.insert(state);
+        }
+        for ended in ended {
+            published.end(ended);
+        }
         published.set_rows(rows);
         drop(published);
         if !over.is_empty() {
             self.views.forget(|key| over.iter().any(|(_, ended)| *ended == key));
-            over.iter().for_each(|(timeline, _)| self.live.wake(timeline));
+            for (timeline, _) in &over {
+                self.live.wake(timeline);
+            }
         }
         self.directory.store(directory);
         self.entries.fetch_add(entries_count, Ordering::Relaxed);

@@ -85,14 +85,14 @@ struct Erased {
 struct Ended {
     size: u64,
     root: Hash,
-    ended_at: Instant<Wall>,
+    at: Instant<Wall>,
     fork_size: Option<u64>,
 }
 
 impl Ended {
     fn of(kept: &EndedTimeline) -> Self {
         let fork_size = kept.fork.map(|fork| fork.size);
-        Self { size: kept.size, root: kept.root, ended_at: kept.ended_at, fork_size }
+        Self { size: kept.size, root: kept.root, at: kept.ended_at, fork_size }
     }
 }
 
@@ -453,7 +453,7 @@ impl Replay {
         let TimelineEnded { timeline_id, size, root, .. } = TimelineEnded::decode(payload).ok()?;
         self.timelines.remove(&timeline_id);
         let fork_size = self.fork_sizes.remove(&timeline_id);
-        self.ended.insert(timeline_id, Ended { size, root, ended_at: recorded_at, fork_size });
+        self.ended.insert(timeline_id, Ended { size, root, at: recorded_at, fork_size });
         Some(())
     }
 

@@ -195,7 +195,9 @@ fn the_directory_has_the_published_root() {
 fn a_directory_with_a_timeline_that_has_ended_has_the_published_root() {
     let vectors = published();
     let mut tree = DirectoryTree::default();
-    items(&vectors["directory"]["rows"]).iter().for_each(|vector| with_row(vector, |row| tree.put(row)));
+    for vector in items(&vectors["directory"]["rows"]) {
+        with_row(vector, |row| tree.put(row));
+    }
     let vectors = &vectors["directory_with_ended"];
     let vector = &vectors["row"];
     let told: Value = serde_json::from_str(text(&vector["row"])).unwrap();
