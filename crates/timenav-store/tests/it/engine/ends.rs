@@ -12,15 +12,11 @@ use timenav_engine::{
 };
 
 use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, told, watch};
+use crate::house::{Home, House, on, told, watch};
 use crate::sample::{event_id, moment, timeline_id};
 
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
-
-fn on(name: &str) -> Option<timenav_core::ids::TimelineId> {
-    Some(timeline_id(name))
-}
 
 async fn record(home: &Home<'_>, timeline: &str, event: &str) {
     let draft = EventDraft { event_id: Some(event_id(event)), ..EventDraft::at(moment(1), "a secret of the event") };
@@ -235,9 +231,12 @@ async fn streams_that_are_open_end() {
     assert!(next(&mut ledger).await);
     let engine: Engine = home.engine.clone();
     let ending = engine.end_timeline(&home.admin, timeline_id("job"), None);
-    let streams = async { tokio::join!(async { while next(&mut ledger).await {} }, clock.changes.next()) };
-    let (ended, (_, clock)) = tokio::join!(ending, streams);
-    assert!(ended.is_ok() && clock.is_none());
+    let streams = async {
+        while next(&mut ledger).await {}
+        clock.changes.next().await.is_none()
+    };
+    let (ended, is_over) = tokio::join!(ending, streams);
+    assert!(ended.is_ok() && is_over);
     home.close().await;
 }
 
