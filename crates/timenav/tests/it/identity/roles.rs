@@ -130,7 +130,7 @@ fn rows_of_the_service(about: &Targets) -> Vec<(&'static str, Request)> {
         ("create_timeline", Request::post("/timelines").json(&json!({ "timeline_id": format!("made-{number}") }))),
         ("create_timeline fork", Request::post("/timelines").json(&fork)),
         ("create_timeline there is", Request::post("/timelines").json(&json!({ "timeline_id": "hers" }))),
-        ("end_timeline", delete("/timeline", "hers")),
+        ("end_timeline", delete("/timeline", &format!("over-{number}"))),
         ("end_timeline main", delete("/timeline", "main")),
         ("timelines", get("/timelines")),
         ("timelines_diff", get("/timelines/diff?a=hers&b=hers")),
@@ -239,7 +239,12 @@ fn targets(service: &Service, count: usize) -> Vec<Targets> {
     let anchor_id = text(&hers("/v1/set-anchor", json!({}))["anchor_id"]);
     let sealed = hers("/v1/encrypt-data", json!({ "data": {}, "encryption_key": ENCRYPTION_KEY }));
     let now = text(&service.get("/v1/clock", &[])["current_time"]);
+    // To be ended by those who may do on it what they may do on `hers`.
+    let lists = service.get("/v1/access-control", &[("timeline_id", "hers")])["permissions"].clone();
     let made = |number: usize| {
+        let over = format!("over-{number}");
+        service.post("/timelines", &json!({ "timeline_id": over }));
+        service.post("/v1/set-access-control", &json!({ "timeline_id": over, "permissions": lists }));
         service.post("/v1/users", &json!({ "user_id": format!("spare-{number}") }));
         service.post("/v1/users", &json!({ "user_id": format!("slept-{number}") }));
         service.set_password(&format!("slept-{number}"), PASSWORD);
