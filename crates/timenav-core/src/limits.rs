@@ -64,6 +64,20 @@ pub const SESSION_SECONDS_MAX: u32 = 30 * 24 * 3_600;
 pub const SESSIONS_SWEPT_MAX: usize = 1_000;
 /// How far the host's clock may be behind the newest entry before the service says that it is wrong, in seconds.
 pub const HOST_CLOCK_BEHIND_SECONDS_MAX: i64 = 60;
+/// For how long the contents of a timeline that has ended stay, in days, unless configured.
+pub const ENDED_GRACE_DAYS_DEFAULT: u32 = 7;
+/// Longest that it may be configured to, in days.
+pub const ENDED_GRACE_DAYS_MAX: u32 = 3_650;
+/// How far the host's clock may go between two looks at what has ended before nothing is destroyed by it, in days.
+pub const ENDED_CLOCK_STEP_DAYS_MAX: i64 = 1;
+/// Most timelines that are ended in one go because their time has come.
+pub const EXPIRED_ENDED_AT_ONCE_MAX: usize = 256;
+/// Most rows that are let go in one transaction.
+pub const LET_GO_ROWS_MAX: usize = 2_048;
+/// Shortest time after which a timeline ends by itself, in seconds.
+pub const EXPIRES_IN_SECONDS_MIN: i64 = 1;
+/// Longest time after which a timeline ends by itself, in days.
+pub const EXPIRES_IN_DAYS_MAX: i64 = 3_660;
 /// Most timelines of one service.
 pub const TIMELINES_MAX: usize = 4_000_000;
 /// Most timelines that one user makes, forks among them, unless configured.

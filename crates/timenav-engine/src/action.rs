@@ -41,6 +41,8 @@ macro_rules! actions {
 actions! {
     /// A timeline was made.
     CreateTimeline = "create_timeline",
+    /// A timeline has ended.
+    EndTimeline = "end_timeline",
     /// The clock was set to a moment, or to a place.
     Travel = "travel",
     /// The clock was paused.
@@ -220,7 +222,8 @@ impl Action {
             | Self::RotateSigningKey
             | Self::AcceptRollback
             | Self::Adopt
-            | Self::HandedOver => None,
+            | Self::HandedOver
+            | Self::EndTimeline => None,
         }
     }
 
@@ -248,6 +251,8 @@ impl Action {
                 Demanded::Own
             }
             Self::Read | Self::Reads => Demanded::Reading,
+            // Who might do what on a timeline that has ended is not told on `system`.
+            Self::EndTimeline => Demanded::Nothing,
             Self::LogIn | Self::RenewSession | Self::Attempt | Self::AttemptsCounted => Demanded::Nothing,
             Self::RotateSigningKey | Self::AcceptRollback => Demanded::Service,
         }
@@ -288,7 +293,8 @@ impl Action {
             | Self::RotateSigningKey
             | Self::AcceptRollback
             | Self::Adopt
-            | Self::HandedOver => OnEvents::Nothing,
+            | Self::HandedOver
+            | Self::EndTimeline => OnEvents::Nothing,
         }
     }
 
@@ -330,7 +336,8 @@ impl Action {
             | Self::RotateSigningKey
             | Self::AcceptRollback
             | Self::Adopt
-            | Self::HandedOver => Audience::Admins,
+            | Self::HandedOver
+            | Self::EndTimeline => Audience::Admins,
         }
     }
 }

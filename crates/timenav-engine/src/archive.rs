@@ -7,7 +7,7 @@ use timenav_core::scan::EntryBytes;
 
 use crate::anchor::Anchor;
 use crate::directory::Directory;
-use crate::head::{Head, TimelineKey};
+use crate::head::{EndedTimeline, Head, TimelineKey};
 use crate::rows::DataRecord;
 use crate::store_error::StoreError;
 
@@ -18,10 +18,21 @@ pub struct Snapshot {
     pub head: Head,
     /// The position of the last entry that is kept, whatever the head says.
     pub last_position: Option<u64>,
-    /// Users and what shows who they are, and the timelines there are; only for `system`.
-    pub service: Option<(Directory, Vec<TimelineId>)>,
+    /// What is kept of the service; only for `system`.
+    pub service: Option<ServiceRows>,
     /// Rows of timelines that are not there; only for `system`.
     pub orphans: Vec<Orphan>,
+}
+
+/// What is kept of the service.
+#[derive(Clone, Debug)]
+pub struct ServiceRows {
+    /// Users, and what shows who they are.
+    pub directory: Directory,
+    /// The timelines that stand.
+    pub timelines: Vec<TimelineId>,
+    /// The timelines that have ended.
+    pub ended: Vec<EndedTimeline>,
 }
 
 /// That a table has rows of a timeline that is not there. No ledger vouches for them.
@@ -114,6 +125,9 @@ pub trait ScanSource: Send + Sync {
 
     /// Returns what is kept of a timeline beside its entries; `None` where there is none.
     async fn snapshot(&self, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError>;
+
+    /// Returns what is kept of a timeline that has ended; `None` where none of that name has.
+    async fn ended(&self, timeline: &TimelineId) -> Result<Option<EndedTimeline>, StoreError>;
 
     /// Returns the entries there are from position `first` up to `end`, without it, in order.
     async fn entry_rows(&self, timeline: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError>;

@@ -9,7 +9,7 @@ use timenav_core::clock::Clock;
 use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, KeyId, TimelineId, UserId};
 use timenav_core::intervention::Effect;
 use timenav_core::ledger::Hash;
-use timenav_core::time::{Instant, Virtual};
+use timenav_core::time::{Instant, Virtual, Wall};
 
 use crate::json::json;
 use crate::payload::{ClockRecord, EffectRecord};
@@ -304,19 +304,65 @@ impl Change for ContentErased {
 }
 
 /// A timeline was made.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct TimelineMade {}
+#[derive(Clone, Debug)]
+pub(crate) struct TimelineMade {
+    /// When it ends by itself, by the host.
+    pub(crate) expires_at: Option<Instant<Wall>>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct TimelineMadeRecord {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expires_at: Option<i64>,
+}
 
 impl Change for TimelineMade {
     const KIND: &'static str = "timeline";
-    type Record = Self;
+    type Record = TimelineMadeRecord;
 
-    fn record(&self) -> Self {
-        self.clone()
+    fn record(&self) -> TimelineMadeRecord {
+        TimelineMadeRecord { expires_at: self.expires_at.map(Instant::micros) }
     }
 
-    fn of(record: Self) -> Option<Self> {
-        Some(record)
+    fn of(record: TimelineMadeRecord) -> Option<Self> {
+        let expires_at = record.expires_at.map(|micros| Instant::from_micros(micros).ok_or(())).transpose().ok()?;
+        Some(Self { expires_at })
+    }
+}
+
+/// A timeline was ended.
+#[derive(Clone, Debug)]
+pub(crate) struct TimelineOver {
+    /// How many entries it has.
+    pub(crate) size: u64,
+    /// The root over them.
+    pub(crate) root: Hash,
+    /// The signed note over both.
+    pub(crate) checkpoint: String,
+    /// From when on its contents may be let go, by the host.
+    pub(crate) due_at: Instant<Wall>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct TimelineOverRecord {
+    size: u64,
+    root: String,
+    checkpoint: String,
+    due_at: i64,
+}
+
+impl Change for TimelineOver {
+    const KIND: &'static str = "timeline_over";
+    type Record = TimelineOverRecord;
+
+    fn record(&self) -> TimelineOverRecord {
+        let Self { size, root, checkpoint, due_at } = self;
+        TimelineOverRecord { size: *size, root: root.to_hex(), checkpoint: checkpoint.clone(), due_at: due_at.micros() }
+    }
+
+    fn of(record: TimelineOverRecord) -> Option<Self> {
+        let TimelineOverRecord { size, root, checkpoint, due_at } = record;
+        Some(Self { size, root: Hash::from_hex(&root)?, checkpoint, due_at: Instant::from_micros(due_at)? })
     }
 }
 

@@ -43,6 +43,8 @@ pub enum Code {
     RateLimited,
     /// There is no such thing, or it is hidden.
     NotFound,
+    /// The timeline has ended.
+    TimelineEnded,
     /// The path does not take the method.
     MethodNotAllowed,
     /// It exists already.
@@ -71,7 +73,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of `docs/errors.md`.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::MissingParameter,
         Self::InvalidParameter,
         Self::UnknownParameter,
@@ -91,6 +93,7 @@ impl Code {
         Self::FeatureDisabled,
         Self::RateLimited,
         Self::NotFound,
+        Self::TimelineEnded,
         Self::MethodNotAllowed,
         Self::AlreadyExists,
         Self::WouldCreateParadox,
@@ -128,6 +131,7 @@ impl Code {
             Self::FeatureDisabled => "feature_disabled",
             Self::RateLimited => "rate_limited",
             Self::NotFound => "not_found",
+            Self::TimelineEnded => "timeline_ended",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::AlreadyExists => "already_exists",
             Self::WouldCreateParadox => "would_create_paradox",

@@ -17,16 +17,14 @@ use tokio::sync::mpsc;
 
 use crate::asked::{Asked, Submission, Told};
 use crate::deciding::Needs;
-use crate::directory::Directory;
 use crate::draft::{Known, SaltPool};
 use crate::group::{Finished, Group};
-use crate::head::TimelineState;
 use crate::heads::Heads;
 use crate::opening::moved::{Moved, heads_moved};
 use crate::outside::{KeptOutside, system_last};
 use crate::refusal::Refusal;
 use crate::seldom::Seldom;
-use crate::shared::Shared;
+use crate::shared::{Committed, Shared};
 use crate::store::Store;
 use crate::store_error::StoreError;
 
@@ -90,9 +88,10 @@ impl Committer {
         let shared = Arc::clone(&self.shared);
         for _ in 0..DECIDED_AGAIN_MAX {
             match self.try_commit(&mut submissions, salts) {
-                Ok(Finished { states, directory, told, entries_count, salts, .. }) => {
+                Ok(Finished { states, directory, rows, ended, told, entries_count, salts, .. }) => {
                     let answers = submissions.into_iter().map(|submission| submission.asked).zip(told).collect();
-                    return Some((Sealed { answers, states, directory, entries_count }, salts));
+                    let committed = Committed { states, directory, rows, ended, entries_count };
+                    return Some((Sealed { answers, committed }, salts));
                 }
                 Err(NotCommitted::Moved) => salts = SaltPool::default(),
                 Err(NotCommitted::Refused(refusal)) => {
@@ -146,6 +145,7 @@ impl Committer {
         })?;
         let (directory, rows) = (Arc::clone(&finished.directory), Arc::clone(&finished.rows));
         self.heads.take_over(finished.states.iter().cloned(), directory, rows);
+        self.heads.end(finished.ended.iter().map(|ended| &ended.id));
         Ok(finished)
     }
 
@@ -159,14 +159,15 @@ impl Committer {
             Err(Refusal::Damaged(format!("timeline `{timeline}` was changed by another hand while the service ran")))
         };
         match moved {
-            Ok(Moved { heads, states }) => {
+            Ok(Moved { heads, states, ended }) => {
                 let sizes: Vec<_> =
                     states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size())).collect();
                 // Readers see what happened in its order: first what was committed here and is still to be sealed.
                 while shared.sealing.load(Ordering::Acquire) > 0 {
                     std::thread::yield_now();
                 }
-                shared.publish(states, Arc::clone(heads.directory()), 0);
+                let (directory, rows) = (Arc::clone(heads.directory()), Arc::clone(heads.rows()));
+                shared.publish(Committed { states, directory, rows, ended, entries_count: 0 });
                 shared.live.grow(&sizes);
                 self.heads = heads;
                 NotCommitted::Moved
@@ -197,9 +198,7 @@ impl From<Refusal> for NotCommitted {
 /// What is committed, and may be told once its checkpoints are kept outside.
 struct Sealed {
     answers: Vec<(Box<dyn Asked>, Result<Told, Refusal>)>,
-    states: Vec<Arc<TimelineState>>,
-    directory: Arc<Directory>,
-    entries_count: u64,
+    committed: Committed,
 }
 
 fn take_group(rest: &mut std::iter::Peekable<std::vec::Drain<'_, Submission>>) -> Vec<Submission> {
@@ -261,7 +260,7 @@ fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
 fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
     let newest: HashMap<&TimelineId, &Arc<str>> = sealing
         .iter()
-        .flat_map(|sealed| &sealed.states)
+        .flat_map(|sealed| &sealed.committed.states)
         .map(|state| (&state.head.id, &state.head.checkpoint))
         .collect();
     let sealed =
@@ -289,9 +288,9 @@ fn seal(sealed: Sealed, kept: &Result<(), String>, shared: &Shared) {
         }
         return;
     }
-    let sizes = sealed.states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size()));
+    let sizes = sealed.committed.states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size()));
     let sizes: Vec<(TimelineId, u64)> = sizes.collect();
-    shared.publish(sealed.states, sealed.directory, sealed.entries_count);
+    shared.publish(sealed.committed);
     shared.live.grow(&sizes);
     for (asked, told) in sealed.answers {
         asked.tell(told);

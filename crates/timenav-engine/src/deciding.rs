@@ -15,6 +15,7 @@ pub(crate) mod adoption;
 pub(crate) mod anchors;
 pub(crate) mod clocks;
 pub(crate) mod data;
+pub(crate) mod ends;
 pub(crate) mod events;
 pub(crate) mod history;
 pub(crate) mod identity;
@@ -116,6 +117,8 @@ pub(crate) enum Aim {
     NewTimeline,
     /// Any ledger, `system` too.
     Ledger,
+    /// A timeline of users that is there, to be ended. Who asks again is told although it is not there any more.
+    TimelineToEnd,
 }
 
 impl Aim {
@@ -126,7 +129,7 @@ impl Aim {
 
     /// Returns whether it is for timelines that belong to users, which `system` does not.
     pub(crate) const fn is_about_a_timeline(self) -> bool {
-        matches!(self, Self::Timeline | Self::TimelineOrNew)
+        matches!(self, Self::Timeline | Self::TimelineOrNew | Self::TimelineToEnd)
     }
 }
 

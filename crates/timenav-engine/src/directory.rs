@@ -11,7 +11,7 @@ use timenav_core::ledger::sha256;
 use timenav_core::time::{Instant, Span, Wall};
 
 use crate::caller::{AuthFailure, Caller, Credential};
-use crate::head::TimelineState;
+use crate::head::{EndedTimeline, TimelineState};
 
 /// A session's use is noted once in this part of the time after which it ends unused: not at every request, since
 /// each note is an entry.
@@ -180,6 +180,24 @@ pub enum DirectoryChange {
     PutSession(Session),
     /// A session has ended.
     EndSession(SessionId),
+    /// A timeline has ended. Its name is never free again.
+    EndTimeline(EndedTimeline),
+}
+
+impl DirectoryChange {
+    /// Returns the timeline that ends by it, if one does.
+    pub(crate) const fn ended(&self) -> Option<&EndedTimeline> {
+        match self {
+            Self::EndTimeline(ended) => Some(ended),
+            Self::PutUser(_)
+            | Self::DeleteUser(_)
+            | Self::PutKey(_)
+            | Self::RevokeKey { .. }
+            | Self::PutPassword(_)
+            | Self::PutSession(_)
+            | Self::EndSession(_) => None,
+        }
+    }
 }
 
 /// Something with a secret that shows who its user is.
@@ -331,6 +349,8 @@ impl Directory {
             }
             DirectoryChange::PutSession(session) => Arc::make_mut(&mut self.sessions).put(session.clone()),
             DirectoryChange::EndSession(session_id) => Arc::make_mut(&mut self.sessions).take_out(session_id),
+            // It is among the rows, and nowhere else: there may be many.
+            DirectoryChange::EndTimeline(_) => {}
         }
     }
 

@@ -111,6 +111,7 @@ pub(crate) struct Accepted {
     pub(crate) reads: BTreeMap<TimelineId, GatheredReads>,
     events: HashMap<(TimelineKey, EventId), KnownEvent>,
     data_erased: HashSet<DataId>,
+    ended: HashSet<TimelineId>,
     last_key: i64,
     made_by: HashMap<UserId, usize>,
     made: usize,
@@ -127,6 +128,7 @@ impl Accepted {
             reads: BTreeMap::new(),
             events: HashMap::new(),
             data_erased: HashSet::new(),
+            ended: HashSet::new(),
             last_key: heads.last_key(),
             made_by: HashMap::new(),
             made: 0,
@@ -154,6 +156,8 @@ impl Accepted {
             draft.directory_changes.iter().for_each(|change| directory.apply(change));
             draft.keys_expired.iter().for_each(|key_id| directory.forget_key(key_id));
         }
+        let ended = draft.directory_changes.iter().filter_map(DirectoryChange::ended);
+        self.ended.extend(ended.map(|ended| ended.id.clone()));
         self.directory_changes.extend(draft.directory_changes);
         self.events.extend(draft.events);
         self.data_erased.extend(draft.data_erased);
@@ -175,8 +179,16 @@ pub(crate) struct Ground<'a> {
 }
 
 impl<'a> Ground<'a> {
+    /// Returns whether a timeline of that name has ended.
+    fn has_ended(&self, timeline: &TimelineId) -> bool {
+        self.accepted.ended.contains(timeline) || self.heads.rows().has_ended(timeline)
+    }
+
     /// Returns the newest state of a timeline.
     pub(crate) fn state(&self, timeline: &TimelineId) -> Option<&'a TimelineState> {
+        if self.accepted.ended.contains(timeline) {
+            return None;
+        }
         let accepted = self.accepted.steps.get(timeline).map(|step| &step.state);
         accepted.or_else(|| self.heads.get(timeline).map(|state| &**state))
     }
@@ -259,6 +271,23 @@ impl<'a> Draft<'a> {
         opened.map(|step| &step.state).or_else(|| self.ground.state(timeline))
     }
 
+    /// Returns whether a timeline of that name has ended, or is to have: then nobody but the service writes to it.
+    pub(crate) fn has_ended(&self, timeline: &TimelineId) -> bool {
+        self.ground.has_ended(timeline) || self.look(timeline).is_some_and(|state| state.head.has_expired(self.now()))
+    }
+
+    /// Refuses what is aimed at a timeline that has ended. The service itself ends those whose time has come.
+    ///
+    /// # Errors
+    /// It has ended.
+    pub(crate) fn check_standing(&self, timeline: &TimelineId) -> Result<(), Refusal> {
+        let is_over = match self.actor {
+            Actor::Service => self.ground.has_ended(timeline),
+            Actor::Caller(_) | Actor::Unknown => self.has_ended(timeline),
+        };
+        if is_over { Err(Refusal::Ended { timeline_id: timeline.to_string() }) } else { Ok(()) }
+    }
+
     /// Returns how many timelines there are.
     pub(crate) fn timelines_count(&self) -> usize {
         self.ground.heads.len() + self.ground.accepted.made
@@ -304,6 +333,7 @@ impl<'a> Draft<'a> {
         if let Some(at) = self.drafted.steps.iter().position(|step| step.state.head.id == *timeline) {
             return Ok(Ledger(at));
         }
+        self.check_standing(timeline)?;
         let state = self.ground.state(timeline);
         let state = state.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
         Ok(self.open(Step::new(Some(state.head.frontier.size()), state.clone())))

@@ -14,6 +14,7 @@ use crate::actor::Actor;
 use crate::asked::{Answer, Pending, Reply, Submission};
 use crate::attempts::Attempts;
 use crate::caller::{AuthFailure, Caller};
+use crate::code::Code;
 use crate::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
 use crate::deciding::Deciding;
 use crate::deciding::logged::{LogRefusal, LogRollbackAccepted};
@@ -26,6 +27,7 @@ use crate::live::Live;
 use crate::long_work::LongWork;
 use crate::opening::{self, Accepted, OpenError, heads_of};
 use crate::options::Options;
+use crate::published::Published;
 use crate::refusal::{Refusal, denial_code};
 use crate::refused::CountedRefusals;
 use crate::scan_places::ScanPlaces;
@@ -85,13 +87,13 @@ impl Engine {
         let opened = store.open().await?;
         let kept = kept.await.map_err(|error| StoreError::Unavailable(error.to_string()))??;
         let is_first_start = opened.heads.is_empty();
-        let mut heads = heads_of(&*store, opened, &doors).await?;
-        let findings = opening::signed::compare_with_signed(&*store, &heads, kept, &doors, &options).await?;
+        let (mut heads, ended) = heads_of(&*store, opened, &doors).await?;
+        let findings = opening::signed::compare_with_signed(&*store, (&heads, &ended), kept, &doors, &options).await?;
         let newest_at_start = opening::warn_of_host_clock(&heads, &doors);
         if is_first_start {
             opening::bootstrap(&*store, &mut heads, &doors, &options, keep_first_key).await?;
         }
-        let shared = Arc::new(Shared::new(doors, options, &heads, newest_at_start));
+        let shared = Arc::new(Shared::new(doors, options, &heads, ended, newest_at_start));
         let (sender, submissions) = mpsc::channel(QUEUE_SUBMISSIONS_MAX);
         let committer = Committer {
             submissions,
@@ -244,7 +246,8 @@ impl Engine {
     }
 
     pub(crate) fn state(&self, timeline: &TimelineId) -> Option<Arc<TimelineState>> {
-        self.0.shared.timelines.read().get(timeline).cloned()
+        let state = self.0.shared.timelines.read().get(timeline).cloned();
+        state.filter(|state| !self.has_expired(state))
     }
 
     pub(crate) fn states(&self) -> Vec<Arc<TimelineState>> {
@@ -261,9 +264,33 @@ impl Engine {
         self.0.shared.timelines.read().page(user, after, items_max)
     }
 
-    /// Returns the name of a timeline.
-    pub(crate) fn name_of(&self, key: TimelineKey) -> Option<TimelineId> {
-        self.0.shared.timelines.read().name(key).cloned()
+    /// Returns the timelines that readers see, and those that have ended.
+    pub(crate) fn published(&self) -> &RwLock<Published> {
+        &self.0.shared.timelines
+    }
+
+    /// Returns when ends of timelines were looked after last.
+    pub(crate) fn tended_at(&self) -> &tokio::sync::Mutex<Instant<Wall>> {
+        &self.0.shared.tended_at
+    }
+
+    /// Returns whether a timeline of that name has ended, or is to have.
+    pub(crate) fn has_ended(&self, timeline: &TimelineId) -> bool {
+        let timelines = self.0.shared.timelines.read();
+        timelines.has_ended(timeline) || timelines.get(timeline).is_some_and(|state| self.has_expired(state))
+    }
+
+    fn has_expired(&self, state: &TimelineState) -> bool {
+        state.head.expires_at.is_some() && state.head.has_expired(self.now())
+    }
+
+    /// Refuses what is about a timeline that has ended. That a name was used is told to everybody: whoever would make a
+    /// timeline of it learns it too.
+    pub(crate) fn check_standing(&self, timeline: &TimelineId) -> Result<(), Refusal> {
+        if self.has_ended(timeline) {
+            return Err(Refusal::Ended { timeline_id: timeline.to_string() });
+        }
+        Ok(())
     }
 
     /// Returns 16 bytes of a new version 7 UUID: host time, then randomness (RFC 9562 §5.7).
@@ -295,6 +322,12 @@ impl Engine {
     ) -> Result<Arc<TimelineState>, Refusal> {
         if self.check_live(caller).is_err() {
             return Err(self.refuse_ended(caller, timeline, operation).await);
+        }
+        if let Err(refused) = self.check_standing(timeline) {
+            let (operation, detail) = (operation.to_owned(), refused.to_string());
+            let refusal = LogRefusal { operation, code: Code::TimelineEnded.as_str(), detail };
+            self.submit(caller, timeline.clone(), refusal, None).await?;
+            return Err(refused);
         }
         if let Err(denial) = self.decide(caller, timeline, demand) {
             let (operation, detail) = (operation.to_owned(), denial.to_string());

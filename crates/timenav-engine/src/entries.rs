@@ -97,7 +97,7 @@ impl Engine {
             let detail = format!("the ledger has {} entries; the first is at position 0", checkpoint.size);
             return Err(Refusal::invalid("from", detail));
         }
-        let fork = state.head.fork.and_then(|fork| Some((self.name_of(fork.of)?, fork.size)));
+        let fork = state.head.fork.and_then(|fork| Some((state.lineage.last()?.clone(), fork.size)));
         let range = from..checkpoint.size;
         let reading = EntriesReading { timeline, key, range, items_max, sees_all };
         let engine = self.clone();

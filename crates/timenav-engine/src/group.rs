@@ -7,19 +7,20 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, Hash, LeafRecord, ReadsDraft, origin};
+use timenav_core::ledger::{Hash, LeafRecord, ReadsDraft};
 use timenav_core::time::Instant;
 
 use crate::action::Action;
 use crate::actor::Actor;
 use crate::asked::{Submission, Told};
 use crate::changes::{LedgerPosition, OutcomeRecord};
+use crate::code::Code;
 use crate::deciding::standing;
-use crate::directory::Directory;
+use crate::directory::{Directory, DirectoryChange};
 use crate::directory_rows::DirectoryRows;
 use crate::doors::Doors;
 use crate::draft::{Accepted, Done, Draft, Drafted, DraftedRead, GatheredReads, Ground, Known, SaltPool};
-use crate::head::TimelineState;
+use crate::head::{EndedTimeline, TimelineState};
 use crate::heads::Heads;
 use crate::idempotency::Idempotency;
 use crate::json::json;
@@ -73,6 +74,8 @@ pub(crate) struct Finished {
     pub(crate) states: Vec<Arc<TimelineState>>,
     pub(crate) directory: Arc<Directory>,
     pub(crate) rows: Arc<DirectoryRows>,
+    /// The timelines that end.
+    pub(crate) ended: Vec<EndedTimeline>,
     /// What each submission is to be told, in their order.
     pub(crate) told: Vec<Result<Told, Refusal>>,
     pub(crate) entries_count: u64,
@@ -188,8 +191,14 @@ impl<'a> Group<'a> {
                 Ok(Outcome::Done { timeline_id, position })
             }
             Err(refusal) => {
-                if let Refusal::Denied(denial) = &refusal {
-                    self.log_refusal(submission, denial_code(*denial), &denial.to_string())?;
+                match (&refusal, &submission.actor) {
+                    (Refusal::Denied(denial), _) => {
+                        self.log_refusal(submission, denial_code(*denial), &denial.to_string())?;
+                    }
+                    (Refusal::Ended { .. }, Actor::Caller(_)) => {
+                        self.log_refusal(submission, Code::TimelineEnded.as_str(), &refusal.to_string())?;
+                    }
+                    _ => {}
                 }
                 Err(refusal)
             }
@@ -290,6 +299,7 @@ impl<'a> Group<'a> {
         } else {
             Arc::new(heads.rows().after(&directory_changes))
         };
+        let ended = directory_changes.iter().filter_map(DirectoryChange::ended).cloned().collect();
         let mut commit = Commit { directory: directory_changes, forget_fingerprints, ..Commit::default() };
         let mut states: HashMap<TimelineId, Arc<TimelineState>> = HashMap::with_capacity(steps.len());
         let mut entries_count = 0;
@@ -354,7 +364,7 @@ impl<'a> Group<'a> {
             commit.forget_outcomes_before = Some(now);
         }
         let states = states.into_values().collect();
-        Ok(Finished { commit, states, directory, rows, told, entries_count, salts })
+        Ok(Finished { commit, states, directory, rows, ended, told, entries_count, salts })
     }
 }
 
@@ -372,23 +382,8 @@ fn sign(
     directory_root: Hash,
     service_name: &str,
 ) -> Result<(), Refusal> {
-    let damaged = |error: &dyn std::fmt::Display| Refusal::Damaged(format!("a checkpoint cannot be signed: {error}"));
-    let timeline = &state.head.id;
-    state.root = state.head.frontier.root();
-    let checkpoint = Checkpoint {
-        origin: origin(service_name, timeline.as_str()),
-        size: state.head.frontier.size(),
-        root: state.root,
-        extensions: Vec::new(),
-    };
-    let key = signer.ledger_key(service_name, timeline).map_err(|error| damaged(&error))?;
-    let mut note = checkpoint.sign(&key, |message| signer.sign(message)).map_err(|error| damaged(&error))?;
-    if let Some(next) = next {
-        let key = next.ledger_key(service_name, timeline).map_err(|error| damaged(&error))?;
-        note = note.countersign(&key, |message| next.sign(message)).map_err(|error| damaged(&error))?;
-    }
-    state.head.checkpoint = note.to_string().into();
-    state.directory_root = timeline.is_system().then_some(directory_root);
+    (state.root, state.head.checkpoint) = statement::checkpoint(&state.head, (signer, next), service_name)?;
+    state.directory_root = state.head.id.is_system().then_some(directory_root);
     let signers: Vec<&dyn Signer> = std::iter::once(signer).chain(next).collect();
     state.head.statement = statement::state(state, directory_root, &signers, service_name);
     Ok(())

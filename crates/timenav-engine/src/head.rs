@@ -55,6 +55,8 @@ pub struct Head {
     /// Whether it was handed over to another service, as its last entry of an action of users tells. Nothing is written
     /// to it here any more.
     pub is_handed_over: bool,
+    /// When it ends by itself, by the host. What it was made with; its first entry tells.
+    pub expires_at: Option<Instant<Wall>>,
 }
 
 impl Head {
@@ -65,6 +67,12 @@ impl Head {
         let of = self.origins.iter().find(|origin| position < origin.end);
         of.map_or_else(|| actor.to_owned(), |of| format!("{actor}@{}", of.origin))
     }
+
+    /// Returns whether it was to end by itself, and that instant has come.
+    #[must_use]
+    pub fn has_expired(&self, host: Instant<Wall>) -> bool {
+        self.expires_at.is_some_and(|end| end <= host)
+    }
 }
 
 /// Entries that another service has written and signed: those before a position that are not of an origin before.
@@ -74,6 +82,29 @@ pub struct Origin {
     pub end: u64,
     /// The name of the ledger at that service.
     pub origin: String,
+}
+
+/// A timeline that has ended: what is kept of it beside its leaves, its tree, and its contents as long as these are there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedTimeline {
+    /// Names the timeline inside the store.
+    pub key: TimelineKey,
+    /// Its name, which no other timeline ever has.
+    pub id: TimelineId,
+    /// How many entries it has.
+    pub size: u64,
+    /// The root over all of them.
+    pub root: Hash,
+    /// When it ended, by the host.
+    pub ended_at: Instant<Wall>,
+    /// Where it came from, if it was forked: timelines that go on from it are read through it.
+    pub fork: Option<Fork>,
+    /// Whether events of the timelines it came from were changed on it.
+    pub overrides: bool,
+    /// From when on its contents may be let go, by the host.
+    pub due_at: Instant<Wall>,
+    /// Whether its contents were let go.
+    pub is_let_go: bool,
 }
 
 /// Where a timeline was forked from another.

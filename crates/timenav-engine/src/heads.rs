@@ -7,7 +7,7 @@ use timenav_core::ids::{TimelineId, UserId};
 
 use crate::directory::Directory;
 use crate::directory_rows::DirectoryRows;
-use crate::head::TimelineState;
+use crate::head::{EndedTimeline, TimelineState};
 
 /// What every decision begins with. It changes only by what was committed.
 #[derive(Debug, Default)]
@@ -27,9 +27,12 @@ impl Heads {
         timelines: HashMap<TimelineId, Arc<TimelineState>>,
         directory: Arc<Directory>,
         rows: Arc<DirectoryRows>,
+        ended: &[EndedTimeline],
     ) -> Self {
         let mut heads = Self::default();
         heads.take_over(timelines.into_values(), directory, rows);
+        // Numbers are never used again either: entries stay under them.
+        heads.last_key = ended.iter().map(|ended| ended.key.0).fold(heads.last_key, i64::max);
         heads
     }
 
@@ -47,6 +50,20 @@ impl Heads {
             let created_by = state.head.created_by.clone();
             if self.timelines.insert(state.head.id.clone(), state).is_none() {
                 *self.made_by.entry(created_by).or_default() += 1;
+            }
+        }
+    }
+
+    /// Takes timelines out that have ended: who made them may make others.
+    pub(crate) fn end<'a>(&mut self, ended: impl IntoIterator<Item = &'a TimelineId>) {
+        for timeline in ended {
+            let Some(state) = self.timelines.remove(timeline) else { continue };
+            let created_by = &state.head.created_by;
+            if let Some(count) = self.made_by.get_mut(created_by) {
+                *count -= 1;
+                if *count == 0 {
+                    self.made_by.remove(created_by);
+                }
             }
         }
     }

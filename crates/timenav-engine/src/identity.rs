@@ -94,6 +94,7 @@ impl Engine {
     /// It is not, or they may not.
     pub fn check_still(&self, caller: &Caller, timeline: &TimelineId, demand: Demand) -> Result<(), Refusal> {
         self.check_live(caller)?;
+        self.check_standing(timeline)?;
         Ok(self.decide(caller, timeline, demand)?)
     }
 

@@ -200,7 +200,7 @@ impl LedgerStream {
             }
             let size = self.grown.size();
             if self.next >= size {
-                if !self.grown.changed().await {
+                if !self.grown.changed().await || self.engine.has_ended(&self.timeline_id) {
                     return Ok(None);
                 }
             } else if size - self.next > STREAM_ENTRIES_MAX {

@@ -67,6 +67,13 @@ impl Live {
         }
     }
 
+    /// Wakes those who listen to a ledger that does not grow any more, so that they see that it has ended.
+    pub(crate) fn wake(&self, timeline: &TimelineId) {
+        if let Some(room) = self.sizes.lock().get(timeline) {
+            room.send_modify(|_| ());
+        }
+    }
+
     /// Returns a ledger's size, now and after each change. `size` is asked while no change can come
     /// between, so that none is missed.
     pub(crate) fn listen_to_growth(&self, timeline: &TimelineId, size: impl FnOnce() -> u64) -> Growth {

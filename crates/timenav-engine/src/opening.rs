@@ -18,7 +18,7 @@ use crate::directory_rows::DirectoryRows;
 use crate::doors::{Doors, uuid};
 use crate::draft::{Known, SaltPool};
 use crate::group::{Finished, Group};
-use crate::head::{Fork, Head, Layer, TimelineKey, TimelineState};
+use crate::head::{EndedTimeline, Fork, Head, Layer, TimelineKey, TimelineState};
 use crate::heads::Heads;
 use crate::options::Options;
 use crate::outside::{KeptOutside, OutsideError, system_last};
@@ -119,6 +119,15 @@ pub enum OpenError {
         /// How many entries it has.
         size: u64,
     },
+    /// A timeline that has ended stands in the database.
+    #[error(
+        "timeline `{timeline}` has ended, and the database has it among those that stand: it was put there by another \
+         hand; keep the database as evidence and restore a backup"
+    )]
+    Ended {
+        /// Which timeline.
+        timeline: TimelineId,
+    },
     /// The database holds another history than the one that was signed.
     #[error(
         "timeline `{timeline}` differs from the {kept} entries that were signed and kept outside the database: \
@@ -139,12 +148,15 @@ pub enum OpenError {
 }
 
 /// Returns timelines as the engine knows them.
-pub(crate) fn states_of(heads: Vec<Head>) -> HashMap<TimelineId, Arc<TimelineState>> {
-    let forks: HashMap<TimelineKey, (Option<Fork>, bool)> =
+pub(crate) fn states_of(heads: Vec<Head>, ended: &[EndedTimeline]) -> HashMap<TimelineId, Arc<TimelineState>> {
+    let mut forks: HashMap<TimelineKey, (Option<Fork>, bool)> =
         heads.iter().map(|head| (head.key, (head.fork, head.overrides_count > 0))).collect();
     // Few timelines are forks: only the names of their ancestors are looked for.
     let names: HashMap<TimelineKey, TimelineId> = if heads.iter().any(|head| head.fork.is_some()) {
-        heads.iter().map(|head| (head.key, head.id.clone())).collect()
+        // A fork goes on from one that has ended as well.
+        forks.extend(ended.iter().map(|ended| (ended.key, (ended.fork, ended.overrides))));
+        let ended = ended.iter().map(|ended| (ended.key, ended.id.clone()));
+        ended.chain(heads.iter().map(|head| (head.key, head.id.clone()))).collect()
     } else {
         HashMap::new()
     };
@@ -176,20 +188,25 @@ fn ancestors(forks: &HashMap<TimelineKey, (Option<Fork>, bool)>, fork: Option<Fo
     layers.into()
 }
 
-/// Returns the heads that the store holds. Who may be let in is decided by rows that are still to be compared.
+/// Returns the heads that the store holds, and what has ended. Who may be let in is decided by rows that are still to be
+/// compared.
 ///
 /// # Errors
 /// The store cannot be read; or the rows of `system` were never signed together, and one was not written by the service.
-pub(crate) async fn heads_of(store: &dyn Store, opened: Opened, doors: &Doors) -> Result<Heads, OpenError> {
-    let Opened { heads, mut directory, seals } = opened;
-    let rows = Arc::new(DirectoryRows::of(&directory));
+pub(crate) async fn heads_of(
+    store: &dyn Store,
+    opened: Opened,
+    doors: &Doors,
+) -> Result<(Heads, Vec<EndedTimeline>), OpenError> {
+    let Opened { heads, ended, mut directory, seals } = opened;
+    let rows = Arc::new(DirectoryRows::of(&directory, &ended));
     let system = heads.iter().find(|head| head.id.is_system());
     if let Some(system) = system.filter(|system| system.statement.is_empty() && !are_ours(&directory, &seals, doors)) {
         return Err(OpenError::Rows { timeline: system.id.clone(), size: system.frontier.size() });
     }
     directory.version = system.map_or(0, |system| system.directory);
     directory.leave_out_dead(doors.clock.now());
-    let mut states = states_of(heads);
+    let mut states = states_of(heads, &ended);
     for state in states.values_mut() {
         if state.head.id.is_system() {
             Arc::make_mut(state).directory_root = Some(rows.root());
@@ -200,7 +217,7 @@ pub(crate) async fn heads_of(store: &dyn Store, opened: Opened, doors: &Doors) -
             Arc::make_mut(state).fork_root = root.ok();
         }
     }
-    Ok(Heads::new(states, Arc::new(directory), rows))
+    Ok((Heads::new(states, Arc::new(directory), rows, &ended), ended))
 }
 
 /// Makes the first operator, their key, `system` and `main`: all of it, or nothing.
@@ -230,9 +247,9 @@ pub(crate) async fn bootstrap(
     };
     keep_first_key(&secret).map_err(|error| failed(&error))?;
     let mut submissions = [
-        by_service(&system, CreateTimeline { fork: None }),
+        by_service(&system, CreateTimeline::default()),
         by_service(&system, CreateUser { user_id: admin, operator: true }),
-        by_service(&main, CreateTimeline { fork: None }),
+        by_service(&main, CreateTimeline::default()),
         by_service(&system, CreateKey(key)),
     ];
     let known = Known::default();
@@ -298,6 +315,7 @@ impl OpenError {
             | Self::NotKept { timeline }
             | Self::Rollback { timeline, .. }
             | Self::Rows { timeline, .. }
+            | Self::Ended { timeline }
             | Self::Fork { timeline, .. } => Some(timeline),
             Self::OutsideMissing { .. } | Self::Store(_) | Self::Outside(_) | Self::Bootstrap(_) | Self::Thread(_) => {
                 None
@@ -319,6 +337,8 @@ impl OpenError {
             | Self::Head { .. }
             // Whoever wrote them wants to be let in.
             | Self::Rows { .. }
+            // Nor is what is over history again because it is in a table.
+            | Self::Ended { .. }
             | Self::Store(_)
             | Self::Outside(_)
             | Self::Bootstrap(_)

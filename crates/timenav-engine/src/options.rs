@@ -1,8 +1,9 @@
 //! What an operator may choose.
 
 use timenav_core::limits::{
-    DATA_RECORDS_PER_TIMELINE_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT,
-    SESSION_SECONDS_DEFAULT, TIMELINES_MAX, TIMELINES_PER_USER_MAX_DEFAULT, USERS_MAX, VIEWS_EVENTS_MAX,
+    DATA_RECORDS_PER_TIMELINE_MAX, ENDED_GRACE_DAYS_DEFAULT, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT,
+    SESSION_IDLE_SECONDS_DEFAULT, SESSION_SECONDS_DEFAULT, TIMELINES_MAX, TIMELINES_PER_USER_MAX_DEFAULT, USERS_MAX,
+    VIEWS_EVENTS_MAX,
 };
 use timenav_core::time::Span;
 
@@ -34,6 +35,8 @@ pub struct Options {
     pub timelines_max: usize,
     /// How many timelines one user may make, forks among them.
     pub timelines_per_user_max: usize,
+    /// For how long the contents of a timeline that has ended stay, in days.
+    pub ended_grace_days: u32,
     /// How many users there may be: each is kept in memory.
     pub users_max: usize,
     /// How many records may be sealed on one timeline, erased ones too.
@@ -57,6 +60,7 @@ impl Default for Options {
             read_log: ReadLog::default(),
             timelines_max: TIMELINES_MAX,
             timelines_per_user_max: TIMELINES_PER_USER_MAX_DEFAULT,
+            ended_grace_days: ENDED_GRACE_DAYS_DEFAULT,
             users_max: USERS_MAX,
             data_records_per_timeline_max: DATA_RECORDS_PER_TIMELINE_MAX,
             session_idle_seconds: SESSION_IDLE_SECONDS_DEFAULT,
@@ -68,6 +72,12 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Returns for how long the contents of a timeline that has ended stay.
+    #[must_use]
+    pub fn ended_grace(&self) -> Span {
+        Span::from_micros(i64::from(self.ended_grace_days) * 86_400_000_000)
+    }
+
     /// Returns how long sessions last.
     #[must_use]
     pub fn session_spans(&self) -> SessionSpans {

@@ -1,5 +1,5 @@
-//! The timelines that readers see: by name, by key, and by who is in their lists, so that a page of them costs what it
-//! shows, however many there are.
+//! The timelines that readers see: by name, by who is in their lists, and by when they end, so that a page of them costs
+//! what it shows, however many there are.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
@@ -7,52 +7,131 @@ use std::sync::Arc;
 
 use timenav_core::access::Permissions;
 use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::time::{Instant, Wall};
 
-use crate::head::{TimelineKey, TimelineState};
+use crate::directory_rows::DirectoryRows;
+use crate::head::{EndedTimeline, TimelineKey, TimelineState};
 
 /// Every timeline in its newest state that is durable and signed.
 #[derive(Default)]
 pub(crate) struct Published {
     by_id: BTreeMap<TimelineId, Arc<TimelineState>>,
-    names: HashMap<TimelineKey, TimelineId>,
     /// The timelines in whose lists a user is.
     of_users: HashMap<UserId, BTreeSet<TimelineId>>,
+    /// Those that end by themselves, the next one first.
+    expiring: BTreeSet<(Instant<Wall>, TimelineId)>,
+    /// How many timelines go on from one.
+    heirs: HashMap<TimelineKey, usize>,
+    /// What tells which timelines have ended.
+    rows: Arc<DirectoryRows>,
+    /// Timelines that have ended, and whose contents are there.
+    to_let_go: BTreeMap<TimelineKey, EndedTimeline>,
 }
 
 impl Published {
     /// Puts a newer state in the place of the one before.
     pub(crate) fn insert(&mut self, state: Arc<TimelineState>) {
         let (id, permissions) = (state.head.id.clone(), Arc::clone(&state.head.permissions));
-        let key = state.head.key;
+        let (expires_at, ancestors) = (state.head.expires_at, Arc::clone(&state.ancestors));
         let before = self.by_id.insert(id.clone(), state);
         if before.is_none() {
-            self.names.insert(key, id.clone());
+            self.expiring.extend(expires_at.map(|at| (at, id.clone())));
+            ancestors.iter().for_each(|layer| *self.heirs.entry(layer.timeline).or_default() += 1);
         }
         let before = before.map(|before| Arc::clone(&before.head.permissions));
         if before.as_ref().is_some_and(|before| Arc::ptr_eq(before, &permissions)) {
             return;
         }
-        for user in before.iter().flat_map(|before| users(before)).filter(|user| permissions.role(user).is_none()) {
-            if let Some(own) = self.of_users.get_mut(user) {
-                own.remove(&id);
-                if own.is_empty() {
-                    self.of_users.remove(user);
-                }
-            }
-        }
+        let left = before.iter().flat_map(|before| users(before)).filter(|user| permissions.role(user).is_none());
+        left.for_each(|user| self.take_off(user, &id));
         for user in users(&permissions) {
             self.of_users.entry(user.clone()).or_default().insert(id.clone());
         }
     }
 
+    /// Takes a timeline out that has ended. What is left of it waits to be let go.
+    pub(crate) fn end(&mut self, ended: EndedTimeline) {
+        if let Some(state) = self.by_id.remove(&ended.id) {
+            let head = &state.head;
+            users(&head.permissions).for_each(|user| self.take_off(user, &head.id));
+            if let Some(at) = head.expires_at {
+                self.expiring.remove(&(at, head.id.clone()));
+            }
+            for layer in &*state.ancestors {
+                if let Some(count) = self.heirs.get_mut(&layer.timeline) {
+                    *count -= 1;
+                    if *count == 0 {
+                        self.heirs.remove(&layer.timeline);
+                    }
+                }
+            }
+        }
+        if !ended.is_let_go {
+            self.to_let_go.insert(ended.key, ended);
+        }
+    }
+
+    fn take_off(&mut self, user: &UserId, timeline: &TimelineId) {
+        if let Some(own) = self.of_users.get_mut(user) {
+            own.remove(timeline);
+            if own.is_empty() {
+                self.of_users.remove(user);
+            }
+        }
+    }
+
+    pub(crate) fn set_rows(&mut self, rows: Arc<DirectoryRows>) {
+        self.rows = rows;
+    }
+
+    /// Returns whether a timeline of that name has ended.
+    pub(crate) fn has_ended(&self, id: &TimelineId) -> bool {
+        !self.by_id.contains_key(id) && self.rows.has_ended(id)
+    }
+
+    /// Returns at most so many timelines whose end has come, the earliest first.
+    pub(crate) fn expired(&self, host: Instant<Wall>, items_max: usize) -> Vec<Arc<TimelineState>> {
+        let due = self.expiring.iter().take_while(|(at, _)| *at <= host).take(items_max);
+        due.filter_map(|(_, id)| self.by_id.get(id)).cloned().collect()
+    }
+
+    /// Returns how many timelines go on from one.
+    pub(crate) fn heirs_count(&self, key: TimelineKey) -> usize {
+        self.heirs.get(&key).copied().unwrap_or(0)
+    }
+
+    /// Returns a timeline that has ended, whose contents are due to go, and from which none goes on.
+    pub(crate) fn due(&self, host: Instant<Wall>) -> Option<EndedTimeline> {
+        let is_due = |ended: &&EndedTimeline| ended.due_at <= host && !self.heirs.contains_key(&ended.key);
+        self.to_let_go.values().find(is_due).cloned()
+    }
+
+    /// Puts off what is due earlier. Returns whether anything is.
+    pub(crate) fn put_off(&mut self, until: Instant<Wall>) -> bool {
+        let mut is_any = false;
+        for ended in self.to_let_go.values_mut().filter(|ended| ended.due_at < until) {
+            ended.due_at = until;
+            is_any = true;
+        }
+        is_any
+    }
+
+    /// Does not look any more for the end of a timeline that was not made to end.
+    pub(crate) fn expires_not(&mut self, id: &TimelineId) {
+        let at = self.by_id.get(id).and_then(|state| state.head.expires_at);
+        if let Some(at) = at {
+            self.expiring.remove(&(at, id.clone()));
+        }
+    }
+
+    /// Forgets a timeline whose contents are gone.
+    pub(crate) fn forget(&mut self, key: TimelineKey) {
+        self.to_let_go.remove(&key);
+    }
+
     /// Returns the newest state of a timeline.
     pub(crate) fn get(&self, id: &TimelineId) -> Option<&Arc<TimelineState>> {
         self.by_id.get(id)
-    }
-
-    /// Returns the name of a timeline.
-    pub(crate) fn name(&self, key: TimelineKey) -> Option<&TimelineId> {
-        self.names.get(&key)
     }
 
     /// Returns how many timelines there are.

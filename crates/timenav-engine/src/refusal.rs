@@ -35,6 +35,20 @@ pub enum Refusal {
         /// Its name.
         id: String,
     },
+    /// What was named is a timeline that has ended.
+    #[error("the timeline `{timeline_id}` has ended; nothing of it can be read, and its name is never used again")]
+    Ended {
+        /// Its name.
+        timeline_id: String,
+    },
+    /// A timeline was to be made of a name that another one had.
+    #[error(
+        "there was a timeline `{timeline_id}`, which has ended, and no name is ever used again; choose another one"
+    )]
+    NameEnded {
+        /// Its name.
+        timeline_id: String,
+    },
     /// What was to be made exists already.
     #[error("the {what} `{id}` exists already")]
     AlreadyExists {

@@ -12,6 +12,7 @@ use crate::store_error::StoreError;
 mod authority;
 mod compared;
 mod directory;
+mod ended;
 mod events;
 mod powers;
 mod rebuilt;
@@ -64,8 +65,13 @@ async fn scan_tables(
     let marks = open_marks(request, &mut findings);
     let snapshot = match request.source.snapshot(&request.timeline).await {
         Ok(Some(snapshot)) => snapshot,
-        Ok(None) if request.kept.is_empty() => return Ok(None),
         Ok(None) => {
+            if let Some(ended) = request.source.ended(&request.timeline).await? {
+                return ended::walk(request, &ended, marks, findings, progress).await.map(Some);
+            }
+            if request.kept.is_empty() {
+                return Ok(None);
+            }
             for mark in &marks {
                 let evidence =
                     format!("the checkpoint {} signs {} entries, and there is no such ledger", mark.from, mark.size);

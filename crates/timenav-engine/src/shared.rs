@@ -9,8 +9,9 @@ use timenav_core::time::{Instant, Wall};
 
 use crate::attempts::Attempts;
 use crate::directory::Directory;
+use crate::directory_rows::DirectoryRows;
 use crate::doors::Doors;
-use crate::head::TimelineState;
+use crate::head::{EndedTimeline, TimelineState};
 use crate::heads::Heads;
 use crate::live::Live;
 use crate::long_work::LongWork;
@@ -19,6 +20,17 @@ use crate::published::Published;
 use crate::refused::CountedRefusals;
 use crate::scan_places::ScanPlaces;
 use crate::view_board::Views;
+
+/// What was committed, and is to be seen.
+pub(crate) struct Committed {
+    /// Timelines that are new, or have grown.
+    pub(crate) states: Vec<Arc<TimelineState>>,
+    pub(crate) directory: Arc<Directory>,
+    pub(crate) rows: Arc<DirectoryRows>,
+    /// Timelines that have ended.
+    pub(crate) ended: Vec<EndedTimeline>,
+    pub(crate) entries_count: u64,
+}
 
 /// What the committer, the sealer and every reader share.
 pub(crate) struct Shared {
@@ -41,12 +53,24 @@ pub(crate) struct Shared {
     pub(crate) groups: AtomicU64,
     /// Host time of the newest entry when the engine opened.
     pub(crate) newest_at_start: Instant<Wall>,
+    /// Host time when ends of timelines were looked after last. Whoever does that holds on to it.
+    pub(crate) tended_at: tokio::sync::Mutex<Instant<Wall>>,
 }
 
 impl Shared {
     /// Returns what is shared when the engine opens.
-    pub(crate) fn new(doors: Doors, options: Options, heads: &Heads, newest_at_start: Instant<Wall>) -> Self {
+    pub(crate) fn new(
+        doors: Doors,
+        options: Options,
+        heads: &Heads,
+        ended: Vec<EndedTimeline>,
+        newest_at_start: Instant<Wall>,
+    ) -> Self {
         let mut published = Published::default();
+        published.set_rows(Arc::clone(heads.rows()));
+        for ended in ended {
+            published.end(ended);
+        }
         heads.all().for_each(|state| published.insert(Arc::clone(state)));
         let long_work = LongWork::new(doors.long_work.clone());
         Self {
@@ -66,16 +90,29 @@ impl Shared {
             entries: AtomicU64::new(0),
             groups: AtomicU64::new(0),
             newest_at_start,
+            tended_at: tokio::sync::Mutex::new(newest_at_start),
         }
     }
 
     /// Lets readers see what is durable and signed.
-    pub(crate) fn publish(&self, timelines: Vec<Arc<TimelineState>>, directory: Arc<Directory>, entries_count: u64) {
+    pub(crate) fn publish(&self, committed: Committed) {
+        let Committed { states, directory, rows, ended, entries_count } = committed;
+        let over: Vec<_> = ended.iter().map(|ended| (ended.id.clone(), ended.key)).collect();
         let mut published = self.timelines.write();
-        for state in timelines {
+        for state in states {
             published.insert(state);
         }
+        for ended in ended {
+            published.end(ended);
+        }
+        published.set_rows(rows);
         drop(published);
+        if !over.is_empty() {
+            self.views.forget(|key| over.iter().any(|(_, ended)| *ended == key));
+            for (timeline, _) in &over {
+                self.live.wake(timeline);
+            }
+        }
         self.directory.store(directory);
         self.entries.fetch_add(entries_count, Ordering::Relaxed);
         self.groups.fetch_add(1, Ordering::Relaxed);

@@ -6,9 +6,10 @@
 
 use std::sync::Arc;
 
-use timenav_core::ledger::{ForkedFrom, Hash, HeadStatement, TimelineCounts, TimelineFacts, origin};
+use timenav_core::ledger::{Checkpoint, ForkedFrom, Hash, HeadStatement, TimelineCounts, TimelineFacts, origin};
 
-use crate::head::TimelineState;
+use crate::head::{Head, TimelineState};
+use crate::refusal::Refusal;
 use crate::signer::Signer;
 
 /// Bytes of a signature, and of the code beside it that this service checks faster.
@@ -41,6 +42,33 @@ pub(crate) fn statement(state: &TimelineState, directory_root: Option<Hash>, ser
         state_hash: facts.hash(),
         index_root: None,
     }
+}
+
+/// Returns the signed note over all entries of a timeline, and its root. It is the same whenever it is made. The next key
+/// signs too where that is to take the place of the one that signs.
+///
+/// # Errors
+/// The key or the name is none that a note can have.
+pub(crate) fn checkpoint(
+    head: &Head,
+    (signer, next): (&dyn Signer, Option<&dyn Signer>),
+    service_name: &str,
+) -> Result<(Hash, Arc<str>), Refusal> {
+    let damaged = |error: &dyn std::fmt::Display| Refusal::Damaged(format!("a checkpoint cannot be signed: {error}"));
+    let root = head.frontier.root();
+    let checkpoint = Checkpoint {
+        origin: origin(service_name, head.id.as_str()),
+        size: head.frontier.size(),
+        root,
+        extensions: Vec::new(),
+    };
+    let key = signer.ledger_key(service_name, &head.id).map_err(|error| damaged(&error))?;
+    let mut note = checkpoint.sign(&key, |message| signer.sign(message)).map_err(|error| damaged(&error))?;
+    if let Some(next) = next {
+        let key = next.ledger_key(service_name, &head.id).map_err(|error| damaged(&error))?;
+        note = note.countersign(&key, |message| next.sign(message)).map_err(|error| damaged(&error))?;
+    }
+    Ok((root, note.to_string().into()))
 }
 
 /// Returns what is kept of the statement of a timeline: for each key that signs, its signature and a code.

@@ -13,7 +13,7 @@ use crate::anchor::Anchor;
 use crate::archive::ScanSource;
 use crate::directory::DirectoryChange;
 use crate::directory::{ApiKey, Directory};
-use crate::head::{Head, Layer, TimelineKey};
+use crate::head::{EndedTimeline, Head, Layer, TimelineKey};
 use crate::rows::{
     DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, LogRow, StoredEntry,
     StoredEvent,
@@ -25,6 +25,8 @@ use crate::store_error::StoreError;
 pub struct Opened {
     /// The newest state of every timeline.
     pub heads: Vec<Head>,
+    /// Timelines that have ended.
+    pub ended: Vec<EndedTimeline>,
     /// Users, and what shows who they are.
     pub directory: Directory,
     /// Codes over single rows, where the rows of `system` were never signed together.
@@ -238,6 +240,16 @@ pub trait Store: ScanSource + Send + Sync + 'static {
     /// Returns the first `width` hashes of one tile of a timeline's tree. The caller asks only
     /// for hashes of complete subtrees of a tree that was committed.
     async fn tile(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError>;
+
+    /// Empties the payloads and salts of at most `items_max` entries of a timeline that has ended, from position `from`
+    /// on, or takes away so many of its other rows. Returns from where to go on, and `None` once nothing is left: then the
+    /// timeline is marked, and what was erased is in no log any more.
+    ///
+    /// Nothing happens to a timeline that stands.
+    async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError>;
+
+    /// Puts off the letting go of what is due earlier to a host instant.
+    async fn put_off_letting_go(&self, until: Instant<Wall>) -> Result<(), StoreError>;
 
     /// Returns whether the store answers at all.
     async fn ping(&self) -> Result<(), StoreError>;

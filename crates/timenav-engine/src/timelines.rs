@@ -8,9 +8,10 @@ use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::LeafRecord;
 use timenav_core::limits::FORK_DEPTH_MAX;
-use timenav_core::time::{Instant, Virtual, parse_timestamp};
+use timenav_core::time::{Instant, Span, Virtual, Wall, parse_timestamp};
 
 use crate::action::Action;
+use crate::asked::Answer;
 use crate::caller::Caller;
 use crate::changes::{LedgerPosition, TimelineMade};
 use crate::clocks::ClockView;
@@ -37,24 +38,58 @@ pub struct TimelineView {
     pub role: Option<Role>,
 }
 
+/// A timeline to be made.
+#[derive(Clone, Debug)]
+pub struct NewTimeline {
+    /// Its name.
+    pub timeline_id: TimelineId,
+    /// How long it stands, by the host; `None` where it does not end by itself.
+    pub expires_in: Option<Span>,
+}
+
+impl From<TimelineId> for NewTimeline {
+    fn from(timeline_id: TimelineId) -> Self {
+        Self { timeline_id, expires_in: None }
+    }
+}
+
+/// A timeline that was made.
+#[derive(Clone, Copy, Debug)]
+pub struct MadeTimeline {
+    /// When it ends by itself, by the host.
+    pub expires_at: Option<Instant<Wall>>,
+    /// Where its making stands in its own ledger.
+    pub ledger: LedgerPosition,
+    /// Whether this is the outcome of an earlier request with the same idempotency key.
+    pub replayed: bool,
+}
+
+impl From<Answer<TimelineMade>> for MadeTimeline {
+    fn from(answer: Answer<TimelineMade>) -> Self {
+        let Answer { change: TimelineMade { expires_at }, ledger, replayed, .. } = answer;
+        Self { expires_at, ledger, replayed }
+    }
+}
+
 impl Engine {
-    /// Makes a timeline. The caller administers it.
+    /// Makes a timeline. The caller administers it. It ends by itself if it is to.
     ///
     /// # Errors
     /// It exists already, the caller may not, or the ledger cannot be written.
     pub async fn create_timeline(
         &self,
         caller: &Caller,
-        timeline: TimelineId,
+        timeline: impl Into<NewTimeline>,
         idempotency: Option<Idempotency>,
-    ) -> Result<(LedgerPosition, bool), Refusal> {
-        let answer = self.submit(caller, timeline, CreateTimeline { fork: None }, idempotency).await?;
-        Ok((answer.ledger, answer.replayed))
+    ) -> Result<MadeTimeline, Refusal> {
+        let NewTimeline { timeline_id, expires_in } = timeline.into();
+        let asked = CreateTimeline { fork: None, expires_in };
+        Ok(self.submit(caller, timeline_id, asked, idempotency).await?.into())
     }
 
     /// Makes a timeline that goes on from another: as it stood at a moment, or now. What was recorded
     /// before is shared; nothing is copied, and neither sees what is written to the other. The
-    /// caller administers it.
+    /// caller administers it, and it ends as one that is made otherwise.
     ///
     /// # Errors
     /// It exists already, there is no such moment, the caller may not read the other one, or the
@@ -62,18 +97,19 @@ impl Engine {
     pub async fn fork_timeline(
         &self,
         caller: &Caller,
-        timeline: TimelineId,
+        timeline: impl Into<NewTimeline>,
         of: &TimelineId,
         at: Option<&AsOf>,
         idempotency: Option<Idempotency>,
-    ) -> Result<(LedgerPosition, bool), Refusal> {
+    ) -> Result<MadeTimeline, Refusal> {
+        let NewTimeline { timeline_id: timeline, expires_in } = timeline.into();
         let parent = self.admit(caller, of, Demand::Look, Action::CreateTimeline.word()).await?;
         if of.is_system() {
             return Err(Refusal::invalid("fork_of", "`system` holds facts of the service, which no fork can share"));
         }
         let again = Again::<TimelineMade>::of(Action::CreateTimeline, &[Demand::Create]);
         if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
-            return Ok((answer.ledger, answer.replayed));
+            return Ok(answer.into());
         }
         let reading = Reading::Fork { timeline_id: timeline.to_string() };
         self.log_read(caller, of, &[Demand::Look], &reading).await?;
@@ -81,8 +117,8 @@ impl Engine {
             Refusal::Invalid { field, detail } if field == "as_of" => Refusal::invalid("at", detail),
             other => other,
         })?;
-        let answer = self.submit(caller, timeline, CreateTimeline { fork: Some(fork) }, idempotency).await?;
-        Ok((answer.ledger, answer.replayed))
+        let asked = CreateTimeline { fork: Some(fork), expires_in };
+        Ok(self.submit(caller, timeline, asked, idempotency).await?.into())
     }
 
     /// Gathers what a fork begins with. Costs the same whatever the timeline holds.
@@ -94,6 +130,11 @@ impl Engine {
             return Err(Refusal::LimitReached { what: "forks of forks", max: FORK_DEPTH_MAX });
         }
         let lineage: Arc<[TimelineId]> = parent.names_of(&layers).into();
+        if let Some(ended) = lineage.last().filter(|name| self.has_ended(name)) {
+            let detail =
+                format!("that moment is of the timeline `{ended}`, which has ended: nothing new goes on from it");
+            return Err(Refusal::invalid("at", detail));
+        }
         let forked = lineage.last().and_then(|name| self.state(name));
         let forked = forked.ok_or_else(|| Refusal::Damaged("a timeline is missing".to_owned()))?;
         let now = at.is_none();
@@ -164,7 +205,9 @@ impl Engine {
         let user = (!is_operator).then_some(&caller.user_id);
         // One more, in the place of `system`, which only operators read, whatever its lists say.
         let mut seen = self.states_after(user, after, items_max + 1);
-        seen.retain(|state| self.decide(caller, &state.head.id, Demand::Inspect).is_ok());
+        seen.retain(|state| {
+            !self.has_ended(&state.head.id) && self.decide(caller, &state.head.id, Demand::Inspect).is_ok()
+        });
         seen.truncate(items_max);
         seen
     }
@@ -174,7 +217,7 @@ impl Engine {
         let shown = !state.head.id.is_system() && self.decide(caller, &state.head.id, Demand::Look).is_ok();
         let clock = shown.then_some(clock);
         let role = self.directory().standing(caller, Some(&state)).role;
-        let forked_from = state.head.fork.and_then(|fork| self.name_of(fork.of));
+        let forked_from = state.lineage.last().cloned();
         TimelineView { state, clock, forked_from, role }
     }
 }

@@ -140,6 +140,8 @@ pub(crate) struct Route {
     pub(crate) open: bool,
     /// Whether each request does it anew, whatever its `Idempotency-Key` is: nothing of the answer is kept.
     pub(crate) anew: bool,
+    /// Whether taking something away keeps its answer for a repetition with the same `Idempotency-Key`.
+    pub(crate) is_kept: bool,
     handler: MethodRouter<App>,
 }
 
@@ -169,6 +171,7 @@ impl Route {
             tells: Vec::new(),
             open: false,
             anew: false,
+            is_kept: false,
             handler,
         }
     }
@@ -295,6 +298,12 @@ impl Route {
     /// Names a field of the answer's head.
     pub(crate) fn tells(mut self, name: &'static str, description: &'static str) -> Self {
         self.tells.push((name, description));
+        self
+    }
+
+    /// Keeps the answer of a removal for repetitions with the same `Idempotency-Key`.
+    pub(crate) const fn kept(mut self) -> Self {
+        self.is_kept = true;
         self
     }
 

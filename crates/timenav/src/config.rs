@@ -13,8 +13,8 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, Command, ValueEnum};
 use serde::Deserialize;
 use timenav_core::limits::{
-    LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT, SESSION_SECONDS_DEFAULT,
-    TIMELINES_PER_USER_MAX_DEFAULT,
+    ENDED_GRACE_DAYS_DEFAULT, ENDED_GRACE_DAYS_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT,
+    SESSION_SECONDS_DEFAULT, TIMELINES_PER_USER_MAX_DEFAULT,
 };
 use timenav_engine::ReadLog;
 
@@ -157,6 +157,12 @@ pub(crate) struct ServeOptions {
     /// Timelines that one user may make, forks among them. [default: 25000]
     #[arg(long, env = "TIMENAV_TIMELINES_PER_USER", value_name = "COUNT")]
     pub(crate) timelines_per_user: Option<NonZeroUsize>,
+    /// For how long the contents of a timeline that has ended stay, in days, at most 3650. [default: 7]
+    ///
+    /// They cannot be read any more, and a backup that was made before still has them. With 0 they go at once.
+    #[arg(long, env = "TIMENAV_ENDED_GRACE_DAYS", value_name = "DAYS",
+        value_parser = clap::value_parser!(u32).range(..=i64::from(ENDED_GRACE_DAYS_MAX)))]
+    pub(crate) ended_grace_days: Option<u32>,
     /// The address under which browsers reach the service, where a proxy ends TLS before it: `https://…`
     ///
     /// Says that whoever logs in does so by HTTPS. A proxy that ends TLS and is not named here makes the service
@@ -265,6 +271,8 @@ pub(crate) struct Settings {
     pub(crate) connections: ConnectionSettings,
     /// Timelines that one user may make.
     pub(crate) timelines_per_user: usize,
+    /// For how long the contents of a timeline that has ended stay, in days.
+    pub(crate) ended_grace_days: u32,
     /// The address under which browsers reach the service, where a proxy ends TLS before it.
     pub(crate) public_url: Option<PublicUrl>,
     /// Whether people may log in over plain HTTP from other machines.
@@ -335,6 +343,7 @@ impl Settings {
             connections,
             timelines_per_user: (options.timelines_per_user.or(file.timelines_per_user))
                 .map_or(TIMELINES_PER_USER_MAX_DEFAULT, NonZeroUsize::get),
+            ended_grace_days: options.ended_grace_days.or(file.ended_grace_days).unwrap_or(ENDED_GRACE_DAYS_DEFAULT),
             public_url: options.public_url.or(file.public_url),
             insecure_log_in: options.insecure_log_in.or(file.insecure_log_in).unwrap_or(false),
             session_idle_secs: idle_secs.unwrap_or(Secs::of(SESSION_IDLE_SECONDS_DEFAULT)),

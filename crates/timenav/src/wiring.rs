@@ -127,6 +127,7 @@ async fn put_together(
         timelines_by_first_write: settings.timelines_by_first_write,
         read_log: settings.read_log.into(),
         timelines_per_user_max: settings.timelines_per_user,
+        ended_grace_days: settings.ended_grace_days,
         session_idle_seconds: settings.session_idle_secs.get(),
         session_seconds: settings.session_max_secs.get(),
         accept_rollback: settings.accept_rollback,

@@ -111,7 +111,7 @@ impl Deciding for Adopt {
         let lists = json(&PermissionsSet { permissions: PermissionsRecord::of(&permissions) });
         draft.state_mut(ledger).head.permissions = Arc::new(permissions);
         let position = draft.append(ledger, Action::SetAccessControl, "permissions", lists, host);
-        Ok(draft.done(ledger, position, TimelineMade {}))
+        Ok(draft.done(ledger, position, TimelineMade { expires_at: None }))
     }
 }
 
@@ -181,6 +181,7 @@ impl Adopt {
             statement: Arc::from([]),
             origins: ready.origins.iter().cloned().chain([own]).collect(),
             is_handed_over: false,
+            expires_at: None,
         };
         let (ancestors, lineage) = (Arc::from([]), Arc::from([]));
         TimelineState {
@@ -222,6 +223,6 @@ impl Deciding for HandOver {
         let timeline = draft.timeline();
         let position = draft.append(ledger, Action::HandedOver, timeline.as_str(), payload, host);
         draft.state_mut(ledger).head.is_handed_over = true;
-        Ok(draft.done(ledger, position, TimelineMade {}))
+        Ok(draft.done(ledger, position, TimelineMade { expires_at: None }))
     }
 }

@@ -5,7 +5,7 @@ use timenav_core::clock::{Moment, Rate};
 use timenav_core::ids::UserId;
 use timenav_core::time::{Instant, Virtual};
 
-use super::timelines::make_timeline;
+use super::timelines::{CreateTimeline, make_timeline};
 use super::{Aim, Asking};
 use crate::actor::Actor;
 use crate::draft::Draft;
@@ -20,8 +20,11 @@ pub(crate) fn admit(draft: &mut Draft<'_>, asking: &dyn Asking) -> Result<(), Re
     if !matches!(draft.actor(), Actor::Caller(_)) || asking.demands().is_empty() || asking.is_asked_again() {
         return Ok(());
     }
-    check(draft, asking)?;
     let (timeline, aim) = (draft.timeline(), asking.aim());
+    if aim != Aim::NewTimeline {
+        draft.check_standing(timeline)?;
+    }
+    check(draft, asking)?;
     if timeline.is_system() && aim.is_about_a_timeline() {
         let detail = "`system` holds facts of the service; its clock is the host's, and it has no events";
         return Err(Refusal::invalid("timeline_id", detail));
@@ -32,7 +35,7 @@ pub(crate) fn admit(draft: &mut Draft<'_>, asking: &dyn Asking) -> Result<(), Re
     if !draft.options().timelines_by_first_write {
         return Err(Denial::Hidden.into());
     }
-    make_timeline(draft, None).map(|_| ())
+    make_timeline(draft, &CreateTimeline::default()).map(|_| ())
 }
 
 /// Asks core whether the actor may do what is asked for. What has no demand is decided where it is carried out.
@@ -43,8 +46,9 @@ pub(crate) fn check(draft: &Draft<'_>, asking: &dyn Asking) -> Result<(), Denial
     let (Actor::Caller(caller), demands) = (draft.actor(), asking.demands()) else { return Ok(()) };
     let state = draft.look(draft.timeline());
     let mut standing = draft.directory().standing(caller, state);
-    if state.is_none() && asking.aim().makes_timeline() {
-        // Who makes a timeline administers it.
+    let is_ended = asking.aim() == Aim::TimelineToEnd && draft.has_ended(draft.timeline());
+    if state.is_none() && (asking.aim().makes_timeline() || is_ended) {
+        // Who makes a timeline administers it, and so did who ended it.
         standing.role = Some(Role::Admin);
     }
     demands.iter().try_for_each(|demand| access::decide(standing, *demand))

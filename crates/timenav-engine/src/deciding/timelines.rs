@@ -6,7 +6,7 @@ use timenav_core::access::Permissions;
 use timenav_core::clock::{self, Clock, ClockMoved, Moment};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, empty_root};
-use timenav_core::time::{Instant, Virtual};
+use timenav_core::time::{Instant, Span, Virtual};
 
 use super::{Aim, Asking, Deciding};
 use crate::action::Action;
@@ -20,8 +20,11 @@ use crate::refusal::Refusal;
 use crate::wall_clock::Host;
 
 /// Make a timeline, maybe as a fork of another.
+#[derive(Default)]
 pub(crate) struct CreateTimeline {
     pub(crate) fork: Option<ForkPoint>,
+    /// How long it stands, by the host, where it is to end by itself.
+    pub(crate) expires_in: Option<Span>,
 }
 
 impl Asking for CreateTimeline {
@@ -38,8 +41,9 @@ impl Deciding for CreateTimeline {
     type Change = TimelineMade;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimelineMade>, Refusal> {
-        let (ledger, position) = make_timeline(draft, self.fork.as_ref())?;
-        Ok(draft.done(ledger, position, TimelineMade {}))
+        let (ledger, position) = make_timeline(draft, self)?;
+        let expires_at = draft.state(ledger).head.expires_at;
+        Ok(draft.done(ledger, position, TimelineMade { expires_at }))
     }
 }
 
@@ -85,7 +89,9 @@ impl ForkPoint {
 ///
 /// # Errors
 /// It is there, a limit is reached, or the actor may not be given such a clock.
-pub(crate) fn make_timeline(draft: &mut Draft<'_>, fork: Option<&ForkPoint>) -> Result<(Ledger, u64), Refusal> {
+pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Result<(Ledger, u64), Refusal> {
+    let CreateTimeline { fork, expires_in } = asked;
+    let fork = fork.as_ref();
     let id = draft.timeline().clone();
     let created_by = check_new(draft)?;
     let host = draft.now();
@@ -94,6 +100,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, fork: Option<&ForkPoint>) -> 
         let clock = fork.clock_from(host);
         draft.admit_clock(&clock.moment(host), clock.rate())?;
     }
+    let expires_at = expires_in.map(|span| host.checked_add(span).unwrap_or(Instant::MAX));
     let permissions = match draft.actor() {
         Actor::Caller(caller) => Permissions::of_creator(caller.user_id.clone()),
         Actor::Unknown | Actor::Service => {
@@ -106,6 +113,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, fork: Option<&ForkPoint>) -> 
         clock: ClockRecord::of(&clock),
         permissions: PermissionsRecord::of(&permissions),
         fork: fork.map(ForkPoint::record),
+        expires_at: expires_at.map(|at| at.to_string()),
     });
     // The ledger of the service tells of every other one, and first.
     if !id.is_system() {
@@ -134,6 +142,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, fork: Option<&ForkPoint>) -> 
             statement: Arc::from([]),
             origins: Arc::from([]),
             is_handed_over: false,
+            expires_at,
         };
         let ancestors = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.ancestors));
         let lineage = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.lineage));
@@ -157,6 +166,9 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, fork: Option<&ForkPoint>) -> 
 /// It is there, or a limit is reached.
 pub(super) fn check_new(draft: &Draft<'_>) -> Result<UserId, Refusal> {
     let id = draft.timeline();
+    if draft.has_ended(id) {
+        return Err(Refusal::NameEnded { timeline_id: id.to_string() });
+    }
     if draft.look(id).is_some() {
         return Err(Refusal::AlreadyExists { what: "timeline", id: id.to_string() });
     }

@@ -98,10 +98,10 @@ fn what_is_refused_leaves_nothing() {
     let (main, system) = (TimelineId::main(), TimelineId::system());
     // `main` cannot be made, as there is no `system` yet to tell of it: nor is it looked at after.
     let mut submissions = [
-        submission(&main, CreateTimeline { fork: None }).0,
-        submission(&system, CreateTimeline { fork: None }).0,
+        submission(&main, CreateTimeline::default()).0,
+        submission(&system, CreateTimeline::default()).0,
         submission(&main, LogScan { depth: "full".to_owned() }).0,
-        submission(&main, CreateTimeline { fork: None }).0,
+        submission(&main, CreateTimeline::default()).0,
     ];
     let finished = made(&heads, &doors, &mut submissions);
     let told: Vec<bool> = finished.told.iter().map(Result::is_ok).collect();
@@ -120,13 +120,13 @@ fn a_group_is_decided_again_on_other_heads() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let (doors, mut heads) = (doors(&runtime), Heads::default());
     let (main, system) = (TimelineId::main(), TimelineId::system());
-    let first = made(&heads, &doors, &mut [submission(&system, CreateTimeline { fork: None }).0]);
+    let first = made(&heads, &doors, &mut [submission(&system, CreateTimeline::default()).0]);
     heads.take_over(first.states, first.directory, first.rows);
-    let (one, mut told) = submission(&main, CreateTimeline { fork: None });
+    let (one, mut told) = submission(&main, CreateTimeline::default());
     let mut submissions = [one];
     assert!(made(&heads, &doors, &mut submissions).told[0].is_ok());
     // Somebody else has made it meanwhile: what was decided before counts no more.
-    let theirs = made(&heads, &doors, &mut [submission(&main, CreateTimeline { fork: None }).0]);
+    let theirs = made(&heads, &doors, &mut [submission(&main, CreateTimeline::default()).0]);
     heads.take_over(theirs.states, theirs.directory, theirs.rows);
     let finished = made(&heads, &doors, &mut submissions);
     assert!(matches!(finished.told[0], Err(Refusal::AlreadyExists { .. })));
@@ -158,7 +158,7 @@ fn entries(finished: &Finished, timeline: &TimelineId) -> Vec<(String, usize)> {
 
 fn with_system(doors: &Doors) -> (Heads, TimelineId) {
     let (mut heads, system) = (Heads::default(), TimelineId::system());
-    let first = made(&heads, doors, &mut [submission(&system, CreateTimeline { fork: None }).0]);
+    let first = made(&heads, doors, &mut [submission(&system, CreateTimeline::default()).0]);
     heads.take_over(first.states, first.directory, first.rows);
     (heads, system)
 }

@@ -7,7 +7,7 @@ use timenav_core::ids::TimelineId;
 use super::signed::check_signed;
 use super::{OpenError, heads_of};
 use crate::doors::Doors;
-use crate::head::TimelineState;
+use crate::head::{EndedTimeline, TimelineState};
 use crate::heads::Heads;
 use crate::options::Options;
 use crate::refusal::Refusal;
@@ -19,6 +19,8 @@ pub(crate) struct Moved {
     pub(crate) heads: Heads,
     /// The timelines that are new, or have grown.
     pub(crate) states: Vec<Arc<TimelineState>>,
+    /// Timelines that have ended.
+    pub(crate) ended: Vec<EndedTimeline>,
 }
 
 /// Returns the newest heads. Each of them is signed, and goes on from the one that is known: nothing that another hand
@@ -32,11 +34,14 @@ pub(crate) async fn heads_moved(
     doors: &Doors,
     options: &Options,
 ) -> Result<Moved, Refusal> {
-    let mut heads = heads_of(store, store.open().await?, doors).await.map_err(|error| match error {
+    let opened = heads_of(store, store.open().await?, doors).await;
+    let (mut heads, mut ended) = opened.map_err(|error| match error {
         OpenError::Store(error) => error.into(),
         error => Refusal::Damaged(error.to_string()),
     })?;
-    if let Some(gone) = before.all().find(|known| heads.get(&known.head.id).is_none()) {
+    let is_over = |id: &TimelineId| heads.get(id).is_none() && heads.rows().has_ended(id);
+    ended.retain(|ended| before.get(&ended.id).is_some_and(|known| known.head.key == ended.key) && is_over(&ended.id));
+    if let Some(gone) = before.all().find(|known| heads.get(&known.head.id).is_none() && !is_over(&known.head.id)) {
         return Err(Refusal::Damaged(format!("timeline `{}` is gone from the store", gone.head.id)));
     }
     let mut states = Vec::new();
@@ -66,5 +71,5 @@ pub(crate) async fn heads_moved(
     let now = if has_system_moved { &heads } else { before };
     let (directory, rows) = (Arc::clone(now.directory()), Arc::clone(now.rows()));
     heads.take_over(unmoved, directory, rows);
-    Ok(Moved { heads, states })
+    Ok(Moved { heads, states, ended })
 }

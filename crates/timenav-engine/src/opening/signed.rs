@@ -9,7 +9,7 @@ use timenav_core::ledger::{Checkpoint, CheckpointError, Hash, LeafRecord, Note, 
 
 use super::{Accepted, OpenError};
 use crate::doors::Doors;
-use crate::head::TimelineState;
+use crate::head::{EndedTimeline, TimelineState};
 use crate::heads::Heads;
 use crate::options::Options;
 use crate::outside::{KeptOutside, system_last};
@@ -56,7 +56,7 @@ struct Compared {
 /// Something is not as it was signed, and the operator has not accepted that.
 pub(crate) async fn compare_with_signed(
     store: &dyn Store,
-    heads: &Heads,
+    (heads, ended): (&Heads, &[EndedTimeline]),
     all: Vec<KeptOutside>,
     doors: &Doors,
     options: &Options,
@@ -92,15 +92,23 @@ pub(crate) async fn compare_with_signed(
     }
     let known: HashMap<_, _> = states.iter().zip(&compared).map(|(state, one)| (&state.head.id, one)).collect();
     // What is kept is what stands in the database, which was compared already.
-    for kept in all.iter().filter(|kept| known.get(&kept.timeline).is_none_or(|one| !one.is_kept)) {
+    let differing = all.iter().filter(|kept| known.get(&kept.timeline).is_none_or(|one| !one.is_kept));
+    let (of_ended, differing): (Vec<_>, Vec<_>) = differing.partition(|kept| heads.rows().has_ended(&kept.timeline));
+    for kept in differing {
         accept(compare_with_kept(store, heads, doors, options, kept).await)?;
+    }
+    for kept in compare_with_ended(store, ended, &of_ended, doors, options).await? {
+        accept(Err(kept))?;
+    }
+    if let Some(state) = states.iter().find(|state| heads.rows().has_ended(&state.head.id)) {
+        return Err(OpenError::Ended { timeline: state.head.id.clone() });
     }
     // Last: rows follow from history, so a history that was rewritten is what to name.
     for (state, _) in states.iter().zip(&compared).filter(|(_, one)| one.rows == Rows::Unsigned) {
         accept(check_of_version_1(store, state).await)?;
     }
     let is_accepted = !findings.all.is_empty();
-    keep_newest(&states, &compared, is_accepted, doors)?;
+    keep_newest(&states, &compared, is_accepted || of_ended.len() > UNSEALED_MAX, doors)?;
     Ok(findings)
 }
 
@@ -199,7 +207,7 @@ async fn check_of_version_1(store: &dyn Store, state: &TimelineState) -> Result<
 fn keep_newest(
     states: &[&TimelineState],
     compared: &[Compared],
-    is_accepted: bool,
+    is_all_kept: bool,
     doors: &Doors,
 ) -> Result<(), OpenError> {
     let newest = |is_meant: &dyn Fn(&Compared) -> bool| -> Vec<KeptOutside> {
@@ -207,7 +215,7 @@ fn keep_newest(
         let heads = meant.map(|(state, _)| &state.head);
         heads.map(|head| KeptOutside::seal(head.id.clone(), Arc::clone(&head.checkpoint), &*doors.signer)).collect()
     };
-    if is_accepted || compared.iter().filter(|one| !one.is_sealed).count() > UNSEALED_MAX {
+    if is_all_kept || compared.iter().filter(|one| !one.is_sealed).count() > UNSEALED_MAX {
         return Ok(doors.outside.replace(&newest(&|_| true))?);
     }
     let mut behind = newest(&|one| !one.is_kept);
@@ -299,6 +307,44 @@ async fn compare_with_kept(
         root_at(store, state.head.key, signed.size).await.map_err(|error| StoreError::Damaged(error.to_string()))?
     };
     if root == signed.root { Ok(()) } else { Err(OpenError::Fork { timeline: timeline.clone(), kept: signed.size }) }
+}
+
+/// Compares what is kept of timelines that have ended with their last trees, which the ledger `system` tells. Returns what
+/// is wrong.
+async fn compare_with_ended(
+    store: &dyn Store,
+    ended: &[EndedTimeline],
+    all: &[&KeptOutside],
+    doors: &Doors,
+    options: &Options,
+) -> Result<Vec<OpenError>, OpenError> {
+    let mut wrong = Vec::new();
+    if all.is_empty() {
+        return Ok(wrong);
+    }
+    let ended: HashMap<_, _> = ended.iter().map(|ended| (&ended.id, ended)).collect();
+    for kept in all {
+        let Some(ended) = ended.get(&kept.timeline) else { continue };
+        let timeline = ended.id.clone();
+        let signed = open_checkpoint(&timeline, &kept.note, kept.is_sealed(&*doors.signer), doors, options);
+        let signed = match signed {
+            Ok(signed) => signed,
+            Err(error) => {
+                wrong.push(OpenError::Checkpoint { timeline, error });
+                continue;
+            }
+        };
+        // The end may have been committed, and the last checkpoint before it not kept: the process was killed there.
+        let root = match signed.size.cmp(&ended.size) {
+            std::cmp::Ordering::Equal => Some(ended.root),
+            std::cmp::Ordering::Less => root_at(store, ended.key, signed.size).await.ok(),
+            std::cmp::Ordering::Greater => None,
+        };
+        if root != Some(signed.root) {
+            wrong.push(OpenError::Fork { timeline, kept: signed.size });
+        }
+    }
+    Ok(wrong)
 }
 
 /// Reads a checkpoint. Where a seal says that its signature was verified or made here, that is not done again.

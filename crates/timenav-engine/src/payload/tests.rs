@@ -8,7 +8,7 @@ use timenav_core::clock::{Clock, ClockState, Moment, Rate};
 use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::ids::{AnchorId, EventId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::intervention::Effect;
-use timenav_core::ledger::{Adopted, HandedOver, Hash};
+use timenav_core::ledger::{Adopted, HandedOver, Hash, TimelineEnded};
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Instant, TimeScale, Virtual, Wall, parse_duration};
 
@@ -107,6 +107,7 @@ fn of_timelines() -> Vec<(Action, String)> {
             clock: ClockRecord::of(&paused()),
             permissions: PermissionsRecord::of(&permissions()),
             fork,
+            expires_at: None,
         })
     };
     let fork = ForkRecord {
@@ -351,6 +352,26 @@ fn of_reads() -> Vec<(Action, String)> {
     std::iter::once(json(&Reading::Clock {})).chain(some).map(read).collect()
 }
 
+/// The payloads of timelines that end.
+fn of_ends() -> Vec<(Action, String)> {
+    let made = TimelineCreated {
+        timeline_id: "job".to_owned(),
+        clock: ClockRecord::of(&paused()),
+        permissions: PermissionsRecord::of(&permissions()),
+        fork: None,
+        expires_at: Some(at::<Wall>(9).to_string()),
+    };
+    let ended = TimelineEnded {
+        checkpoint: "timenav.local/job\n9\n…\n".into(),
+        ended_by: "ada".into(),
+        root: Hash::from_bytes([7; 32]),
+        size: 9,
+        timeline_id: TimelineId::new("job").unwrap(),
+    };
+    let ended = String::from_utf8(ended.encode()).unwrap();
+    vec![(Action::CreateTimeline, json(&made)), (Action::EndTimeline, ended)]
+}
+
 #[derive(Deserialize)]
 struct Vectors {
     payloads: Vec<Vector>,
@@ -370,7 +391,7 @@ fn vectors() -> Vec<Vector> {
 
 #[test]
 fn what_is_written_is_what_was_frozen() {
-    let written = [of_timelines(), of_events(), of_users(), of_the_service(), of_reads()].concat();
+    let written = [of_timelines(), of_events(), of_users(), of_the_service(), of_reads(), of_ends()].concat();
     // Long parameters are cut in another way now, which the vectors of the second format have.
     let is_written = |vector: &Vector| !vector.payload.starts_with(r#"{"parameters_begin""#);
     let frozen: Vec<_> =
@@ -386,6 +407,7 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
     let bytes = payload.as_bytes();
     Some(match action {
         Action::CreateTimeline => json(&read::<TimelineCreated>(bytes)?),
+        Action::EndTimeline => String::from_utf8(TimelineEnded::decode(bytes).ok()?.encode()).ok()?,
         Action::Travel
         | Action::PauseTime
         | Action::ResumeTime

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use timenav_core::access::Permissions;
 use timenav_core::ids::UserId;
+use timenav_core::time::{Instant, TimestampError, Wall, parse_timestamp};
 
 use super::clock::ClockRecord;
 
@@ -14,6 +15,16 @@ pub(crate) struct TimelineCreated {
     pub(crate) permissions: PermissionsRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fork: Option<ForkRecord>,
+    /// Host time at which it ends by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expires_at: Option<String>,
+}
+
+impl TimelineCreated {
+    /// Returns when the timeline ends by itself: `None` where it does not, and an error where that is no time.
+    pub(crate) fn expires_at(&self) -> Result<Option<Instant<Wall>>, TimestampError> {
+        self.expires_at.as_deref().map(parse_timestamp).transpose()
+    }
 }
 
 /// Where a new timeline was forked from another.

@@ -143,6 +143,8 @@ fn check_nobody(powers: &Powers, claim: &Claim<'_>, action: Action) -> Result<()
     let may = match (&*record.actor, action) {
         (UserId::UNKNOWN, Action::Attempt | Action::AttemptsCounted)
         | (TimelineId::SYSTEM, Action::RotateSigningKey | Action::AcceptRollback | Action::EndSession) => true,
+        // A timeline that was made to end by itself.
+        (TimelineId::SYSTEM, Action::EndTimeline) => true,
         // The first operator is made by nobody.
         (TimelineId::SYSTEM, Action::CreateTimeline | Action::CreateUser | Action::CreateApiKey) => {
             !powers.has_begun(authority.directory)
@@ -214,7 +216,8 @@ fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) ->
         | Action::RotateSigningKey
         | Action::AcceptRollback
         | Action::Adopt
-        | Action::HandedOver => false,
+        | Action::HandedOver
+        | Action::EndTimeline => false,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use timenav_core::ids::{KeyId, SessionId, UserId};
-use timenav_core::ledger::{Hash, LeafRecord};
+use timenav_core::ids::{KeyId, SessionId, TimelineId, UserId};
+use timenav_core::ledger::{Hash, LeafRecord, TimelineEnded};
 use timenav_core::scan::Findings;
 use timenav_core::time::{Instant, Wall};
 
@@ -30,6 +30,12 @@ enum Change {
         user_id: UserId,
         sha256: String,
     },
+    /// A timeline has ended.
+    Timeline {
+        timeline_id: TimelineId,
+        size: u64,
+        root: Hash,
+    },
     /// A password was hashed anew. When it was set does not change.
     Rehashed {
         user_id: UserId,
@@ -44,6 +50,8 @@ pub(super) struct DirectoryTold {
     directory: Directory,
     stopped: BTreeMap<KeyId, ApiKey>,
     passwords: BTreeMap<UserId, PasswordRow>,
+    /// Size and root of each timeline that has ended.
+    timelines_ended: BTreeMap<TimelineId, (u64, Hash)>,
     powers: Powers,
     /// The version before the submission that the last entry belongs to, and whether more of it may follow.
     submission: (u64, bool),
@@ -127,6 +135,10 @@ impl DirectoryTold {
                 changes.push(Change::Password { user_id: UserId::new(&user_id).ok()?, sha256 });
                 changes
             }
+            Action::EndTimeline => {
+                let TimelineEnded { timeline_id, size, root, .. } = TimelineEnded::decode(payload?).ok()?;
+                vec![Change::Timeline { timeline_id, size, root }]
+            }
             Action::CreateTimeline
             | Action::Travel
             | Action::PauseTime
@@ -176,6 +188,11 @@ impl DirectoryTold {
                 self.powers.give_password(&user_id, version);
                 self.passwords.insert(user_id, PasswordRow { sha256, set_at: at });
             }
+            Change::Timeline { timeline_id, size, root } => {
+                self.directory.count();
+                self.reach(is_counted);
+                self.timelines_ended.insert(timeline_id, (size, root));
+            }
             Change::Rehashed { user_id, sha256 } => {
                 self.directory.count();
                 self.reach(is_counted);
@@ -198,7 +215,7 @@ impl DirectoryTold {
     pub(super) fn root(&self) -> Hash {
         let digest = |row: &PasswordRow| Hash::from_hex(&row.sha256).unwrap_or(Hash::from_bytes([0; Hash::BYTES]));
         let passwords = self.passwords.iter().map(|(user_id, row)| (user_id, digest(row), row.set_at));
-        DirectoryRows::root_of(&self.directory, passwords)
+        DirectoryRows::root_of(&self.directory, passwords, &self.timelines_ended)
     }
 
     /// Compares them with the tables. Returns how many rows were compared.

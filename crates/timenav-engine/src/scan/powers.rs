@@ -111,6 +111,8 @@ impl Powers {
             DirectoryChange::RevokeKey { key_id, .. } => self.end(key_id.as_str(), version),
             DirectoryChange::EndSession(session_id) => self.end(session_id.as_str(), version),
             DirectoryChange::PutPassword(password) => self.give_password(&password.user_id, version),
+            // Nobody is given or taken anything by it.
+            DirectoryChange::EndTimeline(_) => {}
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::LeafRecord;
+use timenav_core::ledger::{Hash, LeafRecord, TimelineEnded};
 use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
@@ -16,7 +16,7 @@ use super::powers::Powers;
 use crate::action::{Action, OnEvents};
 use crate::anchor::Anchor;
 use crate::archive::EntryMarks;
-use crate::head::Origin;
+use crate::head::{EndedTimeline, Origin};
 use crate::json::read;
 use crate::payload::{
     AnchorSet, ClockTold, Corrected, DataEncrypted, DataErased, ForkRecord, Intervened, PermissionsSet, TimelineCreated,
@@ -82,6 +82,22 @@ struct Erased {
     stood: bool,
 }
 
+/// A timeline that has ended, as far as entries tell of what is kept of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Ended {
+    size: u64,
+    root: Hash,
+    at: Instant<Wall>,
+    fork_size: Option<u64>,
+}
+
+impl Ended {
+    fn of(kept: &EndedTimeline) -> Self {
+        let fork_size = kept.fork.map(|fork| fork.size);
+        Self { size: kept.size, root: kept.root, at: kept.ended_at, fork_size }
+    }
+}
+
 /// What follows from an entry.
 enum Followed {
     /// Rows, which are compared with those that are kept.
@@ -123,6 +139,12 @@ pub(super) struct Replay {
     is_stated: bool,
     signing_keys: SigningKeys,
     timelines: BTreeSet<TimelineId>,
+    /// The timelines that have ended.
+    ended: BTreeMap<TimelineId, Ended>,
+    /// Of the timelines that were forked, how many entries of another one they go on from.
+    fork_sizes: BTreeMap<TimelineId, u64>,
+    /// When the timeline ends by itself.
+    expires_at: Option<Instant<Wall>>,
     data_count: u64,
     /// Entries whose payload is gone.
     gone: BTreeSet<u64>,
@@ -170,6 +192,9 @@ impl Replay {
             is_stated: false,
             signing_keys: SigningKeys::default(),
             timelines: BTreeSet::new(),
+            ended: BTreeMap::new(),
+            fork_sizes: BTreeMap::new(),
+            expires_at: None,
             data_count: 0,
             gone: BTreeSet::new(),
             data_gone: BTreeMap::new(),
@@ -322,6 +347,7 @@ impl Replay {
             | Action::DecryptData
             | Action::DetectTampering => return Some(Followed::Nothing),
             Action::CreateTimeline => self.create(record, payload?)?,
+            Action::EndTimeline => self.end_timeline(recorded_at, payload?)?,
             Action::Travel
             | Action::PauseTime
             | Action::ResumeTime
@@ -450,7 +476,10 @@ impl Replay {
 
     fn create(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> Option<()> {
         if self.timeline_id == TimelineId::SYSTEM {
-            self.timelines.insert(TimelineId::new(&record.subject).ok()?);
+            let timeline = TimelineId::new(&record.subject).ok()?;
+            let fork = read::<TimelineCreated>(payload).and_then(|made| made.fork);
+            self.fork_sizes.extend(fork.map(|fork| (timeline.clone(), fork.size)));
+            self.timelines.insert(timeline);
         }
         // On `system`, the making of other timelines tells of their clocks.
         if record.subject == self.timeline_id {
@@ -458,9 +487,19 @@ impl Replay {
             self.clock = Some(created.clock.clock()?);
             self.clock_entry = 0;
             self.events_count += created.fork.as_ref().map_or(0, |fork| fork.events_count.cast_signed());
+            self.expires_at = created.expires_at().ok()?;
             self.fork = created.fork;
             self.permissions = Some(created.permissions.permissions()?);
         }
+        Some(())
+    }
+
+    /// Takes a timeline from those that stand to those that have ended.
+    fn end_timeline(&mut self, recorded_at: Instant<Wall>, payload: &[u8]) -> Option<()> {
+        let TimelineEnded { timeline_id, size, root, .. } = TimelineEnded::decode(payload).ok()?;
+        self.timelines.remove(&timeline_id);
+        let fork_size = self.fork_sizes.remove(&timeline_id);
+        self.ended.insert(timeline_id, Ended { size, root, at: recorded_at, fork_size });
         Some(())
     }
 

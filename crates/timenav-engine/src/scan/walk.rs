@@ -310,6 +310,7 @@ impl Way<'_, '_> {
             let statements = signed.map_or(0, |_| replay.compare_statement(self.request, &self.snapshot, root));
             self.checked.push(Checked { what: "statements", count: statements });
             self.compare_fork(&replay).await?;
+            self.compare_ended().await?;
             rows += self.compare_anchors(&mut replay).await?;
             self.compare_counts(&replay, counts);
         }
@@ -352,6 +353,18 @@ impl Way<'_, '_> {
                 let evidence = format!("table events, {}: the row is missing", event.event_id);
                 self.findings.add(FindingKind::StateMismatch, Some(event.position), evidence);
             }
+        }
+        Ok(())
+    }
+
+    /// The trees of timelines that have ended are those that their ends tell of. Their entries are scanned by name.
+    async fn compare_ended(&mut self) -> Result<(), StoreError> {
+        let Some(service) = self.snapshot.service.take() else { return Ok(()) };
+        for ended in &service.ended {
+            self.findings.append(super::ended::compare_tree(self.request.source, ended).await?);
+        }
+        if !service.ended.is_empty() {
+            self.checked.push(Checked { what: "ended_timelines", count: service.ended.len() as u64 });
         }
         Ok(())
     }

@@ -84,7 +84,8 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         | Action::RotateSigningKey
         | Action::AcceptRollback
         | Action::Adopt
-        | Action::HandedOver => None,
+        | Action::HandedOver
+        | Action::EndTimeline => None,
     }
 }
 

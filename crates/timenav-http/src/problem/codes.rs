@@ -27,6 +27,7 @@ pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
         Code::FeatureDisabled => (StatusCode::FORBIDDEN, "The operator of this service has switched this off."),
         Code::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "There were too many attempts."),
         Code::NotFound => (StatusCode::NOT_FOUND, "There is no such thing, or it is not yours to see."),
+        Code::TimelineEnded => (StatusCode::NOT_FOUND, "The timeline has ended, and its name is never used again."),
         Code::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "This path does not support this method."),
         Code::AlreadyExists => (StatusCode::CONFLICT, "It already exists."),
         Code::WouldCreateParadox => (StatusCode::UNPROCESSABLE_ENTITY, "The intervention would make a paradox."),
@@ -66,7 +67,8 @@ pub(super) const fn of_refusal(refusal: &Refusal) -> Code {
         Refusal::Denied(Denial::Scope { .. }) => Code::InsufficientScope,
         Refusal::Clock(ClockRefusal::OutOfRange) | Refusal::EventOutOfRange => Code::TimeOutOfRange,
         Refusal::Clock(ClockRefusal::Location) | Refusal::Invalid { .. } | Refusal::Cursor => Code::InvalidParameter,
-        Refusal::AlreadyExists { .. } | Refusal::EventExists { .. } => Code::AlreadyExists,
+        Refusal::Ended { .. } => Code::TimelineEnded,
+        Refusal::AlreadyExists { .. } | Refusal::NameEnded { .. } | Refusal::EventExists { .. } => Code::AlreadyExists,
         Refusal::LimitReached { .. }
         | Refusal::LastOperator { .. }
         | Refusal::HandedOver { .. }

@@ -73,6 +73,10 @@ async fn limits(
     limits.insert("timelines_max".to_owned(), app.engine.options().timelines_max.into());
     let options = app.engine.options();
     limits.insert("timelines_per_user_max".to_owned(), options.timelines_per_user_max.into());
+    limits.insert("ended_grace_days".to_owned(), options.ended_grace_days.into());
+    limits.insert("ended_clock_step_days_max".to_owned(), core::ENDED_CLOCK_STEP_DAYS_MAX.into());
+    limits.insert("expires_in_seconds_min".to_owned(), core::EXPIRES_IN_SECONDS_MIN.into());
+    limits.insert("expires_in_days_max".to_owned(), core::EXPIRES_IN_DAYS_MAX.into());
     limits.insert("users_max".to_owned(), options.users_max.into());
     limits.insert("data_records_per_timeline_max".to_owned(), options.data_records_per_timeline_max.into());
     limits.insert("host_clock_behind_seconds_max".to_owned(), core::HOST_CLOCK_BEHIND_SECONDS_MAX.into());
@@ -192,6 +196,8 @@ fn sizes_of_what_callers_take() -> Vec<(&'static str, usize)> {
         ("refusals_counted_networks_max", COUNTED_NETWORKS_MAX),
         ("refusals_counted_named_max", COUNTED_NAMED_MAX),
         ("idempotency_key_chars_max", KEY_CHARS_MAX),
+        ("expired_ended_at_once_max", core::EXPIRED_ENDED_AT_ONCE_MAX),
+        ("let_go_rows_max", core::LET_GO_ROWS_MAX),
         ("permission_users_max", core::PERMISSION_USERS_MAX),
         ("queue_submissions_max", QUEUE_SUBMISSIONS_MAX),
         ("bundle_line_bytes_max", BUNDLE_LINE_BYTES_MAX),

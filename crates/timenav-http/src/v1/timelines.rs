@@ -7,7 +7,9 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::access::{Permissions, Role};
 use timenav_core::ids::{TimelineId, UserId};
-use timenav_engine::TimelineView;
+use timenav_core::limits::{EXPIRES_IN_DAYS_MAX, EXPIRES_IN_SECONDS_MIN};
+use timenav_core::time::{Duration, Span};
+use timenav_engine::{MadeTimeline, NewTimeline, TimelineView};
 use utoipa::ToSchema;
 
 use super::clock::ClockBody;
@@ -48,6 +50,16 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<TimelineReadBody>()
             .bare()
             .tag(TAG),
+        Route::removal(
+            "/timeline/{timeline_id}",
+            "end_timeline",
+            "Ends a timeline: nothing of it can be read any more, and its name is never used again",
+            end_timeline,
+        )
+        .gives::<TimelineEndedBody>()
+        .kept()
+        .bare()
+        .tag(TAG),
     ]
 }
 
@@ -65,6 +77,9 @@ pub(crate) struct TimelineRequest {
     #[schema(schema_with = wire::moment_schema, required = false)]
     #[serde(default, deserialize_with = "wire::moment")]
     at: Option<MomentText>,
+    /// How long it stands, by the host: then it ends by itself, as if somebody had ended it.
+    #[schema(value_type = Option<String>, format = "duration", example = "2h")]
+    expires_in: Option<Text<Duration>>,
 }
 
 /// Which timelines to list.
@@ -87,7 +102,27 @@ pub(crate) struct TimelineMadeBody {
     status: String,
     /// The timeline.
     timeline_id: String,
+    /// Host time at which it ends by itself; absent where it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
     /// Where the making of it stands in its own ledger.
+    ledger: LedgerBody,
+}
+
+/// A timeline that has ended.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TimelineEndedBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// Its last signed tree: what kept checkpoints and proofs of it are compared with from here on.
+    head: HeadBody,
+    /// Host time from which on its contents are let go.
+    contents_until: String,
+    /// Timelines that go on from it. What they inherit stays as long as one of them stands.
+    heirs: u64,
+    /// Where the end of it stands in the ledger `system`.
     ledger: LedgerBody,
 }
 
@@ -136,6 +171,9 @@ pub(crate) struct TimelineBody {
     role: &'static str,
     /// Host time at which it was made.
     created_at: String,
+    /// Host time at which it ends by itself; absent where it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
     /// Who may do what; for those who administer the timeline.
     #[serde(skip_serializing_if = "Option::is_none")]
     permissions: Option<PermissionsBody>,
@@ -181,21 +219,72 @@ async fn create_timeline(
 ) -> Result<Changed<TimelineMadeBody>, Failure> {
     let timeline_id = request.timeline_id.0;
     let engine = &app.engine;
-    let (status, (ledger, replayed)) = match (request.fork_of, request.at) {
+    let expires_in = request.expires_in.map(|Text(duration)| expires_in(duration)).transpose()?;
+    let asked = NewTimeline { timeline_id: timeline_id.clone(), expires_in };
+    let (status, made) = match (request.fork_of, request.at) {
         (None, Some(_)) => return Err(Failure::missing("fork_of")),
         (None, None) => {
-            let made = engine.create_timeline(&caller, timeline_id.clone(), idempotency).await?;
+            let made = engine.create_timeline(&caller, asked, idempotency).await?;
             (format!("The timeline `{timeline_id}` was created; you administer it."), made)
         }
         (Some(Text(of)), at) => {
             let at = at.map(|moment| moment.as_of);
-            let made = engine.fork_timeline(&caller, timeline_id.clone(), &of, at.as_ref(), idempotency).await?;
+            let made = engine.fork_timeline(&caller, asked, &of, at.as_ref(), idempotency).await?;
             (format!("The timeline `{timeline_id}` was forked from `{of}`; you administer it."), made)
         }
     };
-    Ok(Changed::created(
-        TimelineMadeBody { status, timeline_id: timeline_id.to_string(), ledger: ledger.into() },
-        replayed,
+    let MadeTimeline { expires_at, ledger, replayed } = made;
+    let expires_at = expires_at.map(|at| at.to_string());
+    let timeline_id = timeline_id.to_string();
+    Ok(Changed::created(TimelineMadeBody { status, timeline_id, expires_at, ledger: ledger.into() }, replayed))
+}
+
+/// Returns for how long a timeline is to stand.
+fn expires_in(duration: Duration) -> Result<Span, Failure> {
+    let span = Some(duration.exact()).filter(|span| {
+        let (min, max) = (EXPIRES_IN_SECONDS_MIN * 1_000_000, EXPIRES_IN_DAYS_MAX * 86_400_000_000);
+        duration.months() == 0 && (min..=max).contains(&span.micros())
+    });
+    span.ok_or_else(|| {
+        let detail = format!(
+            "give from {EXPIRES_IN_SECONDS_MIN} second to {EXPIRES_IN_DAYS_MAX} days, such as \"90m\" or \"2h\", without \
+             months or years, which are not all equally long"
+        );
+        Failure::invalid("expires_in", detail)
+    })
+}
+
+/// Ends a timeline.
+async fn end_timeline(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    InPath(timeline_id): InPath,
+    Idempotent(idempotency): Idempotent,
+    Params(NoParameters {}): Params<NoParameters>,
+) -> Result<Changed<TimelineEndedBody>, Failure> {
+    let timeline_id = named(&timeline_id)?;
+    let end = app.engine.end_timeline(&caller, timeline_id.clone(), idempotency).await?;
+    let heirs = match end.heirs_count {
+        0 => String::new(),
+        1 => "; 1 timeline goes on from it, and what that inherits stays as long as it stands".to_owned(),
+        count => {
+            format!("; {count} timelines go on from it, and what they inherit stays as long as one of them stands")
+        }
+    };
+    Ok(Changed::ok(
+        TimelineEndedBody {
+            status: format!(
+                "The timeline `{timeline_id}` has ended. Nothing of it can be read any more, and its name is never used \
+                 again. Its contents are let go from {} on{heirs}.",
+                end.contents_until
+            ),
+            timeline_id: timeline_id.to_string(),
+            head: HeadBody { size: end.size, root: end.root.to_hex(), checkpoint: end.checkpoint },
+            contents_until: end.contents_until.to_string(),
+            heirs: end.heirs_count as u64,
+            ledger: end.ledger.into(),
+        },
+        end.replayed,
     ))
 }
 
@@ -248,6 +337,7 @@ impl From<&TimelineView> for TimelineBody {
             },
             role: view.role.map_or("operator", Role::as_str),
             created_at: head.created_at.to_string(),
+            expires_at: head.expires_at.map(|at| at.to_string()),
             permissions: view.sees_permissions().then(|| PermissionsBody::from(&*head.permissions)),
         }
     }

@@ -15,8 +15,9 @@ use super::{data, identity, leaf, origins, tiles};
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
     checkpoint, recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location,
     clock_generation, events_count, anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by,
-    data_count, directory, statement, origins)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)
+    data_count, directory, statement, origins, expires_at)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
+    ?24, ?25)
     ON CONFLICT DO NOTHING";
 const UPDATE_TIMELINE: &str = "UPDATE timelines SET size = ?1, frontier = ?2, checkpoint = ?3,
     recorded_at = ?4, clock_running = ?5, clock_rate = ?6, clock_host = ?7, clock_virtual = ?8,
@@ -158,6 +159,7 @@ fn insert_head(transaction: &Transaction<'_>, head: &Head) -> rusqlite::Result<u
         sql(head.directory),
         &*head.statement,
         origins::text(&head.origins),
+        head.expires_at.map(timenav_core::time::Instant::micros),
     ])
 }
 

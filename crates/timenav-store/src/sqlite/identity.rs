@@ -10,6 +10,7 @@ use timenav_engine::{
     ApiKey, CarriedSeals, Directory, DirectoryChange, KeptPassword, Secrets, Session, StoreError, User,
 };
 
+use super::ends;
 use super::values::{bytes, failed, id, instant, restriction, scopes, sql};
 
 const PUT_USER: &str = "INSERT INTO users (user_id, operator, restriction, created_at) VALUES (?1, ?2, ?3, ?4)
@@ -56,6 +57,7 @@ pub(super) fn change(transaction: &Transaction<'_>, change: &DirectoryChange) ->
             let mut delete = transaction.prepare_cached("DELETE FROM sessions WHERE session_id = ?1")?;
             delete.execute([session_id.as_str()])?;
         }
+        DirectoryChange::EndTimeline(ended) => ends::end(transaction, ended)?,
     }
     Ok(())
 }

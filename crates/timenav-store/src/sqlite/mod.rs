@@ -7,6 +7,7 @@ mod commit;
 mod connection;
 mod copy;
 mod data;
+mod ends;
 mod events;
 mod examination;
 mod identity;
@@ -108,6 +109,23 @@ impl SqliteStore {
             let reader = shared.reader()?;
             let result = work(&reader);
             shared.put_back(reader);
+            result
+        });
+        done.await.map_err(|error| StoreError::Unavailable(error.to_string()))?
+    }
+}
+
+impl SqliteStore {
+    /// Runs a write that is no commit on the connection of those, off the async threads.
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let shared = Arc::clone(&self.shared);
+        let done = tokio::task::spawn_blocking(move || {
+            let mut writer = shared.writer.lock();
+            let result = work(&mut writer);
+            shared.log.lock().keep(&writer);
             result
         });
         done.await.map_err(|error| StoreError::Unavailable(error.to_string()))?

@@ -7,28 +7,39 @@ use super::values::{POSITION_BITS, failed};
 
 /// Orphans that are told. Whoever put one there may have put any number.
 const ORPHANS_MAX: usize = 100;
-/// Tables whose rows belong to a timeline by its number, which an index begins with.
-const TABLES: [&str; 7] =
-    ["permissions", "tiles", "events", "interventions", "anchors", "data_records", "rotation_notes"];
+/// Tables with the contents of timelines, by their numbers, which an index of each begins with.
+const TABLES: [&str; 4] = ["events", "interventions", "anchors", "data_records"];
 /// The numbers that the key of an entry has room for.
 const ENTRY_NUMBERS: (i64, i64) = (i64::MIN >> POSITION_BITS, i64::MAX >> POSITION_BITS);
+
+/// Timelines whose entries and trees are kept, those whose contents may be, and those that stand.
+const OF_TREES: &str = "SELECT timeline FROM timelines UNION SELECT timeline FROM ended_timelines ORDER BY timeline";
+const OF_CONTENTS: &str = "SELECT timeline FROM timelines
+    UNION SELECT timeline FROM ended_timelines WHERE is_let_go = 0 ORDER BY timeline";
+const STANDING: &str = "SELECT timeline FROM timelines ORDER BY timeline";
 
 /// Returns of each table the numbers that stand in it and that no timeline has. It looks only
 /// between the numbers that timelines have, which is nowhere but at both ends where all is well.
 pub(super) fn orphans(connection: &Connection) -> Result<Vec<Orphan>, StoreError> {
     let mut found = Vec::new();
-    for (first, last) in gaps(connection)? {
+    for (first, last) in gaps(connection, OF_TREES)? {
         of_entries(connection, first.max(ENTRY_NUMBERS.0), last.min(ENTRY_NUMBERS.1), &mut found)?;
+        of_table(connection, "tiles", first, last, &mut found)?;
+    }
+    for (first, last) in gaps(connection, OF_CONTENTS)? {
         for table in TABLES {
             of_table(connection, table, first, last, &mut found)?;
         }
     }
+    for (first, last) in gaps(connection, STANDING)? {
+        of_table(connection, "permissions", first, last, &mut found)?;
+    }
     Ok(found)
 }
 
-/// Returns the stretches of numbers that no timeline has, with both their ends.
-fn gaps(connection: &Connection) -> Result<Vec<(i64, i64)>, StoreError> {
-    let mut select = connection.prepare("SELECT timeline FROM timelines ORDER BY timeline").map_err(failed)?;
+/// Returns the stretches of numbers that none of some timelines has, with both their ends.
+fn gaps(connection: &Connection, select: &str) -> Result<Vec<(i64, i64)>, StoreError> {
+    let mut select = connection.prepare(select).map_err(failed)?;
     let mut rows = select.query([]).map_err(failed)?;
     let (mut gaps, mut next) = (Vec::new(), Some(i64::MIN));
     while let Some(row) = rows.next().map_err(failed)? {

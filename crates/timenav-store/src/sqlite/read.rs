@@ -12,13 +12,13 @@ use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, LeafRecord, Salt, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    Anchor, ApiKey, Commit, DataRecord, EventQuery, Fork, Head, IdempotencyRecord, KnownEvent, Layer, LogRow, Opened,
-    Store, StoreError, StoredEntry, StoredEvent, TimelineKey,
+    Anchor, ApiKey, Commit, DataRecord, EndedTimeline, EventQuery, Fork, Head, IdempotencyRecord, KnownEvent, Layer,
+    LogRow, Opened, Store, StoreError, StoredEntry, StoredEvent, TimelineKey,
 };
 
 use super::leaf::Leaves;
 use super::values::{POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, position, rate, role, sql};
-use super::{SqliteStore, commit, data, events, identity, origins, room, tiles, versions};
+use super::{SqliteStore, commit, data, ends, events, identity, origins, room, tiles, versions};
 
 /// Rows that a query for events may read on the thread that asks: a quarter of a millisecond's worth.
 const ROWS_READ_HERE_MAX: usize = 256;
@@ -26,7 +26,7 @@ const ROWS_READ_HERE_MAX: usize = 256;
 const SELECT_HEADS: &str = "SELECT timeline, timeline_id, created_at, size, frontier, checkpoint, recorded_at,
     clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,
     anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by, data_count,
-    directory, statement, origins FROM timelines";
+    directory, statement, origins, expires_at FROM timelines";
 const SELECT_ANCHORS: &str = "SELECT position, anchor_id, set_at, timestamp, description, fixed, clock_at,
     clock_running, clock_rate, clock_location FROM anchors
     WHERE timeline = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
@@ -36,8 +36,10 @@ const SELECT_ANCHOR: &str = "SELECT position, anchor_id, set_at, timestamp, desc
 impl Store for SqliteStore {
     async fn open(&self) -> Result<Opened, StoreError> {
         self.read(|connection| {
-            let (heads, directory) = (heads(connection)?, identity::working(connection)?);
-            Ok(Opened { heads, directory, seals: identity::seals(connection)? })
+            // All of one moment: a timeline that ends meanwhile is in one of the two tables.
+            let moment = connection.unchecked_transaction().map_err(failed)?;
+            let (heads, ended) = (heads(&moment)?, ends::all(&moment)?);
+            Ok(Opened { heads, ended, directory: identity::working(&moment)?, seals: identity::seals(&moment)? })
         })
         .await
     }
@@ -201,6 +203,15 @@ impl Store for SqliteStore {
         self.read(move |connection| tiles::read(connection, timeline, tile, width)).await
     }
 
+    async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError> {
+        let ended = ended.clone();
+        self.write(move |connection| ends::let_go(connection, &ended, from, items_max)).await
+    }
+
+    async fn put_off_letting_go(&self, until: Instant<Wall>) -> Result<(), StoreError> {
+        self.write(move |connection| ends::put_off(connection, until)).await
+    }
+
     async fn ping(&self) -> Result<(), StoreError> {
         self.read(|connection| connection.query_row("SELECT count(*) FROM migrations", [], |_| Ok(())).map_err(failed))
             .await
@@ -316,6 +327,7 @@ fn head(
         statement: row.get::<_, Vec<u8>>(22).map_err(failed)?.into(),
         origins: origins::read(&text(23)?)?,
         is_handed_over: origins::is_handed_over(connection, key, size)?,
+        expires_at: row.get::<_, Option<i64>>(24).map_err(failed)?.map(instant).transpose()?,
     })
 }
 

@@ -10,15 +10,15 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use timenav_core::ids::{DataId, TimelineId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
-    Anchor, DataRecord, EntryMarks, EntryRow, KeptEvent, KeptOutside, KeptRows, ScanSource, Snapshot, StoreError,
-    TimelineKey,
+    Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, KeptEvent, KeptOutside, KeptRows, ScanSource, ServiceRows,
+    Snapshot, StoreError, TimelineKey,
 };
 
 use super::examination::{self, Examination};
 use super::integrity::Wanted;
 use super::leaf::Leaves;
 use super::values::{POSITION_MAX, count, entry_key, failed, id, position, sql};
-use super::{SqliteStore, connection, data, identity, integrity, orphans, read, schema, tiles};
+use super::{SqliteStore, connection, data, ends, identity, integrity, orphans, read, schema, tiles};
 
 const SELECT_ROWS: &str = "SELECT entry, leaf, salt, payload, events_count, clock_entry FROM entries
     WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
@@ -69,6 +69,16 @@ impl SqliteArchive {
     /// They cannot be read.
     pub fn timelines(&self) -> Result<Vec<TimelineId>, StoreError> {
         self.0.read(timelines)
+    }
+
+    /// Returns the timelines that have ended, by name.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn ended_timelines(&self) -> Result<Vec<TimelineId>, StoreError> {
+        let mut ended = self.0.read(ends::all)?;
+        ended.sort_unstable_by(|one, next| one.id.cmp(&next.id));
+        Ok(ended.into_iter().map(|ended| ended.id).collect())
     }
 
     /// Returns what an operator should know about it.
@@ -174,6 +184,11 @@ macro_rules! scan_source {
                 self.read(move |connection| snapshot(connection, &timeline)).await
             }
 
+            async fn ended(&self, timeline: &TimelineId) -> Result<Option<EndedTimeline>, StoreError> {
+                let timeline = timeline.clone();
+                self.read(move |connection| ends::named(connection, &timeline)).await
+            }
+
             async fn entry_rows(&self, key: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError> {
                 self.read(move |connection| entry_rows(connection, key, first, end)).await
             }
@@ -248,7 +263,8 @@ fn snapshot(connection: &Connection, timeline: &TimelineId) -> Result<Option<Sna
     let last: Option<i64> = moment.query_row(SELECT_LAST, bounds, |row| row.get(0)).map_err(failed)?;
     let last_position = last.map(|last| count(last - bounds[0])).transpose()?;
     let (service, orphans) = if timeline.is_system() {
-        (Some((identity::directory(&moment)?, timelines(&moment)?)), orphans::orphans(&moment)?)
+        let (directory, timelines, ended) = (identity::directory(&moment)?, timelines(&moment)?, ends::all(&moment)?);
+        (Some(ServiceRows { directory, timelines, ended }), orphans::orphans(&moment)?)
     } else {
         (None, Vec::new())
     };

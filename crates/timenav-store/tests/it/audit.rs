@@ -2,6 +2,7 @@
 //! what is kept beside the ledgers follows from them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use ct_merkle::mem_backed_tree::MemoryBackedTree;
 use serde_json::Value;
@@ -14,7 +15,8 @@ use timenav_core::place::LocationQuery;
 use timenav_core::scan::Depth;
 use timenav_core::time::{Instant, TimeRange, Wall, parse_timestamp};
 use timenav_engine::{
-    EventQuery, Head, KeptCheckpoint, Pattern, ReplayedAuthority, ScanRequest, Signer as _, Store, StoredEntry, scan,
+    EndedTimeline, EventQuery, Head, KeptCheckpoint, Pattern, ReplayedAuthority, ScanRequest, Signer as _, Store,
+    StoredEntry, scan,
 };
 
 use crate::doors::CountingEntropy;
@@ -74,12 +76,20 @@ pub(crate) async fn check(store: &dyn Store, house: &House) -> Vec<Line> {
     }
     let named: BTreeSet<&str> = heads.iter().map(|head| head.id.as_str()).collect();
     let notes = house.outside.notes();
+    let ended: BTreeSet<&str> = opened.ended.iter().map(|ended| ended.id.as_str()).collect();
     let kept: BTreeSet<&str> = notes.keys().map(timenav_core::ids::TimelineId::as_str).collect();
-    assert_eq!(named, kept, "checkpoints outside");
+    assert!(kept.is_superset(&named), "checkpoints outside");
+    assert!(kept.iter().all(|kept| named.contains(kept) || ended.contains(kept)), "checkpoints outside");
     let is_making = |line: &&Line| ["create_timeline", "adopt"].contains(&line.action.as_str());
     let made = all.iter().filter(|line| line.timeline == "system").filter(is_making);
     let made: BTreeSet<&str> = made.map(|line| line.subject.as_str()).collect();
-    assert_eq!(made, named, "timelines that `system` tells of");
+    assert!(named.is_disjoint(&ended), "a timeline has ended, or it stands");
+    assert_eq!(made, &named | &ended, "timelines that `system` tells of");
+    let told = all.iter().filter(|line| line.timeline == "system" && line.action == "end_timeline");
+    assert_eq!(told.map(|line| line.subject.as_str()).collect::<BTreeSet<_>>(), ended, "ends that `system` tells of");
+    for ended in &opened.ended {
+        check_ended(store, ended, house).await;
+    }
     let users: BTreeSet<&str> = opened.directory.users.keys().map(timenav_core::ids::UserId::as_str).collect();
     assert_eq!(users_told(&all), users, "users that `system` tells of");
     all
@@ -94,6 +104,27 @@ async fn entries(store: &dyn Store, head: &Head) -> Vec<StoredEntry> {
         entries.push(entry.unwrap_or_else(|| panic!("{} lacks entry {seq} of {size}", head.id)));
     }
     entries
+}
+
+/// Of a timeline that has ended, every leaf and the tree are as they were signed.
+async fn check_ended(store: &dyn Store, ended: &EndedTimeline, house: &House) {
+    let origin = origin(&house.options.service_name, ended.id.as_str());
+    let signer = Arc::clone(&house.signer);
+    let key = VerifierKey::new(&origin, signer.public_key()).unwrap();
+    let request = ScanRequest {
+        source: store,
+        timeline: ended.id.clone(),
+        depth: Depth::Full,
+        keys: key.into(),
+        verify: &move |public, message, signature| signer.verify(public, message, signature),
+        gazetteer: None,
+        entropy: &CountingEntropy::default(),
+        kept: Vec::new(),
+        unkept: Vec::new(),
+        authority: &ReplayedAuthority::default(),
+    };
+    let found = scan(&request, &mut |_| ()).await.unwrap().unwrap();
+    assert!(!found.tampering_detected(), "{}", found.details);
 }
 
 /// Returns what an entry tells of: each read by itself.

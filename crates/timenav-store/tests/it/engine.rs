@@ -8,6 +8,7 @@ mod bundles;
 mod clocks;
 mod concurrency;
 mod data;
+mod ends;
 mod entries;
 mod failures;
 mod first_start;

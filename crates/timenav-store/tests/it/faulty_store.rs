@@ -12,8 +12,8 @@ use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
-    Anchor, ApiKey, Commit, DataRecord, EntryRow, EventQuery, IdempotencyRecord, KeptRows, KnownEvent, Layer, LogRow,
-    Opened, ScanSource, Snapshot, Store, StoreError, StoredEntry, StoredEvent, TimelineKey,
+    Anchor, ApiKey, Commit, DataRecord, EndedTimeline, EntryRow, EventQuery, IdempotencyRecord, KeptRows, KnownEvent,
+    Layer, LogRow, Opened, ScanSource, Snapshot, Store, StoreError, StoredEntry, StoredEvent, TimelineKey,
 };
 use tokio::sync::Semaphore;
 
@@ -157,6 +157,10 @@ impl ScanSource for FaultyStore {
         self.reading()?.snapshot(timeline).await
     }
 
+    async fn ended(&self, timeline: &TimelineId) -> Result<Option<EndedTimeline>, StoreError> {
+        self.reading()?.ended(timeline).await
+    }
+
     async fn entry_rows(&self, timeline: TimelineKey, first: u64, end: u64) -> Result<Vec<EntryRow>, StoreError> {
         self.pass_scan_gate(timeline).await;
         self.reading()?.entry_rows(timeline, first, end).await
@@ -216,6 +220,18 @@ impl Store for FaultyStore {
             return Err(StoreError::Unavailable("the disk is full".to_owned()));
         }
         self.inner.commit(commit).await
+    }
+
+    async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError> {
+        let one_less = |left: usize| left.checked_sub(1);
+        self.commits_left
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
+            .map_err(|_| StoreError::Unavailable("the disk is full".to_owned()))?;
+        self.inner.let_go(ended, from, items_max).await
+    }
+
+    async fn put_off_letting_go(&self, until: Instant<Wall>) -> Result<(), StoreError> {
+        self.inner.put_off_letting_go(until).await
     }
 
     async fn known_events(

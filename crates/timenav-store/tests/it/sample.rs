@@ -136,6 +136,7 @@ impl Ledger {
             statement: Arc::from([]),
             origins: Arc::from([]),
             is_handed_over: false,
+            expires_at: None,
         };
         Self { head, leaves: Vec::new() }
     }

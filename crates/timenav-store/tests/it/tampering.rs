@@ -5,6 +5,7 @@ mod carried_over;
 mod clean;
 mod crowd;
 mod depths;
+mod ended;
 mod entries;
 mod rewritten;
 mod rollback;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use timenav_engine::{Engine, Seldom};
 use timenav_http::{ConnectionCounts, HttpOptions};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -20,6 +21,8 @@ use crate::{demo, output, telemetry, wiring};
 
 /// How long the ledger may take to write what was taken before the end. A disk that needs longer fails.
 const LEDGER_DEADLINE: Duration = Duration::from_secs(20);
+/// How long nobody looks after timelines that end by themselves: before that they cannot be read either.
+const TEND_EVERY: Duration = Duration::from_secs(1);
 /// Threads that wait for the disk beside those that answer: a few more than the store reads with at the same moment, so
 /// that no read waits for a thread that another one is about to give back.
 const BLOCKING_THREADS_MAX: usize = 32;
@@ -87,6 +90,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
         connection_limits: bounds.named(),
     };
     let router = timenav_http::router(wired.engine.clone(), options);
+    tokio::spawn(tend(wired.engine.clone(), closing.clone()));
     let scheme = if tls.is_some() { "https" } else { "http" };
     let mut server = Server::start(listener, tls, router, bounds, counts);
     say_listening(scheme, address)?;
@@ -109,6 +113,24 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     }
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Looks after timelines that end by themselves, and after what is to be let go of those that have ended. Nobody else
+/// waits for any of them.
+async fn tend(engine: Engine, closing: CancellationToken) {
+    let failures = Seldom::default();
+    while timeout(TEND_EVERY, closing.cancelled()).await.is_err() {
+        // What is left out here, a later start goes on with.
+        let tended = tokio::select! {
+            tended = engine.tend() => tended,
+            () = closing.cancelled() => return,
+        };
+        if let Err(refusal) = tended
+            && let Some(untold) = failures.tell(engine.now())
+        {
+            tracing::error!(%refusal, untold, "timelines that have ended could not be looked after; it is tried again");
+        }
+    }
 }
 
 /// Says where the service listens. That nobody reads it is no reason to stop.

@@ -1,4 +1,4 @@
-//! `timenav timeline`: makes timelines, lists them, compares them, exports them and adopts them.
+//! `timenav timeline`: makes timelines, lists them, compares them, exports them, adopts them and ends them.
 
 mod adopt;
 mod bundle;
@@ -17,7 +17,7 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Makes timelines, lists them, compares them, exports them and adopts them.
+/// Makes timelines, lists them, compares them, exports them, adopts them and ends them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TimelineCommand {
     #[command(subcommand)]
@@ -40,6 +40,18 @@ enum Action {
         /// From when of its ledger: a position, the id of an anchor, or a host time. Now unless given.
         #[arg(long, value_name = "MOMENT", requires = "fork_of", allow_hyphen_values = true)]
         at: Option<String>,
+        /// How long it stands, by the host's clock, as in `2h`: then it ends by itself. For ever unless given.
+        #[arg(long, value_name = "DURATION")]
+        expires_in: Option<String>,
+    },
+    /// Ends a timeline that you administer: nothing of it can be read any more, by anybody.
+    ///
+    /// Its name is never used again. Its contents are let go some days later, as the operator of the service has said; what
+    /// timelines inherit that were forked from it stays as long as one of them stands. Nothing takes an end back.
+    End {
+        /// Its name.
+        #[arg(value_parser = timeline_id)]
+        timeline_id: TimelineId,
     },
     /// Lists the events that do not stand alike on two timelines of one family.
     Diff {
@@ -100,15 +112,23 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
             let text = |page: &Value, _| diff_text(page, &is_begun);
             show_pages(&client, &["timelines", "diff"], vec![("a", a), ("b", b)], text)
         }
+        Action::End { timeline_id } => {
+            let answer = client.delete(&["timeline", timeline_id.as_str()])?;
+            client.show(&answer, |answer| {
+                let columns = [("timeline", "timeline_id"), ("entries", "head/size"), ("root", "head/root")];
+                output::status(answer) + &output::fields(answer, &columns)
+            })
+        }
         Action::Export { bundle, timeline, end } => bundle::export(&client, timeline.as_str(), &bundle, end),
         Action::Adopt { file, verifier_key, map, rotation } => {
             adopt::adopt(&client, &file, verifier_key, &map, &rotation)
         }
-        Action::Create { timeline_id, fork_of, at } => {
+        Action::Create { timeline_id, fork_of, at, expires_in } => {
             let mut body = Map::new();
             insert(&mut body, "timeline_id", Some(timeline_id));
             insert(&mut body, "fork_of", fork_of);
             insert(&mut body, "at", at);
+            insert(&mut body, "expires_in", expires_in);
             let answer = client.post(&["timelines"], body)?;
             client.show(&answer, |answer| {
                 output::status(answer) + &output::fields(answer, &[("timeline", "timeline_id")])

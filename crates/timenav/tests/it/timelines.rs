@@ -1,6 +1,7 @@
 //! `POST /timelines`, `GET /timelines`, `GET /timelines/diff`, `GET /timeline/{timeline_id}` and the proofs below it.
 
 mod diff;
+mod ends;
 mod many;
 mod many_forks;
 mod proofs;

@@ -73,6 +73,15 @@ pub enum DirectoryRow<'a> {
         /// When it ends at the latest.
         expires_at: Instant<Wall>,
     },
+    /// A timeline that has ended. The row is never removed, and so its name is never used again.
+    Ended {
+        /// The timeline.
+        timeline_id: &'a TimelineId,
+        /// How many entries it has.
+        size: u64,
+        /// The root over all of them.
+        root: Hash,
+    },
 }
 
 /// Names a row: its kind, and an id that no other row of that kind has.
@@ -86,6 +95,8 @@ pub enum RowName<'a> {
     Password(&'a UserId),
     /// A session.
     Session(&'a SessionId),
+    /// A timeline that has ended.
+    Ended(&'a TimelineId),
 }
 
 impl RowName<'_> {
@@ -97,6 +108,7 @@ impl RowName<'_> {
             Self::Key(id) => ("key", id.as_str()),
             Self::Password(id) => ("password", id.as_str()),
             Self::Session(id) => ("session", id.as_str()),
+            Self::Ended(id) => ("ended", id.as_str()),
         };
         sha256(&[CONTEXT, kind.as_bytes(), b"\n", id.as_bytes()])
     }
@@ -111,6 +123,7 @@ impl<'a> DirectoryRow<'a> {
             Self::Key { key_id, .. } => RowName::Key(key_id),
             Self::Password { user_id, .. } => RowName::Password(user_id),
             Self::Session { session_id, .. } => RowName::Session(session_id),
+            Self::Ended { timeline_id, .. } => RowName::Ended(timeline_id),
         }
     }
 
@@ -151,6 +164,10 @@ impl<'a> DirectoryRow<'a> {
                 writer.raw(",\"renewed_at\":").instant(renewed_at);
                 writer.raw(",\"session_id\":").text(session_id.as_str());
                 writer.raw(",\"session_sha256\":").hash(&sha256).raw(",\"user_id\":").text(user_id.as_str())
+            }
+            Self::Ended { timeline_id, size, root } => {
+                writer.raw("{\"kind\":\"ended\",\"root\":").hash(&root).raw(",\"size\":").integer(size);
+                writer.raw(",\"timeline_id\":").text(timeline_id.as_str())
             }
         };
         writer.raw("}");

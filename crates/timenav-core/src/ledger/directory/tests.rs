@@ -32,10 +32,15 @@ fn password(user_id: &UserId, byte: u8) -> DirectoryRow<'_> {
     DirectoryRow::Password { user_id, sha256: Hash::from_bytes([byte; 32]), set_at: Instant::EPOCH }
 }
 
+fn ended(timeline_id: &TimelineId, size: u64, byte: u8) -> DirectoryRow<'_> {
+    DirectoryRow::Ended { timeline_id, size, root: Hash::from_bytes([byte; 32]) }
+}
+
 #[test]
 fn whatever_is_in_a_row_changes_its_digest() {
     let (user_id, other) = (UserId::new("ada").unwrap(), UserId::new("bob").unwrap());
     let (timeline_id, key_id) = (TimelineId::new("main").unwrap(), KeyId::new("key_1").unwrap());
+    let elsewhere = TimelineId::new("other").unwrap();
     let session_id = SessionId::new("session_1").unwrap();
     let (sha256, at, later) = (sha256(&[b"secret"]), Instant::EPOCH, Instant::from_micros(1).unwrap());
     let (horizon, clock) = (Horizon::default(), Horizon { until_clock: true, known_at: None });
@@ -74,6 +79,10 @@ fn whatever_is_in_a_row_changes_its_digest() {
         session(&user_id, clock, at, later),
         session(&user_id, horizon, later, later),
         session(&user_id, horizon, at, at),
+        ended(&timeline_id, 1, 1),
+        ended(&timeline_id, 2, 1),
+        ended(&timeline_id, 1, 2),
+        ended(&elsewhere, 1, 1),
     ];
     let digests: BTreeMap<Hash, usize> = rows.iter().map(DirectoryRow::digest).zip(0..).collect();
     assert_eq!(digests.len(), rows.len());
@@ -92,10 +101,26 @@ fn whatever_is_in_a_row_changes_its_digest() {
 fn rows_of_two_kinds_have_two_names() {
     let user_id = UserId::new("ada").unwrap();
     let (key_id, session_id) = (KeyId::new("ada").unwrap(), SessionId::new("ada").unwrap());
-    let names =
-        [RowName::User(&user_id), RowName::Password(&user_id), RowName::Key(&key_id), RowName::Session(&session_id)];
+    let timeline_id = TimelineId::new("ada").unwrap();
+    let names = [
+        RowName::User(&user_id),
+        RowName::Password(&user_id),
+        RowName::Key(&key_id),
+        RowName::Session(&session_id),
+        RowName::Ended(&timeline_id),
+    ];
     let digests: std::collections::BTreeSet<Hash> = names.into_iter().map(RowName::digest).collect();
     assert_eq!(digests.len(), names.len());
+}
+
+#[test]
+fn a_row_is_found_by_its_name() {
+    let (ada, gone) = (UserId::new("ada").unwrap(), TimelineId::new("gone").unwrap());
+    let mut tree: DirectoryTree = [user(&ada, false), ended(&gone, 4, 1)].into_iter().collect();
+    assert!(tree.contains(RowName::User(&ada)) && tree.contains(RowName::Ended(&gone)));
+    assert!(!tree.contains(RowName::Password(&ada)));
+    assert!(!tree.contains(RowName::Ended(&TimelineId::new("ada").unwrap())));
+    assert!(tree.remove(RowName::Ended(&gone)) && !tree.contains(RowName::Ended(&gone)));
 }
 
 #[test]

@@ -69,6 +69,13 @@ impl DirectoryTree {
         }
     }
 
+    /// Returns whether there is a row of that name.
+    #[must_use]
+    pub fn contains(&self, name: RowName<'_>) -> bool {
+        let digest = name.digest();
+        self.buckets[bucket_of(&digest)].binary_search_by_key(&digest, |(name, _)| *name).is_ok()
+    }
+
     /// Takes out the row of that name. Returns whether there was one.
     pub fn remove(&mut self, name: RowName<'_>) -> bool {
         let digest = name.digest();

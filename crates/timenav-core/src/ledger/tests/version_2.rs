@@ -58,6 +58,7 @@ fn the_page_quotes_the_vectors() {
         text(&vectors["heads"][1]["handed_around"]).trim_end(),
         text(&vectors["directory"]["empty_root"]),
         text(&vectors["directory"]["root"]),
+        text(&vectors["directory_with_ended"]["root"]),
     ];
     for quote in quoted.into_iter().chain(of_reads) {
         assert!(page.contains(quote), "docs/ledger-format-2.md does not quote {quote}");
@@ -192,6 +193,24 @@ fn the_directory_has_the_published_root() {
     let row = |user_id| DirectoryRow::User { user_id, operator: false, restriction, created_at: Instant::EPOCH };
     let mut tree: DirectoryTree = ids.iter().map(row).collect();
     assert_eq!(tree.root(), hash(&vectors["root_of_10000_users"]));
+}
+
+#[test]
+fn a_directory_with_a_timeline_that_has_ended_has_the_published_root() {
+    let vectors = published();
+    let mut tree = DirectoryTree::default();
+    for vector in items(&vectors["directory"]["rows"]) {
+        with_row(vector, |row| tree.put(row));
+    }
+    let vectors = &vectors["directory_with_ended"];
+    let vector = &vectors["row"];
+    let told: Value = serde_json::from_str(text(&vector["row"])).unwrap();
+    let timeline_id = TimelineId::new(text(&told["timeline_id"])).unwrap();
+    let row = DirectoryRow::Ended { timeline_id: &timeline_id, size: number(&told["size"]), root: hash(&told["root"]) };
+    assert_eq!(std::str::from_utf8(&row.encode()).unwrap(), text(&vector["row"]));
+    assert_eq!((row.name().digest(), row.digest()), (hash(&vector["name_digest"]), hash(&vector["row_digest"])));
+    tree.put(&row);
+    assert_eq!(tree.root(), hash(&vectors["root"]));
 }
 
 #[test]

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use timenav_core::ids::TimelineId;
 use timenav_core::scan::FindingKind;
+use timenav_core::time::{Instant, Wall};
 
-use super::Replay;
+use super::{Ended, Replay};
 use crate::anchor::Anchor;
-use crate::archive::Snapshot;
+use crate::archive::{ServiceRows, Snapshot};
 use crate::scan::tables::compare_rows;
 
 impl Replay {
@@ -45,7 +46,8 @@ impl Replay {
         }
         self.compare_erasures(self.first);
         let mut rows = self.compare_head(snapshot);
-        if let Some((directory, timelines)) = snapshot.service.as_ref().filter(|_| self.from_the_start) {
+        let service = snapshot.service.as_ref().filter(|_| self.from_the_start);
+        if let Some(ServiceRows { directory, timelines, ended }) = service {
             rows += self.directory.compare(&mut self.findings, directory);
             let named = |ids: &mut dyn Iterator<Item = &TimelineId>| ids.map(|id| (id.clone(), ())).collect();
             rows += compare_rows(
@@ -54,6 +56,8 @@ impl Replay {
                 &named(&mut self.timelines.iter()),
                 &named(&mut timelines.iter()),
             );
+            let kept = ended.iter().map(|ended| (ended.id.clone(), Ended::of(ended))).collect();
+            rows += compare_rows(&mut self.findings, "ended_timelines", &self.ended, &kept);
         }
         rows
     }
@@ -87,6 +91,8 @@ impl Replay {
             differs("whose entries it begins with", format!("{:?}", self.origins), format!("{:?}", head.origins));
             let is_handed_over = self.handed_over.is_some();
             differs("whether it was handed over", is_handed_over.to_string(), head.is_handed_over.to_string());
+            let shown = |at: Option<Instant<Wall>>| at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+            differs("when it ends by itself", shown(self.expires_at), shown(head.expires_at));
             differs("where it was forked", format!("{size:?}"), format!("{:?}", head.fork.map(|fork| fork.size)));
         }
         if let Some(permissions) = self.permissions.as_ref().filter(|permissions| **permissions != *head.permissions) {

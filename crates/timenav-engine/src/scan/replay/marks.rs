@@ -114,7 +114,8 @@ fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> 
             | Action::RotateSigningKey
             | Action::AcceptRollback
             | Action::Adopt
-            | Action::HandedOver,
+            | Action::HandedOver
+            | Action::EndTimeline,
             _,
         ) => Some(counted),
     }

@@ -139,8 +139,8 @@ async fn write_of_each_kind(home: &Home<'_>) -> Vec<(String, bool)> {
     ];
     let made = engine.record_events(admin, on("other"), drafts, key("events", "")).await.unwrap();
     told.push((format!("{} {:?} {:?}", made.timeline_id, made.event_ids, made.ledger), made.replayed));
-    let (ledger, replayed) = engine.create_timeline(admin, timeline_id("new"), key("timeline", "")).await.unwrap();
-    told.push((format!("{ledger:?}"), replayed));
+    let made = engine.create_timeline(admin, timeline_id("new"), key("timeline", "")).await.unwrap();
+    told.push((format!("{:?} {:?}", made.ledger, made.expires_at), made.replayed));
     let (user, ledger, replayed) = engine.create_user(admin, user_id("ada"), false, key("user", "")).await.unwrap();
     told.push((format!("{user} {ledger:?}"), replayed));
     let request = ApiKeyRequest {

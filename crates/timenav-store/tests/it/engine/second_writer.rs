@@ -12,7 +12,7 @@ use timenav_core::scan::Depth;
 use timenav_core::time::{Duration, Span};
 use timenav_engine::{
     AnchorRequest, ApiKeyRequest, Caller, Engine, ErasureRequest, Idempotency, InterventionRequest, LedgerPosition,
-    OnParadox, PermissionsChange, Refusal, ReturnScope,
+    MadeTimeline, OnParadox, PermissionsChange, Refusal, ReturnScope,
 };
 
 use crate::faulty_store::{FaultyStore, Meddler};
@@ -81,6 +81,10 @@ fn draft(name: &str, time: i64) -> EventDraft {
     EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(time), "") }
 }
 
+fn made(made: MadeTimeline) -> (LedgerPosition, bool) {
+    (made.ledger, made.replayed)
+}
+
 impl Request {
     /// Asks an engine for it.
     fn ask(self, engine: Engine, caller: Caller, name: String) -> Asked {
@@ -128,8 +132,10 @@ impl Request {
                     let erased = engine.erase_data(&caller, ErasureRequest::Event(None, event), key).await;
                     erased.map(|erased| (erased.ledger, erased.replayed))
                 }
-                Self::Create => engine.create_timeline(&caller, timeline_id(&name), key).await,
-                Self::Fork => engine.fork_timeline(&caller, timeline_id(&name), &timeline_id("main"), None, key).await,
+                Self::Create => engine.create_timeline(&caller, timeline_id(&name), key).await.map(made),
+                Self::Fork => {
+                    engine.fork_timeline(&caller, timeline_id(&name), &timeline_id("main"), None, key).await.map(made)
+                }
                 Self::Permissions => {
                     let change = PermissionsChange { read: Some(users(["ada"])), ..PermissionsChange::default() };
                     let set = engine.set_access_control(&caller, timeline_id("main"), change, key).await;

@@ -178,6 +178,8 @@ async fn all_timelines(archive: &SqliteArchive, outside: &Outside) -> anyhow::Re
         // There may be no such table any more; the scan of each that is known otherwise says so.
         Err(_) => vec![TimelineId::system(), TimelineId::main()],
     };
+    // There may be no such table yet, or none any more.
+    timelines.extend(archive.ended_timelines().unwrap_or_default());
     timelines.extend(outside.keys().cloned());
     timelines.sort_unstable();
     timelines.dedup();

@@ -136,6 +136,8 @@ fn rows_of_the_service(about: &Targets) -> Vec<(&'static str, Request)> {
         // It is of no ledger that there is, and empty.
         ("adopt_timeline", Request::post(&adopt).body("application/x-ndjson", b"")),
         ("create_timeline there is", Request::post("/timelines").json(&json!({ "timeline_id": "hers" }))),
+        ("end_timeline", delete("/timeline", &format!("over-{number}"))),
+        ("end_timeline main", delete("/timeline", "main")),
         ("timelines", get("/timelines")),
         ("timelines_diff", get("/timelines/diff?a=hers&b=hers")),
         ("limits", get("/v1/limits")),
@@ -243,6 +245,7 @@ fn targets(service: &Service, count: usize) -> Vec<Targets> {
     let anchor_id = text(&hers("/v1/set-anchor", json!({}))["anchor_id"]);
     let sealed = hers("/v1/encrypt-data", json!({ "data": {}, "encryption_key": ENCRYPTION_KEY }));
     let now = text(&service.get("/v1/clock", &[])["current_time"]);
+    // To be ended by those who may do on it what they may do on `hers`.
     let lists = service.get("/v1/access-control", &[("timeline_id", "hers")])["permissions"].clone();
     let made = |number: usize| {
         let over = format!("over-{number}");

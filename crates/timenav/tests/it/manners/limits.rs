@@ -23,6 +23,7 @@ use Edge::{Asked, Looked, Tested};
 const ADOPTION: &str = "timenav/tests/it/adoption.rs";
 const DEEDS: &str = "timenav/tests/it/v1/manipulate_event.rs";
 const HISTORY: &str = "timenav-store/tests/it/engine/history.rs";
+const ENDS: &str = "timenav-store/tests/it/engine/ends.rs";
 const RATES: &str = "timenav/tests/it/manners/rates.rs";
 const BODY: &str = "timenav-http/src/body.rs";
 const CROWDS: &str = "timenav/tests/it/manners/crowds.rs";
@@ -164,6 +165,12 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "users_max" | "data_records_per_timeline_max" => {
             Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_users_and_sealed_records_and_no_more")
+        }
+        "ended_grace_days" | "let_go_rows_max" => Tested(ENDS, "contents_go_after_the_grace_and_leaves_stay"),
+        "ended_clock_step_days_max" => Tested(ENDS, "a_clock_that_leaps_lets_nothing_go_and_the_grace_begins_anew"),
+        "expired_ended_at_once_max" => Tested(ENDS, "so_many_end_in_one_go_and_the_others_in_the_next"),
+        "expires_in_seconds_min" | "expires_in_days_max" => {
+            Tested("timenav/tests/it/timelines/ends.rs", "a_timeline_stands_neither_too_short_nor_too_long")
         }
         "host_clock_behind_seconds_max" => {
             Tested("timenav-store/tests/it/engine/set_back.rs", "a_host_clock_that_was_wrong_once_is_told_of")

@@ -1,0 +1,152 @@
+//! The ends of timelines: asked for, or because their time has come; and that their contents are let go in the end.
+
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{
+    ClockStep, Hash, LeafRecord, clock_step, inclusion_nodes, leaf_hash, payload_hash, verify_inclusion,
+};
+use timenav_core::limits::{ENDED_CLOCK_STEP_DAYS_MAX, EXPIRED_ENDED_AT_ONCE_MAX, LET_GO_ROWS_MAX};
+use timenav_core::time::{Instant, Span, Wall};
+
+use crate::asked::Answer;
+use crate::caller::Caller;
+use crate::changes::{LedgerPosition, TimelineOver};
+use crate::deciding::ends::EndTimeline;
+use crate::engine::Engine;
+use crate::head::{EndedTimeline, TimelineState};
+use crate::idempotency::Idempotency;
+use crate::json::read;
+use crate::payload::TimelineCreated;
+use crate::refusal::Refusal;
+use crate::tree::{node_hashes, root_at};
+
+/// A timeline that has ended.
+#[derive(Clone, Debug)]
+pub struct TimelineEnd {
+    /// How many entries it has.
+    pub size: u64,
+    /// The root over them.
+    pub root: Hash,
+    /// The signed note over both.
+    pub checkpoint: String,
+    /// From when on its contents are let go, by the host.
+    pub contents_until: Instant<Wall>,
+    /// How many timelines go on from it. What they inherit stays as long as one of them stands.
+    pub heirs_count: usize,
+    /// Where its end stands in the ledger `system`.
+    pub ledger: LedgerPosition,
+    /// Whether this is the outcome of an earlier request with the same idempotency key.
+    pub replayed: bool,
+}
+
+impl Engine {
+    /// Ends a timeline. From here on nothing of it can be read, and its name is never used again.
+    ///
+    /// # Errors
+    /// It is `main` or `system`, the caller does not administer it, or the ledger cannot be written.
+    pub async fn end_timeline(
+        &self,
+        caller: &Caller,
+        timeline: TimelineId,
+        idempotency: Option<Idempotency>,
+    ) -> Result<TimelineEnd, Refusal> {
+        let key = self.state(&timeline).map(|state| state.head.key);
+        let answer = self.submit(caller, timeline, EndTimeline, idempotency).await?;
+        let Answer { change: TimelineOver { size, root, checkpoint, due_at }, ledger, replayed, .. } = answer;
+        let heirs_count = key.map_or(0, |key| self.published().read().heirs_count(key));
+        Ok(TimelineEnd { size, root, checkpoint, contents_until: due_at, heirs_count, ledger, replayed })
+    }
+
+    /// Ends the timelines whose time has come, and lets go the contents of those that ended long enough ago. To be called
+    /// again and again: it costs nothing where nothing is due. What was cut off is finished by a later call.
+    ///
+    /// # Errors
+    /// The ledger cannot be written, or the store does not answer.
+    pub async fn tend(&self) -> Result<(), Refusal> {
+        let mut tended_at = self.tended_at().lock().await;
+        let now = self.now();
+        let expired = self.published().read().expired(now, EXPIRED_ENDED_AT_ONCE_MAX);
+        for state in expired {
+            self.end_expired(&state).await?;
+        }
+        if !self.may_destroy(&mut tended_at, now).await? {
+            return Ok(());
+        }
+        loop {
+            let due = self.published().read().due(now);
+            let Some(ended) = due else { return Ok(()) };
+            self.let_go(&ended).await?;
+        }
+    }
+
+    /// Ends a timeline whose time has come, if it was made so: its row may have been changed by another hand.
+    async fn end_expired(&self, state: &TimelineState) -> Result<(), Refusal> {
+        let id = &state.head.id;
+        if !self.was_made_to_expire(state).await? {
+            tracing::error!(timeline_id = %id, "a timeline has expired that was not made to: its row was changed by another hand");
+            self.published().write().expires_not(id);
+            return Ok(());
+        }
+        match self.submit_service(id.clone(), EndTimeline).await {
+            // Somebody was faster.
+            Ok(_) | Err(Refusal::Ended { .. }) => Ok(()),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// Returns whether the first entry of a timeline, which is in its tree, says when it ends.
+    async fn was_made_to_expire(&self, state: &TimelineState) -> Result<bool, Refusal> {
+        let (key, size) = (state.head.key, state.head.frontier.size());
+        let Some(first) = self.store().entry(key, 0).await? else { return Ok(false) };
+        let Ok(record) = LeafRecord::decode(&first.leaf) else { return Ok(false) };
+        let Ok(nodes) = inclusion_nodes(0, size) else { return Ok(false) };
+        let proof = node_hashes(self.store(), key, &nodes).await?;
+        let is_signed = verify_inclusion(0, size, &leaf_hash(&first.leaf), &proof, &state.root).is_ok();
+        let is_whole = payload_hash(&first.salt, &first.payload) == record.payload_hash;
+        let told = read::<TimelineCreated>(&first.payload).and_then(|made| made.expires_at().ok()?);
+        Ok(is_signed && is_whole && told.is_some() && told == state.head.expires_at)
+    }
+
+    /// Returns whether the host's clock may be trusted with destroying: it has gone on since that was asked last, or since
+    /// the newest entry from before the start, and not too far. Where it leapt, everything that waits to be let go waits for
+    /// as long as if it had ended now, so that an operator can set the clock right.
+    async fn may_destroy(&self, last: &mut Instant<Wall>, now: Instant<Wall>) -> Result<bool, Refusal> {
+        let usual = Span::from_micros(ENDED_CLOCK_STEP_DAYS_MAX * 86_400_000_000);
+        match clock_step(Some(*last), now, usual) {
+            ClockStep::Usual | ClockStep::First => {
+                *last = now;
+                Ok(true)
+            }
+            ClockStep::Back => Ok(false),
+            ClockStep::Leap => {
+                let until = now.checked_add(self.options().ended_grace()).unwrap_or(Instant::MAX);
+                self.store().put_off_letting_go(until).await?;
+                if self.published().write().put_off(until) {
+                    tracing::warn!(
+                        last = %*last, %now, %until,
+                        "the host's clock went from {last} to {now}: the contents of timelines that have ended stay until {until}"
+                    );
+                }
+                *last = now;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Lets go the contents of a timeline that has ended: events, anchors, sealed data, and the payloads and salts of
+    /// entries. Leaves and the tree stay.
+    async fn let_go(&self, ended: &EndedTimeline) -> Result<(), Refusal> {
+        // What is destroyed is what was told to have ended, whatever the row says.
+        if root_at(self.store(), ended.key, ended.size).await.ok() != Some(ended.root) {
+            tracing::error!(timeline_id = %ended.id, "a timeline that has ended is not the one that was signed; its contents stay");
+            self.published().write().forget(ended.key);
+            return Ok(());
+        }
+        let mut from = Some(0);
+        while let Some(at) = from {
+            from = self.store().let_go(ended, at, LET_GO_ROWS_MAX).await?;
+        }
+        self.published().write().forget(ended.key);
+        tracing::info!(timeline_id = %ended.id, entries = ended.size, "the contents of a timeline that has ended were let go");
+        Ok(())
+    }
+}

@@ -1,0 +1,393 @@
+//! The ends of timelines: nothing of one can be read any more, its name is never free again, and its contents go.
+
+use std::sync::Arc;
+
+use timenav_core::clock::ClockCommand;
+use timenav_core::event::EventDraft;
+use timenav_core::limits::EXPIRED_ENDED_AT_ONCE_MAX;
+use timenav_core::place::LocationQuery;
+use timenav_core::time::{Span, TimeRange};
+use timenav_engine::{
+    Engine, Idempotency, LedgerStream, MonitorEvents, NewTimeline, Options, Refusal, TimelineKey, Topic, WatchLedger,
+};
+
+use crate::faulty_store::FaultyStore;
+use crate::house::{Home, House, on, told, watch};
+use crate::sample::{event_id, moment, timeline_id};
+
+const SECOND: i64 = 1_000_000;
+const DAY: i64 = 86_400 * SECOND;
+
+async fn record(home: &Home<'_>, timeline: &str, event: &str) {
+    let draft = EventDraft { event_id: Some(event_id(event)), ..EventDraft::at(moment(1), "a secret of the event") };
+    home.engine.record_events(&home.admin, on(timeline), vec![draft], None).await.unwrap();
+}
+
+async fn end(home: &Home<'_>, name: &str) {
+    home.engine.end_timeline(&home.admin, timeline_id(name), None).await.unwrap();
+}
+
+/// Goes on by so many days, looking after what has ended twice a day.
+async fn pass_days(home: &Home<'_>, days: i64) {
+    for _ in 0..2 * days {
+        home.house.clock.advance(DAY / 2);
+        home.engine.tend().await.unwrap();
+    }
+}
+
+async fn read(home: &Home<'_>, name: &str) -> String {
+    told(&home.engine.read_clock(&home.admin, on(name)).await)
+}
+
+fn all_events(timeline: &str) -> MonitorEvents {
+    MonitorEvents {
+        timeline: on(timeline),
+        location_text: "*".to_owned(),
+        location: LocationQuery::Anywhere,
+        range: TimeRange::everything(),
+        as_of: None,
+        items_max: 100,
+        cursor: None,
+    }
+}
+
+fn ended(name: &str) -> String {
+    format!("Ended {{ timeline_id: \"{name}\" }}")
+}
+
+/// Returns how many payloads of a timeline are there, and how many rows of its events.
+fn contents(house: &House, key: TimelineKey) -> (i64, i64) {
+    let connection = rusqlite::Connection::open(house.path()).unwrap();
+    let select = "SELECT (SELECT count(*) FROM entries WHERE entry >> 40 = ?1 AND length(payload) + length(salt) > 0),
+        (SELECT count(*) FROM events WHERE timeline = ?1) + (SELECT count(*) FROM anchors WHERE timeline = ?1)";
+    connection.query_row(select, [key.0], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+}
+
+async fn key_of(home: &Home<'_>, name: &str) -> TimelineKey {
+    let heads = home.store.open().await.unwrap().heads;
+    heads.iter().find(|head| head.id.as_str() == name).map(|head| head.key).unwrap()
+}
+
+#[tokio::test]
+async fn nothing_of_a_timeline_that_has_ended_is_told_to_anybody() {
+    let house = House::new();
+    let home = house.open().await;
+    let ada = home.user("ada", false).await;
+    record(&home, "job", "e").await;
+    let end = home.engine.end_timeline(&home.admin, timeline_id("job"), None).await.unwrap();
+    assert_eq!(end.heirs_count, 0);
+    for home in [home.reopen().await] {
+        assert_eq!(read(&home, "job").await, ended("job"));
+        // Whoever was never let on learns what they would learn by making a timeline of that name.
+        assert_eq!(told(&home.engine.read_clock(&ada, on("job")).await), ended("job"));
+        let events = all_events("job");
+        assert_eq!(told(&home.engine.monitor_events(&home.admin, events).await), ended("job"));
+        assert_eq!(told(&home.engine.checkpoint(&home.admin, &timeline_id("job")).await), ended("job"));
+        assert_eq!(told(&home.engine.timeline(&home.admin, &timeline_id("job")).await), ended("job"));
+        let pause = home.engine.change_clock(&home.admin, on("job"), ClockCommand::Pause, None).await;
+        assert_eq!(told(&pause), ended("job"));
+        let (listed, _) = home.engine.timelines(&home.admin, 100, None).await.unwrap();
+        assert!(listed.iter().all(|view| view.state.head.id.as_str() != "job"));
+        assert_eq!(told(&home.engine.end_timeline(&home.admin, timeline_id("job"), None).await), ended("job"));
+        home.close().await;
+    }
+}
+
+#[tokio::test]
+async fn main_and_system_never_end_and_only_admins_end_others() {
+    let house = House::new();
+    let home = house.open().await;
+    let ada = home.user("ada", false).await;
+    home.engine.create_timeline(&home.admin, timeline_id("theirs"), None).await.unwrap();
+    for name in ["main", "system"] {
+        let refused = home.engine.end_timeline(&home.admin, timeline_id(name), None).await;
+        assert!(matches!(&refused, Err(Refusal::Invalid { field, .. }) if field == "timeline_id"), "{refused:?}");
+    }
+    for name in ["theirs", "nowhere"] {
+        assert_eq!(told(&home.engine.end_timeline(&ada, timeline_id(name), None).await), "Hidden");
+    }
+    let missing = home.engine.end_timeline(&home.admin, timeline_id("nowhere"), None).await;
+    assert!(matches!(missing, Err(Refusal::NotFound { .. })), "{missing:?}");
+    assert_eq!(read(&home, "theirs").await, "ok");
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_name_is_never_used_again() {
+    let house = House::new();
+    let mut home = house.open().await;
+    record(&home, "job", "e").await;
+    end(&home, "job").await;
+    for round in 0..3 {
+        let made = home.engine.create_timeline(&home.admin, timeline_id("job"), None).await;
+        assert_eq!(told(&made), "NameEnded { timeline_id: \"job\" }", "{round}");
+        let main = timeline_id("main");
+        let forked = home.engine.fork_timeline(&home.admin, timeline_id("job"), &main, None, None).await;
+        assert_eq!(told(&forked), "NameEnded { timeline_id: \"job\" }", "{round}");
+        // Nor by a first write.
+        let draft = vec![EventDraft::at(moment(1), "again")];
+        assert_eq!(
+            told(&home.engine.record_events(&home.admin, on("job"), draft, None).await),
+            ended("job"),
+            "{round}"
+        );
+        if round == 1 {
+            pass_days(&home, 8).await;
+        }
+        home = home.reopen().await;
+    }
+    home.close().await;
+}
+
+#[tokio::test]
+async fn ending_is_answered_again_as_it_was() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "job", "e").await;
+    let key = || Some(Idempotency { key: [7; 32], fingerprint: [8; 32] });
+    let first = home.engine.end_timeline(&home.admin, timeline_id("job"), key()).await.unwrap();
+    let home = home.reopen().await;
+    let again = home.engine.end_timeline(&home.admin, timeline_id("job"), key()).await.unwrap();
+    assert!(again.replayed && !first.replayed);
+    assert_eq!((again.size, again.root, &again.checkpoint), (first.size, first.root, &first.checkpoint));
+    assert_eq!((again.contents_until, again.ledger), (first.contents_until, first.ledger));
+    home.close().await;
+}
+
+#[tokio::test]
+async fn contents_go_after_the_grace_and_leaves_stay() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "job", "e").await;
+    let key = key_of(&home, "job").await;
+    end(&home, "job").await;
+    pass_days(&home, 6).await;
+    let before = contents(&house, key);
+    assert!(before.0 > 1 && before.1 == 1, "{before:?}");
+    pass_days(&home, 2).await;
+    assert_eq!(contents(&house, key), (0, 0));
+    assert!(home.store.open().await.unwrap().ended[0].is_let_go);
+    // The audit reads every leaf again.
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_clock_that_leaps_lets_nothing_go_and_the_grace_begins_anew() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "job", "e").await;
+    let key = key_of(&home, "job").await;
+    end(&home, "job").await;
+    home.engine.tend().await.unwrap();
+    house.clock.advance(400 * DAY);
+    home.engine.tend().await.unwrap();
+    home.engine.tend().await.unwrap();
+    assert!(contents(&house, key).0 > 0);
+    // A start does not make what leapt the usual.
+    let home = home.reopen().await;
+    home.engine.tend().await.unwrap();
+    pass_days(&home, 6).await;
+    assert!(contents(&house, key).0 > 0);
+    pass_days(&home, 2).await;
+    assert_eq!(contents(&house, key).0, 0);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn letting_go_that_was_cut_off_is_finished_later() {
+    let house = House::with(Options { ended_grace_days: 0, ..House::new().options });
+    let home = house.open().await;
+    for number in 0..20 {
+        record(&home, "job", &format!("e{number}")).await;
+    }
+    let key = key_of(&home, "job").await;
+    end(&home, "job").await;
+    home.engine.close().await;
+    // Nothing was let go before the process ended; then it ends after each piece of the work.
+    for round in 1..=3 {
+        let store = Arc::new(FaultyStore::new(house.store()));
+        let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+        store.fail_after(1);
+        assert_eq!(home.engine.tend().await.is_ok(), round == 3, "{round}");
+        home.engine.close().await;
+    }
+    let home = house.open().await;
+    assert_eq!(contents(&house, key), (0, 0));
+    home.close().await;
+}
+
+async fn next(stream: &mut LedgerStream) -> bool {
+    stream.next().await.is_some()
+}
+
+#[tokio::test]
+async fn streams_that_are_open_end() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "job", "e").await;
+    let request = WatchLedger { timeline: on("job"), ..watch(&[Topic::Events, Topic::Clock], None) };
+    let mut ledger = home.engine.watch_ledger(&home.admin, request).await.unwrap();
+    let (_, mut clock) = home.engine.watch_clock(&home.admin, on("job"), None).await.unwrap();
+    assert!(next(&mut ledger).await);
+    let engine: Engine = home.engine.clone();
+    let ending = engine.end_timeline(&home.admin, timeline_id("job"), None);
+    let streams = async {
+        while next(&mut ledger).await {}
+        clock.changes.next().await.is_none()
+    };
+    let (ended, is_over) = tokio::join!(ending, streams);
+    assert!(ended.is_ok() && is_over);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn what_a_fork_inherits_stays_as_long_as_it_stands() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "parent", "e").await;
+    let key = key_of(&home, "parent").await;
+    for (name, of) in [("child", "parent"), ("grandchild", "child")] {
+        home.engine.fork_timeline(&home.admin, timeline_id(name), &timeline_id(of), None, None).await.unwrap();
+    }
+    let over = home.engine.end_timeline(&home.admin, timeline_id("parent"), None).await.unwrap();
+    assert_eq!(over.heirs_count, 2);
+    end(&home, "child").await;
+    pass_days(&home, 10).await;
+    let home = home.reopen().await;
+    let inherited = all_events("grandchild");
+    let seen = home.engine.monitor_events(&home.admin, inherited).await.unwrap();
+    assert_eq!(seen.events.len(), 1);
+    let view = home.engine.timeline(&home.admin, &timeline_id("grandchild")).await.unwrap();
+    assert_eq!(view.forked_from, on("child"));
+    assert!(contents(&house, key).0 > 0);
+    // What has ended is carried away by nobody, and nothing new goes on from it.
+    assert_eq!(
+        told(&home.engine.export_bundle(&home.admin, &timeline_id("grandchild")).await.map(|_| ())),
+        ended("parent")
+    );
+    let at = timenav_core::as_of::AsOf::Host(view.state.head.created_at.checked_add(Span::from_micros(-1)).unwrap());
+    let forked =
+        home.engine.fork_timeline(&home.admin, timeline_id("f"), &timeline_id("grandchild"), Some(&at), None).await;
+    assert!(matches!(&forked, Err(Refusal::Invalid { field, .. }) if field == "at"), "{forked:?}");
+    end(&home, "grandchild").await;
+    pass_days(&home, 10).await;
+    assert_eq!(contents(&house, key), (0, 0));
+    home.close().await;
+}
+
+fn expiring(name: &str, seconds: i64) -> NewTimeline {
+    NewTimeline { timeline_id: timeline_id(name), expires_in: Some(Span::from_micros(seconds * SECOND)) }
+}
+
+#[tokio::test]
+async fn a_timeline_ends_by_itself_when_its_time_has_come() {
+    let house = House::new();
+    let home = house.open().await;
+    let made = home.engine.create_timeline(&home.admin, expiring("job", 60), None).await.unwrap();
+    let main = timeline_id("main");
+    home.engine.fork_timeline(&home.admin, expiring("fork", 120), &main, None, None).await.unwrap();
+    assert!(made.expires_at.is_some());
+    let home = home.reopen().await;
+    house.clock.advance(59 * SECOND);
+    home.engine.tend().await.unwrap();
+    assert_eq!(read(&home, "job").await, "ok");
+    house.clock.advance(SECOND);
+    // Before anybody has looked after it.
+    assert_eq!(read(&home, "job").await, ended("job"));
+    let draft = vec![EventDraft::at(moment(1), "too late")];
+    assert_eq!(told(&home.engine.record_events(&home.admin, on("job"), draft, None).await), ended("job"));
+    let made = home.engine.create_timeline(&home.admin, timeline_id("job"), None).await;
+    assert_eq!(told(&made), "NameEnded { timeline_id: \"job\" }");
+    home.engine.tend().await.unwrap();
+    assert_eq!(read(&home, "fork").await, "ok");
+    house.clock.advance(60 * SECOND);
+    home.engine.tend().await.unwrap();
+    let lines = home.close().await;
+    let ends: Vec<String> =
+        lines.iter().filter(|line| line.action == "end_timeline").map(super::super::audit::Line::short).collect();
+    assert_eq!(ends, ["system system end_timeline job", "system system end_timeline fork"]);
+}
+
+#[tokio::test]
+async fn a_row_that_says_that_a_timeline_expires_is_not_believed() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "job", "e").await;
+    home.close().await;
+    let connection = rusqlite::Connection::open(house.path()).unwrap();
+    connection.execute("UPDATE timelines SET expires_at = 1 WHERE timeline_id = 'job'", []).unwrap();
+    drop(connection);
+    let home = house.open().await;
+    home.engine.tend().await.unwrap();
+    assert!(home.store.open().await.unwrap().ended.is_empty());
+    home.engine.close().await;
+}
+
+#[tokio::test]
+async fn so_many_end_in_one_go_and_the_others_in_the_next() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    for number in 0..EXPIRED_ENDED_AT_ONCE_MAX + 2 {
+        home.engine.create_timeline(&home.admin, expiring(&format!("job-{number}"), 60), None).await.unwrap();
+    }
+    house.clock.advance(120 * SECOND);
+    for ended in [EXPIRED_ENDED_AT_ONCE_MAX, EXPIRED_ENDED_AT_ONCE_MAX + 2] {
+        home.engine.tend().await.unwrap();
+        assert_eq!(home.store.open().await.unwrap().ended.len(), ended);
+    }
+    home.engine.close().await;
+}
+
+#[tokio::test]
+async fn many_that_have_ended_take_no_place() {
+    let house = House::with(Options { timelines_per_user_max: 3, ..House::new().options });
+    let mut home = house.open().await;
+    let ada = home.user("ada", false).await;
+    for number in 0..50 {
+        let name = timeline_id(&format!("job-{number}"));
+        home.engine.create_timeline(&ada, name.clone(), None).await.unwrap();
+        home.engine.end_timeline(&ada, name, None).await.unwrap();
+    }
+    assert_eq!(home.engine.stats().timelines, 2);
+    home = home.reopen().await;
+    assert_eq!(home.engine.stats().timelines, 2);
+    let opened = home.store.open().await.unwrap();
+    assert_eq!((opened.heads.len(), opened.ended.len()), (2, 50));
+    // The number of a timeline that has ended, under which its entries are, is given to no other.
+    home.engine.create_timeline(&ada, timeline_id("one-more"), None).await.unwrap();
+    assert!(key_of(&home, "one-more").await > opened.ended.iter().map(|ended| ended.key).max().unwrap());
+    home.close().await;
+}
+
+#[tokio::test]
+async fn one_that_was_written_to_in_the_same_group_ends_with_what_was_written() {
+    let house = House::new();
+    let home = house.open().await;
+    home.engine.create_timeline(&home.admin, timeline_id("job"), None).await.unwrap();
+    let engine = &home.engine;
+    let draft = |number: i64| vec![EventDraft::at(moment(number), "before the end")];
+    let (one, two, over, late) = tokio::join!(
+        engine.record_events(&home.admin, on("job"), draft(1), None),
+        engine.record_events(&home.admin, on("job"), draft(2), None),
+        engine.end_timeline(&home.admin, timeline_id("job"), None),
+        engine.record_events(&home.admin, on("job"), draft(3), None),
+    );
+    assert!(one.is_ok() && two.is_ok());
+    assert_eq!(over.unwrap().size, 3);
+    assert_eq!(told(&late), ended("job"));
+    home.reopen().await.close().await;
+}
+
+#[tokio::test]
+async fn an_import_stops_where_its_timeline_ends() {
+    let house = House::new();
+    let home = house.open().await;
+    let batch = |number: i64| vec![EventDraft::at(moment(number), "imported")];
+    home.engine.import_events(&home.admin, &timeline_id("job"), batch(1)).await.unwrap();
+    end(&home, "job").await;
+    assert_eq!(told(&home.engine.import_events(&home.admin, &timeline_id("job"), batch(2)).await), ended("job"));
+    let lines = home.close().await;
+    let last = lines.iter().rev().find(|line| line.timeline == "system").unwrap();
+    assert_eq!(last.short(), "system admin unauthorized_access_attempt record_event");
+    assert_eq!(last.payload["code"], "timeline_ended");
+}

@@ -1,0 +1,116 @@
+//! Timelines that have ended, and a database in which another hand makes them stand again.
+
+use timenav_engine::OpenError;
+
+use super::*;
+
+async fn ended() -> (House, PathBuf) {
+    let house = House::off_disk();
+    let home = house.open().await;
+    record(&home, "job", 0, 3).await;
+    record(&home, "other", 0, 3).await;
+    home.engine.close().await;
+    let before = house.path().with_extension("before");
+    house.copy_database(&before);
+    let home = house.open().await;
+    home.engine.end_timeline(&home.admin, timeline_id("job"), None).await.unwrap();
+    home.close().await;
+    (house, before)
+}
+
+async fn refused(house: &House) -> Option<OpenError> {
+    house.try_open(house.store()).await.err()
+}
+
+const PUT_BACK: &str = "INSERT INTO main.timelines SELECT * FROM old.timelines WHERE timeline_id = 'job';
+    INSERT INTO main.permissions SELECT p.* FROM old.permissions p
+        JOIN old.timelines t ON t.timeline = p.timeline WHERE t.timeline_id = 'job';";
+const FREE: &str = "DELETE FROM main.ended_timelines WHERE timeline_id = 'job';";
+
+fn attack(house: &House, before: &std::path::Path, statements: &str) {
+    let attached = format!("ATTACH '{}' AS old; {statements}", before.display());
+    connect(house).execute_batch(&attached).unwrap();
+}
+
+#[tokio::test]
+async fn one_that_is_made_to_stand_again_or_whose_name_is_freed_starts_nothing() {
+    let (house, before) = ended().await;
+    let whole = house.path().with_extension("whole");
+    house.copy_database(&whole);
+    let both = format!("{PUT_BACK}{FREE}");
+    let changed = "UPDATE main.ended_timelines SET timeline_id = 'jobs' WHERE timeline_id = 'job'";
+    let smaller = "UPDATE main.ended_timelines SET size = size - 1 WHERE timeline_id = 'job'";
+    let other = "UPDATE main.ended_timelines SET root = zeroblob(32) WHERE timeline_id = 'job'";
+    for attacked in [PUT_BACK, FREE, &both, changed, smaller, other] {
+        house.replace_database(&whole);
+        attack(&house, &before, attacked);
+        let refused = refused(&house).await;
+        let is_found = matches!(&refused, Some(OpenError::Rows { timeline, .. }) if timeline.is_system())
+            || matches!(&refused, Some(OpenError::Ended { timeline }) if timeline.as_str() == "job")
+            || matches!(&refused, Some(OpenError::Fork { .. } | OpenError::Rollback { .. }));
+        assert!(is_found, "{attacked}: {refused:?}");
+        let found = look(&house, "system", Depth::Full, Outside::Kept).await;
+        assert!(found.tampering_detected(), "{attacked}");
+    }
+    house.replace_database(&whole);
+    house.open().await.close().await;
+}
+
+/// Rows that are signed nowhere, but follow from entries.
+#[tokio::test]
+async fn what_is_kept_of_one_that_has_ended_follows_from_entries() {
+    let (house, _) = ended().await;
+    let whole = house.path().with_extension("whole");
+    house.copy_database(&whole);
+    for attacked in [
+        "UPDATE ended_timelines SET ended_at = ended_at - 1",
+        "UPDATE ended_timelines SET fork_size = 1, fork_of = 2",
+        // Rows stay that are said to be let go.
+        "UPDATE ended_timelines SET is_let_go = 1",
+        "INSERT INTO ended_timelines SELECT 'none', 99, size, root, ended_at, NULL, NULL, 0, due_at, 1 FROM ended_timelines",
+    ] {
+        house.replace_database(&whole);
+        connect(&house).execute_batch(attacked).unwrap();
+        assert!(look(&house, "system", Depth::Full, Outside::Kept).await.tampering_detected(), "{attacked}");
+    }
+}
+
+/// Nothing is let go of a timeline that stands, whatever the row says that names its number.
+#[tokio::test]
+async fn a_row_that_names_another_timeline_empties_nothing() {
+    let (house, _) = ended().await;
+    let other = "(SELECT timeline FROM timelines WHERE timeline_id = 'other')";
+    let update = format!("UPDATE ended_timelines SET due_at = 0, timeline = {other}");
+    connect(&house).execute_batch(&update).unwrap();
+    let home = house.open().await;
+    home.engine.tend().await.unwrap();
+    home.engine.close().await;
+    let full: i64 = connect(&house)
+        .query_row(&format!("SELECT count(*) FROM entries WHERE entry >> 40 = {other} AND payload = x''"), [], |row| {
+            row.get(0)
+        })
+        .unwrap();
+    assert_eq!(full, 0);
+}
+
+#[tokio::test]
+async fn leaves_of_one_that_has_ended_are_looked_at() {
+    let (house, _) = ended().await;
+    assert!(!look(&house, "job", Depth::Full, Outside::Kept).await.tampering_detected());
+    let key: i64 = connect(&house).query_row("SELECT timeline FROM ended_timelines", [], |row| row.get(0)).unwrap();
+    // Payloads may be gone, and may not be others.
+    let empty = "UPDATE entries SET payload = x'', salt = x'' WHERE entry = ?1";
+    connect(&house).execute(empty, [entry(key, 1)]).unwrap();
+    assert!(!look(&house, "job", Depth::Full, Outside::Kept).await.tampering_detected());
+    let whole = house.path().with_extension("whole");
+    house.copy_database(&whole);
+    for change in [
+        "UPDATE entries SET payload = x'78' WHERE entry = ?1",
+        "UPDATE entries SET leaf = CAST(replace(CAST(leaf AS TEXT), 'admin', 'bdmin') AS BLOB) WHERE entry = ?1",
+        "DELETE FROM entries WHERE entry = ?1",
+    ] {
+        house.replace_database(&whole);
+        assert_eq!(connect(&house).execute(change, [entry(key, 2)]).unwrap(), 1);
+        assert!(look(&house, "job", Depth::Full, Outside::Kept).await.tampering_detected(), "{change}");
+    }
+}

@@ -1,0 +1,176 @@
+//! `DELETE /timeline/{timeline_id}`, and timelines that end by themselves.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::http::{Answer, Request, target};
+use crate::service::{Service, run, timenav};
+use crate::snapshot;
+
+fn make(service: &Service, body: &Value) -> Answer {
+    service.send(Request::post("/timelines").json(body))
+}
+
+fn end(service: &Service, name: &str) -> Answer {
+    service.send(Request::new("DELETE", &format!("/timeline/{name}")))
+}
+
+fn record(service: &Service, timeline: &str, event_id: &str) {
+    let event = json!({ "event_id": event_id, "time": "2001-01-01T00:00:00Z", "description": "a secret of the job",
+        "timeline_id": timeline });
+    service.post("/v1/events", &event);
+}
+
+/// Returns how many payloads and events of a timeline that has ended are in the database of a service.
+fn contents(data: &Path, name: &str) -> i64 {
+    let connection = Connection::open(data.join("timenav.db")).unwrap();
+    let select = "SELECT (SELECT count(*) FROM entries e WHERE e.entry >> 40 = t.timeline AND length(e.payload) > 0)
+        + (SELECT count(*) FROM events e WHERE e.timeline = t.timeline) FROM ended_timelines t WHERE t.timeline_id = ?1";
+    connection.query_row(select, [name], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn a_timeline_is_ended() {
+    for prefix in ["", "/v1", "/api/v1"] {
+        let service = Service::start();
+        make(&service, &json!({ "timeline_id": "job" })).expect(201);
+        let over = Request::new("DELETE", &format!("{prefix}/timeline/job"));
+        snapshot::check("timeline-ended", &service.send(over));
+        snapshot::check("timeline-has-ended", &service.send(Request::get(&format!("{prefix}/timeline/job"))));
+        snapshot::check("timeline-name-ended", &make(&service, &json!({ "timeline_id": "job" })));
+        service.audit();
+    }
+}
+
+#[test]
+fn nothing_of_it_is_told_by_any_operation_or_key() {
+    let mut service = Service::start();
+    record(&service, "job", "e");
+    let key = service.key(&json!({ "timeline_id": "job" }));
+    end(&service, "job").expect(200);
+    for round in 0..2 {
+        for path in ["", "/checkpoint", "/proof?position=0", "/entries", "/tile/0/000.p/1", "/bundle"] {
+            service.send(Request::get(&format!("/timeline/job{path}"))).refused(404, "timeline_ended");
+        }
+        let all = [("timeline_id", "job"), ("location", "*"), ("time_range", "../..")];
+        for (path, parameters) in [
+            ("/v1/monitor-events", &all[..]),
+            ("/v1/export-events", &all[..]),
+            ("/v1/clock", &all[..1]),
+            ("/v1/stream", &all[..1]),
+            ("/v1/anchors", &all[..1]),
+            ("/v1/events/e", &all[..1]),
+            ("/v1/access-control", &all[..1]),
+        ] {
+            service.send(Request::get(&target(path, parameters))).refused(404, "timeline_ended");
+        }
+        let import = Request::post("/v1/import-events?timeline_id=job").body("application/x-ndjson", b"");
+        service.send(import).refused(404, "timeline_ended");
+        // Keys that were made for it, before and after.
+        let late = service.key(&json!({ "timeline_id": "job" }));
+        for key in [&key, &late] {
+            service.send(Request::get("/v1/clock").key(key)).refused(404, "timeline_ended");
+        }
+        if round == 0 {
+            service.restart();
+        }
+    }
+    service.audit();
+}
+
+#[test]
+fn a_stream_ends_with_its_timeline() {
+    let service = Service::start();
+    record(&service, "job", "e");
+    let request = service.signed(Request::get("/v1/stream?timeline_id=job"));
+    let mut connection = service.connect();
+    connection.send_request(&request);
+    let (status, headers) = connection.head().unwrap();
+    assert_eq!(status, 200);
+    end(&service, "job").expect(200);
+    // It would go on for ever.
+    let mut rest = Vec::new();
+    connection.body(&headers).read_to_end(&mut rest).unwrap();
+    service.audit();
+}
+
+#[test]
+fn a_timeline_stands_neither_too_short_nor_too_long() {
+    let service = Service::start();
+    for (number, wrong) in ["PT0.5S", "PT0S", "P3661D", "P1M", "soon"].into_iter().enumerate() {
+        let refused = make(&service, &json!({ "timeline_id": format!("t{number}"), "expires_in": wrong }));
+        let refused = refused.refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/expires_in", "{wrong}");
+    }
+    for (number, right) in ["PT1S", "P3660D", "90m"].into_iter().enumerate() {
+        let made = make(&service, &json!({ "timeline_id": format!("r{number}"), "expires_in": right })).expect(201);
+        assert!(made["expires_at"].is_string(), "{made}");
+    }
+    service.audit();
+}
+
+#[test]
+fn what_was_cut_off_by_a_kill_is_let_go_later() {
+    let mut service = Service::with(&["--ended-grace-days", "0"]);
+    record(&service, "job", "e");
+    end(&service, "job").expect(200);
+    service.kill();
+    let data = service.data();
+    service.start_again();
+    // The service looks after it once a second.
+    let mut asked = 0;
+    while contents(&data, "job") > 0 {
+        service.get("/v1/clock", &[]);
+        asked += 1;
+        assert!(asked < 100_000, "nothing is let go");
+    }
+    let database = std::fs::read(data.join("timenav.db")).unwrap();
+    let secret = b"a secret of the job";
+    assert!(!database.windows(secret.len()).any(|piece| piece == secret));
+    end(&service, "job").refused(404, "timeline_ended");
+    service.audit();
+}
+
+#[test]
+fn a_timeline_that_expires_ends_by_itself() {
+    let service = Service::start();
+    make(&service, &json!({ "timeline_id": "job", "expires_in": "1s" })).expect(201);
+    record(&service, "job", "e");
+    let ended = || {
+        let parameters = [("timeline_id", "system"), ("time_range", "../.."), ("action", "end_timeline")];
+        let logs = service.get("/v1/access-logs", &parameters);
+        logs["logs"].as_array().unwrap().iter().any(|log| log["subject"] == "job" && log["user_id"] == "system")
+    };
+    let mut asked = 0;
+    while !ended() {
+        asked += 1;
+        assert!(asked < 100_000, "it does not end");
+    }
+    service.send(Request::get("/timeline/job")).refused(404, "timeline_ended");
+    service.audit();
+}
+
+#[test]
+fn the_command_line_makes_and_ends_them() {
+    let service = Service::start();
+    let command = |arguments: &[&str]| {
+        let mut command = timenav();
+        command
+            .arg("timeline")
+            .args(arguments)
+            .env("TIMENAV_URL", service.url())
+            .env("TIMENAV_API_KEY", &service.admin);
+        run(&mut command, "")
+    };
+    let (status, made, problem) = command(&["create", "job", "--expires-in", "2h"]);
+    assert_eq!(status, Some(0), "{made}{problem}");
+    let (status, ended, problem) = command(&["end", "job"]);
+    assert_eq!(status, Some(0), "{ended}{problem}");
+    assert!(ended.contains("The timeline `job` has ended."), "{ended}");
+    let (status, _, problem) = command(&["end", "job"]);
+    assert!(status != Some(0) && problem.contains("has ended"), "{problem}");
+    service.audit();
+}
