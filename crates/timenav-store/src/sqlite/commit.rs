@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use timenav_core::access::{Permissions, Role};
 use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::ledger::Salt;
 use timenav_core::place::Cell;
 use timenav_engine::{
     Anchor, Commit, EventRow, Head, Idempotency, IdempotencyRecord, InterventionRow, StoreError, TimelineCommit,
@@ -95,7 +96,9 @@ fn put_timeline(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
     for entry in &step.entries {
         let key = entry_key(head.key, entry.seq);
         let marks = (sql(entry.events_count), sql(entry.clock_entry));
-        let salt: &[u8] = if entry.is_erased() { &[] } else { entry.salt.as_bytes() };
+        // One that was erased elsewhere is kept as one that was erased here.
+        let is_gone = entry.is_erased() && *entry.salt.as_bytes() == [0; Salt::BYTES];
+        let salt: &[u8] = if is_gone { &[] } else { entry.salt.as_bytes() };
         let leaf = leaf::kept(&entry.leaf);
         insert.execute(params![key, leaf, salt, entry.payload, marks.0, marks.1]).map_err(failed)?;
     }
