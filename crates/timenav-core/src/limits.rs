@@ -64,6 +64,13 @@ pub const SESSION_SECONDS_MAX: u32 = 30 * 24 * 3_600;
 pub const SESSIONS_SWEPT_MAX: usize = 1_000;
 /// How far the host's clock may be behind the newest entry before the service says that it is wrong, in seconds.
 pub const HOST_CLOCK_BEHIND_SECONDS_MAX: i64 = 60;
+/// Longest that the host's clock may have gone on since it was last known to be right before nothing is destroyed until
+/// an operator says that it is right, in seconds.
+pub const HOST_CLOCK_STEP_SECONDS_MAX: i64 = 7 * 24 * 3_600;
+/// The least that reads and refusals are kept where a timeline lets them go, in seconds, unless configured.
+pub const RETENTION_FLOOR_SECONDS_DEFAULT: u32 = 24 * 3_600;
+/// Most times that it may be said for one timeline how long reads and refusals are kept.
+pub const RETENTION_POLICIES_MAX: usize = 1_000;
 /// Most timelines of one service.
 pub const TIMELINES_MAX: usize = 4_000_000;
 /// Most timelines that one user makes, forks among them, unless configured.

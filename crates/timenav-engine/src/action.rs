@@ -102,6 +102,12 @@ actions! {
     RotateSigningKey = "rotate_signing_key",
     /// The service started although the database is not what was signed.
     AcceptRollback = "accept_rollback",
+    /// It was said how long reads and refusals are kept.
+    SetRetention = "set_retention",
+    /// Contents of reads or refusals were let go.
+    Sweep = "sweep",
+    /// An operator said that the host's clock is right.
+    AcceptHostClock = "accept_host_clock",
 }
 
 /// What a listener may ask to be told.
@@ -195,7 +201,10 @@ impl Action {
             | Self::Attempt
             | Self::AttemptsCounted
             | Self::RotateSigningKey
-            | Self::AcceptRollback => None,
+            | Self::AcceptRollback
+            | Self::SetRetention
+            | Self::Sweep
+            | Self::AcceptHostClock => None,
         }
     }
 
@@ -231,7 +240,10 @@ impl Action {
             | Self::Attempt
             | Self::AttemptsCounted
             | Self::RotateSigningKey
-            | Self::AcceptRollback => OnEvents::Nothing,
+            | Self::AcceptRollback
+            | Self::SetRetention
+            | Self::Sweep
+            | Self::AcceptHostClock => OnEvents::Nothing,
         }
     }
 
@@ -270,7 +282,10 @@ impl Action {
             | Self::Attempt
             | Self::AttemptsCounted
             | Self::RotateSigningKey
-            | Self::AcceptRollback => Audience::Admins,
+            | Self::AcceptRollback
+            | Self::SetRetention
+            | Self::Sweep
+            | Self::AcceptHostClock => Audience::Admins,
         }
     }
 }
@@ -284,7 +299,7 @@ mod tests {
         for action in Action::ALL {
             assert_eq!(Action::parse(action.word()), Some(*action));
         }
-        for word in ["", "Travel", "travel ", "unauthorized_access", "sweep"] {
+        for word in ["", "Travel", "travel ", "unauthorized_access", "shrink"] {
             assert_eq!(Action::parse(word), None, "{word}");
         }
     }

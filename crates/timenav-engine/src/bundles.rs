@@ -257,7 +257,7 @@ impl Writing {
         let layer = &mut self.layers[at];
         let damaged = |what: String| Refusal::Damaged(format!("entry {}: {what}", row.position));
         let record = LeafRecord::decode(&row.leaf).map_err(|error| damaged(error.to_string()))?;
-        layer.gone.entry(&record, &row.salt, &row.payload).map_err(damaged)?;
+        layer.gone.entry(&row.leaf, &record, (&row.salt, &row.payload)).map_err(damaged)?;
         let told = (record.action == Action::EncryptData.word()).then(|| read::<DataEncrypted>(&row.payload)).flatten();
         let line = EntryLine {
             leaf: as_text(&row.leaf).map_err(damaged)?,
@@ -308,7 +308,8 @@ impl Writing {
                 return Ok(Next::Erasures(at, row.position));
             }
             let Ok(record) = LeafRecord::decode(&row.leaf) else { continue };
-            if !self.layers[at].gone.explain(&record, &row.payload) {
+            let explained = self.layers[at].gone.explain(&record, &row.payload);
+            if !explained.map_err(|what| Refusal::Damaged(format!("entry {}: {what}", row.position)))? {
                 continue;
             }
             let proof = prove(engine, &id, key, &row).await?;

@@ -236,6 +236,8 @@ impl<'a> Group<'a> {
                 anchors: step.anchors,
                 data: step.data,
                 erasures: step.erasures,
+                policies: step.policies,
+                sweeps: step.sweeps,
             });
             states.insert(id, state);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
 use timenav_core::ids::{TimelineId, UserId};
-use timenav_core::ledger::{Frontier, Hash};
+use timenav_core::ledger::{Frontier, Hash, RetentionPolicies};
 use timenav_core::time::{Instant, Wall};
 
 /// Names a timeline inside the store.
@@ -50,6 +50,8 @@ pub struct Head {
     /// What is kept of the head statement: for each key that signs, 64 bytes of signature and 32 of a code. Empty where the
     /// last entry is of version 1 of the format.
     pub statement: Arc<[u8]>,
+    /// How long reads and refusals are kept: what was said of it so far.
+    pub retention: Arc<RetentionPolicies>,
 }
 
 /// Where a timeline was forked from another.

@@ -92,6 +92,7 @@ mod scan_events;
 mod export;
 mod bundles;
 mod data;
+mod sweeping;
 mod detection;
 mod ledger_stream;
 mod rotation;
@@ -103,7 +104,7 @@ pub use anchors::{AnchorPage, AnchorRequest, ReturnScope};
 pub use archive::{EntryMarks, EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, Snapshot};
 pub use bundles::{BUNDLE_FORMAT, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport, CheckedBundle};
 pub use caller::{AuthFailure, Caller, Credential};
-pub use changes::LedgerPosition;
+pub use changes::{LedgerPosition, LetGone};
 pub use clocks::{ClockChanges, ClockStep, ClockStream, ClockView, KEPT_CHANGES_MAX};
 pub use code::Code;
 pub use committer::QUEUE_SUBMISSIONS_MAX;
@@ -140,7 +141,7 @@ pub use refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};
 pub use rotation::Rotation;
 pub use rows::{
     DataRecord, ErasedContent, Erasure, EventEnd, EventRow, EventVersion, IdempotencyRecord, InterventionRow,
-    KnownEvent, StoredEntry, StoredEvent,
+    KnownEvent, StoredEntry, StoredEvent, SweepMark, SweepRow,
 };
 pub use scan::{Checked, KeptCheckpoint, Progress, Scan, ScanRequest, ScanStage, VerifySignature, made_before, scan};
 pub use scan_events::{EventMarks, EventSummary};
@@ -150,6 +151,9 @@ pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
 pub use store::{Commit, EventQuery, Opened, Pattern, Store, TimelineCommit};
 pub use store_error::StoreError;
+pub use sweeping::{
+    HostClockDoubt, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX,
+};
 pub use timelines::TimelineView;
 pub use vault::{RecordPlace, Vault, VaultError};
 pub use wall_clock::WallClock;

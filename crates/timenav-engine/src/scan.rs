@@ -11,6 +11,7 @@ use crate::store_error::StoreError;
 
 mod compared;
 mod events;
+mod let_go;
 mod replay;
 mod request;
 mod report;

@@ -129,6 +129,7 @@ async fn put_together(
         timelines_per_user_max: settings.timelines_per_user,
         session_idle_seconds: settings.session_idle_secs.get(),
         session_seconds: settings.session_max_secs.get(),
+        retention_floor_seconds: settings.retention_floor_secs,
         accept_rollback: settings.accept_rollback,
         ..Options::default()
     };

@@ -49,6 +49,8 @@ pub struct CheckedBundle {
     pub data: u64,
     /// Payloads, single reads and sealed records that are gone, each named by an entry.
     pub gone: u64,
+    /// Those of them that sweeps let go, because they were kept for long enough.
+    pub let_go: u64,
     /// SHA-256 of the whole file.
     pub sha256: Hash,
 }
@@ -192,6 +194,7 @@ impl<'a> BundleCheck<'a> {
             recorded_at: self.counts.recorded_at,
             payloads: self.counts.payloads,
             data: self.counts.data,
+            let_go: self.read.iter().map(|layer| layer.gone.let_go()).sum(),
             gone: self.read.iter().map(|layer| layer.gone.count()).sum(),
             sha256: self.hash.hash(),
         })
@@ -307,7 +310,7 @@ impl<'a> BundleCheck<'a> {
             return Err(at(&finding.evidence));
         }
         let record = record.ok_or_else(|| at("it cannot be read"))?;
-        self.gone.entry(&record, &salt, payload).map_err(|what| at(&what))?;
+        self.gone.entry(entry.leaf.as_bytes(), &record, (&salt, payload)).map_err(|what| at(&what))?;
         self.counts.entries += 1;
         if position == 0 {
             self.begins(&record, payload)?;
@@ -432,7 +435,7 @@ impl<'a> BundleCheck<'a> {
         if payload_hash(&salt, line.payload.as_bytes()) != record.payload_hash {
             return Err(at("its payload is not the one that it was made for".to_owned()));
         }
-        if !layer.gone.explain(&record, line.payload.as_bytes()) {
+        if !layer.gone.explain(&record, line.payload.as_bytes()).map_err(at)? {
             return Err(at("it names nothing that is missing".to_owned()));
         }
         Ok(())

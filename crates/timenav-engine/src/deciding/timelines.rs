@@ -147,6 +147,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, fork: Option<&ForkPoint>) -> 
             data_count: 0,
             directory: 0,
             statement: Arc::from([]),
+            retention: Arc::default(),
         };
         let ancestors = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.ancestors));
         let lineage = fork.map_or_else(|| Arc::from([]), |fork| Arc::clone(&fork.lineage));

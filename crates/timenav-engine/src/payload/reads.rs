@@ -53,6 +53,8 @@ pub(crate) enum Reading {
         observations: bool,
         time_range: String,
     },
+    /// That there was nothing to let go, or that it has to wait.
+    Prune {},
     Restrictions {},
     ScanEvents(EventsFound),
     Sessions {},
@@ -99,6 +101,7 @@ impl Reading {
             Self::ManipulateEvent { .. } => "manipulate_event",
             Self::MonitorEvents(_) => "monitor_events",
             Self::MonitorParadox { .. } => "monitor_paradox",
+            Self::Prune {} => "prune",
             Self::Restrictions {} => "restrictions",
             Self::ScanEvents(_) => "scan_events",
             Self::Sessions {} => "sessions",

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
 use timenav_core::ids::{KeyId, TimelineId, UserId};
-use timenav_core::ledger::LeafRecord;
+use timenav_core::ledger::{LeafRecord, Retention, RetentionPolicies, Sweep};
 use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
@@ -115,7 +115,12 @@ pub(super) struct Replay {
     signing_keys: SigningKeys,
     timelines: BTreeSet<TimelineId>,
     data_count: u64,
-    /// Entries whose payload is gone.
+    policies: RetentionPolicies,
+    /// Positions of sweeps.
+    sweeps: BTreeSet<u64>,
+    /// Payloads that sweeps let go.
+    let_go_count: u64,
+    /// Entries whose payload is gone, and was let go by no sweep.
     gone: BTreeSet<u64>,
     /// Sealed records whose row says that an entry erased them, by the position of their own.
     data_gone: BTreeMap<u64, u64>,
@@ -155,6 +160,9 @@ impl Replay {
             signing_keys: SigningKeys::default(),
             timelines: BTreeSet::new(),
             data_count: 0,
+            policies: RetentionPolicies::default(),
+            sweeps: BTreeSet::new(),
+            let_go_count: 0,
             gone: BTreeSet::new(),
             data_gone: BTreeMap::new(),
             told: BTreeMap::new(),
@@ -166,6 +174,11 @@ impl Replay {
         }
     }
 
+    /// Returns where reading began.
+    pub(super) const fn first(&self) -> u64 {
+        self.first
+    }
+
     /// Returns how many entries changed the state.
     pub(super) const fn changes_count(&self) -> u64 {
         self.changes_count
@@ -174,6 +187,16 @@ impl Replay {
     /// Returns how many payloads and sealed records were erased.
     pub(super) fn erased_count(&self) -> u64 {
         (self.gone.len() + self.data_gone.len()) as u64
+    }
+
+    /// Returns how many payloads sweeps let go.
+    pub(super) const fn let_go_count(&self) -> u64 {
+        self.let_go_count
+    }
+
+    /// Says that a sweep let the payload of an entry go that was committed after the scan began.
+    pub(super) fn let_go_later(&mut self, position: u64) {
+        self.let_go_count += u64::from(self.gone.remove(&position));
     }
 
     /// Returns how many events stand.
@@ -229,13 +252,14 @@ impl Replay {
         self.blind.get_or_insert_with(|| format!("the entry at position {position} cannot be trusted"));
     }
 
-    /// Takes the next entry; `payload` is `None` where it was erased.
+    /// Takes the next entry; `payload` is `None` where it was erased, or let go by a sweep.
     pub(super) fn entry(
         &mut self,
         record: &LeafRecord<'_>,
         position: u64,
         payload: Option<&[u8]>,
         kept: EntryMarks,
+        is_let_go: bool,
     ) -> Option<Recorded> {
         let Ok(recorded_at) = parse_timestamp::<Wall>(&record.recorded_at) else {
             self.lose(position);
@@ -244,7 +268,9 @@ impl Replay {
         self.first_recorded_at.get_or_insert(recorded_at);
         self.first_actor.get_or_insert_with(|| record.actor.to_string());
         self.recorded_at = Some(recorded_at);
-        if payload.is_none() {
+        if is_let_go {
+            self.let_go_count += 1;
+        } else if payload.is_none() {
             self.gone.insert(position);
         }
         let events_before = self.events_count;
@@ -283,6 +309,7 @@ impl Replay {
             | Action::Attempt
             | Action::AttemptsCounted
             | Action::AcceptRollback
+            | Action::AcceptHostClock
             | Action::DecryptData
             | Action::DetectTampering => return Some(Followed::Nothing),
             Action::CreateTimeline => self.create(record, payload?)?,
@@ -313,6 +340,11 @@ impl Replay {
             Action::LogOut | Action::EndSession => self.sessions.end(payload?)?,
             Action::SetPassword => self.sessions.set_password(recorded_at, payload?)?,
             Action::RotateSigningKey => self.signing_keys.rotated(record, position, payload?, &mut self.findings)?,
+            Action::SetRetention => self.policies.set(position, Retention::decode(payload?).ok()?),
+            Action::Sweep => {
+                Sweep::decode(payload?).ok()?;
+                self.sweeps.insert(position);
+            }
             Action::EraseData => self.told.extend(erasures(read(payload?)?, position)),
         }
         Some(Followed::State)

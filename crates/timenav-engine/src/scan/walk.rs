@@ -1,9 +1,12 @@
 //! The way through a ledger, block by block.
 
-use timenav_core::ledger::{Checkpoint, LeafRecord, inclusion_nodes, leaf_hash, verify_inclusion};
+use timenav_core::ledger::{
+    Checkpoint, LeafRecord, LetGoClass, MissingPayloads, inclusion_nodes, leaf_hash, verify_inclusion,
+};
 use timenav_core::scan::{Depth, EntryBytes, FilledTile, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
 
 use super::compared::{Compared, Unplaced};
+use super::let_go::{self, LetGo, Told};
 use super::replay::{Recorded, RecordedData, RecordedEvent, Replay};
 use super::report::Outcome;
 use super::report::{self, Checked, Scan};
@@ -36,6 +39,8 @@ struct Way<'a, 'b> {
     sampled: u64,
     /// Events without a row, which may have been erased meanwhile.
     missing: Vec<RecordedEvent>,
+    /// Reads and refusals of a sample whose payloads are missing.
+    missing_sampled: MissingPayloads,
     /// Events without the coordinates of their place.
     unplaced: Unplaced,
     /// How far it has come, and who is told.
@@ -47,6 +52,7 @@ struct Way<'a, 'b> {
 struct Carried {
     ledger: LedgerScan,
     replay: Replay,
+    let_go: LetGo,
 }
 
 /// How many rows there are of each table that grows.
@@ -85,6 +91,7 @@ pub(super) async fn walk(
         good: Vec::new(),
         sampled: 0,
         missing: Vec::new(),
+        missing_sampled: MissingPayloads::default(),
         unplaced: Unplaced::default(),
         progress: Progress::default(),
         tell,
@@ -165,7 +172,8 @@ impl Way<'_, '_> {
                 None => return Ok(()),
             }
         };
-        let mut carried = Carried { ledger, replay: Replay::new(timeline, first) };
+        let replay = Replay::new(timeline, first);
+        let mut carried = Carried { ledger, replay, let_go: self.let_go().await? };
         self.enter(ScanStage::Entries, size - first);
         let mut at = first;
         let mut events = Vec::new();
@@ -261,14 +269,17 @@ impl Way<'_, '_> {
         self.enter(ScanStage::Tables, self.progress.entries_total);
         let partial = carried.ledger.take_partial();
         self.compare_tiles(&mut carried, partial).await?;
-        let Carried { ledger, mut replay } = carried;
+        let Carried { ledger, mut replay, mut let_go } = carried;
         // Counted first: what is erased after the count is told by an entry that is read after it.
         let counts = self.count_rows().await?;
-        self.look_for_erasures(&mut replay).await?;
+        self.look_for_erasures(&mut replay, &mut let_go).await?;
+        let sweeps = let_go.positions();
+        let_go.finish(replay.first(), &mut self.findings);
         self.checked.extend([
             Checked { what: "entries", count: ledger.entries_count() },
             Checked { what: "payloads", count: ledger.payloads_count() },
             Checked { what: "erased", count: replay.erased_count() },
+            Checked { what: "let_go", count: replay.let_go_count() },
             Checked { what: "tiles", count: ledger.tiles_count() },
             Checked { what: "changes", count: replay.changes_count() },
         ]);
@@ -285,6 +296,7 @@ impl Way<'_, '_> {
         if is_full && replay.blind().is_none() {
             self.compare_fork(&replay).await?;
             rows += self.compare_anchors(&mut replay).await?;
+            rows += replay.compare_retention(&self.snapshot, &sweeps);
             self.compare_counts(&replay, counts);
         }
         if replay.blind().is_some() {
@@ -306,9 +318,9 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// What was erased while the scan ran is told by entries that came after it began. An event
+    /// What was erased or let go while the scan ran is told by entries that came after it began. An event
     /// without a row that was not erased is missing.
-    async fn look_for_erasures(&mut self, replay: &mut Replay) -> Result<(), StoreError> {
+    async fn look_for_erasures(&mut self, replay: &mut Replay, let_go: &mut LetGo) -> Result<(), StoreError> {
         let (source, key) = (self.request.source, self.snapshot.head.key);
         let mut at = self.size();
         loop {
@@ -316,8 +328,11 @@ impl Way<'_, '_> {
             let Some(last) = rows.last() else { break };
             at = last.position + 1;
             for row in &rows {
-                if let Ok(record) = LeafRecord::decode(&row.leaf) {
-                    replay.later_entry(&record, row.position, &row.payload);
+                let Ok(record) = LeafRecord::decode(&row.leaf) else { continue };
+                replay.later_entry(&record, row.position, &row.payload);
+                if let Some(told) = let_go::told(&record, &row.payload) {
+                    let explained = let_go.later(row.position, &told, &mut self.findings);
+                    explained.into_iter().for_each(|position| replay.let_go_later(position));
                 }
             }
         }
@@ -385,10 +400,88 @@ impl Way<'_, '_> {
             self.advance(done, bytes);
         }
         self.sampled = total;
+        let let_go = self.explain_sampled().await?;
+        self.checked.push(Checked { what: "let_go", count: let_go });
         self.checked.push(Checked { what: "entries", count: ledger.entries_count() });
         self.checked.push(Checked { what: "payloads", count: ledger.payloads_count() });
         self.findings.append(ledger.into_findings());
         Ok(())
+    }
+
+    /// Returns what the ledger tells of retention, before its entries are read one by one. Where not all of them are, each
+    /// that tells of it is shown to be in the tree.
+    async fn let_go(&mut self) -> Result<LetGo, StoreError> {
+        let mut let_go = LetGo::default();
+        let policies: Vec<u64> = self.snapshot.head.retention.as_slice().iter().map(|(position, _)| *position).collect();
+        let sweeps = self.request.source.sweep_rows(self.snapshot.head.key, self.size()).await?;
+        for (position, told) in self.told(policies, sweeps, self.request.depth != Depth::Full).await? {
+            let_go.take(position, &told);
+        }
+        Ok(let_go)
+    }
+
+    /// Returns what entries tell of retention that rows lead to, in the order of their positions.
+    async fn told(
+        &mut self,
+        policies: Vec<u64>,
+        sweeps: Vec<u64>,
+        is_proven: bool,
+    ) -> Result<Vec<(u64, Told)>, StoreError> {
+        let (source, key) = (self.request.source, self.snapshot.head.key);
+        let is_policy = policies.iter().map(|position| (*position, true));
+        let mut rows: Vec<(u64, bool)> = is_policy.chain(sweeps.iter().map(|position| (*position, false))).collect();
+        rows.sort_unstable();
+        let mut all = Vec::with_capacity(rows.len());
+        let mut ledger =
+            LedgerScan::after(self.request.timeline.as_str(), self.snapshot.head.frontier.clone(), Vec::new());
+        for (position, is_policy) in rows {
+            if is_proven {
+                self.prove(&mut ledger, position).await?;
+            }
+            let row = source.entry_rows(key, position, position + 1).await?.pop();
+            let record = row.as_ref().and_then(|row| LeafRecord::decode(&row.leaf).ok().map(|record| (row, record)));
+            let told = record.and_then(|(row, record)| let_go::told(&record, &row.payload));
+            match told.filter(|told| matches!(told, Told::Policy(_)) == is_policy) {
+                Some(told) => all.push((position, told)),
+                None => {
+                    let table = if is_policy { "policies" } else { "sweeps" };
+                    let evidence = format!("table {table}, {position}: no entry made this row");
+                    self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
+                }
+            }
+        }
+        self.findings.append(ledger.into_findings());
+        Ok(all)
+    }
+
+    /// Says of the reads and refusals of a sample whose payloads are missing whether they were let go. Returns how many
+    /// were.
+    async fn explain_sampled(&mut self) -> Result<u64, StoreError> {
+        let mut missing = std::mem::take(&mut self.missing_sampled);
+        if missing.count() == 0 {
+            return Ok(0);
+        }
+        // Sweeps that were committed since count too.
+        let source = self.request.source;
+        let newest = source.snapshot(&self.request.timeline).await?;
+        let head = newest.as_ref().map_or(&self.snapshot.head, |newest| &newest.head);
+        let policies = head.retention.as_slice().iter().map(|(position, _)| *position).collect();
+        let sweeps = source.sweep_rows(head.key, head.frontier.size()).await?;
+        let mut let_go = 0;
+        for (position, told) in self.told(policies, sweeps, true).await? {
+            match told {
+                Told::Policy(retention) => missing.policy(position, retention),
+                Told::Sweep(recorded_at, sweep) => {
+                    let findings = &mut self.findings;
+                    let_go += let_go::explain(&mut missing, position, recorded_at, &sweep, findings).len() as u64;
+                }
+            }
+        }
+        for position in missing.positions() {
+            let evidence = "the payload is gone, and no sweep let it go";
+            self.findings.add(FindingKind::PayloadMismatch, Some(position), evidence);
+        }
+        Ok(let_go)
     }
 
     /// Checks one entry against the tree. Returns how many bytes of it were read.
@@ -398,7 +491,12 @@ impl Way<'_, '_> {
             self.findings.add(FindingKind::SequenceGap, Some(position), "the entry is missing");
             return Ok(0);
         };
-        ledger.entry(row.as_bytes());
+        let record = ledger.entry(row.as_bytes()).filter(|_| row.as_bytes().is_erased());
+        if let Some(record) = record.filter(|record| LetGoClass::of(&record.action).is_some())
+            && let Some(entry) = let_go::swept(&record, &row)
+        {
+            self.missing_sampled.add(&entry);
+        }
         let bytes = row.bytes_count();
         let Ok(nodes) = inclusion_nodes(position, size) else { return Ok(bytes) };
         let Some(proof) = tree::hashes(source, key, &nodes, position, &mut self.findings).await? else {
@@ -452,7 +550,8 @@ impl Carried {
             if !fits {
                 self.replay.lose(row.position);
             }
-            match self.replay.entry(&record, row.position, payload, row.marks).filter(|_| fits) {
+            let is_let_go = self.let_go.entry(&record, row, payload.is_none());
+            match self.replay.entry(&record, row.position, payload, row.marks, is_let_go).filter(|_| fits) {
                 Some(Recorded::Event(event)) => block.events.push(event),
                 Some(Recorded::Data(data)) => block.data.push(data),
                 None => {}

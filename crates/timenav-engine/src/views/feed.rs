@@ -81,7 +81,10 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         | Action::Attempt
         | Action::AttemptsCounted
         | Action::RotateSigningKey
-        | Action::AcceptRollback => None,
+        | Action::AcceptRollback
+        | Action::SetRetention
+        | Action::Sweep
+        | Action::AcceptHostClock => None,
     }
 }
 

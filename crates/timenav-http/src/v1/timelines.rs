@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use super::clock::ClockBody;
 use super::parameters::{NoParameters, named};
+use super::retention::RetentionBody;
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
@@ -136,6 +137,9 @@ pub(crate) struct TimelineBody {
     role: &'static str,
     /// Host time at which it was made.
     created_at: String,
+    /// How long the contents of reads and refusals are kept; absent where that was never said, and is for ever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retention: Option<RetentionBody>,
     /// Who may do what; for those who administer the timeline.
     #[serde(skip_serializing_if = "Option::is_none")]
     permissions: Option<PermissionsBody>,
@@ -248,6 +252,7 @@ impl From<&TimelineView> for TimelineBody {
             },
             role: view.role.map_or("operator", Role::as_str),
             created_at: head.created_at.to_string(),
+            retention: (!head.retention.as_slice().is_empty()).then(|| head.retention.in_force().into()),
             permissions: view.sees_permissions().then(|| PermissionsBody::from(&*head.permissions)),
         }
     }

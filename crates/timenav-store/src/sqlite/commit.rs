@@ -10,7 +10,7 @@ use timenav_engine::{
 };
 
 use super::values::{entry_key, failed, sql};
-use super::{data, identity, tiles};
+use super::{data, identity, retention, tiles};
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
     checkpoint, recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location,
@@ -118,6 +118,12 @@ fn put_timeline(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
     }
     for record in &step.data {
         data::insert(transaction, head.key, record).map_err(failed)?;
+    }
+    for policy in &step.policies {
+        retention::insert_policy(transaction, head.key, policy).map_err(failed)?;
+    }
+    for sweep in &step.sweeps {
+        retention::insert_sweep(transaction, head.key, sweep).map_err(failed)?;
     }
     for erasure in &step.erasures {
         data::erase(transaction, head.key, erasure).map_err(failed)?;

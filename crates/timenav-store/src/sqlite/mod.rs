@@ -16,6 +16,7 @@ mod maintenance;
 mod migrations;
 mod orphans;
 mod read;
+mod retention;
 mod room;
 mod scan;
 mod schema;
@@ -106,6 +107,23 @@ impl SqliteStore {
             let reader = shared.reader()?;
             let result = work(&reader);
             shared.put_back(reader);
+            result
+        });
+        done.await.map_err(|error| StoreError::Unavailable(error.to_string()))?
+    }
+}
+
+impl SqliteStore {
+    /// Writes something beside the commits, off the async threads.
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let shared = Arc::clone(&self.shared);
+        let done = tokio::task::spawn_blocking(move || {
+            let mut writer = shared.writer.lock();
+            let result = work(&mut writer);
+            shared.log.lock().keep(&writer);
             result
         });
         done.await.map_err(|error| StoreError::Unavailable(error.to_string()))?

@@ -8,7 +8,8 @@ use super::values::{POSITION_BITS, failed};
 /// Orphans that are told. Whoever put one there may have put any number.
 const ORPHANS_MAX: usize = 100;
 /// Tables whose rows belong to a timeline by its number, which an index begins with.
-const TABLES: [&str; 6] = ["permissions", "tiles", "events", "interventions", "anchors", "data_records"];
+const TABLES: [&str; 8] =
+    ["permissions", "tiles", "events", "interventions", "anchors", "data_records", "policies", "sweeps"];
 /// The numbers that the key of an entry has room for.
 const ENTRY_NUMBERS: (i64, i64) = (i64::MIN >> POSITION_BITS, i64::MAX >> POSITION_BITS);
 

@@ -17,7 +17,7 @@ use timenav_engine::{
 use super::examination::{self, Examination};
 use super::integrity::Wanted;
 use super::values::{POSITION_MAX, count, entry_key, failed, id, sql};
-use super::{SqliteStore, connection, data, identity, integrity, orphans, read, schema, tiles};
+use super::{SqliteStore, connection, data, identity, integrity, orphans, read, retention, schema, tiles};
 
 const SELECT_ROWS: &str = "SELECT entry, leaf, salt, payload, events_count, clock_entry FROM entries
     WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
@@ -216,6 +216,10 @@ macro_rules! scan_source {
                     data_ids.iter().map(one).collect()
                 })
                 .await
+            }
+
+            async fn sweep_rows(&self, key: TimelineKey, end: u64) -> Result<Vec<u64>, StoreError> {
+                self.read(move |connection| retention::sweeps(connection, key, end)).await
             }
 
             async fn data_rows_count(&self, key: TimelineKey, end: u64) -> Result<u64, StoreError> {

@@ -134,6 +134,7 @@ impl Ledger {
             data_count: 0,
             directory: 0,
             statement: Arc::from([]),
+            retention: Arc::default(),
         };
         Self { head, leaves: Vec::new() }
     }
@@ -165,6 +166,8 @@ impl Ledger {
             anchors: Vec::new(),
             data: Vec::new(),
             erasures: Vec::new(),
+            policies: Vec::new(),
+            sweeps: Vec::new(),
         }
     }
 }

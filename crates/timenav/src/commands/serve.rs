@@ -90,7 +90,11 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     let scheme = if tls.is_some() { "https" } else { "http" };
     let mut server = Server::start(listener, tls, router, bounds, counts);
     say_listening(scheme, address)?;
-    let name = signals.next().await;
+    let name = tokio::select! {
+        name = signals.next() => name,
+        // What is cut off here is finished after the next start.
+        () = sweep_when_quiet(&wired.engine) => "",
+    };
     tracing::info!(signal = name, "{name} received; finishing requests in flight");
     tokio::spawn(async move {
         let name = signals.next().await;

@@ -99,7 +99,10 @@ fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> 
             | Action::Attempt
             | Action::AttemptsCounted
             | Action::RotateSigningKey
-            | Action::AcceptRollback,
+            | Action::AcceptRollback
+            | Action::SetRetention
+            | Action::Sweep
+            | Action::AcceptHostClock,
             _,
         ) => Some(counted),
     }
