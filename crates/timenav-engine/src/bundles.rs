@@ -308,8 +308,7 @@ impl Writing {
                 return Ok(Next::Erasures(at, row.position));
             }
             let Ok(record) = LeafRecord::decode(&row.leaf) else { continue };
-            let explained = self.layers[at].gone.explain(&record, &row.payload);
-            if !explained.map_err(|what| Refusal::Damaged(format!("entry {}: {what}", row.position)))? {
+            if !self.layers[at].gone.explain(&record, &row.payload) {
                 continue;
             }
             let proof = prove(engine, &id, key, &row).await?;

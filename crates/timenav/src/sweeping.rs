@@ -1,5 +1,6 @@
 //! Sweeps in the background: what timelines keep no longer is let go while nothing else is to be done.
 
+use std::convert::Infallible;
 use std::future::pending;
 use std::time::Duration;
 
@@ -14,8 +15,8 @@ const QUIET: Duration = Duration::from_millis(200);
 /// go too.
 const WAITS_MAX: u32 = 150;
 
-/// Lets go what is due, a piece at a time. Never returns; it may be dropped at any moment.
-pub(crate) async fn sweep_when_quiet(engine: &Engine) {
+/// Lets go what is due, a piece at a time. It may be dropped at any moment.
+pub(crate) async fn sweep_when_quiet(engine: &Engine) -> Infallible {
     loop {
         loop {
             wait_for_quiet(engine).await;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use timenav_core::ledger::{
     ERASE_EVENTS_ACTION, ERASE_READS_ACTION, EventsErased, KeptReads, LeafRecord, MissingPayloads, ReadsEntry,
-    ReadsErased, Retention, SET_RETENTION_ACTION, SWEEP_ACTION, Sweep, SweptEntry, leaf_hash,
+    ReadsErased, SWEEP_ACTION, Sweep, SweptEntry, leaf_hash,
 };
 use timenav_core::time::parse_timestamp;
 
@@ -58,7 +58,7 @@ impl Gone {
                 self.reads.insert(record.seq, numbers);
             }
         } else {
-            self.explain(record, payload)?;
+            self.explain(record, payload);
         }
         self.check_count()
     }
@@ -70,38 +70,26 @@ impl Gone {
         self.check_count()
     }
 
-    /// Forgets what an entry tells the erasure of, and returns whether there was any, or it tells how long contents are
-    /// kept.
-    ///
-    /// # Errors
-    /// It is a sweep, and names what it may not let go.
-    pub(super) fn explain(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> Result<bool, String> {
+    /// Forgets what an entry tells the erasure of, and returns whether there was any.
+    pub(super) fn explain(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> bool {
         let is_second = record.authority.is_some();
-        Ok(match &*record.action {
+        match &*record.action {
             action if action == Action::EraseData.word() => {
                 read(payload).is_some_and(|erased| self.erased(record.seq, &erased))
             }
             ERASE_EVENTS_ACTION if is_second => EventsErased::decode(payload).is_ok_and(|erased| {
                 self.payloads.erased(&erased.versions) + self.payloads.erased(&erased.interventions) > 0
             }),
-            SET_RETENTION_ACTION if is_second => Retention::decode(payload).is_ok_and(|retention| {
-                self.payloads.policy(record.seq, retention);
-                true
+            SWEEP_ACTION if is_second => Sweep::decode(payload).is_ok_and(|sweep| {
+                let let_go = self.payloads.named(record.seq, &sweep);
+                self.let_go += let_go;
+                let_go > 0
             }),
-            SWEEP_ACTION if is_second => match (Sweep::decode(payload), parse_timestamp(&record.recorded_at)) {
-                (Ok(sweep), Ok(recorded_at)) => {
-                    let let_go = self.payloads.sweep(record.seq, recorded_at, &sweep);
-                    let let_go = let_go.map_err(|fault| fault.to_string())?;
-                    self.let_go += let_go;
-                    let_go > 0
-                }
-                _ => false,
-            },
             ERASE_READS_ACTION if is_second => {
                 ReadsErased::decode(payload).is_ok_and(|erased| self.reads_erased(&erased))
             }
             _ => false,
-        })
+        }
     }
 
     fn erased(&mut self, by: u64, erased: &DataErased) -> bool {
@@ -194,11 +182,11 @@ mod tests {
         gone.data(2, "d".to_owned(), 5).unwrap();
         gone.data(1, "e".to_owned(), 6).unwrap();
         // The record of entry 1 was erased by another entry, and no payload is missing there.
-        assert_eq!(gone.explain(&record, of_event.as_bytes()), Ok(false));
-        assert_eq!(gone.explain(&record, br#"{"position":1,"data_id":"e"}"#), Ok(false));
-        assert_eq!(gone.explain(&record, br#"{"position":2,"data_id":"other"}"#), Ok(false));
-        assert_eq!(gone.explain(&record, of_data.as_bytes()), Ok(true));
-        assert_eq!(gone.explain(&record, of_data.as_bytes()), Ok(false));
+        assert!(!gone.explain(&record, of_event.as_bytes()));
+        assert!(!gone.explain(&record, br#"{"position":1,"data_id":"e"}"#));
+        assert!(!gone.explain(&record, br#"{"position":2,"data_id":"other"}"#));
+        assert!(gone.explain(&record, of_data.as_bytes()));
+        assert!(!gone.explain(&record, of_data.as_bytes()));
         assert_eq!(gone.first(), Some(1));
     }
 }

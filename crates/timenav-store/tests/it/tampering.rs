@@ -4,6 +4,7 @@ mod carried_over;
 mod clean;
 mod depths;
 mod entries;
+mod retention;
 mod rewritten;
 mod rollback;
 mod rows;

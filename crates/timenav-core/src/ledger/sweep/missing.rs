@@ -47,7 +47,7 @@ impl MissingPayloads {
 
     /// Takes what an erasure names. Returns how many of the missing payloads that explains.
     pub fn erased(&mut self, positions: &PositionRuns) -> u64 {
-        let named = self.named(positions);
+        let named = self.in_runs(positions);
         named.iter().for_each(|(position, _)| _ = self.missing.remove(position));
         named.len() as u64
     }
@@ -63,7 +63,7 @@ impl MissingPayloads {
             audit.policy(*policy, *retention);
         }
         audit.sweep(position, recorded_at, sweep);
-        let named = self.named(&sweep.positions);
+        let named = self.in_runs(&sweep.positions);
         let is_all = named.len() as u64 == sweep.positions.count();
         let mut let_go = Vec::new();
         for (position, missing) in named {
@@ -80,6 +80,17 @@ impl MissingPayloads {
         }
         let_go.iter().for_each(|position| _ = self.missing.remove(position));
         Ok(let_go.len() as u64)
+    }
+
+    /// Takes a sweep as it says itself: nothing is known of policies. Returns how many of the missing payloads it names that
+    /// are of its class, stand before it, and were recorded before its cutoff. It explains no others.
+    pub fn named(&mut self, position: u64, sweep: &Sweep<'_>) -> u64 {
+        let is_named = |at: u64, missing: &Missing| {
+            at < position && missing.class == Some(sweep.class) && missing.recorded_at < sweep.cutoff
+        };
+        let named = self.in_runs(&sweep.positions);
+        let named = named.into_iter().filter(|(at, missing)| is_named(*at, missing));
+        named.filter(|(at, _)| self.missing.remove(at).is_some()).count() as u64
     }
 
     /// Returns whether the payload at a position is missing and not explained.
@@ -99,7 +110,7 @@ impl MissingPayloads {
         self.missing.len()
     }
 
-    fn named(&self, positions: &PositionRuns) -> Vec<(u64, Missing)> {
+    fn in_runs(&self, positions: &PositionRuns) -> Vec<(u64, Missing)> {
         let runs = positions.as_slice().iter();
         let in_run = |(first, last): &(u64, u64)| self.missing.range(*first..=*last);
         runs.flat_map(in_run).map(|(position, missing)| (*position, *missing)).collect()
