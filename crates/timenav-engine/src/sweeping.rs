@@ -17,7 +17,6 @@ use timenav_core::time::{Instant, Span, Wall, parse_timestamp};
 use crate::asked::Answer;
 use crate::caller::Caller;
 use crate::changes::{LedgerPosition, LetGone};
-use crate::deciding::repeated::Again;
 use crate::deciding::retention::{AcceptHostClock, LetGo, SetRetention};
 use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
@@ -28,9 +27,9 @@ use crate::refusal::Refusal;
 use crate::rows::SweepMark;
 
 /// Most positions that one sweep names.
-pub const SWEEP_POSITIONS_MAX: u64 = 20_000;
+pub const SWEEP_POSITIONS_MAX: u64 = 10_000;
 /// Most entries that are looked through for one sweep.
-pub const SWEEP_ENTRIES_READ_MAX: u64 = 50_000;
+pub const SWEEP_ENTRIES_READ_MAX: u64 = 20_000;
 /// Entries read from the store at a time.
 const BLOCK_ENTRIES: u64 = 1_000;
 /// Contents that go at a time: nothing is committed meanwhile, for about a millisecond.
@@ -66,8 +65,6 @@ pub struct Pruned {
     pub has_more: bool,
     /// Where the sweep stands.
     pub ledger: Option<LedgerPosition>,
-    /// Whether the request was answered before.
-    pub replayed: bool,
 }
 
 /// That the host's clock is not where it was expected. What destroys waits until an operator says that it is right.
@@ -116,26 +113,13 @@ impl Engine {
         caller: &Caller,
         timeline: TimelineId,
         accept_host_clock: bool,
-        idempotency: Option<Idempotency>,
     ) -> Result<Pruned, Refusal> {
         let state = self.admit(caller, &timeline, Demand::Administer, OPERATION).await?;
         if accept_host_clock {
             self.admit(caller, &TimelineId::system(), Demand::Operate, OPERATION).await?;
         }
         let (key, retention) = (state.head.key, state.head.retention.in_force());
-        let nothing = Pruned {
-            retention,
-            let_go: None,
-            finished: 0,
-            waits: None,
-            has_more: false,
-            ledger: None,
-            replayed: false,
-        };
-        let again = Again::<LetGone>::of(crate::action::Action::Sweep, &[Demand::Administer]);
-        if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
-            return Ok(Pruned { has_more: true, ..nothing.with(Some(answer)) });
-        }
+        let nothing = Pruned { retention, let_go: None, finished: 0, waits: None, has_more: false, ledger: None };
         let (engine, asking, on) = (self.clone(), caller.clone(), timeline.clone());
         let pruning = self.long_work().aside(async move {
             let _turn = engine.sweeping().lock().await;
@@ -148,8 +132,9 @@ impl Engine {
                 engine.submit(&asking, TimelineId::system(), AcceptHostClock { last, now }, None).await?;
                 engine.store().keep_host_clock(now).await?;
             }
-            let (answer, has_more) = engine.sweep(Some(&asking), &on, idempotency).await?;
-            Ok(Pruned { finished, has_more, ..nothing.with(answer) })
+            let (answer, has_more) = engine.sweep(Some(&asking), &on).await?;
+            let (let_go, ledger) = answer.map(|answer| (answer.change, answer.ledger)).unzip();
+            Ok(Pruned { let_go, finished, has_more, ledger, ..nothing })
         });
         let pruned = pruning.await?;
         if pruned.let_go.is_none() {
@@ -185,7 +170,7 @@ impl Engine {
             round.clear();
             return Ok(false);
         }
-        match self.sweep(None, &timeline, None).await {
+        match self.sweep(None, &timeline).await {
             Ok((_, true)) => round.push_front(timeline),
             Ok((_, false)) => {}
             Err(refusal) => tracing::error!(timeline_id = %timeline, %refusal, "a timeline could not be swept"),
@@ -199,7 +184,6 @@ impl Engine {
         &self,
         caller: Option<&Caller>,
         timeline: &TimelineId,
-        idempotency: Option<Idempotency>,
     ) -> Result<(Option<Answer<LetGone>>, bool), Refusal> {
         for _ in 0..CHOSEN_AGAIN_MAX {
             let Some(state) = self.state(timeline) else { return Ok((None, false)) };
@@ -207,7 +191,7 @@ impl Engine {
             let Some((sweep, mark)) = sweep else { return Ok((None, has_more)) };
             let deciding = LetGo { sweep, policies: state.head.retention.clone(), mark };
             let answer = match caller {
-                Some(caller) => self.submit(caller, timeline.clone(), deciding, idempotency).await,
+                Some(caller) => self.submit(caller, timeline.clone(), deciding, None).await,
                 None => self.submit_service(timeline.clone(), deciding).await,
             };
             match answer {
@@ -367,13 +351,6 @@ impl Engine {
                  until an operator says that it is right now, with `timenav prune --accept-host-clock`"
             );
         }
-    }
-}
-
-impl Pruned {
-    fn with(self, answer: Option<Answer<LetGone>>) -> Self {
-        let Some(Answer { change, ledger, replayed, .. }) = answer else { return self };
-        Self { let_go: Some(change), ledger: Some(ledger), replayed, ..self }
     }
 }
 

@@ -7,7 +7,7 @@ use timenav_core::access::{Demand, Denial};
 use super::clocks::check_clock_told;
 use super::{Aim, Asking, Deciding};
 use crate::action::Action;
-use crate::changes::{Change, ClockAfter, EventIntervened, LetGone, TimelineMade};
+use crate::changes::{Change, ClockAfter, EventIntervened, TimelineMade};
 use crate::draft::{Done, Draft};
 use crate::refusal::Refusal;
 
@@ -37,12 +37,6 @@ impl Told for ClockAfter {
 }
 
 impl Told for TimelineMade {
-    fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
-        Ok(())
-    }
-}
-
-impl Told for LetGone {
     fn check_told(&self, _: &Draft<'_>) -> Result<(), Denial> {
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! How long reads and refusals are kept, and what is let go.
 
+use axum::Json;
 use axum::extract::State;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -36,6 +37,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/prune", "prune", "Lets go what a timeline keeps no longer", prune)
             .takes::<PruneRequest>()
             .gives::<PrunedBody>()
+            .anew()
             .tag(TAG),
     ]
 }
@@ -155,17 +157,17 @@ async fn set_retention(
     Ok(Changed::ok(body, replayed))
 }
 
-/// Lets go what a timeline keeps no longer.
+/// Lets go what a timeline keeps no longer. What went is not there to go again, so that of an `Idempotency-Key` only the
+/// form is checked.
 async fn prune(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
+    Idempotent(_): Idempotent,
     Params(request): Params<PruneRequest>,
-) -> Result<Changed<PrunedBody>, Failure> {
+) -> Result<Json<PrunedBody>, Failure> {
     let PruneRequest { timeline_id: Text(timeline_id), accept_host_clock } = request;
-    let pruned = app.engine.prune(&caller, timeline_id.clone(), accept_host_clock, idempotency).await?;
-    let replayed = pruned.replayed;
-    Ok(Changed::ok(PrunedBody::new(&timeline_id, pruned), replayed))
+    let pruned = app.engine.prune(&caller, timeline_id.clone(), accept_host_clock).await?;
+    Ok(Json(PrunedBody::new(&timeline_id, pruned)))
 }
 
 impl PrunedBody {

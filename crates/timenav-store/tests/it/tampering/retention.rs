@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use timenav_core::ledger::{Hash, LetGoClass, PositionRuns, Sweep};
+use timenav_core::ledger::{Hash, LetGoClass, POSITION_RUNS_MAX, PositionRuns, Sweep};
+use timenav_core::limits::{HOST_CLOCK_STEP_SECONDS_MAX, RETENTION_POLICIES_MAX};
 use timenav_core::scan::{Depth, FindingKind};
-use timenav_engine::{Pruned, Refusal, RetentionRequest};
+use timenav_engine::{
+    Caller, Pruned, Refusal, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX,
+};
 
 use super::{MAIN, Outside, attack, check_found, clean, connect, entry, found, look, record, rebuild, rewrite, sign, told};
 use crate::faulty_store::FaultyStore;
@@ -26,14 +29,14 @@ async fn set(home: &Home<'_>, name: &str, reads_days: u32, refusals_days: u32) -
 }
 
 async fn prune(home: &Home<'_>, name: &str) -> Pruned {
-    home.engine.prune(&home.admin, timeline_id(name), false, None).await.unwrap()
+    home.engine.prune(&home.admin, timeline_id(name), false).await.unwrap()
 }
 
 /// Lets days pass as they do while a service runs and looks at its clock.
 async fn pass(home: &Home<'_>, days: i64) {
     for _ in 0..days {
         home.house.clock.advance(DAY_MICROS);
-        home.engine.prune(&home.admin, timeline_id("other"), false, None).await.unwrap();
+        home.engine.prune(&home.admin, timeline_id("other"), false).await.unwrap();
     }
 }
 
@@ -174,7 +177,7 @@ async fn a_host_clock_that_is_a_year_ahead_for_a_minute_destroys_nothing() {
     assert!(gone(&home).await.is_empty());
     // Only an operator can speak for the clock.
     let ada = home.caller("ada", None).await;
-    home.engine.prune(&ada, timeline_id("main"), true, None).await.unwrap_err();
+    home.engine.prune(&ada, timeline_id("main"), true).await.unwrap_err();
     assert!(gone(&home).await.is_empty());
     let home = home.reopen().await;
     house.clock.advance(-year);
@@ -197,7 +200,7 @@ async fn an_operator_can_say_that_the_clock_is_right() {
     let home = house.open().await;
     sweep(&home).await;
     assert!(prune(&home, "main").await.waits.is_some() && gone(&home).await.is_empty());
-    let pruned = home.engine.prune(&home.admin, timeline_id("main"), true, None).await.unwrap();
+    let pruned = home.engine.prune(&home.admin, timeline_id("main"), true).await.unwrap();
     assert_eq!((pruned.waits, pruned.let_go.map(|let_go| let_go.count)), (None, Some(reads.len() as u64)));
     let lines = home.lines().await;
     let said = lines.iter().find(|line| line.action == "accept_host_clock").expect("that is an entry");
@@ -241,7 +244,7 @@ async fn a_sweep_that_is_cut_off_is_finished_later_and_told_once() {
         }
         store.let_go_at_most(pieces);
         // The power goes, and comes back.
-        let cut = home.engine.prune(&home.admin, timeline_id("main"), false, None).await;
+        let cut = home.engine.prune(&home.admin, timeline_id("main"), false).await;
         assert!(cut.is_err() || pieces >= 2, "{cut:?}");
         let left = gone(&home).await.len();
         assert!(left < reads.len() || pieces >= 2, "{left}");
@@ -365,4 +368,79 @@ async fn a_row_that_another_hand_wrote_makes_the_service_let_nothing_go() {
     sweep(&home).await;
     assert_eq!(gone(&home).await, reads);
     home.engine.close().await;
+}
+
+#[tokio::test]
+async fn a_step_of_a_week_is_usual_and_one_that_is_longer_is_not() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    house.clock.stop();
+    let step = |more: i64| house.clock.advance(HOST_CLOCK_STEP_SECONDS_MAX * 1_000_000 + more);
+    assert!(prune(&home, "main").await.waits.is_none());
+    step(0);
+    assert!(prune(&home, "main").await.waits.is_none());
+    step(1);
+    assert!(prune(&home, "main").await.waits.is_some());
+    home.engine.close().await;
+}
+
+#[tokio::test]
+async fn so_many_policies_and_no_more() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    for _ in 0..RETENTION_POLICIES_MAX {
+        set(&home, "main", 10, 20).await.unwrap();
+    }
+    let one_more = set(&home, "main", 10, 20).await;
+    assert!(matches!(one_more, Err(Refusal::LimitReached { max: RETENTION_POLICIES_MAX, .. })), "{one_more:?}");
+    home.close().await;
+    clean(&house).await;
+}
+
+/// Reads so often, each time with a refusal behind it if so wished.
+async fn read_at_once(home: &Home<'_>, times: u64, refused: Option<&Caller>) {
+    let mut asking = tokio::task::JoinSet::new();
+    for _ in 0..times {
+        for caller in std::iter::once(&home.admin).chain(refused) {
+            let (engine, caller) = (home.engine.clone(), caller.clone());
+            asking.spawn(async move { engine.access_control(&caller, &timeline_id("main")).await.is_ok() });
+        }
+    }
+    asking.join_all().await;
+}
+
+#[tokio::test]
+async fn a_sweep_is_no_larger_than_its_limits_say() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    record(&home, "other", 0, 1).await;
+    let ada = home.user("ada", false).await;
+    set(&home, "main", 10, 3_000).await.unwrap();
+    read_at_once(&home, SWEEP_POSITIONS_MAX + 1, None).await;
+    pass(&home, 11).await;
+    let first = prune(&home, "main").await;
+    let second = prune(&home, "main").await;
+    let counted = |pruned: &Pruned| pruned.let_go.map(|let_go| let_go.count);
+    assert_eq!((counted(&first), counted(&second)), (Some(SWEEP_POSITIONS_MAX), Some(1)));
+    assert!(first.has_more);
+
+    let runs = POSITION_RUNS_MAX as u64 + 1;
+    read_at_once(&home, runs, Some(&ada)).await;
+    pass(&home, 11).await;
+    let swept = prune(&home, "main").await.let_go.unwrap();
+    assert!(swept.count < runs + 10, "{swept:?}");
+    sweep(&home).await;
+
+    // Nothing is named, and it is looked at again where that ended.
+    for number in 0..=i64::try_from(SWEEP_ENTRIES_READ_MAX / 1_000).unwrap() {
+        record(&home, "main", number * 1_000, 1_000).await;
+    }
+    pass(&home, 11).await;
+    let nothing = prune(&home, "main").await;
+    assert!(nothing.let_go.is_none() && nothing.has_more, "{nothing:?}");
+    sweep(&home).await;
+    assert!(!prune(&home, "main").await.has_more);
+    home.close().await;
+    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+    assert_eq!(told(&scan), []);
 }

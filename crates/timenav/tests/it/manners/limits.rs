@@ -27,6 +27,7 @@ const BODY: &str = "timenav-http/src/body.rs";
 const CROWDS: &str = "timenav/tests/it/manners/crowds.rs";
 const PACE: &str = "timenav-http/src/v1/import/pace.rs";
 const PASSWORD: &str = "timenav-core/src/password.rs";
+const RETENTION: &str = "timenav-store/tests/it/tampering/retention.rs";
 const SESSIONS: &str = "timenav-store/tests/it/engine/sessions.rs";
 const ATTEMPTS: &str = "timenav-engine/src/attempts.rs";
 const VAULT: &str = "timenav-vault/src/tests.rs";
@@ -163,6 +164,12 @@ fn edge(name: &str) -> Option<Edge> {
         }
         "users_max" | "data_records_per_timeline_max" => {
             Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_users_and_sealed_records_and_no_more")
+        }
+        "host_clock_step_seconds_max" => Tested(RETENTION, "a_step_of_a_week_is_usual_and_one_that_is_longer_is_not"),
+        "retention_floor_seconds_min" => Tested(RETENTION, "what_a_shorter_policy_is_set_for_comes_after_it"),
+        "retention_policies_max" => Tested(RETENTION, "so_many_policies_and_no_more"),
+        "sweep_positions_max" | "sweep_runs_max" | "sweep_entries_read_max" => {
+            Tested(RETENTION, "a_sweep_is_no_larger_than_its_limits_say")
         }
         "host_clock_behind_seconds_max" => {
             Tested("timenav-store/tests/it/engine/set_back.rs", "a_host_clock_that_was_wrong_once_is_told_of")

@@ -65,6 +65,8 @@ impl Operation {
             "access_control" => json!({ "timeline_id": "main" }),
             "access_logs" | "monitor_paradox" => json!({ "timeline_id": "main", "time_range": "../.." }),
             "restrict_time_travel" => json!({ "user_id": "admin", "restriction_level": "full_access" }),
+            "set_retention" => json!({ "timeline_id": "main", "reads": "90d" }),
+            "prune" => json!({ "timeline_id": "main" }),
             "detect_tampering" => json!({ "timeline_id": "main", "scan_depth": "quick" }),
             "encrypt_data" => json!({ "timeline_id": "main", "data": {}, "encryption_key": "a passphrase" }),
             "decrypt_data" => json!({ "data_id": "data_none", "encryption_key": "a passphrase" }),
