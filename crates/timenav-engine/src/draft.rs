@@ -22,8 +22,7 @@ use crate::options::Options;
 use crate::payload::AttemptRecord;
 use crate::refusal::Refusal;
 use crate::rows::{
-    DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry,
-    SweepRow,
+    DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry, SweepRow,
 };
 use crate::wall_clock::Host;
 

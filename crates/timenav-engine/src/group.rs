@@ -17,7 +17,7 @@ use crate::deciding::standing;
 use crate::directory::Directory;
 use crate::directory_rows::DirectoryRows;
 use crate::doors::Doors;
-use crate::draft::{Accepted, Done, Draft, Ground, Known, SaltPool};
+use crate::draft::{Accepted, Done, Draft, Ground, Known, SaltPool, Step};
 use crate::head::TimelineState;
 use crate::heads::Heads;
 use crate::idempotency::Idempotency;
@@ -224,21 +224,8 @@ impl<'a> Group<'a> {
             step.state.head.directory = directory.version;
             sign(&mut step.state, (&*doors.signer, next), rows.root(), &options.service_name)?;
             entries_count += step.entries.len() as u64;
-            let state = Arc::new(step.state);
-            commit.timelines.push(TimelineCommit {
-                expected_size: step.expected_size,
-                head: state.head.clone(),
-                permissions_changed: step.permissions_changed,
-                entries: step.entries,
-                ends: step.ends,
-                events: step.events,
-                interventions: step.interventions,
-                anchors: step.anchors,
-                data: step.data,
-                erasures: step.erasures,
-                policies: step.policies,
-                sweeps: step.sweeps,
-            });
+            let (committed, state) = committed(step);
+            commit.timelines.push(committed);
             states.insert(id, state);
         }
         // Refusals too were decided on what is known of a timeline; and who may do what by the directory, whose changes
@@ -283,6 +270,26 @@ impl<'a> Group<'a> {
         let states = states.into_values().collect();
         Ok(Finished { commit, states, directory, rows, told, entries_count, salts })
     }
+}
+
+/// Returns what is to be written of a timeline, and its state after it.
+fn committed(step: Step) -> (TimelineCommit, Arc<TimelineState>) {
+    let state = Arc::new(step.state);
+    let committed = TimelineCommit {
+        expected_size: step.expected_size,
+        head: state.head.clone(),
+        permissions_changed: step.permissions_changed,
+        entries: step.entries,
+        ends: step.ends,
+        events: step.events,
+        interventions: step.interventions,
+        anchors: step.anchors,
+        data: step.data,
+        erasures: step.erasures,
+        policies: step.policies,
+        sweeps: step.sweeps,
+    };
+    (committed, state)
 }
 
 /// Signs the tree and the state of a timeline, with the next key too where that is to take the place of the one that signs.

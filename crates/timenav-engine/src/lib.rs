@@ -109,6 +109,7 @@ pub use clocks::{ClockChanges, ClockStep, ClockStream, ClockView, KEPT_CHANGES_M
 pub use code::Code;
 pub use committer::QUEUE_SUBMISSIONS_MAX;
 pub use data::{Encrypted, Erased, ErasureRequest};
+pub use deciding::retention::KeptFor;
 pub use detection::{AskedScan, Detection};
 pub use diff::{DiffPage, DiffSide, Difference, TimelinesDiff};
 pub use directory::{ApiKey, Directory, DirectoryChange, KeptPassword, Secret, Secrets, Session, SessionSpans, User};
@@ -151,9 +152,7 @@ pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
 pub use store::{Commit, EventQuery, Opened, Pattern, Store, TimelineCommit};
 pub use store_error::StoreError;
-pub use sweeping::{
-    HostClockDoubt, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX,
-};
+pub use sweeping::{HostClockDoubt, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
 pub use timelines::TimelineView;
 pub use vault::{RecordPlace, Vault, VaultError};
 pub use wall_clock::WallClock;

@@ -219,12 +219,8 @@ pub trait Store: ScanSource + Send + Sync + 'static {
 
     /// Lets payload and salt of entries go, which a sweep that was committed names; their leaves stay. With `finished`, the
     /// sweep at that position is finished by it. The caller hands over few at a time: nothing is committed meanwhile.
-    async fn let_go(
-        &self,
-        timeline: TimelineKey,
-        positions: Vec<u64>,
-        finished: Option<u64>,
-    ) -> Result<(), StoreError>;
+    async fn let_go(&self, timeline: TimelineKey, positions: Vec<u64>, finished: Option<u64>)
+    -> Result<(), StoreError>;
 
     /// Returns how far a timeline is swept.
     async fn sweep_marks(&self, timeline: TimelineKey) -> Result<Vec<SweepMark>, StoreError>;

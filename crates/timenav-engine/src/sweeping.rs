@@ -17,7 +17,7 @@ use timenav_core::time::{Instant, Span, Wall, parse_timestamp};
 use crate::asked::Answer;
 use crate::caller::Caller;
 use crate::changes::{LedgerPosition, LetGone};
-use crate::deciding::retention::{AcceptHostClock, LetGo, SetRetention};
+use crate::deciding::retention::{AcceptHostClock, KeptFor, LetGo, SetRetention};
 use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
 use crate::idempotency::Idempotency;
@@ -44,10 +44,10 @@ const OPERATION: &str = "prune";
 /// How long reads and refusals are kept from now on.
 #[derive(Clone, Debug)]
 pub struct RetentionRequest {
-    /// Reads: for so many seconds, or for ever; `None` leaves that as it is.
-    pub reads_seconds: Option<Option<u32>>,
-    /// Refusals, in the same way.
-    pub refusals_seconds: Option<Option<u32>>,
+    /// Of reads.
+    pub reads: KeptFor,
+    /// Of refusals.
+    pub refusals: KeptFor,
 }
 
 /// What a call to prune has done.
@@ -96,8 +96,8 @@ impl Engine {
         request: RetentionRequest,
         idempotency: Option<Idempotency>,
     ) -> Result<(Retention, LedgerPosition, bool), Refusal> {
-        let RetentionRequest { reads_seconds, refusals_seconds } = request;
-        let deciding = SetRetention { reads_seconds, refusals_seconds };
+        let RetentionRequest { reads, refusals } = request;
+        let deciding = SetRetention { reads, refusals };
         let answer = self.submit(caller, timeline, deciding, idempotency).await?;
         Ok((answer.change.retention, answer.ledger, answer.replayed))
     }
@@ -240,13 +240,7 @@ impl Engine {
     }
 
     /// Offers entries to a sweep until it is full, or enough was looked through. Returns how far that went.
-    async fn offer(
-        &self,
-        key: TimelineKey,
-        first: u64,
-        end: u64,
-        draft: &mut SweepDraft<'_>,
-    ) -> Result<u64, Refusal> {
+    async fn offer(&self, key: TimelineKey, first: u64, end: u64, draft: &mut SweepDraft<'_>) -> Result<u64, Refusal> {
         let end = end.min(first.saturating_add(SWEEP_ENTRIES_READ_MAX));
         let (mut at, mut named) = (first, 0);
         while at < end {

@@ -17,10 +17,33 @@ use crate::payload::HostClockAccepted;
 use crate::refusal::Refusal;
 use crate::rows::{SweepMark, SweepRow};
 
-/// Say how long the contents of reads and refusals are kept. What is `None` stays as it is; a period of `None` is for ever.
+/// How long the contents of a class are to be kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeptFor {
+    /// As was said before.
+    #[default]
+    AsBefore,
+    /// For so many seconds of host time.
+    Seconds(u32),
+    /// Without an end.
+    Ever,
+}
+
+impl KeptFor {
+    /// Returns for how many seconds that is, after what was said before; `None` for ever.
+    const fn after(self, before: Option<u32>) -> Option<u32> {
+        match self {
+            Self::AsBefore => before,
+            Self::Seconds(seconds) => Some(seconds),
+            Self::Ever => None,
+        }
+    }
+}
+
+/// Say how long the contents of reads and refusals are kept.
 pub(crate) struct SetRetention {
-    pub(crate) reads_seconds: Option<Option<u32>>,
-    pub(crate) refusals_seconds: Option<Option<u32>>,
+    pub(crate) reads: KeptFor,
+    pub(crate) refusals: KeptFor,
 }
 
 /// Let go what a sweep names. It goes once this is committed.
@@ -63,8 +86,8 @@ impl Deciding for SetRetention {
         }
         let before = policies.in_force();
         let retention = Retention {
-            reads_seconds: self.reads_seconds.unwrap_or(before.reads_seconds),
-            refusals_seconds: self.refusals_seconds.unwrap_or(before.refusals_seconds),
+            reads_seconds: self.reads.after(before.reads_seconds),
+            refusals_seconds: self.refusals.after(before.refusals_seconds),
         };
         let floor = retention.check_floor(draft.options().retention_floor_seconds);
         floor.map_err(|below| Refusal::invalid(below.class.as_str(), below.to_string()))?;

@@ -6,6 +6,7 @@ use timenav_core::clock::{Clock, ClockState, Moment, Rate};
 use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::ids::{AnchorId, EventId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::intervention::Effect;
+use timenav_core::ledger::{Hash, LetGoClass, PositionRuns, Retention, Sweep};
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Instant, TimeScale, Virtual, Wall, parse_duration};
 
@@ -271,11 +272,29 @@ fn of_the_service() -> Vec<(Action, String)> {
         retired_verifier_key: "timenav.local/main+00000000+AQ".to_owned(),
         verifier_key: "timenav.local/main+11111111+AQ".to_owned(),
     };
+    let retention = Retention { reads_seconds: Some(86_400), refusals_seconds: None };
+    let mut positions = PositionRuns::default();
+    [3, 4, 9].into_iter().for_each(|position| positions.push(position).unwrap());
+    let sweep = Sweep {
+        asked_by: "ada \"x\"".into(),
+        class: LetGoClass::Reads,
+        cutoff: at(2),
+        leaf_hashes: Hash::from_bytes([7; 32]),
+        policy: 1,
+        positions,
+    };
+    let text = |bytes| String::from_utf8(bytes).unwrap();
     vec![
         (Action::AcceptRollback, json(&RollbackAccepted { findings: vec!["it \"was\" taken back".to_owned()] })),
         (Action::RotateSigningKey, json(&rotated)),
         (Action::Attempt, json(&attempt)),
         (Action::AttemptsCounted, json(&counted)),
+        (
+            Action::AcceptHostClock,
+            json(&HostClockAccepted { last: at::<Wall>(1).to_string(), now: at::<Wall>(9).to_string() }),
+        ),
+        (Action::SetRetention, text(retention.encode())),
+        (Action::Sweep, text(sweep.encode())),
     ]
 }
 
@@ -321,6 +340,7 @@ const PLAIN_READINGS: [Reading; 13] = [
     Reading::Checkpoint {},
     Reading::Clock {},
     Reading::ClockStream {},
+    Reading::Prune {},
     Reading::Restrictions {},
     Reading::Sessions {},
     Reading::Tile {},
@@ -410,6 +430,9 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
         Action::AttemptsCounted => json(&read::<AttemptsCounted>(bytes)?),
         Action::RotateSigningKey => json(&read::<SigningKeyRotated>(bytes)?),
         Action::AcceptRollback => json(&read::<RollbackAccepted>(bytes)?),
+        Action::AcceptHostClock => json(&read::<HostClockAccepted>(bytes)?),
+        Action::SetRetention => String::from_utf8(Retention::decode(bytes).ok()?.encode()).ok()?,
+        Action::Sweep => String::from_utf8(Sweep::decode(bytes).ok()?.encode()).ok()?,
     })
 }
 

@@ -1,23 +1,23 @@
 //! The way through a ledger, block by block.
 
-use timenav_core::ledger::{
-    Checkpoint, LeafRecord, LetGoClass, MissingPayloads, inclusion_nodes, leaf_hash, verify_inclusion,
-};
+use timenav_core::ledger::{Checkpoint, LeafRecord, MissingPayloads};
 use timenav_core::scan::{Depth, EntryBytes, FilledTile, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
 
 use super::compared::{Compared, Unplaced};
-use super::let_go::{self, LetGo, Told};
+use super::let_go::{self, LetGo};
 use super::replay::{Recorded, RecordedData, RecordedEvent, Replay};
 use super::report::Outcome;
 use super::report::{self, Checked, Scan};
 use super::request::{Progress, ScanRequest, ScanStage};
-use super::{events, rows, sample, tree};
+use super::{events, rows, tree};
 use crate::anchor::Anchor;
 use crate::archive::{EntryRow, Orphan, Snapshot};
 use crate::long_work::giving_way;
 use crate::store_error::StoreError;
 
 mod fork;
+mod picked;
+mod retention;
 
 /// Entries read at a time. A scan holds three such blocks in memory, and no more of a ledger: one
 /// is read, one is hashed, and the events of one are compared.
@@ -332,7 +332,9 @@ impl Way<'_, '_> {
                 replay.later_entry(&record, row.position, &row.payload);
                 if let Some(told) = let_go::told(&record, &row.payload) {
                     let explained = let_go.later(row.position, &told, &mut self.findings);
-                    explained.into_iter().for_each(|position| replay.let_go_later(position));
+                    for position in explained {
+                        replay.let_go_later(position);
+                    }
                 }
             }
         }
@@ -386,127 +388,6 @@ impl Way<'_, '_> {
             let evidence = format!("table data_records has {data} rows, and {} were made", replay.data_count());
             self.findings.add(FindingKind::StateMismatch, None, evidence);
         }
-    }
-
-    /// Reads entries picked at random, and shows that each is in the tree that was signed.
-    async fn sample(&mut self, count: u64) -> Result<(), StoreError> {
-        let positions = sample::picked(count, self.size(), || random(self.request));
-        let mut ledger =
-            LedgerScan::after(self.request.timeline.as_str(), self.snapshot.head.frontier.clone(), Vec::new());
-        let total = positions.len() as u64;
-        self.enter(ScanStage::Entries, total);
-        for (done, position) in (1..).zip(positions) {
-            let bytes = self.prove(&mut ledger, position).await?;
-            self.advance(done, bytes);
-        }
-        self.sampled = total;
-        let let_go = self.explain_sampled().await?;
-        self.checked.push(Checked { what: "let_go", count: let_go });
-        self.checked.push(Checked { what: "entries", count: ledger.entries_count() });
-        self.checked.push(Checked { what: "payloads", count: ledger.payloads_count() });
-        self.findings.append(ledger.into_findings());
-        Ok(())
-    }
-
-    /// Returns what the ledger tells of retention, before its entries are read one by one. Where not all of them are, each
-    /// that tells of it is shown to be in the tree.
-    async fn let_go(&mut self) -> Result<LetGo, StoreError> {
-        let mut let_go = LetGo::default();
-        let policies: Vec<u64> = self.snapshot.head.retention.as_slice().iter().map(|(position, _)| *position).collect();
-        let sweeps = self.request.source.sweep_rows(self.snapshot.head.key, self.size()).await?;
-        for (position, told) in self.told(policies, sweeps, self.request.depth != Depth::Full).await? {
-            let_go.take(position, &told);
-        }
-        Ok(let_go)
-    }
-
-    /// Returns what entries tell of retention that rows lead to, in the order of their positions.
-    async fn told(
-        &mut self,
-        policies: Vec<u64>,
-        sweeps: Vec<u64>,
-        is_proven: bool,
-    ) -> Result<Vec<(u64, Told)>, StoreError> {
-        let (source, key) = (self.request.source, self.snapshot.head.key);
-        let is_policy = policies.iter().map(|position| (*position, true));
-        let mut rows: Vec<(u64, bool)> = is_policy.chain(sweeps.iter().map(|position| (*position, false))).collect();
-        rows.sort_unstable();
-        let mut all = Vec::with_capacity(rows.len());
-        let mut ledger =
-            LedgerScan::after(self.request.timeline.as_str(), self.snapshot.head.frontier.clone(), Vec::new());
-        for (position, is_policy) in rows {
-            if is_proven {
-                self.prove(&mut ledger, position).await?;
-            }
-            let row = source.entry_rows(key, position, position + 1).await?.pop();
-            let record = row.as_ref().and_then(|row| LeafRecord::decode(&row.leaf).ok().map(|record| (row, record)));
-            let told = record.and_then(|(row, record)| let_go::told(&record, &row.payload));
-            match told.filter(|told| matches!(told, Told::Policy(_)) == is_policy) {
-                Some(told) => all.push((position, told)),
-                None => {
-                    let table = if is_policy { "policies" } else { "sweeps" };
-                    let evidence = format!("table {table}, {position}: no entry made this row");
-                    self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
-                }
-            }
-        }
-        self.findings.append(ledger.into_findings());
-        Ok(all)
-    }
-
-    /// Says of the reads and refusals of a sample whose payloads are missing whether they were let go. Returns how many
-    /// were.
-    async fn explain_sampled(&mut self) -> Result<u64, StoreError> {
-        let mut missing = std::mem::take(&mut self.missing_sampled);
-        if missing.count() == 0 {
-            return Ok(0);
-        }
-        // Sweeps that were committed since count too.
-        let source = self.request.source;
-        let newest = source.snapshot(&self.request.timeline).await?;
-        let head = newest.as_ref().map_or(&self.snapshot.head, |newest| &newest.head);
-        let policies = head.retention.as_slice().iter().map(|(position, _)| *position).collect();
-        let sweeps = source.sweep_rows(head.key, head.frontier.size()).await?;
-        let mut let_go = 0;
-        for (position, told) in self.told(policies, sweeps, true).await? {
-            match told {
-                Told::Policy(retention) => missing.policy(position, retention),
-                Told::Sweep(recorded_at, sweep) => {
-                    let findings = &mut self.findings;
-                    let_go += let_go::explain(&mut missing, position, recorded_at, &sweep, findings).len() as u64;
-                }
-            }
-        }
-        for position in missing.positions() {
-            let evidence = "the payload is gone, and no sweep let it go";
-            self.findings.add(FindingKind::PayloadMismatch, Some(position), evidence);
-        }
-        Ok(let_go)
-    }
-
-    /// Checks one entry against the tree. Returns how many bytes of it were read.
-    async fn prove(&mut self, ledger: &mut LedgerScan, position: u64) -> Result<u64, StoreError> {
-        let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
-        let Some(row) = source.entry_rows(key, position, position + 1).await?.pop() else {
-            self.findings.add(FindingKind::SequenceGap, Some(position), "the entry is missing");
-            return Ok(0);
-        };
-        let record = ledger.entry(row.as_bytes()).filter(|_| row.as_bytes().is_erased());
-        if let Some(record) = record.filter(|record| LetGoClass::of(&record.action).is_some())
-            && let Some(entry) = let_go::swept(&record, &row)
-        {
-            self.missing_sampled.add(&entry);
-        }
-        let bytes = row.bytes_count();
-        let Ok(nodes) = inclusion_nodes(position, size) else { return Ok(bytes) };
-        let Some(proof) = tree::hashes(source, key, &nodes, position, &mut self.findings).await? else {
-            return Ok(bytes);
-        };
-        let root = self.signed.as_ref().map_or_else(|| self.snapshot.head.frontier.root(), |signed| signed.root);
-        if let Err(error) = verify_inclusion(position, size, &leaf_hash(&row.leaf), &proof, &root) {
-            self.findings.add(FindingKind::LeafMismatch, Some(position), error.to_string());
-        }
-        Ok(bytes)
     }
 
     fn report(self) -> Scan {
@@ -576,10 +457,4 @@ impl EntryRow {
         let Self { position, leaf, salt, payload, .. } = self;
         EntryBytes { position: *position, leaf, salt, payload }
     }
-}
-
-fn random(request: &ScanRequest<'_>) -> u64 {
-    let mut bytes = [0; 8];
-    request.entropy.fill(&mut bytes);
-    u64::from_be_bytes(bytes)
 }

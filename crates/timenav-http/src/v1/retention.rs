@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{LetGoClass, Retention};
 use timenav_core::time::Duration;
-use timenav_engine::{HostClockDoubt, LetGone, Pruned, RetentionRequest};
+use timenav_engine::{HostClockDoubt, KeptFor, LetGone, Pruned, RetentionRequest};
 use utoipa::ToSchema;
 
 use crate::answer::{Changed, LedgerBody};
@@ -52,11 +52,11 @@ pub(crate) struct SetRetentionRequest {
     /// How long payloads of reads are kept, in host time: whole seconds, no months. `null` is for ever.
     #[schema(value_type = Option<String>, format = "retention", example = "P90D")]
     #[serde(default, deserialize_with = "period")]
-    reads: Option<Option<u32>>,
+    reads: KeptFor,
     /// How long payloads of refused attempts are kept, in the same way.
     #[schema(value_type = Option<String>, format = "retention", example = "P365D")]
     #[serde(default, deserialize_with = "period")]
-    refusals: Option<Option<u32>>,
+    refusals: KeptFor,
 }
 
 /// What to let go.
@@ -141,10 +141,10 @@ async fn set_retention(
     Params(request): Params<SetRetentionRequest>,
 ) -> Result<Changed<RetentionSetBody>, Failure> {
     let SetRetentionRequest { timeline_id: Text(timeline_id), reads, refusals } = request;
-    if reads.is_none() && refusals.is_none() {
-        return Err(Failure::missing("reads"));
+    if (reads, refusals) == (KeptFor::AsBefore, KeptFor::AsBefore) {
+        return Err(Failure::invalid("reads", "give `reads`, `refusals` or both: a duration, or null for ever"));
     }
-    let request = RetentionRequest { reads_seconds: reads, refusals_seconds: refusals };
+    let request = RetentionRequest { reads, refusals };
     let (retention, ledger, replayed) =
         app.engine.set_retention(&caller, timeline_id.clone(), request, idempotency).await?;
     let status = format!("On `{timeline_id}`, {}.", kept(retention));
@@ -167,11 +167,11 @@ async fn prune(
 ) -> Result<Json<PrunedBody>, Failure> {
     let PruneRequest { timeline_id: Text(timeline_id), accept_host_clock } = request;
     let pruned = app.engine.prune(&caller, timeline_id.clone(), accept_host_clock).await?;
-    Ok(Json(PrunedBody::new(&timeline_id, pruned)))
+    Ok(Json(PrunedBody::new(&timeline_id, &pruned)))
 }
 
 impl PrunedBody {
-    fn new(timeline_id: &TimelineId, pruned: Pruned) -> Self {
+    fn new(timeline_id: &TimelineId, pruned: &Pruned) -> Self {
         let waits_for = pruned.waits.map(waits);
         let counted = pruned.let_go.map_or(0, |let_go| let_go.count);
         let status = match (&pruned.let_go, &waits_for) {
@@ -181,7 +181,7 @@ impl PrunedBody {
             (None, Some(waits_for)) => format!("Nothing of `{timeline_id}` is let go: {waits_for}."),
             (None, None) if pruned.has_more => format!("Nothing of `{timeline_id}` was found so far; ask again."),
             (None, None) => {
-                format!("Nothing of `{timeline_id}` is to be let go: {}, and none is older.", kept(pruned.retention))
+                format!("Nothing of `{timeline_id}` is due to go: {}.", kept(pruned.retention))
             }
         };
         Self {
@@ -216,14 +216,15 @@ fn waits(HostClockDoubt { last, now }: HostClockDoubt) -> String {
 
 /// Says how long what is kept.
 fn kept(retention: Retention) -> String {
-    let how_long = |seconds: Option<u32>| seconds.map_or("for ever".to_owned(), |seconds| format!("for {}", text(seconds)));
+    let how_long =
+        |seconds: Option<u32>| seconds.map_or("for ever".to_owned(), |seconds| format!("for {}", text(seconds)));
     let (reads, refusals) = (how_long(retention.reads_seconds), how_long(retention.refusals_seconds));
     format!("the contents of reads are kept {reads} and those of refusals {refusals}")
 }
 
 /// Writes a number of seconds as ISO 8601 does, in days where they are whole.
 fn text(seconds: u32) -> String {
-    if seconds % DAY_SECONDS == 0 { format!("P{}D", seconds / DAY_SECONDS) } else { format!("PT{seconds}S") }
+    if seconds.is_multiple_of(DAY_SECONDS) { format!("P{}D", seconds / DAY_SECONDS) } else { format!("PT{seconds}S") }
 }
 
 impl From<Retention> for RetentionBody {
@@ -240,13 +241,13 @@ impl From<LetGone> for SweepBody {
 }
 
 /// Reads for how long something is kept: a duration, or null for ever.
-fn period<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u32>>, D::Error> {
-    let Some(Text(duration)) = Option::<Text<Duration>>::deserialize(deserializer)? else { return Ok(Some(None)) };
+fn period<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KeptFor, D::Error> {
+    let Some(Text(duration)) = Option::<Text<Duration>>::deserialize(deserializer)? else { return Ok(KeptFor::Ever) };
     if duration.months() > 0 {
         return Err(D::Error::custom("months and years differ in length: give days, such as \"P90D\""));
     }
     let micros = duration.exact().micros();
     let seconds = u32::try_from(micros / SECOND_MICROS).ok().filter(|_| micros % SECOND_MICROS == 0);
     let wrong = || D::Error::custom(format!("give whole seconds, {} at most, or null for ever", u32::MAX));
-    seconds.map(|seconds| Some(Some(seconds))).ok_or_else(wrong)
+    seconds.map(KeptFor::Seconds).ok_or_else(wrong)
 }

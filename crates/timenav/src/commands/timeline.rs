@@ -127,7 +127,8 @@ fn period(text: String) -> Value {
 
 fn retention_text(timeline_id: &Value, retention: &Value) -> String {
     let how_long = |class: &str| retention[class].as_str().unwrap_or(FOREVER);
-    let kept = serde_json::json!({ "timeline": timeline_id, "reads": how_long("reads"), "refusals": how_long("refusals") });
+    let kept =
+        serde_json::json!({ "timeline": timeline_id, "reads": how_long("reads"), "refusals": how_long("refusals") });
     output::fields(&kept, &[("timeline", "timeline"), ("reads", "reads"), ("refusals", "refusals")])
 }
 

@@ -48,7 +48,9 @@ impl MissingPayloads {
     /// Takes what an erasure names. Returns how many of the missing payloads that explains.
     pub fn erased(&mut self, positions: &PositionRuns) -> u64 {
         let named = self.in_runs(positions);
-        named.iter().for_each(|(position, _)| _ = self.missing.remove(position));
+        for (position, _) in &named {
+            self.missing.remove(position);
+        }
         named.len() as u64
     }
 
@@ -78,7 +80,9 @@ impl MissingPayloads {
         if let Some(fault) = faults.into_iter().find(counts) {
             return Err(fault);
         }
-        let_go.iter().for_each(|position| _ = self.missing.remove(position));
+        for position in &let_go {
+            self.missing.remove(position);
+        }
         Ok(let_go.len() as u64)
     }
 

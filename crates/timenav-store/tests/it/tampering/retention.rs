@@ -6,11 +6,11 @@ use std::sync::Arc;
 use timenav_core::ledger::{Hash, LetGoClass, POSITION_RUNS_MAX, PositionRuns, Sweep};
 use timenav_core::limits::{HOST_CLOCK_STEP_SECONDS_MAX, RETENTION_POLICIES_MAX};
 use timenav_core::scan::{Depth, FindingKind};
-use timenav_engine::{
-    Caller, Pruned, Refusal, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX,
-};
+use timenav_engine::{Caller, KeptFor, Pruned, Refusal, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
 
-use super::{MAIN, Outside, attack, check_found, clean, connect, entry, found, look, record, rebuild, rewrite, sign, told};
+use super::{
+    MAIN, Outside, attack, check_found, clean, connect, entry, found, look, rebuild, record, rewrite, sign, told,
+};
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, on};
 use crate::sample::timeline_id;
@@ -21,10 +21,8 @@ const DAY: u32 = 86_400;
 const READS: usize = 300;
 
 async fn set(home: &Home<'_>, name: &str, reads_days: u32, refusals_days: u32) -> Result<(), Refusal> {
-    let request = RetentionRequest {
-        reads_seconds: Some(Some(reads_days * DAY)),
-        refusals_seconds: Some(Some(refusals_days * DAY)),
-    };
+    let request =
+        RetentionRequest { reads: KeptFor::Seconds(reads_days * DAY), refusals: KeptFor::Seconds(refusals_days * DAY) };
     home.engine.set_retention(&home.admin, timeline_id(name), request, None).await.map(|_| ())
 }
 
@@ -77,7 +75,7 @@ async fn of_class(home: &Home<'_>, class: LetGoClass) -> BTreeSet<u64> {
 }
 
 /// Positions of `main` without payload.
-async fn gone(home: &Home<'_>) -> BTreeSet<u64> {
+fn gone(home: &Home<'_>) -> BTreeSet<u64> {
     let connection = connect(home.house);
     let select = "SELECT entry & ((1 << 40) - 1) FROM entries WHERE entry >> 40 = ?1 AND payload = x'' AND salt = x''";
     let mut select = connection.prepare(select).unwrap();
@@ -98,19 +96,19 @@ async fn what_is_due_goes_and_nothing_else() {
     assert!(!reads.is_empty() && refusals.len() == 1);
     pass(&home, 9).await;
     sweep(&home).await;
-    assert!(gone(&home).await.is_empty());
+    assert!(gone(&home).is_empty());
     pass(&home, 2).await;
     let pruned = prune(&home, "main").await;
     let let_go = pruned.let_go.expect("reads are due");
     assert_eq!((let_go.class, let_go.count), (LetGoClass::Reads, reads.len() as u64));
-    assert_eq!(gone(&home).await, reads);
+    assert_eq!(gone(&home), reads);
     let again = prune(&home, "main").await;
     assert!(again.let_go.is_none() && !again.has_more && again.waits.is_none(), "{again:?}");
     // That it was looked for is a read too.
     let reads = of_class(&home, LetGoClass::Reads).await;
     pass(&home, 11).await;
     sweep(&home).await;
-    assert_eq!(gone(&home).await, reads.union(&refusals).copied().collect());
+    assert_eq!(gone(&home), reads.union(&refusals).copied().collect());
     assert_eq!(sweeps(&home).await, 3);
     home.close().await;
     clean(&house).await;
@@ -135,7 +133,7 @@ async fn what_a_shorter_policy_is_set_for_comes_after_it() {
     let pruned = prune(&home, "main").await;
     assert_eq!(pruned.let_go.map(|let_go| let_go.count), Some(3));
     set(&home, "main", 10, 20).await.unwrap();
-    let after = gone(&home).await;
+    let after = gone(&home);
     assert!(after.len() == 3 && after.is_disjoint(&before), "{after:?}");
     // What they did stays: leaves tell who, what and when, and each policy is an entry.
     let lines = home.lines().await;
@@ -157,7 +155,7 @@ async fn what_was_done_under_a_shorter_policy_is_kept_for_as_long_as_one_that_ca
     set(&home, "main", 10, 20).await.unwrap();
     pass(&home, 2).await;
     sweep(&home).await;
-    assert!(gone(&home).await.is_empty());
+    assert!(gone(&home).is_empty());
     home.close().await;
 }
 
@@ -174,16 +172,16 @@ async fn a_host_clock_that_is_a_year_ahead_for_a_minute_destroys_nothing() {
     let pruned = prune(&home, "main").await;
     let doubt = pruned.waits.expect("nothing is let go");
     assert!(doubt.now.since(doubt.last).micros() > 300 * DAY_MICROS && pruned.let_go.is_none());
-    assert!(gone(&home).await.is_empty());
+    assert!(gone(&home).is_empty());
     // Only an operator can speak for the clock.
     let ada = home.caller("ada", None).await;
     home.engine.prune(&ada, timeline_id("main"), true).await.unwrap_err();
-    assert!(gone(&home).await.is_empty());
+    assert!(gone(&home).is_empty());
     let home = home.reopen().await;
     house.clock.advance(-year);
     sweep(&home).await;
     assert!(prune(&home, "main").await.waits.is_none(), "it is right again, and nobody has to say so");
-    assert!(gone(&home).await.is_empty());
+    assert!(gone(&home).is_empty());
     home.close().await;
     clean(&house).await;
 }
@@ -199,7 +197,7 @@ async fn an_operator_can_say_that_the_clock_is_right() {
     house.clock.advance(14 * DAY_MICROS);
     let home = house.open().await;
     sweep(&home).await;
-    assert!(prune(&home, "main").await.waits.is_some() && gone(&home).await.is_empty());
+    assert!(prune(&home, "main").await.waits.is_some() && gone(&home).is_empty());
     let pruned = home.engine.prune(&home.admin, timeline_id("main"), true).await.unwrap();
     assert_eq!((pruned.waits, pruned.let_go.map(|let_go| let_go.count)), (None, Some(reads.len() as u64)));
     let lines = home.lines().await;
@@ -221,7 +219,8 @@ async fn system_lets_refusals_of_strangers_go_too() {
     pass(&home, 11).await;
     let pruned = prune(&home, "system").await;
     let more = prune(&home, "system").await;
-    let classes: BTreeSet<_> = [pruned, more].iter().filter_map(|pruned| pruned.let_go).map(|gone| gone.class).collect();
+    let classes: BTreeSet<_> =
+        [pruned, more].iter().filter_map(|pruned| pruned.let_go).map(|gone| gone.class).collect();
     assert!(classes.contains(&LetGoClass::Refusals), "{classes:?}");
     home.close().await;
     clean(&house).await;
@@ -246,14 +245,14 @@ async fn a_sweep_that_is_cut_off_is_finished_later_and_told_once() {
         // The power goes, and comes back.
         let cut = home.engine.prune(&home.admin, timeline_id("main"), false).await;
         assert!(cut.is_err() || pieces >= 2, "{cut:?}");
-        let left = gone(&home).await.len();
+        let left = gone(&home).len();
         assert!(left < reads.len() || pieces >= 2, "{left}");
         store.fail_after(usize::MAX);
         home.close().await;
         clean(&house).await;
         let home = house.open().await;
         sweep(&home).await;
-        assert_eq!(gone(&home).await, reads);
+        assert_eq!(gone(&home), reads);
         assert_eq!(sweeps(&home).await, 1, "{commits:?} {pieces}");
         assert_eq!(home.store.sweeps_left().await.unwrap(), []);
         home.close().await;
@@ -268,7 +267,7 @@ async fn swept() -> (House, u64, BTreeSet<u64>) {
     fill(&home).await;
     pass(&home, 11).await;
     let position = prune(&home, "main").await.let_go.unwrap().position;
-    let reads = gone(&home).await;
+    let reads = gone(&home);
     home.close().await;
     (house, position, reads)
 }
@@ -314,7 +313,9 @@ async fn a_sweep_that_names_a_change_lets_nothing_go() {
     let named = |extra: u64| {
         let mut runs = PositionRuns::default();
         let all: BTreeSet<u64> = reads.iter().copied().chain([extra]).collect();
-        all.into_iter().for_each(|position| runs.push(position).unwrap());
+        for position in all {
+            runs.push(position).unwrap();
+        }
         runs
     };
     empty(&house, 2);
@@ -366,7 +367,7 @@ async fn a_row_that_another_hand_wrote_makes_the_service_let_nothing_go() {
     attack(&house, "INSERT INTO sweeps VALUES (2, 3, 0)");
     let home = house.open().await;
     sweep(&home).await;
-    assert_eq!(gone(&home).await, reads);
+    assert_eq!(gone(&home), reads);
     home.engine.close().await;
 }
 

@@ -7,8 +7,8 @@ use data_encoding::HEXLOWER;
 use serde::Deserialize;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
-    Checkpoint, Frontier, LeafRecord, MissingPayloads, Retention, SET_RETENTION_ACTION, SWEEP_ACTION, Sweep, SweepFault,
-    SweptEntry, TrustedKeys, leaf_hash,
+    Checkpoint, Frontier, LeafRecord, MissingPayloads, Retention, SET_RETENTION_ACTION, SWEEP_ACTION, Sweep,
+    SweepFault, SweptEntry, TrustedKeys, leaf_hash,
 };
 use timenav_core::limits::PAGE_ITEMS_MAX;
 use timenav_core::scan::{EntryBytes, FindingKind, LedgerScan, open_signed};
