@@ -332,7 +332,7 @@ fn readings() -> Vec<Reading> {
 }
 
 /// What is read, without any.
-const PLAIN_READINGS: [Reading; 13] = [
+const PLAIN_READINGS: [Reading; 14] = [
     Reading::AccessControl {},
     Reading::Anchors {},
     Reading::ApiKeys {},
