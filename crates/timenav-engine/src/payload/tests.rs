@@ -274,7 +274,9 @@ fn of_the_service() -> Vec<(Action, String)> {
     };
     let retention = Retention { reads_seconds: Some(86_400), refusals_seconds: None };
     let mut positions = PositionRuns::default();
-    [3, 4, 9].into_iter().for_each(|position| positions.push(position).unwrap());
+    for position in [3, 4, 9] {
+        positions.push(position).unwrap();
+    }
     let sweep = Sweep {
         asked_by: "ada \"x\"".into(),
         class: LetGoClass::Reads,
