@@ -156,6 +156,13 @@ def instant(text):
     datetime.date(2000 + int(match[1]) % 400, int(match[3]), int(match[4]))
     return int(match[1]), match[2]
 
+def host_micros(text):
+    """Returns a host time as a number of microseconds, to calculate with."""
+    instant(text)
+    whole_seconds, _, fraction = text.rstrip("Z").partition(".")
+    since = datetime.datetime.fromisoformat(whole_seconds) - datetime.datetime(1970, 1, 1)
+    return since // datetime.timedelta(seconds=1) * 10**6 + int(fraction.ljust(6, "0") or 0)
+
 def canonical(value):
     """§1: for strings, whole numbers, arrays and objects under ASCII names, this is what RFC 8785 asks for."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
@@ -430,7 +437,10 @@ def whole(number):
 ON_EVENTS = {"record_event", "correct_event", "manipulate_event"}
 SHOWN_TO_READERS = ON_EVENTS | {"erase_data", "create_timeline", "travel", "pause_time", "resume_time", "fast_forward",
                                 "rewind", "set_rate", "return_to_anchor", "set_anchor"}
-ON_CONTENTS = ON_EVENTS | {"erase_data", "erase_events", "erase_reads", "sweep", "create_timeline"}
+ON_CONTENTS = ON_EVENTS | {"erase_data", "erase_events", "erase_reads", "set_retention", "sweep", "create_timeline"}
+# 2§7, classes: what may be let go after a time.
+CLASSES = {"read": "reads", "reads": "reads",
+           "unauthorized_access_attempt": "refusals", "unauthorized_access_attempts": "refusals"}
 Event = collections.namedtuple("Event", "timeline position content")
 
 def frozen(event):
@@ -445,6 +455,7 @@ class Contents:
         self.service, self.keys, self.problems = service, keys, problems
         self.tree, self.events, self.shown, self.hidden = Tree(), {}, 0, collections.Counter()
         self.missing, self.let_go, self.runs = {}, {}, []
+        self.policies, self.gone, self.swept = [], {}, set()
         self.parent, self.unread_parent = None, None
 
     def read(self, size):
@@ -470,6 +481,7 @@ class Contents:
             self.hidden[action] += 1
         elif contents == "erased":
             self.missing[position] = action
+            self.gone[position] = CLASSES.get(action), members["recorded_at"], leaf_hash(entry["leaf"].encode())
             if action in ON_EVENTS:
                 self.events[members["subject"]] = Event(self.service.timeline, position, None)
         else:
@@ -490,6 +502,8 @@ class Contents:
             if position == 0 and "fork" in said:
                 self.inherit(said["fork"])
             return
+        if action in ("set_retention", "sweep"):
+            return self.retain(said, members) if members["v"] == 2 else None
         if action not in ON_EVENTS:
             return self.erase(said, action, position)
         event = said if action == "record_event" else said.get("event" if action == "correct_event" else "after")
@@ -505,7 +519,7 @@ class Contents:
         """Notes which contents an entry lets go, and ends the events that are erased."""
         ones = [said["position"]] if action in ("erase_data", "erase_reads") else []
         ones = [whole(one) for one in ones + said.get("also", [])]
-        runs = said.get("versions", []) + said.get("interventions", []) + said.get("positions", [])
+        runs = said.get("versions", []) + said.get("interventions", [])
         runs = [(whole(first), whole(last), position) for first, last in runs]
         need(all(one < position for one in [*ones, *(last for _, last, _ in runs)]), "it erases what comes after it")
         self.let_go.update((one, position) for one in ones)
@@ -515,6 +529,32 @@ class Contents:
             of = self.service.timeline
             is_named = lambda one: one.timeline == of and any(first <= one.position <= last for first, last, _ in runs)
             self.events = {event_id: event for event_id, event in self.events.items() if not is_named(event)}
+
+    def retain(self, said, members):
+        """2§7: notes how long what is kept, or what a sweep lets go. It lets go nothing that it may not."""
+        position = members["seq"]
+        if members["action"] == "set_retention":
+            seconds = {of: said[f"{of}_seconds"] for of in ("reads", "refusals")}
+            periods = {of: None if kept is None else 10**6 * whole(kept) for of, kept in seconds.items()}
+            return self.policies.append((position, periods))
+        of, cutoff, policy = said["class"], host_micros(said["cutoff"]), dict(self.policies).get(whole(said["policy"]))
+        need(policy and policy[of] is not None, "it names no policy in front of it that lets go what it names")
+        need(cutoff + policy[of] <= host_micros(members["recorded_at"]), "its cutoff is later than its policy allows")
+        runs = [(whole(first), whole(last)) for first, last in said["positions"]]
+        need(all(last < position for _, last in runs), "it names entries that do not come before it")
+        named = sorted(set(self.gone) - outside(runs, set(self.gone)))
+        for one in named:
+            in_force = bisect.bisect_left([at for at, _ in self.policies], one) - 1
+            periods = [each[of] for _, each in self.policies[in_force:]] if in_force >= 0 else [None]
+            need(self.gone[one][0] == of, f"it names entry {one}, which is of another class")
+            need(host_micros(self.gone[one][1]) < cutoff, f"it names entry {one}, which was not recorded before its cutoff")
+            is_due = None not in periods and max(periods) <= policy[of]
+            need(is_due, f"it names entry {one}, which another policy keeps for longer")
+        if len(named) == whole(said["count"]):
+            found = hashlib.sha256(b"".join(self.gone[one][2] for one in named)).hexdigest()
+            need(found == said["leaf_hashes_sha256"], "the leaf hashes at its positions are not those that it tells of")
+        self.let_go.update((one, position) for one in named)
+        self.swept.update(named)
 
     def inherit(self, fork):
         """Reads the ledger that this one was forked from, and begins with the events that stood there."""
@@ -567,10 +607,12 @@ class Contents:
         """Returns this ledger and those that it was forked from, one after the other."""
         return [self, *(self.parent.lineage() if self.parent else [])]
 
-    def erasures(self):
-        """Returns a text for each content that is missing, with the entry that let it go, or None where none did."""
+    def erasures(self, is_told_alone=False):
+        """Returns a text for each content that is missing, with the entry that let it go, or None where none did. Told
+        alone is what no sweep let go."""
         return [(f"entry {position} of {each.service.timeline} ({action})", self.whose(each.service.timeline, position))
-                for each in self.lineage() for position, action in each.missing.items()]
+                for each in self.lineage() for position, action in each.missing.items()
+                if not is_told_alone or position not in each.swept]
 
 def compare_events(contents, expected, position):
     """Compares the events that are answered with those that follow. Returns what is wrong, and what is left out."""
@@ -629,7 +671,10 @@ def tell_unchecked(contents, hidden):
     if hidden:
         counts = ", ".join(f"{count} {action}" for action, count in sorted(hidden.items()))
         not_checked(f"what this API key may not see: {counts}")
-    erased = contents.erasures()
+    swept = sum(len(each.swept) for each in contents.lineage())
+    if swept:
+        not_checked(f"payloads that were let go, as the retention of the timeline says: {swept}")
+    erased = contents.erasures(is_told_alone=True)
     for what, by in erased[:PROBLEMS_SHOWN_MAX]:
         not_checked(f"{what}, erased by entry {by}")
     if len(erased) > PROBLEMS_SHOWN_MAX:
@@ -852,11 +897,13 @@ class Gone:
 
     def __init__(self):
         self.payloads, self.data, self.reads, self.count = set(), {}, set(), 0
+        self.recorded, self.let_go = {}, 0
 
     def add(self, entry, salt, payload):
         seq = entry["seq"]
         if not salt and not payload:
             self.payloads.add(seq)
+            self.recorded[seq] = CLASSES.get(entry["action"]), instant(entry["recorded_at"])
             self.count += 1
         elif not salt:
             erased = {(seq, number) for number, item in enumerate(json.loads(payload)) if "erased" in item}
@@ -881,7 +928,12 @@ class Gone:
             elif action == ("erase_events", 2):
                 self.payloads = outside(told["versions"], outside(told["interventions"], self.payloads))
             elif action == ("sweep", 2):
-                self.payloads = outside(told["positions"], self.payloads)
+                # Whether it was due is not known here (2§7): but it lets go nothing of another class, and nothing later.
+                of, cutoff = told["class"], instant(told["cutoff"])
+                may_go = {one for one in self.payloads if one < seq and self.recorded[one][0] == of}
+                may_go = {one for one in may_go if self.recorded[one][1] < cutoff}
+                named = may_go - outside(told["positions"], may_go)
+                self.payloads, self.let_go = self.payloads - named, self.let_go + len(named)
             elif action == ("erase_reads", 2):
                 of_entry = {read for read in self.reads if read[0] == told["position"]}
                 self.reads = self.reads - of_entry | outside(told["reads"], of_entry)
@@ -1098,7 +1150,10 @@ def main_of_bundle(args):
     for layer in bundle.layers[:-1]:
         print(f"goes on     from {layer.size} entries of {layer.id}, whose root the fork's first entry has")
     gone = sum(layer.gone.count for layer in bundle.layers)
+    let_go = sum(layer.gone.let_go for layer in bundle.layers)
     print(f"contents    {bundle.payloads} payloads and {bundle.data} sealed records fit; erased, and named by an entry: {gone}")
+    if let_go:
+        print(f"retention   of these, let go by sweeps: {let_go}")
     not_checked("the state that follows", "whether each actor might do what an entry says", "whether what a sweep let go was due")
     print(f"{args.url} verifies.")
     return 0

@@ -64,6 +64,8 @@ def lengths_of_time(draw):
 
 
 schemathesis.openapi.format("length-of-time", lengths_of_time())
+# How long something is kept: not less than the floor that the service starts with.
+schemathesis.openapi.format("whole-seconds", st.integers(1, 9_999).map(lambda days: f"P{days}D"))
 
 
 @st.composite

@@ -78,6 +78,13 @@ pub const LET_GO_ROWS_MAX: usize = 2_048;
 pub const EXPIRES_IN_SECONDS_MIN: i64 = 1;
 /// Longest time after which a timeline ends by itself, in days.
 pub const EXPIRES_IN_DAYS_MAX: i64 = 3_660;
+/// Longest that the host's clock may have gone on since it was last known to be right before nothing is destroyed until
+/// an operator says that it is right, in seconds.
+pub const HOST_CLOCK_STEP_SECONDS_MAX: i64 = 7 * 24 * 3_600;
+/// The least that reads and refusals are kept where a timeline lets them go, in seconds, unless configured.
+pub const RETENTION_FLOOR_SECONDS_DEFAULT: u32 = 24 * 3_600;
+/// Most times that it may be said for one timeline how long reads and refusals are kept.
+pub const RETENTION_POLICIES_MAX: usize = 1_000;
 /// Most timelines of one service.
 pub const TIMELINES_MAX: usize = 4_000_000;
 /// Most timelines that one user makes, forks among them, unless configured.

@@ -51,6 +51,8 @@ pub enum FindingKind {
     UnknownFormat,
     /// A payload is not the one that its entry was made for.
     PayloadMismatch,
+    /// A sweep names what it may not let go.
+    SweepMismatch,
     /// A tile of the tree holds other hashes than those of the entries that were signed.
     TileMismatch,
     /// An entry was recorded before the one that stands before it.
@@ -63,7 +65,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// Every kind.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::LeafMismatch,
         Self::SequenceGap,
         Self::RootMismatch,
@@ -78,6 +80,7 @@ impl FindingKind {
         Self::UnknownKey,
         Self::UnknownFormat,
         Self::PayloadMismatch,
+        Self::SweepMismatch,
         Self::TileMismatch,
         Self::HostTimeWentDown,
         Self::ClockDiscontinuity,
@@ -102,6 +105,7 @@ impl FindingKind {
             Self::UnknownKey => "unknown-key",
             Self::UnknownFormat => "unknown-format",
             Self::PayloadMismatch => "payload-mismatch",
+            Self::SweepMismatch => "sweep-mismatch",
             Self::TileMismatch => "tile-mismatch",
             Self::HostTimeWentDown => "host-time-went-down",
             Self::ClockDiscontinuity => "clock-discontinuity",

@@ -111,6 +111,12 @@ actions! {
     Adopt = "adopt",
     /// A timeline goes on at another service, and nothing is written to it here any more.
     HandedOver = "handed_over",
+    /// It was said how long reads and refusals are kept.
+    SetRetention = "set_retention",
+    /// Contents of reads or refusals were let go.
+    Sweep = "sweep",
+    /// An operator said that the host's clock is right.
+    AcceptHostClock = "accept_host_clock",
 }
 
 /// What a listener may ask to be told.
@@ -223,7 +229,10 @@ impl Action {
             | Self::AcceptRollback
             | Self::Adopt
             | Self::HandedOver
-            | Self::EndTimeline => None,
+            | Self::EndTimeline
+            | Self::SetRetention
+            | Self::Sweep
+            | Self::AcceptHostClock => None,
         }
     }
 
@@ -245,7 +254,7 @@ impl Action {
             Self::ManipulateEvent => Demanded::All(&[Demand::Intervene]),
             Self::DecryptData | Self::DetectTampering => Demanded::All(&[Demand::Inspect]),
             Self::EraseData => Demanded::All(&[Demand::Erase]),
-            Self::SetAccessControl => Demanded::All(&[Demand::Administer]),
+            Self::SetAccessControl | Self::SetRetention => Demanded::All(&[Demand::Administer]),
             Self::CreateUser | Self::DeleteUser | Self::RestrictTimeTravel => Demanded::All(&[Demand::Operate]),
             Self::CreateApiKey | Self::RevokeApiKey | Self::LogOut | Self::EndSession | Self::SetPassword => {
                 Demanded::Own
@@ -254,6 +263,9 @@ impl Action {
             // Who might do what on a timeline that has ended is not told on `system`.
             Self::EndTimeline => Demanded::Nothing,
             Self::LogIn | Self::RenewSession | Self::Attempt | Self::AttemptsCounted => Demanded::Nothing,
+            // The service sweeps too, and is named by no key then.
+            Self::Sweep => Demanded::All(&[Demand::Administer]),
+            Self::AcceptHostClock => Demanded::All(&[Demand::Operate]),
             Self::RotateSigningKey | Self::AcceptRollback => Demanded::Service,
         }
     }
@@ -294,7 +306,10 @@ impl Action {
             | Self::AcceptRollback
             | Self::Adopt
             | Self::HandedOver
-            | Self::EndTimeline => OnEvents::Nothing,
+            | Self::EndTimeline
+            | Self::SetRetention
+            | Self::Sweep
+            | Self::AcceptHostClock => OnEvents::Nothing,
         }
     }
 
@@ -337,7 +352,10 @@ impl Action {
             | Self::AcceptRollback
             | Self::Adopt
             | Self::HandedOver
-            | Self::EndTimeline => Audience::Admins,
+            | Self::EndTimeline
+            | Self::SetRetention
+            | Self::Sweep
+            | Self::AcceptHostClock => Audience::Admins,
         }
     }
 }
@@ -351,7 +369,7 @@ mod tests {
         for action in Action::ALL {
             assert_eq!(Action::parse(action.word()), Some(*action));
         }
-        for word in ["", "Travel", "travel ", "unauthorized_access", "sweep"] {
+        for word in ["", "Travel", "travel ", "unauthorized_access", "shrink"] {
             assert_eq!(Action::parse(word), None, "{word}");
         }
     }

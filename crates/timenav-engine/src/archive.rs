@@ -148,6 +148,9 @@ pub trait ScanSource: Send + Sync {
     /// Returns each of these sealed records, and the name of its timeline.
     async fn data_rows(&self, data_ids: Vec<String>) -> Result<Vec<Option<(TimelineId, DataRecord)>>, StoreError>;
 
+    /// Returns the positions of the sweeps that are kept of a timeline, in order, from those of entries before `end`.
+    async fn sweep_rows(&self, timeline: TimelineKey, end: u64) -> Result<Vec<u64>, StoreError>;
+
     /// Returns how many sealed records were made before position `end`.
     async fn data_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<u64, StoreError>;
 

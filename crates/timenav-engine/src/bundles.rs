@@ -259,7 +259,7 @@ impl Writing {
         let layer = &mut self.layers[at];
         let damaged = |what: String| Refusal::Damaged(format!("entry {}: {what}", row.position));
         let record = LeafRecord::decode(&row.leaf).map_err(|error| damaged(error.to_string()))?;
-        layer.gone.entry(&record, &row.salt, &row.payload).map_err(damaged)?;
+        layer.gone.entry(&row.leaf, &record, (&row.salt, &row.payload)).map_err(damaged)?;
         let told = (record.action == Action::EncryptData.word()).then(|| read::<DataEncrypted>(&row.payload)).flatten();
         let line = EntryLine {
             leaf: as_text(&row.leaf).map_err(damaged)?,

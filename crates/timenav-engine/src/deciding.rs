@@ -21,6 +21,7 @@ pub(crate) mod history;
 pub(crate) mod identity;
 pub(crate) mod logged;
 pub(crate) mod repeated;
+pub(crate) mod retention;
 pub(crate) mod rotation;
 pub(crate) mod sessions;
 pub(crate) mod standing;

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use timenav_core::ids::{DataId, EventId, KeyId, TimelineId, UserId};
-use timenav_core::ledger::{Authority, Hash, Leaf, Read, ReadParameters, ReadsDraft, Salt, leaf_hash, payload_hash};
+use timenav_core::ledger::{Authority, Hash, Leaf, Read, ReadParameters, ReadsDraft, Retention, Salt};
+use timenav_core::ledger::{leaf_hash, payload_hash};
 
 use crate::action::Action;
 use crate::actor::Actor;
@@ -22,7 +23,7 @@ use crate::options::Options;
 use crate::payload::AttemptRecord;
 use crate::refusal::Refusal;
 use crate::rows::{
-    DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry,
+    DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry, SweepRow,
 };
 use crate::wall_clock::Host;
 
@@ -49,6 +50,8 @@ pub(crate) struct Step {
     pub(crate) anchors: Vec<Anchor>,
     pub(crate) data: Vec<DataRecord>,
     pub(crate) erasures: Vec<Erasure>,
+    pub(crate) policies: Vec<(u64, Retention)>,
+    pub(crate) sweeps: Vec<SweepRow>,
     /// Whether the key that is to sign from here on signs too.
     pub(crate) is_signed_by_next: bool,
 }
@@ -66,6 +69,8 @@ impl Step {
             anchors: Vec::new(),
             data: Vec::new(),
             erasures: Vec::new(),
+            policies: Vec::new(),
+            sweeps: Vec::new(),
             is_signed_by_next: false,
         }
     }
@@ -81,6 +86,8 @@ impl Step {
         self.anchors.extend(later.anchors);
         self.data.extend(later.data);
         self.erasures.extend(later.erasures);
+        self.policies.extend(later.policies);
+        self.sweeps.extend(later.sweeps);
         self.is_signed_by_next |= later.is_signed_by_next;
     }
 }

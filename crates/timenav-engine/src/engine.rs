@@ -1,7 +1,7 @@
 //! The engine: its doors, how it opens, and the way every use case takes.
 
 use parking_lot::{Mutex, RwLock};
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use timenav_core::access::{self, Demand, Denial};
@@ -226,6 +226,20 @@ impl Engine {
 
     pub(crate) fn scan_places(&self) -> &ScanPlaces {
         &self.0.shared.scans
+    }
+
+    pub(crate) fn sweeping(&self) -> &tokio::sync::Mutex<VecDeque<TimelineId>> {
+        &self.0.shared.sweeping
+    }
+
+    /// Returns host time of the newest entry when the engine opened.
+    pub(crate) fn newest_at_start(&self) -> Instant<Wall> {
+        self.0.shared.newest_at_start
+    }
+
+    /// Returns whether the host's clock was not doubted before.
+    pub(crate) fn is_first_doubt(&self) -> bool {
+        !self.0.shared.is_clock_doubted.swap(true, Ordering::Relaxed)
     }
 
     /// Returns the fingerprint of a request that may be sent twice. It is kept for a day, and the

@@ -19,7 +19,7 @@ use crate::deciding::standing;
 use crate::directory::{Directory, DirectoryChange};
 use crate::directory_rows::DirectoryRows;
 use crate::doors::Doors;
-use crate::draft::{Accepted, Done, Draft, Drafted, DraftedRead, GatheredReads, Ground, Known, SaltPool};
+use crate::draft::{Accepted, Done, Draft, Drafted, DraftedRead, GatheredReads, Ground, Known, SaltPool, Step};
 use crate::head::{EndedTimeline, TimelineState};
 use crate::heads::Heads;
 use crate::idempotency::Idempotency;
@@ -308,20 +308,8 @@ impl<'a> Group<'a> {
             step.state.head.directory = directory.version;
             sign(&mut step.state, (&*doors.signer, next), rows.root(), &options.service_name)?;
             entries_count += step.entries.len() as u64;
-            let state = Arc::new(step.state);
-            commit.timelines.push(TimelineCommit {
-                rotation: rotation(&step.entries, step.is_signed_by_next, &state.head.checkpoint),
-                expected_size: step.expected_size,
-                head: state.head.clone(),
-                permissions_changed: step.permissions_changed,
-                entries: step.entries,
-                ends: step.ends,
-                events: step.events,
-                interventions: step.interventions,
-                anchors: step.anchors,
-                data: step.data,
-                erasures: step.erasures,
-            });
+            let (committed, state) = committed(step);
+            commit.timelines.push(committed);
             states.insert(id, state);
         }
         // Refusals too were decided on what is known of a timeline; and who may do what by the directory, whose changes
@@ -373,6 +361,27 @@ fn rotation(entries: &[StoredEntry], is_signed_by_both: bool, note: &Arc<str>) -
     let last = entries.last().filter(|_| is_signed_by_both)?;
     let record = LeafRecord::decode(&last.leaf).ok()?;
     (Action::of(&record) == Some(Action::RotateSigningKey)).then(|| (last.seq, Arc::clone(note)))
+}
+
+/// Returns what is to be written of a timeline, and its state after it.
+fn committed(step: Step) -> (TimelineCommit, Arc<TimelineState>) {
+    let state = Arc::new(step.state);
+    let committed = TimelineCommit {
+        rotation: rotation(&step.entries, step.is_signed_by_next, &state.head.checkpoint),
+        expected_size: step.expected_size,
+        head: state.head.clone(),
+        permissions_changed: step.permissions_changed,
+        entries: step.entries,
+        ends: step.ends,
+        events: step.events,
+        interventions: step.interventions,
+        anchors: step.anchors,
+        data: step.data,
+        erasures: step.erasures,
+        policies: step.policies,
+        sweeps: step.sweeps,
+    };
+    (committed, state)
 }
 
 /// Signs the tree and the state of a timeline, with the next key too where that is to take the place of the one that signs.

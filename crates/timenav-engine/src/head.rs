@@ -5,7 +5,7 @@ use std::sync::Arc;
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
 use timenav_core::ids::{TimelineId, UserId};
-use timenav_core::ledger::{Frontier, Hash};
+use timenav_core::ledger::{Frontier, Hash, RetentionPolicies};
 use timenav_core::time::{Instant, Wall};
 
 /// Names a timeline inside the store.
@@ -57,6 +57,8 @@ pub struct Head {
     pub is_handed_over: bool,
     /// When it ends by itself, by the host. What it was made with; its first entry tells.
     pub expires_at: Option<Instant<Wall>>,
+    /// How long reads and refusals are kept: what was said of it so far.
+    pub retention: Arc<RetentionPolicies>,
 }
 
 impl Head {

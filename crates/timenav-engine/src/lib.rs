@@ -93,6 +93,7 @@ mod export;
 mod bundles;
 mod adoption;
 mod data;
+mod sweeping;
 mod detection;
 mod ledger_stream;
 mod rotation;
@@ -105,11 +106,12 @@ pub use anchors::{AnchorPage, AnchorRequest, ReturnScope};
 pub use archive::{EntryMarks, EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, ServiceRows, Snapshot};
 pub use bundles::{BUNDLE_FORMAT, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport, CheckedBundle};
 pub use caller::{AuthFailure, Caller, Credential};
-pub use changes::LedgerPosition;
+pub use changes::{LedgerPosition, LetGone};
 pub use clocks::{ClockChanges, ClockStep, ClockStream, ClockView, KEPT_CHANGES_MAX};
 pub use code::Code;
 pub use committer::QUEUE_SUBMISSIONS_MAX;
 pub use data::{Encrypted, Erased, ErasureRequest};
+pub use deciding::retention::KeptFor;
 pub use detection::{AskedScan, Detection};
 pub use diff::{DiffPage, DiffSide, Difference, TimelinesDiff};
 pub use directory::{ApiKey, Directory, DirectoryChange, KeptPassword, Secret, Secrets, Session, SessionSpans, User};
@@ -142,7 +144,7 @@ pub use refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};
 pub use rotation::Rotation;
 pub use rows::{
     DataRecord, ErasedContent, Erasure, EventEnd, EventRow, EventVersion, IdempotencyRecord, InterventionRow,
-    KnownEvent, LogRow, StoredEntry, StoredEvent,
+    KnownEvent, LogRow, StoredEntry, StoredEvent, SweepMark, SweepRow,
 };
 pub use scan::{
     Checked, KeptCheckpoint, Progress, ReplayedAuthority, Scan, ScanRequest, ScanStage, VerifySignature, made_before,
@@ -155,6 +157,7 @@ pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
 pub use store::{CarriedSeals, Commit, EventQuery, Opened, Pattern, Store, TimelineCommit};
 pub use store_error::StoreError;
+pub use sweeping::{HostClockDoubt, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
 pub use timelines::{MadeTimeline, NewTimeline, TimelineView};
 pub use timenav_core::ledger::READ_PARAMETERS_BYTES_MAX;
 pub use vault::{RecordPlace, Vault, VaultError};

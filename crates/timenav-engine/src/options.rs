@@ -2,8 +2,8 @@
 
 use timenav_core::limits::{
     DATA_RECORDS_PER_TIMELINE_MAX, ENDED_GRACE_DAYS_DEFAULT, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT,
-    SESSION_IDLE_SECONDS_DEFAULT, SESSION_SECONDS_DEFAULT, TIMELINES_MAX, TIMELINES_PER_USER_MAX_DEFAULT, USERS_MAX,
-    VIEWS_EVENTS_MAX,
+    RETENTION_FLOOR_SECONDS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT, SESSION_SECONDS_DEFAULT, TIMELINES_MAX,
+    TIMELINES_PER_USER_MAX_DEFAULT, USERS_MAX, VIEWS_EVENTS_MAX,
 };
 use timenav_core::time::Span;
 
@@ -47,6 +47,8 @@ pub struct Options {
     pub session_seconds: u32,
     /// How many events and interventions all views of timelines may hold that are kept.
     pub views_events_max: usize,
+    /// The least that reads and refusals are kept where a timeline lets them go, in seconds.
+    pub retention_floor_seconds: u32,
     /// Whether to start although the database is behind the checkpoints kept outside it.
     pub accept_rollback: bool,
 }
@@ -66,6 +68,7 @@ impl Default for Options {
             session_idle_seconds: SESSION_IDLE_SECONDS_DEFAULT,
             session_seconds: SESSION_SECONDS_DEFAULT,
             views_events_max: VIEWS_EVENTS_MAX,
+            retention_floor_seconds: RETENTION_FLOOR_SECONDS_DEFAULT,
             accept_rollback: false,
         }
     }

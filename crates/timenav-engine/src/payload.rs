@@ -22,7 +22,7 @@ pub(crate) use clock::{AnchorSet, ClockChanged, ClockRecord, ClockTold, clock_in
 pub(crate) use data::{DataDecrypted, DataEncrypted, DataErased, ScanAsked};
 pub(crate) use events::{Corrected, EffectRecord, Intervened};
 pub(crate) use reads::{EventsFound, Reading, demanded};
-pub(crate) use service::{RollbackAccepted, SigningKeyRotated};
+pub(crate) use service::{HostClockAccepted, RollbackAccepted, SigningKeyRotated};
 pub(crate) use sessions::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded, password_sha256};
 pub(crate) use timeline::{ForkRecord, PermissionsRecord, PermissionsSet, TimelineCreated};
 pub(crate) use users::{KeyRecord, UserRecord};

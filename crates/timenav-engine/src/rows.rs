@@ -5,7 +5,7 @@ use std::sync::Arc;
 use timenav_core::data::SealedData;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{DataId, EventId, InterventionId};
-use timenav_core::ledger::Salt;
+use timenav_core::ledger::{LetGoClass, Salt};
 use timenav_core::place::Point;
 use timenav_core::time::{Instant, Virtual, Wall};
 
@@ -53,6 +53,27 @@ pub struct LogRow {
     pub leaf: Vec<u8>,
     /// Salt and payload of an entry of reads.
     pub reads: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+/// A sweep that was committed. What it names goes afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SweepRow {
+    /// Position of its entry.
+    pub position: u64,
+    /// How far its class is swept by it.
+    pub mark: SweepMark,
+}
+
+/// How far the entries that were recorded under one policy are swept. Nothing is decided by it: what it says is only not
+/// looked at again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SweepMark {
+    /// Position of the policy that was in force where the entries stand.
+    pub policy: u64,
+    /// Of which class.
+    pub class: LetGoClass,
+    /// Everything of the class before this position, and after the policy, was named by a sweep.
+    pub until: u64,
 }
 
 /// One ledger entry as it is kept.

@@ -16,6 +16,7 @@ mod ended;
 mod events;
 mod powers;
 mod rebuilt;
+mod let_go;
 mod replay;
 mod request;
 mod report;

@@ -1,10 +1,12 @@
 //! What the committer, the sealer and every reader share.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
+use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Wall};
 
 use crate::attempts::Attempts;
@@ -42,6 +44,10 @@ pub(crate) struct Shared {
     pub(crate) views: Views,
     pub(crate) scans: ScanPlaces,
     pub(crate) long_work: LongWork,
+    /// Timelines that are still to be swept in this round. Held by who sweeps.
+    pub(crate) sweeping: tokio::sync::Mutex<VecDeque<TimelineId>>,
+    /// Whether it was told that the host's clock is not to be trusted with letting go.
+    pub(crate) is_clock_doubted: AtomicBool,
     /// Groups that are committed and on their way through the sealer.
     pub(crate) sealing: AtomicUsize,
     pub(crate) timelines: RwLock<Published>,
@@ -82,6 +88,8 @@ impl Shared {
             views: Views::default(),
             scans: ScanPlaces::default(),
             long_work,
+            sweeping: tokio::sync::Mutex::default(),
+            is_clock_doubted: AtomicBool::new(false),
             sealing: AtomicUsize::new(0),
             timelines: RwLock::new(published),
             directory: ArcSwap::new(Arc::clone(heads.directory())),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, SessionId, TimelineId, UserId};
-use timenav_core::ledger::{Hash, TileId};
+use timenav_core::ledger::{Hash, Retention, TileId};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
 
@@ -16,7 +16,7 @@ use crate::directory::{ApiKey, Directory};
 use crate::head::{EndedTimeline, Head, Layer, TimelineKey};
 use crate::rows::{
     DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, LogRow, StoredEntry,
-    StoredEvent,
+    StoredEvent, SweepMark, SweepRow,
 };
 use crate::store_error::StoreError;
 
@@ -88,6 +88,10 @@ pub struct TimelineCommit {
     pub rotation: Option<(u64, Arc<str>)>,
     /// Contents to be erased, after everything above is written.
     pub erasures: Vec<Erasure>,
+    /// New policies of retention, with the positions of their entries.
+    pub policies: Vec<(u64, Retention)>,
+    /// New sweeps. What they name is let go afterwards, by [`Store::let_go`].
+    pub sweeps: Vec<SweepRow>,
 }
 
 /// Which events are asked for, on one consistent snapshot.
@@ -250,6 +254,25 @@ pub trait Store: ScanSource + Send + Sync + 'static {
 
     /// Puts off the letting go of what is due earlier to a host instant.
     async fn put_off_letting_go(&self, until: Instant<Wall>) -> Result<(), StoreError>;
+
+    /// Returns the sweeps that are not finished: timelines, and positions of the sweeps' entries.
+    async fn sweeps_left(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError>;
+
+    /// Lets payload and salt of entries go, which a sweep that was committed names; their leaves stay. With `finished`, the
+    /// sweep at that position is finished by it. The caller hands over few at a time: nothing is committed meanwhile.
+    async fn sweep(&self, timeline: TimelineKey, positions: Vec<u64>, finished: Option<u64>) -> Result<(), StoreError>;
+
+    /// Returns how far a timeline is swept.
+    async fn sweep_marks(&self, timeline: TimelineKey) -> Result<Vec<SweepMark>, StoreError>;
+
+    /// Keeps how far a timeline is swept, where no sweep has anything to name.
+    async fn mark_swept(&self, timeline: TimelineKey, mark: SweepMark) -> Result<(), StoreError>;
+
+    /// Returns host time when it was last known to be right.
+    async fn host_clock(&self) -> Result<Option<Instant<Wall>>, StoreError>;
+
+    /// Keeps that it is known to be right.
+    async fn keep_host_clock(&self, now: Instant<Wall>) -> Result<(), StoreError>;
 
     /// Returns whether the store answers at all.
     async fn ping(&self) -> Result<(), StoreError>;

@@ -26,6 +26,7 @@ pub(crate) fn operations() -> Vec<Route> {
     routes.extend(v1::tiles::routes());
     routes.extend(v1::access_control::routes());
     routes.extend(v1::restrictions::routes());
+    routes.extend(v1::retention::routes());
     routes.extend(v1::access_logs::routes());
     routes.extend(v1::users::routes());
     routes.extend(v1::api_keys::routes());

@@ -15,6 +15,7 @@ mod import;
 mod import_git;
 mod export;
 mod timeline;
+mod prune;
 mod key;
 mod user;
 mod stream;
@@ -63,6 +64,7 @@ enum Command {
     ImportGit(import_git::ImportGitCommand),
     Export(export::ExportCommand),
     Timeline(timeline::TimelineCommand),
+    Prune(prune::PruneCommand),
     Key(key::KeyCommand),
     User(user::UserCommand),
     Stream(stream::StreamCommand),
@@ -94,6 +96,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::ImportGit(command) => import_git::run(command, surroundings),
         Command::Export(command) => export::run(command, surroundings),
         Command::Timeline(command) => timeline::run(command, surroundings),
+        Command::Prune(command) => prune::run(command, surroundings),
         Command::Key(command) => key::run(command, surroundings),
         Command::User(command) => user::run(command, surroundings),
         Command::Stream(command) => stream::run(command, surroundings),

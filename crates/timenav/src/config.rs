@@ -13,8 +13,9 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, Command, ValueEnum};
 use serde::Deserialize;
 use timenav_core::limits::{
-    ENDED_GRACE_DAYS_DEFAULT, ENDED_GRACE_DAYS_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT,
-    SESSION_SECONDS_DEFAULT, TIMELINES_PER_USER_MAX_DEFAULT,
+    ENDED_GRACE_DAYS_DEFAULT, ENDED_GRACE_DAYS_MAX, LIMITED_ACCESS_WINDOW_DAYS_DEFAULT,
+    RETENTION_FLOOR_SECONDS_DEFAULT, SESSION_IDLE_SECONDS_DEFAULT, SESSION_SECONDS_DEFAULT,
+    TIMELINES_PER_USER_MAX_DEFAULT,
 };
 use timenav_engine::ReadLog;
 
@@ -181,6 +182,12 @@ pub(crate) struct ServeOptions {
     /// How long a session lasts at most, in seconds. [default: 43200]
     #[arg(long, env = "TIMENAV_SESSION_MAX_SECS", value_name = "SECONDS")]
     pub(crate) session_max_secs: Option<SessionSecs>,
+    /// The least that reads and refusals are kept where a timeline lets them go, in seconds; 0 for no floor.
+    /// [default: 86400]
+    ///
+    /// No request can lower it: whoever administers a timeline could let go what they just did.
+    #[arg(long, env = "TIMENAV_RETENTION_FLOOR_SECS", value_name = "SECONDS")]
+    pub(crate) retention_floor_secs: Option<u32>,
     /// The folder that keeps signed checkpoints outside the database. [default: the data folder]
     ///
     /// On another disk, or one that only this service can write, it lets the service notice on
@@ -281,6 +288,8 @@ pub(crate) struct Settings {
     pub(crate) session_idle_secs: SessionSecs,
     /// How long a session lasts at most.
     pub(crate) session_max_secs: SessionSecs,
+    /// The least that reads and refusals are kept where a timeline lets them go.
+    pub(crate) retention_floor_secs: u32,
     /// The folder of the checkpoints, where it is not the data folder.
     pub(crate) checkpoints: Option<PathBuf>,
     /// Whether to start although the database is not what was signed.
@@ -348,6 +357,8 @@ impl Settings {
             insecure_log_in: options.insecure_log_in.or(file.insecure_log_in).unwrap_or(false),
             session_idle_secs: idle_secs.unwrap_or(Secs::of(SESSION_IDLE_SECONDS_DEFAULT)),
             session_max_secs: max_secs.unwrap_or(Secs::of(SESSION_SECONDS_DEFAULT)),
+            retention_floor_secs: (options.retention_floor_secs.or(file.retention_floor_secs))
+                .unwrap_or(RETENTION_FLOOR_SECONDS_DEFAULT),
             checkpoints: options.checkpoints.or(file.checkpoints),
             accept_rollback: options.accept_rollback.unwrap_or(false),
             shutdown_deadline: Duration::from_secs(deadline_secs.unwrap_or(SHUTDOWN_DEADLINE_SECS_DEFAULT)),

@@ -18,6 +18,7 @@ mod places;
 mod prompt;
 mod server;
 mod surroundings;
+mod sweeping;
 mod telemetry;
 mod wiring;
 

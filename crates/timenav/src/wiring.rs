@@ -130,6 +130,7 @@ async fn put_together(
         ended_grace_days: settings.ended_grace_days,
         session_idle_seconds: settings.session_idle_secs.get(),
         session_seconds: settings.session_max_secs.get(),
+        retention_floor_seconds: settings.retention_floor_secs,
         accept_rollback: settings.accept_rollback,
         ..Options::default()
     };

@@ -4,8 +4,7 @@
 //! that the caller hands over, and hashes come from wherever the caller keeps them.
 //! `docs/ledger-format.md` and `docs/ledger-format-2.md` say the same for readers without this code;
 //! their values are checked against `test-data/ledger-format-v1.json` and `-v2.json`. What is hashed
-//! never changes: a change is a new version beside the old one. The service writes version 1; what
-//! version 2 adds is here, and nothing calls it yet.
+//! never changes: a change is a new version beside the old one. The service writes version 2.
 
 use std::fmt;
 
@@ -60,7 +59,8 @@ pub use runs::{POSITION_RUNS_MAX, PositionRuns, RunsError};
 pub use salt::{Salt, payload_hash};
 pub use state::{ForkedFrom, TimelineCounts, TimelineFacts};
 pub use sweep::{
-    PayloadFate, SWEEP_ACTION, Sweep, SweepAudit, SweepDraft, SweepFault, SweepFaultKind, SweepOffer, SweptEntry,
+    MissingPayloads, PayloadFate, SWEEP_ACTION, Sweep, SweepAudit, SweepDraft, SweepFault, SweepFaultKind, SweepOffer,
+    SweptEntry,
 };
 pub use tile::{TILE_HEIGHT, TILE_WIDTH, TileError, TileId, TilePath};
 pub use tile::{index_path, parse_index_path, tile_of};

@@ -145,6 +145,18 @@ impl RetentionPolicies {
         Some(&self.all[at].1)
     }
 
+    /// Returns the policies with the positions of their entries, in their order.
+    #[must_use]
+    pub fn as_slice(&self) -> &[(u64, Retention)] {
+        &self.all
+    }
+
+    /// Returns the policy in force: the last one, or that everything is kept for ever.
+    #[must_use]
+    pub fn in_force(&self) -> Retention {
+        self.all.last().map(|(_, retention)| *retention).unwrap_or_default()
+    }
+
     /// Returns the policy that decides how long an entry is kept, and that time; `None` where it is kept for
     /// ever. `size` says which policies there are: those of the first so many entries.
     ///

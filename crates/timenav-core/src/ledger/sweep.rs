@@ -13,12 +13,14 @@ use crate::time::{Instant, Wall};
 
 mod audit;
 mod draft;
+mod missing;
 
 #[cfg(test)]
 mod tests;
 
 pub use audit::{PayloadFate, SweepAudit, SweepFault, SweepFaultKind};
 pub use draft::{SweepDraft, SweepOffer};
+pub use missing::MissingPayloads;
 
 /// The action of an entry that tells of a sweep.
 pub const SWEEP_ACTION: &str = "sweep";

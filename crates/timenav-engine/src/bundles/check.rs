@@ -49,6 +49,8 @@ pub struct CheckedBundle {
     pub data: u64,
     /// Payloads, single reads and sealed records that are gone, each named by an entry.
     pub gone: u64,
+    /// Those of them that sweeps let go, because they were kept for long enough.
+    pub let_go: u64,
     /// SHA-256 of the whole file.
     pub sha256: Hash,
 }
@@ -207,6 +209,7 @@ impl<'a> BundleCheck<'a> {
             recorded_at: self.counts.recorded_at,
             payloads: self.counts.payloads,
             data: self.counts.data,
+            let_go: self.read.iter().map(|layer| layer.gone.let_go()).sum(),
             gone: self.read.iter().map(|layer| layer.gone.count()).sum(),
             sha256: self.hash.hash(),
         })
@@ -322,7 +325,7 @@ impl<'a> BundleCheck<'a> {
             return Err(at(&finding.evidence));
         }
         let record = record.ok_or_else(|| at("it cannot be read"))?;
-        self.gone.entry(&record, &salt, payload).map_err(|what| at(&what))?;
+        self.gone.entry(entry.leaf.as_bytes(), &record, (&salt, payload)).map_err(|what| at(&what))?;
         self.counts.entries += 1;
         if position == 0 {
             self.begins(&record, payload)?;

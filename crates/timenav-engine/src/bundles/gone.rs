@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use timenav_core::ledger::{
-    ERASE_EVENTS_ACTION, ERASE_READS_ACTION, EventsErased, KeptReads, LeafRecord, PositionRuns, ReadsEntry,
-    ReadsErased, SWEEP_ACTION, Sweep,
+    ERASE_EVENTS_ACTION, ERASE_READS_ACTION, EventsErased, KeptReads, LeafRecord, MissingPayloads, ReadsEntry,
+    ReadsErased, SWEEP_ACTION, Sweep, SweptEntry, leaf_hash,
 };
+use timenav_core::time::parse_timestamp;
 
 use crate::action::Action;
 use crate::json::read;
@@ -25,19 +26,28 @@ struct GoneData {
 /// What is missing, by the position of its entry.
 #[derive(Debug, Default)]
 pub(super) struct Gone {
-    payloads: BTreeSet<u64>,
+    payloads: MissingPayloads,
     data: BTreeMap<u64, GoneData>,
     /// Numbers of single reads.
     reads: BTreeMap<u64, BTreeSet<u64>>,
     /// Payloads, single reads and sealed records that were missing, whether an entry said why or not.
     count: u64,
+    /// Payloads that sweeps let go.
+    let_go: u64,
 }
 
 impl Gone {
     /// Takes an entry: something of it may be gone, and it may say why something before it is.
-    pub(super) fn entry(&mut self, record: &LeafRecord<'_>, salt: &[u8], payload: &[u8]) -> Result<(), String> {
+    pub(super) fn entry(
+        &mut self,
+        leaf: &[u8],
+        record: &LeafRecord<'_>,
+        (salt, payload): (&[u8], &[u8]),
+    ) -> Result<(), String> {
         if payload.is_empty() && salt.is_empty() {
-            self.payloads.insert(record.seq);
+            let recorded_at = parse_timestamp(&record.recorded_at).map_err(|error| error.to_string())?;
+            let (position, leaf_hash) = (record.seq, leaf_hash(leaf));
+            self.payloads.add(&SweptEntry { position, action: &record.action, recorded_at, leaf_hash });
             self.count += 1;
         } else if salt.is_empty() && ReadsEntry::of(record).is_some() {
             let kept = KeptReads::parse(salt, payload).map_err(|error| error.to_string())?;
@@ -68,10 +78,13 @@ impl Gone {
                 read(payload).is_some_and(|erased| self.erased(record.seq, &erased))
             }
             ERASE_EVENTS_ACTION if is_second => EventsErased::decode(payload).is_ok_and(|erased| {
-                let versions = self.let_go(&erased.versions);
-                self.let_go(&erased.interventions) || versions
+                self.payloads.erased(&erased.versions) + self.payloads.erased(&erased.interventions) > 0
             }),
-            SWEEP_ACTION if is_second => Sweep::decode(payload).is_ok_and(|sweep| self.let_go(&sweep.positions)),
+            SWEEP_ACTION if is_second => Sweep::decode(payload).is_ok_and(|sweep| {
+                let let_go = self.payloads.named(record.seq, &sweep);
+                self.let_go += let_go;
+                let_go > 0
+            }),
             ERASE_READS_ACTION if is_second => {
                 ReadsErased::decode(payload).is_ok_and(|erased| self.reads_erased(&erased))
             }
@@ -82,22 +95,11 @@ impl Gone {
     fn erased(&mut self, by: u64, erased: &DataErased) -> bool {
         let Some(data_id) = &erased.data_id else {
             let positions = std::iter::once(&erased.position).chain(&erased.also);
-            return positions.filter(|position| self.payloads.remove(position)).count() > 0;
+            return positions.filter(|position| self.payloads.remove(**position)).count() > 0;
         };
         let is_it = |gone: &GoneData| gone.data_id == *data_id && gone.erased_by == by;
         let is_told = self.data.get(&erased.position).is_some_and(is_it);
         is_told && self.data.remove(&erased.position).is_some()
-    }
-
-    fn let_go(&mut self, positions: &PositionRuns) -> bool {
-        let before = self.payloads.len();
-        for (first, last) in positions.as_slice() {
-            let named: Vec<u64> = self.payloads.range(first..=last).copied().collect();
-            for position in named {
-                self.payloads.remove(&position);
-            }
-        }
-        self.payloads.len() < before
     }
 
     fn reads_erased(&mut self, erased: &ReadsErased<'_>) -> bool {
@@ -116,14 +118,20 @@ impl Gone {
         self.count
     }
 
+    /// Returns how many of the payloads that were missing sweeps let go.
+    pub(super) const fn let_go(&self) -> u64 {
+        self.let_go
+    }
+
     /// Returns the first position at which something is missing and no entry has said why.
     pub(super) fn first(&self) -> Option<u64> {
-        let firsts = [self.payloads.first(), self.data.keys().next(), self.reads.keys().next()];
-        firsts.into_iter().flatten().min().copied()
+        let payload = self.payloads.positions().next();
+        let firsts = [payload, self.data.keys().next().copied(), self.reads.keys().next().copied()];
+        firsts.into_iter().flatten().min()
     }
 
     fn check_count(&self) -> Result<(), String> {
-        if self.payloads.len() + self.data.len() + self.reads.len() <= BUNDLE_GONE_MAX {
+        if self.payloads.count() + self.data.len() + self.reads.len() <= BUNDLE_GONE_MAX {
             return Ok(());
         }
         Err(format!("more than {BUNDLE_GONE_MAX} contents are missing before an entry says why"))
@@ -151,17 +159,17 @@ mod tests {
         let mut gone = Gone::default();
         for seq in 0..BUNDLE_GONE_MAX as u64 {
             record.seq = seq;
-            gone.entry(&record, &[], &[]).unwrap();
+            gone.entry(&leaf, &record, (&[], &[])).unwrap();
         }
         record.seq += 1;
         // What an entry has named makes room.
-        gone.entry(&record, &[0; 16], br#"{"position":7,"also":[9,8],"event_id":"e"}"#).unwrap();
+        gone.entry(&leaf, &record, (&[0; 16], br#"{"position":7,"also":[9,8],"event_id":"e"}"#)).unwrap();
         for _ in 0..3 {
             record.seq += 1;
-            gone.entry(&record, &[], &[]).unwrap();
+            gone.entry(&leaf, &record, (&[], &[])).unwrap();
         }
         record.seq += 1;
-        gone.entry(&record, &[], &[]).unwrap_err();
+        gone.entry(&leaf, &record, (&[], &[])).unwrap_err();
         assert_eq!((gone.first(), gone.count()), (Some(0), BUNDLE_GONE_MAX as u64 + 4));
     }
 

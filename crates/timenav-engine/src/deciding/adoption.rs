@@ -7,7 +7,8 @@ use std::sync::Arc;
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
 use timenav_core::ids::{TimelineId, UserId};
-use timenav_core::ledger::{Adopted, Frontier, HandedOver, Hash, VerifierKey, decide_adoption, empty_root, leaf_hash};
+use timenav_core::ledger::{Adopted, Frontier, HandedOver, Hash, RetentionPolicies, VerifierKey};
+use timenav_core::ledger::{decide_adoption, empty_root, leaf_hash};
 
 use super::timelines::check_new;
 use super::{Aim, Asking, Deciding};
@@ -19,7 +20,7 @@ use crate::head::{Head, Origin, TimelineKey, TimelineState};
 use crate::json::json;
 use crate::payload::{ClockChanged, ClockRecord, PermissionsRecord, PermissionsSet};
 use crate::refusal::Refusal;
-use crate::rows::{DataRecord, EventEnd, EventRow, InterventionRow, StoredEntry};
+use crate::rows::{DataRecord, EventEnd, EventRow, InterventionRow, StoredEntry, SweepRow};
 use crate::wall_clock::Host;
 
 /// Go on with a timeline of another service, which was checked and is ready to be kept.
@@ -54,6 +55,9 @@ pub(crate) struct Ready {
     pub(crate) recorded_at: Host,
     /// Whose entries come first, if it was adopted there.
     pub(crate) origins: Vec<Origin>,
+    /// How long reads and refusals were kept there, and are here until somebody says otherwise.
+    pub(crate) policies: RetentionPolicies,
+    pub(crate) sweeps: Vec<SweepRow>,
 }
 
 impl Asking for Adopt {
@@ -99,6 +103,8 @@ impl Deciding for Adopt {
         step.interventions.clone_from(&ready.interventions);
         step.anchors.clone_from(&ready.anchors);
         step.data.clone_from(&ready.data);
+        step.policies.extend_from_slice(ready.policies.as_slice());
+        step.sweeps.clone_from(&ready.sweeps);
         draft.append(ledger, Action::Adopt, id.as_str(), payload, host);
 
         // What counts from here on is told by entries as everybody reads them.
@@ -182,6 +188,7 @@ impl Adopt {
             origins: ready.origins.iter().cloned().chain([own]).collect(),
             is_handed_over: false,
             expires_at: None,
+            retention: Arc::new(ready.policies.clone()),
         };
         let (ancestors, lineage) = (Arc::from([]), Arc::from([]));
         TimelineState {

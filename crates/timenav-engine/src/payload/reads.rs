@@ -55,6 +55,8 @@ pub(crate) enum Reading {
         observations: bool,
         time_range: String,
     },
+    /// That there was nothing to let go, or that it has to wait.
+    Prune {},
     Restrictions {},
     ScanEvents(EventsFound),
     Sessions {},
@@ -102,6 +104,7 @@ impl Reading {
             Self::ManipulateEvent { .. } => "manipulate_event",
             Self::MonitorEvents(_) => "monitor_events",
             Self::MonitorParadox { .. } => "monitor_paradox",
+            Self::Prune {} => "prune",
             Self::Restrictions {} => "restrictions",
             Self::ScanEvents(_) => "scan_events",
             Self::Sessions {} => "sessions",
@@ -125,7 +128,7 @@ pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> 
         // Hashes are not entries, which tell of clocks and events.
         "proof" | "tile" => &[&[Demand::Inspect], &[Demand::Look]],
         "manipulate_event" => &[&[Demand::Intervene]],
-        "access_control" | "access_logs" => &[&[Demand::Administer]],
+        "access_control" | "access_logs" | "prune" => &[&[Demand::Administer]],
         "bundle" => &[&[Demand::Look, Demand::Administer]],
         "restrictions" | "users" => &[&[Demand::Operate]],
         // One's own, or those of others.

@@ -8,7 +8,7 @@ use timenav_core::clock::{Clock, ClockState, Moment, Rate};
 use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::ids::{AnchorId, EventId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::intervention::Effect;
-use timenav_core::ledger::{Adopted, HandedOver, Hash, TimelineEnded};
+use timenav_core::ledger::{Adopted, HandedOver, Hash, LetGoClass, PositionRuns, Retention, Sweep, TimelineEnded};
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Instant, TimeScale, Virtual, Wall, parse_duration};
 
@@ -283,7 +283,20 @@ fn of_the_service() -> Vec<(Action, String)> {
         size: 7,
     };
     let handed_over = HandedOver { asked_by: "ada".into(), root: hash, size: 7 };
-    let text = |payload: Vec<u8>| String::from_utf8(payload).unwrap();
+    let retention = Retention { reads_seconds: Some(86_400), refusals_seconds: None };
+    let mut positions = PositionRuns::default();
+    for position in [3, 4, 9] {
+        positions.push(position).unwrap();
+    }
+    let sweep = Sweep {
+        asked_by: "ada \"x\"".into(),
+        class: LetGoClass::Reads,
+        cutoff: at(2),
+        leaf_hashes: Hash::from_bytes([7; 32]),
+        policy: 1,
+        positions,
+    };
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     vec![
         (Action::AcceptRollback, json(&RollbackAccepted { findings: vec!["it \"was\" taken back".to_owned()] })),
         (Action::RotateSigningKey, json(&rotated)),
@@ -291,6 +304,12 @@ fn of_the_service() -> Vec<(Action, String)> {
         (Action::AttemptsCounted, json(&counted)),
         (Action::Adopt, text(adopted.encode())),
         (Action::HandedOver, text(handed_over.encode())),
+        (
+            Action::AcceptHostClock,
+            json(&HostClockAccepted { last: at::<Wall>(1).to_string(), now: at::<Wall>(9).to_string() }),
+        ),
+        (Action::SetRetention, text(retention.encode())),
+        (Action::Sweep, text(sweep.encode())),
     ]
 }
 
@@ -328,7 +347,7 @@ fn readings() -> Vec<Reading> {
 }
 
 /// What is read, without any.
-const PLAIN_READINGS: [Reading; 14] = [
+const PLAIN_READINGS: [Reading; 15] = [
     Reading::AccessControl {},
     Reading::Anchors {},
     Reading::ApiKeys {},
@@ -337,6 +356,7 @@ const PLAIN_READINGS: [Reading; 14] = [
     Reading::Clock {},
     Reading::ClockStream {},
     Reading::HeadStatement {},
+    Reading::Prune {},
     Reading::Restrictions {},
     Reading::Sessions {},
     Reading::Tile {},
@@ -453,6 +473,9 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
         Action::AcceptRollback => json(&read::<RollbackAccepted>(bytes)?),
         Action::Adopt => String::from_utf8(Adopted::decode(bytes).ok()?.encode()).ok()?,
         Action::HandedOver => String::from_utf8(HandedOver::decode(bytes).ok()?.encode()).ok()?,
+        Action::AcceptHostClock => json(&read::<HostClockAccepted>(bytes)?),
+        Action::SetRetention => String::from_utf8(Retention::decode(bytes).ok()?.encode()).ok()?,
+        Action::Sweep => String::from_utf8(Sweep::decode(bytes).ok()?.encode()).ok()?,
     })
 }
 

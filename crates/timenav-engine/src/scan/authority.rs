@@ -143,8 +143,8 @@ fn check_nobody(powers: &Powers, claim: &Claim<'_>, action: Action) -> Result<()
     let may = match (&*record.actor, action) {
         (UserId::UNKNOWN, Action::Attempt | Action::AttemptsCounted)
         | (TimelineId::SYSTEM, Action::RotateSigningKey | Action::AcceptRollback | Action::EndSession) => true,
-        // A timeline that was made to end by itself.
-        (TimelineId::SYSTEM, Action::EndTimeline) => true,
+        // A timeline that was made to end by itself, and what nobody asked to be let go.
+        (TimelineId::SYSTEM, Action::EndTimeline | Action::Sweep) => true,
         // The first operator is made by nobody.
         (TimelineId::SYSTEM, Action::CreateTimeline | Action::CreateUser | Action::CreateApiKey) => {
             !powers.has_begun(authority.directory)
@@ -217,7 +217,10 @@ fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) ->
         | Action::AcceptRollback
         | Action::Adopt
         | Action::HandedOver
-        | Action::EndTimeline => false,
+        | Action::EndTimeline
+        | Action::SetRetention
+        | Action::Sweep
+        | Action::AcceptHostClock => false,
     }
 }
 

@@ -163,7 +163,10 @@ impl DirectoryTold {
             | Action::RotateSigningKey
             | Action::AcceptRollback
             | Action::Adopt
-            | Action::HandedOver => Vec::new(),
+            | Action::HandedOver
+            | Action::SetRetention
+            | Action::Sweep
+            | Action::AcceptHostClock => Vec::new(),
         })
     }
 

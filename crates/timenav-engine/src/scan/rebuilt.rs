@@ -9,7 +9,7 @@ use std::sync::Arc;
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
 use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, TimelineId};
-use timenav_core::ledger::{LeafRecord, Salt};
+use timenav_core::ledger::{LeafRecord, LetGoClass, RetentionPolicies, Salt, Sweep};
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX, LOCATION_BYTES_MAX};
 use timenav_core::time::Instant;
 
@@ -22,7 +22,7 @@ use crate::event_content::event_draft;
 use crate::json::read;
 use crate::location::point_of;
 use crate::payload::DataErased;
-use crate::rows::{DataRecord, EventEnd, EventRow, InterventionRow, StoredEntry};
+use crate::rows::{DataRecord, EventEnd, EventRow, InterventionRow, StoredEntry, SweepMark, SweepRow};
 
 /// A timeline as it is being made anew.
 pub(crate) struct Rebuilding<'a> {
@@ -56,6 +56,8 @@ impl<'a> Rebuilding<'a> {
             created_at: Instant::EPOCH,
             recorded_at: Instant::EPOCH,
             origins: Vec::new(),
+            policies: RetentionPolicies::default(),
+            sweeps: Vec::new(),
         };
         Self {
             doors,
@@ -86,7 +88,9 @@ impl<'a> Rebuilding<'a> {
             (false, Ok(salt)) => salt,
             (false, Err(_)) => return Err(at("parts of it were erased, which this version cannot take over")),
         };
-        let recorded = self.replay.entry(&record, position, (!is_gone).then_some(payload), None);
+        // That a sweep names it was checked before.
+        let is_let_go = is_gone && LetGoClass::of(&record.action).is_some();
+        let recorded = self.replay.entry(&record, position, (!is_gone).then_some(payload), None, is_let_go);
         if let Some(why) = self.replay.blind() {
             return Err(at(why));
         }
@@ -102,6 +106,11 @@ impl<'a> Rebuilding<'a> {
             && let Some(erased) = read::<DataErased>(payload).filter(|erased| erased.is_event() && erased.cancelled)
         {
             self.cancelled_before(&erased);
+        }
+        if let Some(sweep) = (action == Action::Sweep).then(|| Sweep::decode(payload).ok()).flatten() {
+            // Nothing is known to be swept, so that the next sweep looks at all of it.
+            let mark = SweepMark { policy: sweep.policy, class: sweep.class, until: sweep.policy + 1 };
+            self.rebuilt.sweeps.push(SweepRow { position, mark });
         }
         if action == Action::ManipulateEvent && is_gone {
             self.erased.insert(position);
@@ -215,6 +224,7 @@ impl<'a> Rebuilding<'a> {
             created_at: state.created_at,
             recorded_at: state.recorded_at,
             origins: state.origins,
+            policies: state.policies,
             ..rebuilt
         })
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Hash, LeafRecord, TimelineEnded};
+use timenav_core::ledger::{Hash, LeafRecord, Retention, RetentionPolicies, Sweep, TimelineEnded};
 use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
@@ -146,7 +146,12 @@ pub(super) struct Replay {
     /// When the timeline ends by itself.
     expires_at: Option<Instant<Wall>>,
     data_count: u64,
-    /// Entries whose payload is gone.
+    policies: RetentionPolicies,
+    /// Positions of sweeps.
+    sweeps: BTreeSet<u64>,
+    /// Payloads that sweeps let go.
+    let_go_count: u64,
+    /// Entries whose payload is gone, and was let go by no sweep.
     gone: BTreeSet<u64>,
     /// Sealed records whose row says that an entry erased them, by the position of their own.
     data_gone: BTreeMap<u64, u64>,
@@ -196,6 +201,9 @@ impl Replay {
             fork_sizes: BTreeMap::new(),
             expires_at: None,
             data_count: 0,
+            policies: RetentionPolicies::default(),
+            sweeps: BTreeSet::new(),
+            let_go_count: 0,
             gone: BTreeSet::new(),
             data_gone: BTreeMap::new(),
             told: BTreeMap::new(),
@@ -207,6 +215,11 @@ impl Replay {
             blind: None,
             findings: Findings::default(),
         }
+    }
+
+    /// Returns where reading began.
+    pub(super) const fn first(&self) -> u64 {
+        self.first
     }
 
     /// Returns how many entries changed the state.
@@ -222,6 +235,16 @@ impl Replay {
     /// Returns how many payloads and sealed records were erased.
     pub(super) fn erased_count(&self) -> u64 {
         (self.gone.len() + self.data_gone.len()) as u64
+    }
+
+    /// Returns how many payloads sweeps let go.
+    pub(super) const fn let_go_count(&self) -> u64 {
+        self.let_go_count
+    }
+
+    /// Says that a sweep let the payload of an entry go that was committed after the scan began.
+    pub(super) fn let_go_later(&mut self, position: u64) {
+        self.let_go_count += u64::from(self.gone.remove(&position));
     }
 
     /// Returns how many events stand.
@@ -284,14 +307,15 @@ impl Replay {
         self
     }
 
-    /// Takes the next entry; `payload` is `None` where it was erased. `kept` is what is kept beside it, where that is to be
-    /// compared.
+    /// Takes the next entry; `payload` is `None` where it was erased, or let go by a sweep. `kept` is what is kept beside
+    /// it, where that is to be compared.
     pub(super) fn entry(
         &mut self,
         record: &LeafRecord<'_>,
         position: u64,
         payload: Option<&[u8]>,
         kept: Option<EntryMarks>,
+        is_let_go: bool,
     ) -> Option<Recorded> {
         let Ok(recorded_at) = parse_timestamp::<Wall>(&record.recorded_at) else {
             self.lose(position);
@@ -302,7 +326,9 @@ impl Replay {
         self.check_authority(record, (position, recorded_at), payload);
         self.is_stated = record.authority.is_some();
         let before = self.recorded_at.replace(recorded_at);
-        if payload.is_none() {
+        if is_let_go {
+            self.let_go_count += 1;
+        } else if payload.is_none() {
             self.gone.insert(position);
         }
         let events_before = self.events_count;
@@ -344,6 +370,7 @@ impl Replay {
             | Action::Attempt
             | Action::AttemptsCounted
             | Action::AcceptRollback
+            | Action::AcceptHostClock
             | Action::DecryptData
             | Action::DetectTampering => return Some(Followed::Nothing),
             Action::CreateTimeline => self.create(record, payload?)?,
@@ -371,6 +398,11 @@ impl Replay {
             | Action::EndSession
             | Action::SetPassword => self.directory.take(action, record, recorded_at, payload)?,
             Action::RotateSigningKey => self.signing_keys.rotated(record, position, payload?, &mut self.findings)?,
+            Action::SetRetention => self.policies.set(position, Retention::decode(payload?).ok()?),
+            Action::Sweep => {
+                Sweep::decode(payload?).ok()?;
+                self.sweeps.insert(position);
+            }
             Action::EraseData => self.told.extend(erasures(read(payload?)?, position)),
             // Where it is read, the time of the entry before it counts.
             Action::Adopt => return None,

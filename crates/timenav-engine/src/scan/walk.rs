@@ -2,22 +2,25 @@
 
 use std::sync::Arc;
 
-use timenav_core::ledger::{ADOPT_ACTION, Checkpoint, LeafRecord, inclusion_nodes, leaf_hash, verify_inclusion};
+use timenav_core::ledger::{ADOPT_ACTION, Checkpoint, LeafRecord, MissingPayloads};
 use timenav_core::scan::{Depth, FilledTile, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
 
 use super::compared::{Compared, Unplaced};
+use super::let_go::{self, LetGo};
 use super::powers::Powers;
 use super::replay::{Recorded, RecordedData, RecordedEvent, Replay};
 use super::report::Outcome;
 use super::report::{self, Checked, Scan};
 use super::request::{Progress, ScanRequest, ScanStage};
-use super::{authority, events, rows, sample, tree};
+use super::{authority, events, rows, tree};
 use crate::anchor::Anchor;
 use crate::archive::{EntryRow, Orphan, Snapshot};
 use crate::long_work::giving_way;
 use crate::store_error::StoreError;
 
 mod fork;
+mod picked;
+mod retention;
 
 /// Entries read at a time. A scan holds three such blocks in memory, and no more of a ledger: one
 /// is read, one is hashed, and the events of one are compared.
@@ -39,6 +42,8 @@ struct Way<'a, 'b> {
     sampled: u64,
     /// Events without a row, which may have been erased meanwhile.
     missing: Vec<RecordedEvent>,
+    /// Reads and refusals of a sample whose payloads are missing.
+    missing_sampled: MissingPayloads,
     /// Events without the coordinates of their place.
     unplaced: Unplaced,
     /// How far it has come, and who is told.
@@ -50,6 +55,7 @@ struct Way<'a, 'b> {
 struct Carried {
     ledger: LedgerScan,
     replay: Replay,
+    let_go: LetGo,
 }
 
 /// How many rows there are of each table that grows.
@@ -88,6 +94,7 @@ pub(super) async fn walk(
         good: Vec::new(),
         sampled: 0,
         missing: Vec::new(),
+        missing_sampled: MissingPayloads::default(),
         unplaced: Unplaced::default(),
         progress: Progress::default(),
         tell,
@@ -170,8 +177,8 @@ impl Way<'_, '_> {
         };
         let powers = self.powers().await?;
         let adopted = self.snapshot.head.origins.last().map_or(0, |origin| origin.end);
-        let replay = Replay::new(&self.request.timeline, first, powers).was_adopted(adopted);
-        let mut carried = Carried { ledger, replay };
+        let replay = Replay::new(timeline, first, powers).was_adopted(adopted);
+        let mut carried = Carried { ledger, replay, let_go: self.let_go().await? };
         self.enter(ScanStage::Entries, size - first);
         let mut at = first;
         let mut events = Vec::new();
@@ -283,14 +290,17 @@ impl Way<'_, '_> {
         self.enter(ScanStage::Tables, self.progress.entries_total);
         let partial = carried.ledger.take_partial();
         self.compare_tiles(&mut carried, partial).await?;
-        let Carried { ledger, mut replay } = carried;
+        let Carried { ledger, mut replay, mut let_go } = carried;
         // Counted first: what is erased after the count is told by an entry that is read after it.
         let counts = self.count_rows().await?;
-        self.look_for_erasures(&mut replay).await?;
+        self.look_for_erasures(&mut replay, &mut let_go).await?;
+        let sweeps = let_go.positions();
+        let_go.finish(replay.first(), &mut self.findings);
         self.checked.extend([
             Checked { what: "entries", count: ledger.entries_count() },
             Checked { what: "payloads", count: ledger.payloads_count() },
             Checked { what: "erased", count: replay.erased_count() },
+            Checked { what: "let_go", count: replay.let_go_count() },
             Checked { what: "tiles", count: ledger.tiles_count() },
             Checked { what: "changes", count: replay.changes_count() },
             Checked { what: "authorities", count: replay.authorities_count() },
@@ -312,6 +322,7 @@ impl Way<'_, '_> {
             self.compare_fork(&replay).await?;
             self.compare_ended().await?;
             rows += self.compare_anchors(&mut replay).await?;
+            rows += replay.compare_retention(&self.snapshot, &sweeps);
             self.compare_counts(&replay, counts);
         }
         if replay.blind().is_some() {
@@ -333,9 +344,9 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    /// What was erased while the scan ran is told by entries that came after it began. An event
+    /// What was erased or let go while the scan ran is told by entries that came after it began. An event
     /// without a row that was not erased is missing.
-    async fn look_for_erasures(&mut self, replay: &mut Replay) -> Result<(), StoreError> {
+    async fn look_for_erasures(&mut self, replay: &mut Replay, let_go: &mut LetGo) -> Result<(), StoreError> {
         let (source, key) = (self.request.source, self.snapshot.head.key);
         let mut at = self.size();
         loop {
@@ -343,8 +354,13 @@ impl Way<'_, '_> {
             let Some(last) = rows.last() else { break };
             at = last.position + 1;
             for row in &rows {
-                if let Ok(record) = LeafRecord::decode(&row.leaf) {
-                    replay.later_entry(&record, row.position, &row.payload);
+                let Ok(record) = LeafRecord::decode(&row.leaf) else { continue };
+                replay.later_entry(&record, row.position, &row.payload);
+                if let Some(told) = let_go::told(&record, &row.payload) {
+                    let explained = let_go.later(row.position, &told, &mut self.findings);
+                    for position in explained {
+                        replay.let_go_later(position);
+                    }
                 }
             }
         }
@@ -412,44 +428,6 @@ impl Way<'_, '_> {
         }
     }
 
-    /// Reads entries picked at random, and shows that each is in the tree that was signed.
-    async fn sample(&mut self, count: u64) -> Result<(), StoreError> {
-        let positions = sample::picked(count, self.size(), || random(self.request));
-        let mut ledger =
-            LedgerScan::after(self.request.timeline.as_str(), self.snapshot.head.frontier.clone(), Vec::new());
-        let total = positions.len() as u64;
-        self.enter(ScanStage::Entries, total);
-        for (done, position) in (1..).zip(positions) {
-            let bytes = self.prove(&mut ledger, position).await?;
-            self.advance(done, bytes);
-        }
-        self.sampled = total;
-        self.checked.push(Checked { what: "entries", count: ledger.entries_count() });
-        self.checked.push(Checked { what: "payloads", count: ledger.payloads_count() });
-        self.findings.append(ledger.into_findings());
-        Ok(())
-    }
-
-    /// Checks one entry against the tree. Returns how many bytes of it were read.
-    async fn prove(&mut self, ledger: &mut LedgerScan, position: u64) -> Result<u64, StoreError> {
-        let (source, key, size) = (self.request.source, self.snapshot.head.key, self.size());
-        let Some(row) = source.entry_rows(key, position, position + 1).await?.pop() else {
-            self.findings.add(FindingKind::SequenceGap, Some(position), "the entry is missing");
-            return Ok(0);
-        };
-        ledger.entry(row.as_bytes());
-        let bytes = row.bytes_count();
-        let Ok(nodes) = inclusion_nodes(position, size) else { return Ok(bytes) };
-        let Some(proof) = tree::hashes(source, key, &nodes, position, &mut self.findings).await? else {
-            return Ok(bytes);
-        };
-        let root = self.signed.as_ref().map_or_else(|| self.snapshot.head.frontier.root(), |signed| signed.root);
-        if let Err(error) = verify_inclusion(position, size, &leaf_hash(&row.leaf), &proof, &root) {
-            self.findings.add(FindingKind::LeafMismatch, Some(position), error.to_string());
-        }
-        Ok(bytes)
-    }
-
     fn report(self) -> Scan {
         let Self { request, snapshot, findings, checked, mut not_checked, good, sampled, .. } = self;
         let size = snapshot.head.frontier.size();
@@ -493,7 +471,8 @@ impl Carried {
             if !fits {
                 self.replay.lose(row.position);
             }
-            let recorded = self.replay.entry(&record, row.position, payload, Some(row.marks));
+            let is_let_go = self.let_go.entry(&record, row, payload.is_none());
+            let recorded = self.replay.entry(&record, row.position, payload, Some(row.marks), is_let_go);
             if let Some(root) = adopted_after {
                 self.replay.compare_adopted(row.position, payload, root);
             }
@@ -516,10 +495,4 @@ impl Carried {
 /// Returns whether a leaf tells of an adoption: an entry of version 2 begins with its action.
 fn is_adopt(leaf: &[u8]) -> bool {
     leaf.strip_prefix(b"{\"action\":\"").and_then(|rest| rest.strip_prefix(ADOPT_ACTION.as_bytes())).is_some()
-}
-
-fn random(request: &ScanRequest<'_>) -> u64 {
-    let mut bytes = [0; 8];
-    request.entropy.fill(&mut bytes);
-    u64::from_be_bytes(bytes)
 }

@@ -85,7 +85,10 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         | Action::AcceptRollback
         | Action::Adopt
         | Action::HandedOver
-        | Action::EndTimeline => None,
+        | Action::EndTimeline
+        | Action::SetRetention
+        | Action::Sweep
+        | Action::AcceptHostClock => None,
     }
 }
 

@@ -65,6 +65,7 @@ fn rules(kind: &str) -> Option<Value> {
         "export-format" => json!({ "enum": ExportFormat::ALL.map(ExportFormat::as_str) }),
         "file-format" => json!({ "enum": Format::ALL.map(Format::as_str) }),
         "timestamp" | "expiry" => json!({ "format": kind, "minLength": 1, "maxLength": TIMESTAMP_BYTES_MAX }),
+        "retention" => json!({ "format": "whole-seconds", "minLength": 1, "maxLength": DURATION_BYTES_MAX }),
         "duration" => json!({ "format": "length-of-time", "minLength": 1, "maxLength": DURATION_BYTES_MAX }),
         "time-range" => json!({ "format": kind, "minLength": 1, "maxLength": TIME_RANGE_BYTES_MAX }),
         "moment" => json!({ "format": kind, "minLength": 1 }),

@@ -24,6 +24,7 @@ pub(crate) mod proofs;
 pub(crate) mod scan_events;
 pub(crate) mod sessions;
 pub(crate) mod resolved;
+pub(crate) mod retention;
 pub(crate) mod restrictions;
 pub(crate) mod stream;
 pub(crate) mod streaming;

@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 
 use super::clock::ClockBody;
 use super::parameters::{NoParameters, named};
+use super::retention::RetentionBody;
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;
 use crate::idempotency::Idempotent;
@@ -174,6 +175,9 @@ pub(crate) struct TimelineBody {
     /// Host time at which it ends by itself; absent where it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
+    /// How long the contents of reads and refusals are kept; absent where that was never said, and is for ever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retention: Option<RetentionBody>,
     /// Who may do what; for those who administer the timeline.
     #[serde(skip_serializing_if = "Option::is_none")]
     permissions: Option<PermissionsBody>,
@@ -338,6 +342,7 @@ impl From<&TimelineView> for TimelineBody {
             role: view.role.map_or("operator", Role::as_str),
             created_at: head.created_at.to_string(),
             expires_at: head.expires_at.map(|at| at.to_string()),
+            retention: (!head.retention.as_slice().is_empty()).then(|| head.retention.in_force().into()),
             permissions: view.sees_permissions().then(|| PermissionsBody::from(&*head.permissions)),
         }
     }

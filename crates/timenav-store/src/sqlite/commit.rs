@@ -11,7 +11,7 @@ use timenav_engine::{
 };
 
 use super::values::{entry_key, failed, sql};
-use super::{data, identity, leaf, origins, tiles};
+use super::{data, identity, leaf, origins, retention, tiles};
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
     checkpoint, recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location,
@@ -127,6 +127,12 @@ fn put_timeline(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
     if let Some((position, note)) = &step.rotation {
         let mut insert = transaction.prepare_cached(INSERT_ROTATION).map_err(failed)?;
         insert.execute(params![head.key.0, sql(*position), &**note]).map_err(failed)?;
+    }
+    for policy in &step.policies {
+        retention::insert_policy(transaction, head.key, policy).map_err(failed)?;
+    }
+    for sweep in &step.sweeps {
+        retention::insert_sweep(transaction, head.key, sweep).map_err(failed)?;
     }
     for erasure in &step.erasures {
         data::erase(transaction, head.key, erasure).map_err(failed)?;

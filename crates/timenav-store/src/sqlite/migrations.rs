@@ -7,7 +7,7 @@ use timenav_engine::StoreError;
 use super::values::failed;
 
 /// The steps, in order. One that was ever released never changes: a change is a new step.
-pub(super) const STEPS: [(&str, &str); 10] = [
+pub(super) const STEPS: [(&str, &str); 11] = [
     ("0001-init", include_str!("../../migrations/sqlite/0001-init.sql")),
     ("0002-data", include_str!("../../migrations/sqlite/0002-data.sql")),
     ("0003-history", include_str!("../../migrations/sqlite/0003-history.sql")),
@@ -15,6 +15,7 @@ pub(super) const STEPS: [(&str, &str); 10] = [
     ("0005-application-id", include_str!("../../migrations/sqlite/0005-application-id.sql")),
     ("0006-quotas", include_str!("../../migrations/sqlite/0006-quotas.sql")),
     ("0007-statements", include_str!("../../migrations/sqlite/0007-statements.sql")),
+    ("0008-retention", include_str!("../../migrations/sqlite/0008-retention.sql")),
     ("0009-ends", include_str!("../../migrations/sqlite/0009-ends.sql")),
     ("0010-adoption", include_str!("../../migrations/sqlite/0010-adoption.sql")),
     ("0011-no-seals", include_str!("../../migrations/sqlite/0011-no-seals.sql")),

@@ -19,6 +19,7 @@ mod migrations;
 mod origins;
 mod orphans;
 mod read;
+mod retention;
 mod room;
 mod scan;
 mod schema;
@@ -116,7 +117,7 @@ impl SqliteStore {
 }
 
 impl SqliteStore {
-    /// Runs a write that is no commit on the connection of those, off the async threads.
+    /// Writes something beside the commits, off the async threads.
     async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,

@@ -9,6 +9,8 @@ use super::values::{POSITION_BITS, failed};
 const ORPHANS_MAX: usize = 100;
 /// Tables with the contents of timelines, by their numbers, which an index of each begins with.
 const TABLES: [&str; 4] = ["events", "interventions", "anchors", "data_records"];
+/// Tables that tell of a ledger, by the same numbers.
+const OF_LEDGERS: [&str; 4] = ["tiles", "rotation_notes", "policies", "sweeps"];
 /// The numbers that the key of an entry has room for.
 const ENTRY_NUMBERS: (i64, i64) = (i64::MIN >> POSITION_BITS, i64::MAX >> POSITION_BITS);
 
@@ -24,7 +26,9 @@ pub(super) fn orphans(connection: &Connection) -> Result<Vec<Orphan>, StoreError
     let mut found = Vec::new();
     for (first, last) in gaps(connection, OF_TREES)? {
         of_entries(connection, first.max(ENTRY_NUMBERS.0), last.min(ENTRY_NUMBERS.1), &mut found)?;
-        of_table(connection, "tiles", first, last, &mut found)?;
+        for table in OF_LEDGERS {
+            of_table(connection, table, first, last, &mut found)?;
+        }
     }
     for (first, last) in gaps(connection, OF_CONTENTS)? {
         for table in TABLES {

@@ -9,16 +9,16 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use timenav_core::access::{Permissions, Role};
 use timenav_core::clock::{Clock, ClockState, Moment};
 use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
-use timenav_core::ledger::{Frontier, Hash, LeafRecord, Salt, TileId};
+use timenav_core::ledger::{Frontier, Hash, LeafRecord, RetentionPolicies, Salt, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
     Anchor, ApiKey, Commit, DataRecord, EndedTimeline, EventQuery, Fork, Head, IdempotencyRecord, KnownEvent, Layer,
-    LogRow, Opened, Store, StoreError, StoredEntry, StoredEvent, TimelineKey,
+    LogRow, Opened, Store, StoreError, StoredEntry, StoredEvent, SweepMark, TimelineKey,
 };
 
 use super::leaf::Leaves;
 use super::values::{POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, position, rate, role, sql};
-use super::{SqliteStore, commit, data, ends, events, identity, origins, room, tiles, versions};
+use super::{SqliteStore, commit, data, ends, events, identity, origins, retention, room, tiles, versions};
 
 /// Rows that a query for events may read on the thread that asks: a quarter of a millisecond's worth.
 const ROWS_READ_HERE_MAX: usize = 256;
@@ -212,6 +212,30 @@ impl Store for SqliteStore {
         self.write(move |connection| ends::put_off(connection, until)).await
     }
 
+    async fn sweeps_left(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
+        self.read(retention::left).await
+    }
+
+    async fn sweep(&self, timeline: TimelineKey, positions: Vec<u64>, finished: Option<u64>) -> Result<(), StoreError> {
+        self.write(move |connection| retention::let_go(connection, timeline, &positions, finished)).await
+    }
+
+    async fn sweep_marks(&self, timeline: TimelineKey) -> Result<Vec<SweepMark>, StoreError> {
+        self.read(move |connection| retention::marks(connection, timeline)).await
+    }
+
+    async fn mark_swept(&self, timeline: TimelineKey, mark: SweepMark) -> Result<(), StoreError> {
+        self.write(move |connection| retention::mark(connection, timeline, mark).map_err(failed)).await
+    }
+
+    async fn host_clock(&self) -> Result<Option<Instant<Wall>>, StoreError> {
+        self.read(retention::host_clock).await
+    }
+
+    async fn keep_host_clock(&self, now: Instant<Wall>) -> Result<(), StoreError> {
+        self.write(move |connection| retention::keep_host_clock(connection, now)).await
+    }
+
     async fn ping(&self) -> Result<(), StoreError> {
         self.read(|connection| connection.query_row("SELECT count(*) FROM migrations", [], |_| Ok(())).map_err(failed))
             .await
@@ -250,12 +274,14 @@ fn clock_payloads(
 
 fn heads(connection: &Connection) -> Result<Vec<Head>, StoreError> {
     let mut permissions = permissions(connection)?;
+    let mut policies = retention::policies(connection, None)?;
     let mut select = connection.prepare(SELECT_HEADS).map_err(failed)?;
     let mut rows = select.query([]).map_err(failed)?;
     let mut heads = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let key = TimelineKey(row.get(0).map_err(failed)?);
-        heads.push(head(connection, row, key, permissions.remove(&key).unwrap_or_default())?);
+        let permissions = permissions.remove(&key).unwrap_or_default();
+        heads.push(head(connection, row, key, (permissions, policies.remove(&key).unwrap_or_default()))?);
     }
     Ok(heads)
 }
@@ -272,7 +298,9 @@ pub(super) fn head_named(connection: &Connection, timeline: &TimelineId) -> Resu
     let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
     let key = TimelineKey(row.get(0).map_err(failed)?);
     let mut permissions = permissions_where(connection, "WHERE timeline = ?1", [key.0])?;
-    head(connection, row, key, permissions.remove(&key).unwrap_or_default()).map(Some)
+    let mut policies = retention::policies(connection, Some(key))?;
+    let (permissions, policies) = (permissions.remove(&key), policies.remove(&key));
+    head(connection, row, key, (permissions.unwrap_or_default(), policies.unwrap_or_default())).map(Some)
 }
 
 pub(super) fn anchors(
@@ -295,7 +323,7 @@ fn head(
     connection: &Connection,
     row: &Row<'_>,
     key: TimelineKey,
-    permissions: Arc<Permissions>,
+    (permissions, retention): (Arc<Permissions>, Arc<RetentionPolicies>),
 ) -> Result<Head, StoreError> {
     let number = |at: usize| row.get::<_, i64>(at).map_err(failed);
     let text = |at: usize| row.get::<_, String>(at).map_err(failed);
@@ -328,6 +356,7 @@ fn head(
         origins: origins::read(&text(23)?)?,
         is_handed_over: origins::is_handed_over(connection, key, size)?,
         expires_at: row.get::<_, Option<i64>>(24).map_err(failed)?.map(instant).transpose()?,
+        retention,
     })
 }
 

@@ -18,7 +18,7 @@ use super::examination::{self, Examination};
 use super::integrity::Wanted;
 use super::leaf::Leaves;
 use super::values::{POSITION_MAX, count, entry_key, failed, id, position, sql};
-use super::{SqliteStore, connection, data, ends, identity, integrity, orphans, read, schema, tiles};
+use super::{SqliteStore, connection, data, ends, identity, integrity, orphans, read, retention, schema, tiles};
 
 const SELECT_ROWS: &str = "SELECT entry, leaf, salt, payload, events_count, clock_entry FROM entries
     WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
@@ -232,6 +232,10 @@ macro_rules! scan_source {
                     data_ids.iter().map(one).collect()
                 })
                 .await
+            }
+
+            async fn sweep_rows(&self, key: TimelineKey, end: u64) -> Result<Vec<u64>, StoreError> {
+                self.read(move |connection| retention::sweeps(connection, key, end)).await
             }
 
             async fn data_rows_count(&self, key: TimelineKey, end: u64) -> Result<u64, StoreError> {

@@ -13,7 +13,7 @@ use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
     Anchor, ApiKey, Commit, DataRecord, EndedTimeline, EntryRow, EventQuery, IdempotencyRecord, KeptRows, KnownEvent,
-    Layer, LogRow, Opened, ScanSource, Snapshot, Store, StoreError, StoredEntry, StoredEvent, TimelineKey,
+    Layer, LogRow, Opened, ScanSource, Snapshot, Store, StoreError, StoredEntry, StoredEvent, SweepMark, TimelineKey,
 };
 use tokio::sync::Semaphore;
 
@@ -26,6 +26,8 @@ pub(crate) struct FaultyStore {
     commits_fail: AtomicBool,
     /// How many commits succeed before they fail.
     commits_left: AtomicUsize,
+    /// How often contents are let go before that fails.
+    let_go_left: AtomicUsize,
     reads_fail: AtomicBool,
     gate: Semaphore,
     /// One permit for each commit that has reached the gate.
@@ -53,6 +55,7 @@ impl FaultyStore {
             inner,
             commits_fail: AtomicBool::new(false),
             commits_left: AtomicUsize::new(usize::MAX),
+            let_go_left: AtomicUsize::new(usize::MAX),
             reads_fail: AtomicBool::new(false),
             gate: Semaphore::new(OPEN_PERMITS),
             arrived: Semaphore::new(0),
@@ -84,6 +87,11 @@ impl FaultyStore {
 
     pub(crate) fn set_commits_failing(&self, fail: bool) {
         self.commits_fail.store(fail, Ordering::SeqCst);
+    }
+
+    /// Lets contents go so many times, and no more.
+    pub(crate) fn let_go_at_most(&self, count: usize) {
+        self.let_go_left.store(count, Ordering::SeqCst);
     }
 
     /// Lets so many commits succeed, and fails all that come after them.
@@ -184,6 +192,10 @@ impl ScanSource for FaultyStore {
 
     async fn data_rows(&self, ids: Vec<String>) -> Result<Vec<Option<(TimelineId, DataRecord)>>, StoreError> {
         self.reading()?.data_rows(ids).await
+    }
+
+    async fn sweep_rows(&self, timeline: TimelineKey, end: u64) -> Result<Vec<u64>, StoreError> {
+        self.reading()?.sweep_rows(timeline, end).await
     }
 
     async fn data_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<u64, StoreError> {
@@ -364,6 +376,34 @@ impl Store for FaultyStore {
 
     async fn tile(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError> {
         self.reading()?.tile(timeline, tile, width).await
+    }
+
+    async fn sweeps_left(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
+        self.reading()?.sweeps_left().await
+    }
+
+    async fn sweep(&self, timeline: TimelineKey, positions: Vec<u64>, finished: Option<u64>) -> Result<(), StoreError> {
+        let one_less = |left: usize| left.checked_sub(1);
+        if self.let_go_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_err() {
+            return Err(StoreError::Unavailable("the power is gone".to_owned()));
+        }
+        self.inner.sweep(timeline, positions, finished).await
+    }
+
+    async fn sweep_marks(&self, timeline: TimelineKey) -> Result<Vec<SweepMark>, StoreError> {
+        self.reading()?.sweep_marks(timeline).await
+    }
+
+    async fn mark_swept(&self, timeline: TimelineKey, mark: SweepMark) -> Result<(), StoreError> {
+        self.inner.mark_swept(timeline, mark).await
+    }
+
+    async fn host_clock(&self) -> Result<Option<Instant<Wall>>, StoreError> {
+        self.reading()?.host_clock().await
+    }
+
+    async fn keep_host_clock(&self, now: Instant<Wall>) -> Result<(), StoreError> {
+        self.inner.keep_host_clock(now).await
     }
 
     async fn ping(&self) -> Result<(), StoreError> {

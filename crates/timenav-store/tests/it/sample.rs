@@ -137,6 +137,7 @@ impl Ledger {
             origins: Arc::from([]),
             is_handed_over: false,
             expires_at: None,
+            retention: Arc::default(),
         };
         Self { head, leaves: Vec::new() }
     }
@@ -169,6 +170,8 @@ impl Ledger {
             data: Vec::new(),
             rotation: None,
             erasures: Vec::new(),
+            policies: Vec::new(),
+            sweeps: Vec::new(),
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::config::{ServeOptions, Settings};
 use crate::data_folder::DataFolder;
 use crate::exit::{Exit, Failure};
 use crate::server::{self, Server};
+use crate::sweeping::sweep_when_quiet;
 use crate::{demo, output, telemetry, wiring};
 
 /// How long the ledger may take to write what was taken before the end. A disk that needs longer fails.
@@ -94,7 +95,11 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     let scheme = if tls.is_some() { "https" } else { "http" };
     let mut server = Server::start(listener, tls, router, bounds, counts);
     say_listening(scheme, address)?;
-    let name = signals.next().await;
+    let name = tokio::select! {
+        name = signals.next() => name,
+        // What is cut off here is finished after the next start.
+        never = sweep_when_quiet(&wired.engine) => match never {},
+    };
     tracing::info!(signal = name, "{name} received; finishing requests in flight");
     tokio::spawn(async move {
         let name = signals.next().await;

@@ -17,6 +17,9 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
+/// What is kept without an end.
+const FOREVER: &str = "forever";
+
 /// Makes timelines, lists them, compares them, exports them, adopts them and ends them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TimelineCommand {
@@ -79,6 +82,20 @@ enum Action {
         #[arg(long, value_name = "FILE")]
         rotation: Vec<PathBuf>,
     },
+    /// Says how long the contents of reads and refusals are kept on a timeline that you administer, or shows it.
+    ///
+    /// A shorter time counts for what is recorded after it. What is not given stays as it is.
+    Retention {
+        /// The timeline; `system` too.
+        #[arg(env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", default_value = "main", value_parser = timeline_id)]
+        timeline: TimelineId,
+        /// How long contents of reads are kept, such as 90d, or `forever`.
+        #[arg(long, value_name = "DURATION")]
+        reads: Option<String>,
+        /// How long contents of refused attempts are kept, such as 365d, or `forever`.
+        #[arg(long, value_name = "DURATION")]
+        refusals: Option<String>,
+    },
     /// Exports all of a timeline that you administer, as one file that anybody can check offline.
     ///
     /// Of a fork, the file has the timelines that it goes on from too, and you must administer them as well. Whoever has
@@ -112,6 +129,18 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
             let text = |page: &Value, _| diff_text(page, &is_begun);
             show_pages(&client, &["timelines", "diff"], vec![("a", a), ("b", b)], text)
         }
+        Action::Retention { timeline, reads: None, refusals: None } => {
+            let answer = client.get(&["timeline", timeline.as_str()], &[])?;
+            client.show(&answer, |answer| retention_text(&answer["timeline_id"], &answer["retention"]))
+        }
+        Action::Retention { timeline, reads, refusals } => {
+            let mut body = Map::new();
+            insert(&mut body, "timeline_id", Some(timeline.to_string()));
+            insert(&mut body, "reads", reads.map(period));
+            insert(&mut body, "refusals", refusals.map(period));
+            let answer = client.post(&["set-retention"], body)?;
+            client.show(&answer, output::status)
+        }
         Action::End { timeline_id } => {
             let answer = client.delete(&["timeline", timeline_id.as_str()])?;
             client.show(&answer, |answer| {
@@ -135,6 +164,18 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
             })
         }
     }
+}
+
+/// Returns how long something is kept, as the service reads it.
+fn period(text: String) -> Value {
+    if text == FOREVER { Value::Null } else { Value::String(text) }
+}
+
+fn retention_text(timeline_id: &Value, retention: &Value) -> String {
+    let how_long = |class: &str| retention[class].as_str().unwrap_or(FOREVER);
+    let kept =
+        serde_json::json!({ "timeline": timeline_id, "reads": how_long("reads"), "refusals": how_long("refusals") });
+    output::fields(&kept, &[("timeline", "timeline"), ("reads", "reads"), ("refusals", "refusals")])
 }
 
 /// Returns a page of differences. One without any may have a next one.
@@ -193,6 +234,16 @@ mod tests {
         assert_eq!(told(&[&empty, &full, &none]), format!("{heading}{line}"));
         let second = "only_in_a  e  2000-01-01T00:00:00Z    n\n";
         assert_eq!(told(&[&full, &full]), format!("{heading}{line}{second}"));
+    }
+
+    #[test]
+    fn how_long_is_told_in_words_and_sent_as_the_service_reads_it() {
+        assert_eq!((period("90d".to_owned()), period("forever".to_owned())), ("90d".into(), Value::Null));
+        let retention = serde_json::json!({"reads": "P90D", "refusals": null});
+        let expected = "timeline  main\nreads     P90D\nrefusals  forever\n";
+        assert_eq!(retention_text(&"main".into(), &retention), expected);
+        let never_said = retention_text(&"main".into(), &Value::Null);
+        assert_eq!(never_said, "timeline  main\nreads     forever\nrefusals  forever\n");
     }
 
     #[test]

@@ -327,3 +327,17 @@ fn the_published_vectors_are_told_apart_by_the_script() {
         assert!(!verifies && said[1].starts_with("WRONG       "), "{}: {said:?}", vector["about"]);
     }
 }
+
+#[test]
+fn a_bundle_says_how_much_sweeps_let_go() {
+    let mut service = Service::start();
+    let let_go = crate::verifier::let_some_go(&mut service);
+    let away = Away::new();
+    away.export(&service, "main", "a");
+    let key = ledger::verifier_key("timenav.local/main", &service.public_key);
+    let (verifies, said) = away.verify("a", &key, &[]);
+    assert!(verifies, "{said:?}");
+    let told = format!("of these, let go by sweeps: {let_go}\n");
+    assert!(said[0].contains(&told) && (said[1].is_empty() || said[1].contains(&told)), "{said:?}");
+    service.audit();
+}

@@ -4,6 +4,7 @@ mod travel;
 mod pause_time;
 mod fast_forward;
 mod set_rate;
+mod set_retention;
 mod set_anchor;
 mod clock;
 mod messages;

@@ -11,6 +11,8 @@ use crate::service::{self, Service};
 mod contents;
 mod version_2;
 
+pub(crate) use contents::let_some_go;
+
 /// Positions that are edited, and what of the report names them. Only one ledger is that long.
 ///
 /// What is served of a full tile contradicts the edited entry. What is served of the partial tile at

@@ -145,14 +145,15 @@ impl SweepAudit {
         self.is_sorted = false;
     }
 
-    /// Takes an entry, in the second reading, and says what became of its payload. All entries come, by
-    /// rising positions.
+    /// Takes an entry, in the second reading, and says what became of its payload. Entries come by rising
+    /// positions: all of them, or the hashes that sweeps tell of are not those that were seen.
     pub fn entry(&mut self, entry: &SweptEntry<'_>, is_missing: bool) -> PayloadFate {
         self.sort();
-        self.open.retain(|run| entry.position <= run.last);
         while let Some(run) = self.runs.pop_if(|run| run.first <= entry.position) {
             self.open.push(run);
         }
+        // Also those that ended in what was left out: whoever reads a part of a ledger begins in the middle.
+        self.open.retain(|run| entry.position <= run.last);
         let mut let_go = None;
         for number in 0..self.open.len() {
             let sweep = self.open[number].sweep;

@@ -234,3 +234,68 @@ proptest! {
         prop_assert_eq!(audit.finish(), (vec![], 0));
     }
 }
+
+/// Reads the ledger once, with one sweep behind it that was recorded on a day. The payloads at these positions are missing.
+fn read_once(ledger: &Ledger, sweep: &Sweep<'_>, on: i64, missing: &[u64]) -> (Result<u64, SweepFaultKind>, Vec<u64>) {
+    let mut left = MissingPayloads::default();
+    for entry in ledger.entries() {
+        if let Some(retention) = ledger.policies.at(entry.position) {
+            left.policy(entry.position, *retention);
+        }
+        if missing.contains(&entry.position) {
+            left.add(&entry);
+        }
+    }
+    let explained = left.sweep(ledger.actions.len() as u64, day(on), sweep).map_err(|fault| fault.kind);
+    (explained, left.positions().collect())
+}
+
+#[test]
+fn what_is_missing_is_compared_with_a_sweep_that_comes_later() {
+    let ledger = ledger(10, &["read", "travel", "read", "read"]);
+    let sweep = ledger.swept(20).unwrap();
+    assert_eq!(sweep.positions, runs(&[1, 3, 4]));
+    assert_eq!(read_once(&ledger, &sweep, 20, &[1, 3, 4]), (Ok(3), vec![]));
+    // What it does not name, and a part of what it names.
+    assert_eq!(read_once(&ledger, &sweep, 20, &[2, 3]), (Ok(1), vec![2]));
+    let forged = |change: fn(&mut Sweep<'static>)| {
+        let mut forged = ledger.swept(20).unwrap();
+        change(&mut forged);
+        forged
+    };
+    let other_hash = forged(|sweep| sweep.leaf_hashes = sha256(&[b"other"]));
+    assert_eq!(read_once(&ledger, &other_hash, 20, &[1, 3, 4]).0, Err(SweepFaultKind::LeafHashes));
+    // Of what is still there no hash is known.
+    assert_eq!(read_once(&ledger, &other_hash, 20, &[1, 3]), (Ok(2), vec![]));
+    let a_change = forged(|sweep| sweep.positions = runs(&[1, 2]));
+    let (found, left) = read_once(&ledger, &a_change, 20, &[1, 2]);
+    assert_eq!((found, left), (Err(SweepFaultKind::Class { position: 2 }), vec![1, 2]));
+    assert_eq!(read_once(&ledger, &sweep, 11, &[1]).0, Err(SweepFaultKind::Cutoff));
+}
+
+#[test]
+fn a_sweep_alone_explains_what_is_of_its_class_and_older_than_it_says() {
+    let ledger = ledger(10, &["read", "travel", "read", "unauthorized_access_attempt"]);
+    let mut missing = MissingPayloads::default();
+    ledger.entries().skip(1).for_each(|entry| missing.add(&entry));
+    let mut sweep = ledger.swept(20).unwrap();
+    sweep.positions = runs(&[1, 2, 3, 4]);
+    sweep.cutoff = day(3);
+    assert_eq!((missing.named(5, &sweep), missing.count()), (1, 3));
+    assert!(!missing.contains(1) && missing.contains(3) && missing.remove(3) && !missing.remove(3));
+    assert_eq!(missing.erased(&runs(&[2, 9])), 1);
+    assert_eq!(missing.positions().collect::<Vec<_>>(), [4]);
+}
+
+#[test]
+fn a_reading_that_begins_in_the_middle_sees_what_comes_after() {
+    let ledger = ledger(10, &["read", "travel", "read", "travel", "read"]);
+    let sweep = ledger.swept(30).unwrap();
+    let mut audit = SweepAudit::default();
+    audit.policy(0, *ledger.policies.at(0).unwrap());
+    audit.sweep(6, day(30), &sweep);
+    let fates: Vec<PayloadFate> = ledger.entries().skip(4).map(|entry| audit.entry(&entry, true)).collect();
+    assert_eq!(fates, [PayloadFate::Unexplained, PayloadFate::LetGo { sweep: 6 }]);
+    let (faults, _) = audit.finish();
+    assert_eq!(faults.into_iter().map(|fault| fault.kind).collect::<Vec<_>>(), [SweepFaultKind::LeafHashes]);
+}

@@ -3,7 +3,7 @@
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
 use timenav_core::ids::{TimelineId, UserId};
-use timenav_core::ledger::{Adopted, HandedOver, Hash, LeafRecord};
+use timenav_core::ledger::{Adopted, HandedOver, Hash, LeafRecord, RetentionPolicies};
 use timenav_core::scan::FindingKind;
 use timenav_core::time::{Instant, Wall};
 
@@ -23,6 +23,8 @@ pub(in crate::scan) struct Carried {
     pub(in crate::scan) created_at: Instant<Wall>,
     pub(in crate::scan) recorded_at: Instant<Wall>,
     pub(in crate::scan) origins: Vec<Origin>,
+    /// How long reads and refusals are kept.
+    pub(in crate::scan) policies: RetentionPolicies,
 }
 
 impl Replay {
@@ -36,6 +38,7 @@ impl Replay {
             created_at: self.first_recorded_at?,
             recorded_at: self.recorded_at?,
             origins: self.origins,
+            policies: self.policies,
         })
     }
 
@@ -54,6 +57,8 @@ impl Replay {
         let told = Adopted::decode(payload?).ok()?;
         self.origins.push(Origin { end: position, origin: told.origin.into_owned() });
         self.handed_over = None;
+        // Where it was to end by itself, that was said to the other service.
+        self.expires_at = None;
         self.first_actor = Some(record.actor.to_string());
         self.permissions = Some(Permissions::of_creator(UserId::new(&record.actor).ok()?));
         // What the keys of the other service did is told under its name.

@@ -105,6 +105,19 @@ impl Replay {
         1 + u64::from(self.permissions.is_some())
     }
 
+    /// Compares what tells of retention with the rows that lead to it. Returns how many were compared.
+    pub(in crate::scan) fn compare_retention(&mut self, snapshot: &Snapshot, sweeps: &[u64]) -> u64 {
+        if self.blind.is_some() || !self.from_the_start {
+            return 0;
+        }
+        let expected = self.policies.as_slice().iter().copied().collect();
+        let kept = snapshot.head.retention.as_slice().iter().copied().collect();
+        let rows = compare_rows(&mut self.findings, "policies", &expected, &kept);
+        let expected = self.sweeps.iter().map(|position| (*position, ())).collect();
+        let kept = sweeps.iter().map(|position| (*position, ())).collect();
+        rows + compare_rows(&mut self.findings, "sweeps", &expected, &kept)
+    }
+
     /// Compares the anchors on a page of what is kept. Returns how many were compared.
     pub(in crate::scan) fn compare_anchors(&mut self, kept: &[Anchor]) -> u64 {
         if self.blind.is_some() || !self.from_the_start {

@@ -115,7 +115,10 @@ fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> 
             | Action::AcceptRollback
             | Action::Adopt
             | Action::HandedOver
-            | Action::EndTimeline,
+            | Action::EndTimeline
+            | Action::SetRetention
+            | Action::Sweep
+            | Action::AcceptHostClock,
             _,
         ) => Some(counted),
     }

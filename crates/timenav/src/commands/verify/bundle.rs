@@ -90,9 +90,12 @@ fn told(bundle: &CheckedBundle) -> String {
     if bundle.rotations_followed > 0 {
         let _ = writeln!(text, "  rotations of the key followed: {}", bundle.rotations_followed);
     }
-    let CheckedBundle { payloads, data, gone, .. } = bundle;
+    let CheckedBundle { payloads, data, gone, let_go, .. } = bundle;
     let _ = writeln!(text, "  checked: {payloads} payloads, {data} sealed records");
     let _ = writeln!(text, "  erased, and named by an entry: {gone}");
+    if *let_go > 0 {
+        let _ = writeln!(text, "  of these, let go by sweeps: {let_go}");
+    }
     for what in NOT_CHECKED {
         let _ = writeln!(text, "  not checked: {what}");
     }
@@ -116,6 +119,7 @@ fn as_value(name: &str, checked: &Result<CheckedBundle, String>) -> Value {
                 "payloads": bundle.payloads,
                 "data": bundle.data,
                 "gone": bundle.gone,
+                "let_go": bundle.let_go,
                 "sha256": bundle.sha256.to_hex(),
                 "not_checked": NOT_CHECKED,
             })

@@ -1,14 +1,18 @@
 //! What the entries of a service's ledger say: every payload that it answers, against its leaf.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use anyhow::{Context as _, anyhow};
 use data_encoding::HEXLOWER;
 use serde::Deserialize;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, Frontier, TrustedKeys, leaf_hash};
+use timenav_core::ledger::{
+    Checkpoint, Frontier, LeafRecord, MissingPayloads, Retention, SET_RETENTION_ACTION, SWEEP_ACTION, Sweep,
+    SweepFault, SweptEntry, TrustedKeys, leaf_hash,
+};
 use timenav_core::limits::PAGE_ITEMS_MAX;
 use timenav_core::scan::{EntryBytes, FindingKind, LedgerScan, open_signed};
+use timenav_core::time::parse_timestamp;
 use timenav_engine::{Checked, Scan};
 
 use super::findings::{add, check_signed};
@@ -48,10 +52,14 @@ struct Contents<'a> {
     frontier: Frontier,
     /// How many payloads the caller may not see, by action.
     hidden: BTreeMap<String, u64>,
-    /// Positions of entries without payload.
-    missing: BTreeSet<u64>,
-    /// Which entries had their contents let go, and by which.
-    let_go: BTreeMap<u64, u64>,
+    /// Payloads that are missing, as far as no later entry says why.
+    missing: MissingPayloads,
+    /// How many were erased.
+    erased: u64,
+    /// How many were let go by sweeps.
+    let_go: u64,
+    /// What is wrong with sweeps.
+    faults: Vec<SweepFault>,
 }
 
 /// Checks what the entries up to a signed checkpoint say.
@@ -66,12 +74,14 @@ pub(super) fn check(client: &Client, scan: &mut Scan, newest: &Checkpoint, keys:
         entries: LedgerScan::new(timeline.as_str(), Vec::new()),
         frontier: Frontier::default(),
         hidden: BTreeMap::new(),
-        missing: BTreeSet::new(),
-        let_go: BTreeMap::new(),
+        missing: MissingPayloads::default(),
+        erased: 0,
+        let_go: 0,
+        faults: Vec::new(),
     };
     contents.read(newest.size)?;
     contents.compare(scan, newest);
-    if !contents.unnamed().is_empty() {
+    if contents.missing.count() > 0 {
         // It may have been erased after the checkpoint: a later entry says so.
         let page = contents.page(newest.size, 1)?;
         let opened = open_signed(&page.checkpoint, keys, verify_signature);
@@ -118,18 +128,44 @@ impl Contents<'_> {
         let bytes = EntryBytes { position: *position, leaf: leaf.as_bytes(), salt: &salt, payload: payload.as_bytes() };
         let is_missing = bytes.is_erased();
         let record = self.entries.entry(bytes);
-        let action = record.map(|record| record.action.into_owned()).unwrap_or_default();
         if contents == "admins_only" {
+            let action = record.map(|record| record.action.into_owned()).unwrap_or_default();
             *self.hidden.entry(action).or_default() += 1;
             return;
         }
-        if is_missing {
-            self.missing.insert(*position);
+        let Some(record) = record else { return };
+        if is_missing && let Ok(recorded_at) = parse_timestamp(&record.recorded_at) {
+            let (position, leaf_hash) = (*position, leaf_hash(leaf.as_bytes()));
+            self.missing.add(&SweptEntry { position, action: &record.action, recorded_at, leaf_hash });
         }
-        if action == "erase_data"
-            && let Ok(Erased { position: erased, also }) = serde_json::from_str(payload)
-        {
-            self.let_go.extend(also.into_iter().chain([erased]).map(|erased| (erased, *position)));
+        self.explain(&record, payload);
+    }
+
+    /// Takes what an entry says of contents that are missing.
+    fn explain(&mut self, record: &LeafRecord<'_>, payload: &str) {
+        let is_second = record.authority.is_some();
+        match &*record.action {
+            "erase_data" => {
+                let Ok(Erased { position, also }) = serde_json::from_str(payload) else { return };
+                for erased in also.into_iter().chain([position]) {
+                    self.erased += u64::from(self.missing.remove(erased));
+                }
+            }
+            SET_RETENTION_ACTION if is_second => {
+                if let Ok(retention) = Retention::decode(payload.as_bytes()) {
+                    self.missing.policy(record.seq, retention);
+                }
+            }
+            SWEEP_ACTION if is_second => {
+                let sweep = Sweep::decode(payload.as_bytes()).ok();
+                let told = sweep.zip(parse_timestamp(&record.recorded_at).ok());
+                match told.map(|(sweep, recorded_at)| self.missing.sweep(record.seq, recorded_at, &sweep)) {
+                    Some(Ok(let_go)) => self.let_go += let_go,
+                    Some(Err(fault)) => self.faults.push(fault),
+                    None => {}
+                }
+            }
+            _ => {}
         }
     }
 
@@ -146,30 +182,30 @@ impl Contents<'_> {
         }
     }
 
-    /// Returns the positions of contents that are missing and that no entry let go.
-    fn unnamed(&self) -> Vec<u64> {
-        self.missing.iter().filter(|position| !self.let_go.contains_key(position)).copied().collect()
-    }
-
     /// Adds to a scan what was checked, what was found, and what could not be checked.
     fn tell(self, scan: &mut Scan) {
-        let (unnamed, payloads) = (self.unnamed(), self.entries.payloads_count());
+        let payloads = self.entries.payloads_count();
         scan.checked.push(Checked { what: "payloads that the service answered", count: payloads });
         let findings = self.entries.into_findings();
         scan.findings_untold += findings.untold();
         for finding in findings.into_sorted(&[]) {
             add(scan, finding.kind, finding.position, finding.evidence);
         }
-        for position in unnamed {
-            let evidence = "salt and payload are missing, and no entry erased them".to_owned();
+        for fault in self.faults {
+            add(scan, FindingKind::SweepMismatch, Some(fault.sweep), fault.to_string());
+        }
+        for position in self.missing.positions() {
+            let evidence = "salt and payload are missing, and no entry erased them or let them go".to_owned();
             add(scan, FindingKind::PayloadMismatch, Some(position), evidence);
         }
         if !self.hidden.is_empty() {
             let hidden: Vec<String> = self.hidden.iter().map(|(action, count)| format!("{count} {action}")).collect();
             scan.not_checked.push(format!("Payloads that your API key may not see: {}.", hidden.join(", ")));
         }
-        if !self.missing.is_empty() {
-            scan.not_checked.push(format!("Payloads that were erased: {}.", self.missing.len()));
+        for (count, why) in [(self.erased, "erased"), (self.let_go, "let go, as the retention of the timeline says")] {
+            if count > 0 {
+                scan.not_checked.push(format!("Payloads that were {why}: {count}."));
+            }
         }
     }
 }

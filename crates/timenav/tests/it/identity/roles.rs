@@ -88,6 +88,9 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("access_control", of_hers("/v1/access-control")),
         ("access_logs", get(&target("/v1/access-logs", &[hers[0], ("time_range", "../..")]))),
         ("set_access_control", post("/v1/set-access-control", json!({ "permissions": {} }))),
+        ("set_retention", post("/v1/set-retention", json!({ "reads": "90d" }))),
+        ("prune", post("/v1/prune", json!({}))),
+        ("prune and accept the clock", post("/v1/prune", json!({ "accept_host_clock": true }))),
         ("restrictions", get("/v1/restrictions")),
         (
             "restrict_time_travel",

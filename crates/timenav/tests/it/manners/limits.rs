@@ -29,6 +29,7 @@ const BODY: &str = "timenav-http/src/body.rs";
 const CROWDS: &str = "timenav/tests/it/manners/crowds.rs";
 const PACE: &str = "timenav-http/src/v1/import/pace.rs";
 const PASSWORD: &str = "timenav-core/src/password.rs";
+const RETENTION: &str = "timenav-store/tests/it/tampering/retention.rs";
 const SESSIONS: &str = "timenav-store/tests/it/engine/sessions.rs";
 const ATTEMPTS: &str = "timenav-engine/src/attempts.rs";
 const VAULT: &str = "timenav-vault/src/tests.rs";
@@ -171,6 +172,12 @@ fn edge(name: &str) -> Option<Edge> {
         "expired_ended_at_once_max" => Tested(ENDS, "so_many_end_in_one_go_and_the_others_in_the_next"),
         "expires_in_seconds_min" | "expires_in_days_max" => {
             Tested("timenav/tests/it/timelines/ends.rs", "a_timeline_stands_neither_too_short_nor_too_long")
+        }
+        "host_clock_step_seconds_max" => Tested(RETENTION, "a_step_of_a_week_is_usual_and_one_that_is_longer_is_not"),
+        "retention_floor_seconds_min" => Tested(RETENTION, "what_a_shorter_policy_is_set_for_comes_after_it"),
+        "retention_policies_max" => Tested(RETENTION, "so_many_policies_and_no_more"),
+        "sweep_positions_max" | "sweep_runs_max" | "sweep_entries_read_max" => {
+            Tested(RETENTION, "a_sweep_is_no_larger_than_its_limits_say")
         }
         "host_clock_behind_seconds_max" => {
             Tested("timenav-store/tests/it/engine/set_back.rs", "a_host_clock_that_was_wrong_once_is_told_of")

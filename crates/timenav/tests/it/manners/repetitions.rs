@@ -16,7 +16,8 @@ const HERE: &str = "here";
 const NOON: &str = "2000-01-01T12:00:00Z";
 
 /// Operations that look at the form of a key alone: what is asked is done, or looked at, anew (docs/api-design.md).
-const ANEW: [&str; 6] = ["decrypt_data", "detect_tampering", "log_in", "log_out", "scan_events", "set_password"];
+const ANEW: [&str; 7] =
+    ["decrypt_data", "detect_tampering", "log_in", "log_out", "prune", "scan_events", "set_password"];
 
 /// One request, and what makes the state refuse it.
 struct Case {
@@ -156,6 +157,9 @@ fn of_access(service: &Service, id: &str) -> Option<Vec<Case>> {
                 Vec::new(),
             );
             vec![Case { request: case.request.header("If-Match", &tag), ..case }]
+        }
+        "set_retention" => {
+            vec![Case::repeatable("/v1/set-retention", &here(json!({ "reads": "90d", "refusals": null })))]
         }
         "restrict_time_travel" => {
             service.user("bob");

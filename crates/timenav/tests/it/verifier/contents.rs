@@ -183,6 +183,49 @@ fn attacks() -> Vec<(Vec<String>, &'static str, &'static str)> {
     ]
 }
 
+/// Has a service keep reads for a second, and lets some go. Returns how many.
+pub(crate) fn let_some_go(service: &mut Service) -> u64 {
+    assert!(service.stop().success());
+    service.arguments(&["--retention-floor-secs", "0"]);
+    service.start_again();
+    service.post("/v1/set-retention", &json!({ "timeline_id": "main", "reads": "1s" }));
+    service.get("/v1/clock", &[]);
+    loop {
+        let let_go = service.post("/v1/prune", &json!({ "timeline_id": "main" }))["let_go"].as_u64().unwrap();
+        if let_go > 0 {
+            service.post("/v1/set-retention", &json!({ "timeline_id": "main", "reads": null }));
+            return let_go;
+        }
+    }
+}
+
+#[test]
+fn what_a_sweep_let_go_is_told_and_what_went_without_one_is_found() {
+    if !has_python() {
+        return;
+    }
+    let mut service = Service::start();
+    lived_in(&service);
+    let let_go = let_some_go(&mut service);
+    let (code, said) = check(&service, &service.url(), "main", &service.admin);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains(&format!("as the retention of the timeline says: {let_go}\n")), "{said}");
+    let mut ours = service::timenav();
+    ours.args(["verify", "--contents", "--timeline", "main", "--url", &service.url()]);
+    let (code, said, complaint) = service::run(ours.env("TIMENAV_API_KEY", &service.admin), "");
+    assert_eq!(code, Some(0), "{said}{complaint}");
+    assert!(said.contains(&format!("as the retention of the timeline says: {let_go}.")), "{said}");
+    assert!(service.stop().success());
+    // A read from before anything was said of how long it is kept.
+    let empty = "UPDATE entries SET salt = x'', payload = x'' WHERE entry = (SELECT min(entry) FROM entries
+        WHERE entry >> 40 = 2 AND instr(CAST(leaf AS TEXT), '\"read'))";
+    let (code, said) = after(&service, |database| execute(database, empty), "main");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("salt and payload are missing, and no entry erased them"), "{said}");
+    service.start_again();
+    service.audit();
+}
+
 /// Copies the data of a service that does not run.
 fn copy(service: &Service, to: &Path) -> PathBuf {
     let data = to.join("data");

@@ -1,0 +1,130 @@
+//! What is missing from a ledger that is read once, until a later entry says why.
+
+use std::collections::BTreeMap;
+
+use super::super::retention::{LetGoClass, Retention, RetentionPolicies};
+use super::super::runs::PositionRuns;
+use super::{Hash, PayloadFate, Sweep, SweepAudit, SweepFault, SweepFaultKind, SweptEntry};
+use crate::time::{Instant, Wall};
+
+/// An entry without its payload.
+#[derive(Clone, Copy, Debug)]
+struct Missing {
+    class: Option<LetGoClass>,
+    recorded_at: Instant<Wall>,
+    leaf_hash: Hash,
+}
+
+/// Payloads that are missing and that no entry has explained so far, of a ledger that is read once, by rising
+/// positions. What is remembered grows with what is missing.
+///
+/// A sweep is compared with what is missing of what it names: of what is still there, nothing is known any more.
+/// [`SweepAudit`] reads a ledger twice and compares everything.
+#[derive(Clone, Debug, Default)]
+pub struct MissingPayloads {
+    policies: RetentionPolicies,
+    missing: BTreeMap<u64, Missing>,
+}
+
+impl MissingPayloads {
+    /// Takes an entry whose payload is missing.
+    pub fn add(&mut self, entry: &SweptEntry<'_>) {
+        let SweptEntry { position, action, recorded_at, leaf_hash } = *entry;
+        self.missing.insert(position, Missing { class: LetGoClass::of(action), recorded_at, leaf_hash });
+    }
+
+    /// Takes a policy. One that does not come after those before it is none.
+    pub fn policy(&mut self, position: u64, retention: Retention) {
+        if self.policies.as_slice().last().is_none_or(|(last, _)| *last < position) {
+            self.policies.set(position, retention);
+        }
+    }
+
+    /// Says that an erasure names one. Returns whether that explains a missing payload.
+    pub fn remove(&mut self, position: u64) -> bool {
+        self.missing.remove(&position).is_some()
+    }
+
+    /// Takes what an erasure names. Returns how many of the missing payloads that explains.
+    pub fn erased(&mut self, positions: &PositionRuns) -> u64 {
+        let named = self.in_runs(positions);
+        for (position, _) in &named {
+            self.missing.remove(position);
+        }
+        named.len() as u64
+    }
+
+    /// Takes a sweep: what its entry says, where that stands, and when it was recorded. Returns how many of the missing
+    /// payloads it lets go.
+    ///
+    /// # Errors
+    /// It names what it may not let go. Nothing is explained by it then.
+    pub fn sweep(&mut self, position: u64, recorded_at: Instant<Wall>, sweep: &Sweep<'_>) -> Result<u64, SweepFault> {
+        let mut audit = SweepAudit::default();
+        for (policy, retention) in self.policies.as_slice() {
+            audit.policy(*policy, *retention);
+        }
+        audit.sweep(position, recorded_at, sweep);
+        let named = self.in_runs(&sweep.positions);
+        let is_all = named.len() as u64 == sweep.positions.count();
+        let mut let_go = Vec::new();
+        for (position, missing) in named {
+            let Missing { class, recorded_at, leaf_hash } = missing;
+            let entry = SweptEntry { position, action: class.map_or("", word), recorded_at, leaf_hash };
+            if matches!(audit.entry(&entry, true), PayloadFate::LetGo { .. }) {
+                let_go.push(position);
+            }
+        }
+        let (faults, _) = audit.finish();
+        let counts = |fault: &SweepFault| is_all || fault.kind != SweepFaultKind::LeafHashes;
+        if let Some(fault) = faults.into_iter().find(counts) {
+            return Err(fault);
+        }
+        for position in &let_go {
+            self.missing.remove(position);
+        }
+        Ok(let_go.len() as u64)
+    }
+
+    /// Takes a sweep as it says itself: nothing is known of policies. Returns how many of the missing payloads it names that
+    /// are of its class, stand before it, and were recorded before its cutoff. It explains no others.
+    pub fn named(&mut self, position: u64, sweep: &Sweep<'_>) -> u64 {
+        let is_named = |at: u64, missing: &Missing| {
+            at < position && missing.class == Some(sweep.class) && missing.recorded_at < sweep.cutoff
+        };
+        let named = self.in_runs(&sweep.positions);
+        let named = named.into_iter().filter(|(at, missing)| is_named(*at, missing));
+        named.filter(|(at, _)| self.missing.remove(at).is_some()).count() as u64
+    }
+
+    /// Returns whether the payload at a position is missing and not explained.
+    #[must_use]
+    pub fn contains(&self, position: u64) -> bool {
+        self.missing.contains_key(&position)
+    }
+
+    /// Returns the positions at which payloads are missing, and nothing has explained it.
+    pub fn positions(&self) -> impl Iterator<Item = u64> {
+        self.missing.keys().copied()
+    }
+
+    /// Returns how many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.missing.len()
+    }
+
+    fn in_runs(&self, positions: &PositionRuns) -> Vec<(u64, Missing)> {
+        let runs = positions.as_slice().iter();
+        let in_run = |(first, last): &(u64, u64)| self.missing.range(*first..=*last);
+        runs.flat_map(in_run).map(|(position, missing)| (*position, *missing)).collect()
+    }
+}
+
+/// Returns an action of a class.
+const fn word(class: LetGoClass) -> &'static str {
+    match class {
+        LetGoClass::Reads => "read",
+        LetGoClass::Refusals => "unauthorized_access_attempt",
+    }
+}

@@ -1,0 +1,150 @@
+//! How long reads and refusals are kept, and what is let go.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use timenav_core::ledger::{Retention, RetentionPolicies, Sweep};
+use timenav_core::limits::RETENTION_POLICIES_MAX;
+use timenav_core::time::{Instant, Wall};
+
+use super::{Aim, Asking, Deciding};
+use crate::action::Action;
+use crate::changes::{LetGone, Logged, RetentionSet};
+use crate::draft::{Done, Draft};
+use crate::json::json;
+use crate::payload::HostClockAccepted;
+use crate::refusal::Refusal;
+use crate::rows::{SweepMark, SweepRow};
+
+/// How long the contents of a class are to be kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeptFor {
+    /// As was said before.
+    #[default]
+    AsBefore,
+    /// For so many seconds of host time.
+    Seconds(u32),
+    /// Without an end.
+    Ever,
+}
+
+impl KeptFor {
+    /// Returns for how many seconds that is, after what was said before; `None` for ever.
+    const fn after(self, before: Option<u32>) -> Option<u32> {
+        match self {
+            Self::AsBefore => before,
+            Self::Seconds(seconds) => Some(seconds),
+            Self::Ever => None,
+        }
+    }
+}
+
+/// Say how long the contents of reads and refusals are kept.
+pub(crate) struct SetRetention {
+    pub(crate) reads: KeptFor,
+    pub(crate) refusals: KeptFor,
+}
+
+/// Let go what a sweep names. It goes once this is committed.
+pub(crate) struct LetGo {
+    pub(crate) sweep: Sweep<'static>,
+    /// The policies that it was chosen by.
+    pub(crate) policies: Arc<RetentionPolicies>,
+    pub(crate) mark: SweepMark,
+}
+
+/// Say that the host's clock is right although it went further than it does, or back.
+pub(crate) struct AcceptHostClock {
+    pub(crate) last: Instant<Wall>,
+    pub(crate) now: Instant<Wall>,
+}
+
+impl Asking for SetRetention {
+    fn action(&self) -> Action {
+        Action::SetRetention
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Ledger
+    }
+}
+
+impl Deciding for SetRetention {
+    type Change = RetentionSet;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<RetentionSet>, Refusal> {
+        let ledger = draft.aimed()?;
+        let policies = &draft.state(ledger).head.retention;
+        if policies.as_slice().len() >= RETENTION_POLICIES_MAX {
+            let what = "policies of retention on this timeline";
+            return Err(Refusal::LimitReached { what, max: RETENTION_POLICIES_MAX });
+        }
+        let before = policies.in_force();
+        let retention = Retention {
+            reads_seconds: self.reads.after(before.reads_seconds),
+            refusals_seconds: self.refusals.after(before.refusals_seconds),
+        };
+        let floor = retention.check_floor(draft.options().retention_floor_seconds);
+        floor.map_err(|below| Refusal::invalid(below.class.as_str(), below.to_string()))?;
+        let host = draft.host(ledger);
+        let payload = String::from_utf8_lossy(&retention.encode()).into_owned();
+        let position = draft.append(ledger, Action::SetRetention, "retention", payload, host);
+        let step = draft.step_mut(ledger);
+        Arc::make_mut(&mut step.state.head.retention).set(position, retention);
+        step.policies.push((position, retention));
+        Ok(draft.done(ledger, position, RetentionSet { retention }))
+    }
+}
+
+impl Asking for LetGo {
+    fn action(&self) -> Action {
+        Action::Sweep
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Ledger
+    }
+}
+
+impl Deciding for LetGo {
+    type Change = LetGone;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<LetGone>, Refusal> {
+        let ledger = draft.aimed()?;
+        // A longer policy may have been set since.
+        if draft.state(ledger).head.retention != self.policies {
+            return Err(Refusal::ChangedMeanwhile);
+        }
+        let asked_by = Cow::Owned(draft.actor().name().to_owned());
+        let sweep = Sweep { asked_by, positions: self.sweep.positions.clone(), ..self.sweep };
+        let Sweep { class, cutoff, .. } = sweep;
+        let count = sweep.positions.count();
+        let host = draft.host(ledger);
+        let payload = String::from_utf8_lossy(&sweep.encode()).into_owned();
+        let position = draft.append(ledger, Action::Sweep, class.as_str(), payload, host);
+        draft.step_mut(ledger).sweeps.push(SweepRow { position, mark: self.mark });
+        Ok(draft.done(ledger, position, LetGone { position, class, count, cutoff }))
+    }
+}
+
+impl Asking for AcceptHostClock {
+    fn action(&self) -> Action {
+        Action::AcceptHostClock
+    }
+
+    fn aim(&self) -> Aim {
+        Aim::Ledger
+    }
+}
+
+impl Deciding for AcceptHostClock {
+    type Change = Logged;
+
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
+        let system = draft.system()?;
+        let host = draft.host(system);
+        let payload = json(&HostClockAccepted { last: self.last.to_string(), now: self.now.to_string() });
+        let position = draft.append(system, Action::AcceptHostClock, "clock", payload, host);
+        Ok(draft.done(system, position, Logged {}))
+    }
+}

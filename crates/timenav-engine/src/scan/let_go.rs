@@ -1,0 +1,126 @@
+//! What sweeps have let go, as a scan sees it: what is missing is compared with what they may name.
+
+use timenav_core::ledger::{
+    LeafRecord, LetGoClass, MissingPayloads, PayloadFate, Retention, SET_RETENTION_ACTION, SWEEP_ACTION, Sweep,
+    SweepAudit, SweepFaultKind, SweptEntry, leaf_hash,
+};
+use timenav_core::scan::{FindingKind, Findings};
+use timenav_core::time::{Instant, Wall, parse_timestamp};
+
+use crate::archive::EntryRow;
+
+/// What an entry tells of retention.
+pub(super) enum Told {
+    Policy(Retention),
+    Sweep(Instant<Wall>, Sweep<'static>),
+}
+
+/// What was let go. Told of policies and sweeps first, then of all entries that a scan reads.
+#[derive(Default)]
+pub(super) struct LetGo {
+    audit: SweepAudit,
+    /// Positions of sweeps, and the first position that each names.
+    sweeps: Vec<(u64, u64)>,
+    /// What is missing and was named by no sweep when the scan began. One that came later may name it.
+    missing: MissingPayloads,
+}
+
+impl LetGo {
+    /// Takes what an entry tells, in the order of positions.
+    pub(super) fn take(&mut self, position: u64, told: &Told) {
+        match told {
+            Told::Policy(retention) => {
+                self.audit.policy(position, *retention);
+                self.missing.policy(position, *retention);
+            }
+            Told::Sweep(recorded_at, sweep) => {
+                let first = sweep.positions.as_slice().first().map_or(0, |(first, _)| *first);
+                self.sweeps.push((position, first));
+                self.audit.sweep(position, *recorded_at, sweep);
+            }
+        }
+    }
+
+    /// Returns the positions of the sweeps.
+    pub(super) fn positions(&self) -> Vec<u64> {
+        self.sweeps.iter().map(|(position, _)| *position).collect()
+    }
+
+    /// Takes an entry. Returns whether its payload is missing because a sweep let it go.
+    pub(super) fn entry(&mut self, record: &LeafRecord<'_>, row: &EntryRow, is_missing: bool) -> bool {
+        if self.sweeps.is_empty() && !is_missing {
+            return false;
+        }
+        let Some(entry) = swept(record, row) else { return false };
+        match self.audit.entry(&entry, is_missing) {
+            PayloadFate::LetGo { .. } => true,
+            PayloadFate::Kept | PayloadFate::Erased => false,
+            PayloadFate::Unexplained => {
+                if LetGoClass::of(entry.action).is_some() {
+                    self.missing.add(&entry);
+                }
+                false
+            }
+        }
+    }
+
+    /// Takes what an entry tells that came after the scan began. Returns which of the payloads that were missing it lets
+    /// go.
+    pub(super) fn later(&mut self, position: u64, told: &Told, findings: &mut Findings) -> Vec<u64> {
+        match told {
+            Told::Policy(retention) => {
+                self.missing.policy(position, *retention);
+                Vec::new()
+            }
+            Told::Sweep(recorded_at, sweep) => explain(&mut self.missing, position, *recorded_at, sweep, findings),
+        }
+    }
+
+    /// Tells what is wrong with sweeps. `first` is where reading began: of what stands before it nothing was compared.
+    pub(super) fn finish(self, first: u64, findings: &mut Findings) {
+        let Self { audit, sweeps, .. } = self;
+        let (faults, untold) = audit.finish();
+        for fault in faults {
+            let is_seen = sweeps.iter().any(|(position, from)| *position == fault.sweep && *from >= first);
+            if is_seen || fault.kind != SweepFaultKind::LeafHashes {
+                findings.add(FindingKind::SweepMismatch, Some(fault.sweep), fault.to_string());
+            }
+        }
+        if untold > 0 {
+            findings.add(FindingKind::SweepMismatch, None, format!("there are {untold} more faults of sweeps"));
+        }
+    }
+}
+
+/// Lets a sweep explain what is missing. Returns at which positions it did.
+pub(super) fn explain(
+    missing: &mut MissingPayloads,
+    position: u64,
+    recorded_at: Instant<Wall>,
+    sweep: &Sweep<'_>,
+    findings: &mut Findings,
+) -> Vec<u64> {
+    let before: Vec<u64> = missing.positions().filter(|position| sweep.positions.contains(*position)).collect();
+    if let Err(fault) = missing.sweep(position, recorded_at, sweep) {
+        findings.add(FindingKind::SweepMismatch, Some(position), fault.to_string());
+    }
+    before.into_iter().filter(|position| !missing.contains(*position)).collect()
+}
+
+/// Returns what an entry tells of retention, if it does.
+pub(super) fn told(record: &LeafRecord<'_>, payload: &[u8]) -> Option<Told> {
+    match &*record.action {
+        SET_RETENTION_ACTION => Retention::decode(payload).ok().map(Told::Policy),
+        SWEEP_ACTION => {
+            let recorded_at = parse_timestamp(&record.recorded_at).ok()?;
+            Sweep::decode(payload).ok().map(|sweep| Told::Sweep(recorded_at, sweep.into_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// Returns an entry as sweeps see it; `None` where its time cannot be read.
+pub(super) fn swept<'a>(record: &'a LeafRecord<'_>, row: &EntryRow) -> Option<SweptEntry<'a>> {
+    let recorded_at = parse_timestamp(&record.recorded_at).ok()?;
+    Some(SweptEntry { position: row.position, action: &record.action, recorded_at, leaf_hash: leaf_hash(&row.leaf) })
+}

@@ -1,0 +1,360 @@
+//! Sweeps: what a timeline keeps no longer is named in an entry, and goes then.
+//!
+//! A sweep has bounded size, and there is one at a time. It is cut off at no harm: what was committed and did not go yet
+//! goes with the next one, or after the next start.
+
+use std::collections::VecDeque;
+
+use timenav_core::access::Demand;
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{
+    ClockStep, LeafRecord, LetGoClass, Retention, SWEEP_ACTION, Sweep, SweepDraft, SweepOffer, SweptEntry, clock_step,
+    leaf_hash, payload_hash,
+};
+use timenav_core::limits::HOST_CLOCK_STEP_SECONDS_MAX;
+use timenav_core::time::{Instant, Span, Wall, parse_timestamp};
+
+use crate::asked::Answer;
+use crate::caller::Caller;
+use crate::changes::{LedgerPosition, LetGone};
+use crate::deciding::retention::{AcceptHostClock, KeptFor, LetGo, SetRetention};
+use crate::engine::Engine;
+use crate::head::{TimelineKey, TimelineState};
+use crate::idempotency::Idempotency;
+use crate::long_work::give_way_after;
+use crate::payload::Reading;
+use crate::refusal::Refusal;
+use crate::rows::SweepMark;
+
+/// Most positions that one sweep names.
+pub const SWEEP_POSITIONS_MAX: u64 = 10_000;
+/// Most entries that are looked through for one sweep.
+pub const SWEEP_ENTRIES_READ_MAX: u64 = 20_000;
+/// Entries read from the store at a time.
+const BLOCK_ENTRIES: u64 = 1_000;
+/// Contents that go at a time: nothing is committed meanwhile, for about a millisecond.
+const LET_GO_ENTRIES: usize = 256;
+/// How often a sweep is chosen where policies are set meanwhile.
+const CHOSEN_AGAIN_MAX: usize = 3;
+/// How long it is not kept again that the host's clock is right, in microseconds.
+const CLOCK_KEPT_MICROS: i64 = 3_600 * 1_000_000;
+/// What is attempted, where it is refused.
+const OPERATION: &str = "prune";
+
+/// How long reads and refusals are kept from now on.
+#[derive(Clone, Debug)]
+pub struct RetentionRequest {
+    /// Of reads.
+    pub reads: KeptFor,
+    /// Of refusals.
+    pub refusals: KeptFor,
+}
+
+/// What a call to prune has done.
+#[derive(Clone, Debug)]
+pub struct Pruned {
+    /// What is in force.
+    pub retention: Retention,
+    /// What was let go by a new sweep.
+    pub let_go: Option<LetGone>,
+    /// Contents that went only now, although an earlier sweep had named them.
+    pub finished: u64,
+    /// Why nothing is let go, where the host's clock is not to be trusted.
+    pub waits: Option<HostClockDoubt>,
+    /// Whether there may be more to let go.
+    pub has_more: bool,
+    /// Where the sweep stands.
+    pub ledger: Option<LedgerPosition>,
+}
+
+/// That the host's clock is not where it was expected. What destroys waits until an operator says that it is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostClockDoubt {
+    /// What it said when it was last known to be right.
+    pub last: Instant<Wall>,
+    /// What it says.
+    pub now: Instant<Wall>,
+}
+
+/// What a sweep would name, and how far that goes.
+struct Chosen {
+    sweep: Option<(Sweep<'static>, SweepMark)>,
+    has_more: bool,
+}
+
+impl Engine {
+    /// Says how long contents of reads and refusals are kept on a timeline. A shorter time counts for what is recorded
+    /// after it.
+    ///
+    /// # Errors
+    /// It is less than the service is configured to keep, the caller does not administer the timeline, or the ledger
+    /// cannot be written.
+    pub async fn set_retention(
+        &self,
+        caller: &Caller,
+        timeline: TimelineId,
+        request: RetentionRequest,
+        idempotency: Option<Idempotency>,
+    ) -> Result<(Retention, LedgerPosition, bool), Refusal> {
+        let RetentionRequest { reads, refusals } = request;
+        let deciding = SetRetention { reads, refusals };
+        let answer = self.submit(caller, timeline, deciding, idempotency).await?;
+        Ok((answer.change.retention, answer.ledger, answer.replayed))
+    }
+
+    /// Lets go, of one timeline, what its retention keeps no longer: one sweep, and what earlier ones have left. With
+    /// `accept_host_clock` an operator says that the host's clock is right.
+    ///
+    /// # Errors
+    /// The caller does not administer the timeline, or is no operator and speaks for the clock; or the ledger cannot be
+    /// written.
+    pub async fn prune(
+        &self,
+        caller: &Caller,
+        timeline: TimelineId,
+        accept_host_clock: bool,
+    ) -> Result<Pruned, Refusal> {
+        let state = self.admit(caller, &timeline, Demand::Administer, OPERATION).await?;
+        if accept_host_clock {
+            self.admit(caller, &TimelineId::system(), Demand::Operate, OPERATION).await?;
+        }
+        let (key, retention) = (state.head.key, state.head.retention.in_force());
+        let nothing = Pruned { retention, let_go: None, finished: 0, waits: None, has_more: false, ledger: None };
+        let (engine, asking, on) = (self.clone(), caller.clone(), timeline.clone());
+        let pruning = self.long_work().aside(async move {
+            let _turn = engine.sweeping().lock().await;
+            let finished = engine.finish_left(Some(key)).await?;
+            let waits = engine.doubt_host_clock().await?;
+            if let Some(doubt) = waits.filter(|_| !accept_host_clock) {
+                return Ok(Pruned { finished, waits: Some(doubt), ..nothing });
+            }
+            if let Some(HostClockDoubt { last, now }) = waits {
+                engine.submit(&asking, TimelineId::system(), AcceptHostClock { last, now }, None).await?;
+                engine.store().keep_host_clock(now).await?;
+            }
+            let (answer, has_more) = engine.sweep(Some(&asking), &on).await?;
+            let (let_go, ledger) = answer.map(|answer| (answer.change, answer.ledger)).unzip();
+            Ok(Pruned { let_go, finished, has_more, ledger, ..nothing })
+        });
+        let pruned = pruning.await?;
+        if pruned.let_go.is_none() {
+            // What was found is told, and nothing else tells that it was looked for.
+            self.log_read(caller, &timeline, &[Demand::Administer], &Reading::Prune {}).await?;
+        }
+        Ok(pruned)
+    }
+
+    /// Does a piece of what retention asks for, on any timeline: what earlier sweeps have left, or one sweep. Returns
+    /// whether there may be more to do.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn sweep_in_turn(&self) -> Result<bool, Refusal> {
+        let engine = self.clone();
+        self.long_work().aside(async move { engine.sweep_next().await }).await
+    }
+
+    async fn sweep_next(&self) -> Result<bool, Refusal> {
+        let mut round = self.sweeping().lock().await;
+        let Some(timeline) = round.pop_front() else {
+            self.finish_left(None).await?;
+            if let Some(doubt) = self.doubt_host_clock().await? {
+                self.tell_doubt(doubt);
+                return Ok(false);
+            }
+            let states = self.states().into_iter().filter(|state| !state.head.retention.as_slice().is_empty());
+            *round = states.map(|state| state.head.id.clone()).collect::<VecDeque<_>>();
+            return Ok(!round.is_empty());
+        };
+        if self.doubt_host_clock().await?.is_some() {
+            round.clear();
+            return Ok(false);
+        }
+        match self.sweep(None, &timeline).await {
+            Ok((_, true)) => round.push_front(timeline),
+            Ok((_, false)) => {}
+            Err(refusal) => tracing::error!(timeline_id = %timeline, %refusal, "a timeline could not be swept"),
+        }
+        Ok(!round.is_empty())
+    }
+
+    /// Lets go what a timeline keeps no longer, as much as one sweep names. Returns whether there may be more. To be
+    /// called by one at a time.
+    async fn sweep(
+        &self,
+        caller: Option<&Caller>,
+        timeline: &TimelineId,
+    ) -> Result<(Option<Answer<LetGone>>, bool), Refusal> {
+        for _ in 0..CHOSEN_AGAIN_MAX {
+            let Some(state) = self.state(timeline) else { return Ok((None, false)) };
+            let Chosen { sweep, has_more } = self.choose(&state).await?;
+            let Some((sweep, mark)) = sweep else { return Ok((None, has_more)) };
+            let deciding = LetGo { sweep, policies: state.head.retention.clone(), mark };
+            let answer = match caller {
+                Some(caller) => self.submit(caller, timeline.clone(), deciding, None).await,
+                None => self.submit_service(timeline.clone(), deciding).await,
+            };
+            match answer {
+                Err(Refusal::ChangedMeanwhile) => {}
+                answer => {
+                    let answer = answer?;
+                    self.finish(state.head.key, answer.change.position).await?;
+                    return Ok((Some(answer), true));
+                }
+            }
+        }
+        Ok((None, true))
+    }
+
+    /// Chooses what the next sweep of a timeline names: entries that were recorded under one policy, of one class.
+    async fn choose(&self, state: &TimelineState) -> Result<Chosen, Refusal> {
+        let (policies, key, size) = (&state.head.retention, state.head.key, state.head.frontier.size());
+        let marks = self.store().sweep_marks(key).await?;
+        let (now, floor) = (self.now(), Span::from_secs(self.options().retention_floor_seconds.into()));
+        let floor = floor.unwrap_or(Span::ZERO);
+        let starts = policies.as_slice().iter().map(|(position, _)| *position);
+        let ends = starts.clone().skip(1).chain([size]);
+        for (policy, end) in starts.zip(ends) {
+            for class in LetGoClass::ALL {
+                let Some((_, period)) = policies.deciding(class, policy + 1, size) else { continue };
+                let mark = marks.iter().find(|mark| (mark.policy, mark.class) == (policy, class));
+                let first = mark.map_or(policy + 1, |mark| mark.until);
+                let Some(cutoff) = now.checked_sub(period.max(floor)).filter(|_| first < end) else { continue };
+                // Host time goes up within a ledger.
+                let due = self.store().first_recorded_at(key, cutoff, end).await?;
+                let mut draft = SweepDraft::new(class, policies, size, now, floor);
+                let until = self.offer(key, first, due, &mut draft).await?;
+                let mark = SweepMark { policy, class, until };
+                if let Some(sweep) = draft.finish("") {
+                    return Ok(Chosen { sweep: Some((sweep.into_owned(), mark)), has_more: true });
+                }
+                if until > first {
+                    self.store().mark_swept(key, mark).await?;
+                }
+                if until < due {
+                    return Ok(Chosen { sweep: None, has_more: true });
+                }
+            }
+        }
+        Ok(Chosen { sweep: None, has_more: false })
+    }
+
+    /// Offers entries to a sweep until it is full, or enough was looked through. Returns how far that went.
+    async fn offer(&self, key: TimelineKey, first: u64, end: u64, draft: &mut SweepDraft<'_>) -> Result<u64, Refusal> {
+        let end = end.min(first.saturating_add(SWEEP_ENTRIES_READ_MAX));
+        let (mut at, mut named) = (first, 0);
+        while at < end {
+            for leaf in self.leaves_between(key, at, end.min(at + BLOCK_ENTRIES)).await? {
+                give_way_after(usize::try_from(at).unwrap_or_default());
+                let (record, recorded_at) = entry_at(&leaf, at)?;
+                let entry =
+                    SweptEntry { position: at, action: &record.action, recorded_at, leaf_hash: leaf_hash(&leaf) };
+                named += match draft.offer(&entry) {
+                    SweepOffer::Named => 1,
+                    SweepOffer::Kept => 0,
+                    SweepOffer::Full => return Ok(at),
+                };
+                at += 1;
+                if named == SWEEP_POSITIONS_MAX {
+                    return Ok(at);
+                }
+            }
+        }
+        Ok(at)
+    }
+
+    /// Lets go what sweeps have named that were cut off. Returns how much that was.
+    async fn finish_left(&self, only: Option<TimelineKey>) -> Result<u64, Refusal> {
+        let mut finished = 0;
+        for (key, position) in self.store().sweeps_left().await? {
+            if only.is_some_and(|only| only != key) {
+                continue;
+            }
+            match self.finish(key, position).await {
+                Ok(count) => finished += count,
+                Err(refusal) => {
+                    tracing::error!(timeline = key.0, position, %refusal, "a sweep that was cut off cannot be finished");
+                }
+            }
+        }
+        Ok(finished)
+    }
+
+    /// Lets go what a sweep names that was committed, and nothing that it may not.
+    async fn finish(&self, key: TimelineKey, position: u64) -> Result<u64, Refusal> {
+        let damaged = |what: &str| Refusal::Damaged(format!("the sweep at position {position}: {what}"));
+        let entry = self.store().entry(key, position).await?.ok_or_else(|| damaged("its entry is missing"))?;
+        let (record, _) = entry_at(&entry.leaf, position)?;
+        let is_it = record.action == SWEEP_ACTION && payload_hash(&entry.salt, &entry.payload) == record.payload_hash;
+        let sweep = Sweep::decode(&entry.payload).ok().filter(|_| is_it).ok_or_else(|| damaged("it is none"))?;
+        let (mut positions, mut count) = (Vec::with_capacity(LET_GO_ENTRIES), 0);
+        for (first, last) in sweep.positions.as_slice() {
+            let mut at = *first;
+            while at <= *last {
+                for leaf in self.leaves_between(key, at, (last + 1).min(at + BLOCK_ENTRIES)).await? {
+                    let (record, recorded_at) = entry_at(&leaf, at)?;
+                    let is_due = LetGoClass::of(&record.action) == Some(sweep.class) && recorded_at < sweep.cutoff;
+                    if !is_due {
+                        return Err(damaged("it names what it may not let go"));
+                    }
+                    positions.push(at);
+                    at += 1;
+                    if positions.len() == LET_GO_ENTRIES {
+                        count += positions.len() as u64;
+                        self.store().sweep(key, std::mem::take(&mut positions), None).await?;
+                    }
+                }
+            }
+        }
+        count += positions.len() as u64;
+        self.store().sweep(key, positions, Some(position)).await?;
+        Ok(count)
+    }
+
+    async fn leaves_between(&self, key: TimelineKey, first: u64, end: u64) -> Result<Vec<Vec<u8>>, Refusal> {
+        let count = usize::try_from(end - first).unwrap_or(usize::MAX);
+        let leaves = self.store().leaves(key, first, count).await?;
+        if leaves.len() == count {
+            return Ok(leaves);
+        }
+        Err(Refusal::Damaged(format!("of entries {first} to {} some are missing", end - 1)))
+    }
+
+    /// Returns why what destroys has to wait: the host's clock went back, or further than it does, since it was last known
+    /// to be right. Before anything is known of that, the newest entry from before the start tells.
+    async fn doubt_host_clock(&self) -> Result<Option<HostClockDoubt>, Refusal> {
+        let (now, kept) = (self.now(), self.store().host_clock().await?);
+        let last = kept.unwrap_or_else(|| self.newest_at_start());
+        let usual = Span::from_secs(HOST_CLOCK_STEP_SECONDS_MAX).unwrap_or(Span::ZERO);
+        match clock_step(Some(last), now, usual) {
+            ClockStep::Usual => {}
+            ClockStep::First | ClockStep::Back | ClockStep::Leap => return Ok(Some(HostClockDoubt { last, now })),
+        }
+        if kept.is_none_or(|kept| now.since(kept).micros() >= CLOCK_KEPT_MICROS) {
+            self.store().keep_host_clock(now).await?;
+        }
+        Ok(None)
+    }
+
+    fn tell_doubt(&self, HostClockDoubt { last, now }: HostClockDoubt) {
+        if self.is_first_doubt() {
+            tracing::warn!(
+                host_time = %now,
+                last_known = %last,
+                "the host's clock says {now}, and {last} was the last time that it was known to be right: nothing is let go \
+                 until an operator says that it is right now, with `timenav prune --accept-host-clock`"
+            );
+        }
+    }
+}
+
+/// Reads the entry that is kept at a position.
+fn entry_at(leaf: &[u8], position: u64) -> Result<(LeafRecord<'_>, Instant<Wall>), Refusal> {
+    let damaged = |what: &str| Refusal::Damaged(format!("entry {position}: {what}"));
+    let record = LeafRecord::decode(leaf).map_err(|error| damaged(&error.to_string()))?;
+    if record.seq != position {
+        return Err(damaged("it says that it stands elsewhere"));
+    }
+    let recorded_at = parse_timestamp(&record.recorded_at).map_err(|error| damaged(&error.to_string()))?;
+    Ok((record, recorded_at))
+}

@@ -1,0 +1,253 @@
+//! How long reads and refusals are kept, and what is let go.
+
+use axum::Json;
+use axum::extract::State;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{LetGoClass, Retention};
+use timenav_core::time::Duration;
+use timenav_engine::{HostClockDoubt, KeptFor, LetGone, Pruned, RetentionRequest};
+use utoipa::ToSchema;
+
+use crate::answer::{Changed, LedgerBody};
+use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::Route;
+use crate::state::App;
+use crate::wire::Text;
+
+const TAG: &str = "retention";
+const SECOND_MICROS: i64 = 1_000_000;
+const DAY_SECONDS: u32 = 86_400;
+
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        Route::change(
+            "/set-retention",
+            "set_retention",
+            "Says how long the contents of reads and refusals are kept",
+            set_retention,
+        )
+        .takes::<SetRetentionRequest>()
+        .gives::<RetentionSetBody>()
+        .tag(TAG),
+        Route::change("/prune", "prune", "Lets go what a timeline keeps no longer", prune)
+            .takes::<PruneRequest>()
+            .gives::<PrunedBody>()
+            .anew()
+            .tag(TAG),
+    ]
+}
+
+/// How long what is kept. What is left out stays as it is; one of both must be given.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SetRetentionRequest {
+    /// The timeline; `system` too.
+    #[schema(value_type = String, format = "timeline-id", example = "main")]
+    timeline_id: Text<TimelineId>,
+    /// How long payloads of reads are kept, in host time: whole seconds, no months. `null` is for ever.
+    #[schema(value_type = Option<String>, format = "retention", example = "P90D")]
+    #[serde(default, deserialize_with = "period")]
+    reads: KeptFor,
+    /// How long payloads of refused attempts are kept, in the same way.
+    #[schema(value_type = Option<String>, format = "retention", example = "P365D")]
+    #[serde(default, deserialize_with = "period")]
+    refusals: KeptFor,
+}
+
+/// What to let go.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PruneRequest {
+    /// The timeline; `system` too.
+    #[schema(value_type = String, format = "timeline-id", example = "main")]
+    timeline_id: Text<TimelineId>,
+    /// Whether to say that the host's clock is right, where it is doubted. Operators only.
+    #[serde(default)]
+    accept_host_clock: bool,
+}
+
+/// How long the contents of reads and refusals are kept.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RetentionBody {
+    /// Of reads; null for ever.
+    #[schema(value_type = Option<String>, example = "P90D")]
+    reads: Option<String>,
+    /// Of refused attempts; null for ever.
+    #[schema(value_type = Option<String>, example = "P365D")]
+    refusals: Option<String>,
+}
+
+/// A retention that was set.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RetentionSetBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// What is in force now. A shorter time counts for what is recorded from now on.
+    retention: RetentionBody,
+    /// Where it stands in the ledger.
+    ledger: LedgerBody,
+}
+
+/// What was let go, and why not more.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PrunedBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// What is in force.
+    retention: RetentionBody,
+    /// How many payloads went.
+    let_go: u64,
+    /// What they were named by; absent where nothing was to be let go.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sweep: Option<SweepBody>,
+    /// Why nothing is let go although it may be due; absent where nothing stands in the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waits_for: Option<String>,
+    /// Whether there may be more: ask again.
+    has_more: bool,
+    /// Where the sweep stands in the ledger; absent where there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ledger: Option<LedgerBody>,
+}
+
+/// One sweep.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SweepBody {
+    /// Its position in the ledger.
+    position: u64,
+    /// What it lets go: `reads` or `refusals`.
+    #[schema(value_type = String, example = "reads")]
+    class: &'static str,
+    /// How many payloads it names.
+    count: u64,
+    /// Everything that it names was recorded before this host time.
+    recorded_before: String,
+}
+
+/// Says how long the contents of reads and refusals are kept on a timeline.
+async fn set_retention(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<SetRetentionRequest>,
+) -> Result<Changed<RetentionSetBody>, Failure> {
+    let SetRetentionRequest { timeline_id: Text(timeline_id), reads, refusals } = request;
+    if (reads, refusals) == (KeptFor::AsBefore, KeptFor::AsBefore) {
+        return Err(Failure::invalid("reads", "give `reads`, `refusals` or both: a duration, or null for ever"));
+    }
+    let request = RetentionRequest { reads, refusals };
+    let (retention, ledger, replayed) =
+        app.engine.set_retention(&caller, timeline_id.clone(), request, idempotency).await?;
+    let status = format!("On `{timeline_id}`, {}.", kept(retention));
+    let body = RetentionSetBody {
+        status,
+        timeline_id: timeline_id.to_string(),
+        retention: retention.into(),
+        ledger: ledger.into(),
+    };
+    Ok(Changed::ok(body, replayed))
+}
+
+/// Lets go what a timeline keeps no longer. What went is not there to go again, so that of an `Idempotency-Key` only the
+/// form is checked.
+async fn prune(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(_): Idempotent,
+    Params(request): Params<PruneRequest>,
+) -> Result<Json<PrunedBody>, Failure> {
+    let PruneRequest { timeline_id: Text(timeline_id), accept_host_clock } = request;
+    let pruned = app.engine.prune(&caller, timeline_id.clone(), accept_host_clock).await?;
+    Ok(Json(PrunedBody::new(&timeline_id, &pruned)))
+}
+
+impl PrunedBody {
+    fn new(timeline_id: &TimelineId, pruned: &Pruned) -> Self {
+        let waits_for = pruned.waits.map(waits);
+        let counted = pruned.let_go.map_or(0, |let_go| let_go.count);
+        let status = match (&pruned.let_go, &waits_for) {
+            (Some(LetGone { class, count, cutoff, .. }), _) => {
+                format!("Of `{timeline_id}`, {} recorded before {cutoff} were let go.", counted_as(*class, *count))
+            }
+            (None, Some(waits_for)) => format!("Nothing of `{timeline_id}` is let go: {waits_for}."),
+            (None, None) if pruned.has_more => format!("Nothing of `{timeline_id}` was found so far; ask again."),
+            (None, None) => {
+                format!("Nothing of `{timeline_id}` is due to go: {}.", kept(pruned.retention))
+            }
+        };
+        Self {
+            status,
+            timeline_id: timeline_id.to_string(),
+            retention: pruned.retention.into(),
+            let_go: counted + pruned.finished,
+            sweep: pruned.let_go.map(SweepBody::from),
+            waits_for,
+            has_more: pruned.has_more,
+            ledger: pruned.ledger.map(LedgerBody::from),
+        }
+    }
+}
+
+fn counted_as(class: LetGoClass, count: u64) -> String {
+    let noun = match (class, count) {
+        (LetGoClass::Reads, 1) => "read",
+        (LetGoClass::Reads, _) => "reads",
+        (LetGoClass::Refusals, 1) => "refusal",
+        (LetGoClass::Refusals, _) => "refusals",
+    };
+    format!("the contents of {count} {noun}")
+}
+
+fn waits(HostClockDoubt { last, now }: HostClockDoubt) -> String {
+    format!(
+        "the host's clock says {now}, and was last known to be right at {last}; an operator who knows that it is right \
+         says so with `accept_host_clock`"
+    )
+}
+
+/// Says how long what is kept.
+fn kept(retention: Retention) -> String {
+    let how_long =
+        |seconds: Option<u32>| seconds.map_or("for ever".to_owned(), |seconds| format!("for {}", text(seconds)));
+    let (reads, refusals) = (how_long(retention.reads_seconds), how_long(retention.refusals_seconds));
+    format!("the contents of reads are kept {reads} and those of refusals {refusals}")
+}
+
+/// Writes a number of seconds as ISO 8601 does, in days where they are whole.
+fn text(seconds: u32) -> String {
+    if seconds.is_multiple_of(DAY_SECONDS) { format!("P{}D", seconds / DAY_SECONDS) } else { format!("PT{seconds}S") }
+}
+
+impl From<Retention> for RetentionBody {
+    fn from(retention: Retention) -> Self {
+        let Retention { reads_seconds, refusals_seconds } = retention;
+        Self { reads: reads_seconds.map(text), refusals: refusals_seconds.map(text) }
+    }
+}
+
+impl From<LetGone> for SweepBody {
+    fn from(LetGone { position, class, count, cutoff }: LetGone) -> Self {
+        Self { position, class: class.as_str(), count, recorded_before: cutoff.to_string() }
+    }
+}
+
+/// Reads for how long something is kept: a duration, or null for ever.
+fn period<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KeptFor, D::Error> {
+    let Some(Text(duration)) = Option::<Text<Duration>>::deserialize(deserializer)? else { return Ok(KeptFor::Ever) };
+    if duration.months() > 0 {
+        return Err(D::Error::custom("months and years differ in length: give days, such as \"P90D\""));
+    }
+    let micros = duration.exact().micros();
+    let seconds = u32::try_from(micros / SECOND_MICROS).ok().filter(|_| micros % SECOND_MICROS == 0);
+    let wrong = || D::Error::custom(format!("give whole seconds, {} at most, or null for ever", u32::MAX));
+    seconds.map(KeptFor::Seconds).ok_or_else(wrong)
+}

@@ -1,0 +1,138 @@
+//! How long reads and refusals are kept, and what was let go.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use timenav_core::ledger::{LetGoClass, Retention, RetentionPolicies};
+use timenav_core::time::{Instant, Wall};
+use timenav_engine::{StoreError, SweepMark, SweepRow, TimelineKey};
+
+use super::data::forget_log;
+use super::values::{count, damaged, entry_key, failed, instant, sql};
+
+const INSERT_POLICY: &str = "INSERT INTO policies (timeline, position, reads_seconds, refusals_seconds)
+    VALUES (?1, ?2, ?3, ?4)";
+const INSERT_SWEEP: &str = "INSERT INTO sweeps (timeline, position, finished) VALUES (?1, ?2, 0)";
+const FINISH_SWEEP: &str = "UPDATE sweeps SET finished = 1 WHERE timeline = ?1 AND position = ?2";
+const MARK_READS: &str = "UPDATE policies SET reads_until = ?3 WHERE timeline = ?1 AND position = ?2";
+const MARK_REFUSALS: &str = "UPDATE policies SET refusals_until = ?3 WHERE timeline = ?1 AND position = ?2";
+const SELECT_MARKS: &str = "SELECT position, reads_until, refusals_until FROM policies WHERE timeline = ?1";
+const SELECT_LEFT: &str = "SELECT timeline, position FROM sweeps WHERE finished = 0 ORDER BY timeline, position";
+const SELECT_SWEEPS: &str = "SELECT position FROM sweeps WHERE timeline = ?1 AND position < ?2 ORDER BY position";
+const LET_GO: &str = "UPDATE entries SET salt = x'', payload = x'' WHERE entry = ?1";
+
+pub(super) fn insert_policy(
+    transaction: &Transaction<'_>,
+    timeline: TimelineKey,
+    (position, retention): &(u64, Retention),
+) -> rusqlite::Result<()> {
+    let Retention { reads_seconds, refusals_seconds } = retention;
+    let row = params![timeline.0, sql(*position), reads_seconds, refusals_seconds];
+    transaction.prepare_cached(INSERT_POLICY)?.execute(row).map(|_| ())
+}
+
+pub(super) fn insert_sweep(
+    transaction: &Transaction<'_>,
+    timeline: TimelineKey,
+    sweep: &SweepRow,
+) -> rusqlite::Result<()> {
+    transaction.prepare_cached(INSERT_SWEEP)?.execute(params![timeline.0, sql(sweep.position)])?;
+    mark(transaction, timeline, sweep.mark)
+}
+
+pub(super) fn mark(connection: &Connection, timeline: TimelineKey, mark: SweepMark) -> rusqlite::Result<()> {
+    let statement = match mark.class {
+        LetGoClass::Reads => MARK_READS,
+        LetGoClass::Refusals => MARK_REFUSALS,
+    };
+    let row = params![timeline.0, sql(mark.policy), sql(mark.until)];
+    connection.prepare_cached(statement)?.execute(row).map(|_| ())
+}
+
+pub(super) fn marks(connection: &Connection, timeline: TimelineKey) -> Result<Vec<SweepMark>, StoreError> {
+    let mut select = connection.prepare_cached(SELECT_MARKS).map_err(failed)?;
+    let mut rows = select.query([timeline.0]).map_err(failed)?;
+    let mut marks = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let policy = count(row.get(0).map_err(failed)?)?;
+        for (class, column) in [(LetGoClass::Reads, 1), (LetGoClass::Refusals, 2)] {
+            let until: Option<i64> = row.get(column).map_err(failed)?;
+            if let Some(until) = until.map(count).transpose()? {
+                marks.push(SweepMark { policy, class, until });
+            }
+        }
+    }
+    Ok(marks)
+}
+
+pub(super) fn left(connection: &Connection) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
+    let mut select = connection.prepare_cached(SELECT_LEFT).map_err(failed)?;
+    let rows = select.query_map([], |row| Ok((TimelineKey(row.get(0)?), row.get::<_, i64>(1)?))).map_err(failed)?;
+    rows.map(|row| row.map_err(failed).and_then(|(timeline, position)| Ok((timeline, count(position)?)))).collect()
+}
+
+/// Returns the positions of a timeline's sweeps.
+pub(super) fn sweeps(connection: &Connection, timeline: TimelineKey, end: u64) -> Result<Vec<u64>, StoreError> {
+    let mut select = connection.prepare_cached(SELECT_SWEEPS).map_err(failed)?;
+    let rows = select.query_map(params![timeline.0, sql(end)], |row| row.get::<_, i64>(0)).map_err(failed)?;
+    rows.map(|row| row.map_err(failed).and_then(count)).collect()
+}
+
+/// Lets payload and salt of some entries go.
+pub(super) fn let_go(
+    connection: &mut Connection,
+    timeline: TimelineKey,
+    positions: &[u64],
+    finished: Option<u64>,
+) -> Result<(), StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    let mut update = transaction.prepare_cached(LET_GO).map_err(failed)?;
+    for position in positions {
+        update.execute([entry_key(timeline, *position)]).map_err(failed)?;
+    }
+    drop(update);
+    if let Some(sweep) = finished {
+        transaction.execute(FINISH_SWEEP, params![timeline.0, sql(sweep)]).map_err(failed)?;
+    }
+    transaction.commit().map_err(failed)?;
+    if finished.is_some() {
+        forget_log(connection);
+    }
+    Ok(())
+}
+
+/// Returns the policies of all timelines, or of one.
+pub(super) fn policies(
+    connection: &Connection,
+    only: Option<TimelineKey>,
+) -> Result<HashMap<TimelineKey, Arc<RetentionPolicies>>, StoreError> {
+    let statement = "SELECT timeline, position, reads_seconds, refusals_seconds FROM policies
+        WHERE ?1 IS NULL OR timeline = ?1 ORDER BY timeline, position";
+    let mut select = connection.prepare_cached(statement).map_err(failed)?;
+    let mut rows = select.query([only.map(|only| only.0)]).map_err(failed)?;
+    let mut all: HashMap<TimelineKey, RetentionPolicies> = HashMap::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let seconds = |at: usize| -> Result<Option<u32>, StoreError> {
+            let seconds: Option<i64> = row.get(at).map_err(failed)?;
+            let wrong = |_| damaged("a retention that is no number of seconds");
+            seconds.map(|seconds| u32::try_from(seconds).map_err(wrong)).transpose()
+        };
+        let retention = Retention { reads_seconds: seconds(2)?, refusals_seconds: seconds(3)? };
+        let position = count(row.get(1).map_err(failed)?)?;
+        all.entry(TimelineKey(row.get(0).map_err(failed)?)).or_default().set(position, retention);
+    }
+    Ok(all.into_iter().map(|(timeline, policies)| (timeline, Arc::new(policies))).collect())
+}
+
+pub(super) fn host_clock(connection: &Connection) -> Result<Option<Instant<Wall>>, StoreError> {
+    let known = connection.query_row("SELECT known_at FROM host_clock", [], |row| row.get(0)).optional();
+    known.map_err(failed)?.map(instant).transpose()
+}
+
+pub(super) fn keep_host_clock(connection: &mut Connection, now: Instant<Wall>) -> Result<(), StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    transaction.execute("DELETE FROM host_clock", []).map_err(failed)?;
+    transaction.execute("INSERT INTO host_clock (known_at) VALUES (?1)", [now.micros()]).map_err(failed)?;
+    transaction.commit().map_err(failed)
+}

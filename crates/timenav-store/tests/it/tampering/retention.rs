@@ -1,0 +1,447 @@
+//! Attacks under the name of retention, and sweeps that are cut off.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use timenav_core::ledger::{Hash, LetGoClass, POSITION_RUNS_MAX, PositionRuns, Sweep};
+use timenav_core::limits::{HOST_CLOCK_STEP_SECONDS_MAX, RETENTION_POLICIES_MAX};
+use timenav_core::scan::{Depth, FindingKind};
+use timenav_engine::{Caller, KeptFor, Pruned, Refusal, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
+
+use super::{
+    MAIN, Outside, attack, check_found, clean, connect, entry, found, look, rebuild, record, rewrite, sign, told,
+};
+use crate::faulty_store::FaultyStore;
+use crate::house::{Home, House, on};
+use crate::sample::timeline_id;
+
+const DAY_MICROS: i64 = 86_400_000_000;
+const DAY: u32 = 86_400;
+/// More than go in one piece.
+const READS: usize = 300;
+
+async fn set(home: &Home<'_>, name: &str, reads_days: u32, refusals_days: u32) -> Result<(), Refusal> {
+    let request =
+        RetentionRequest { reads: KeptFor::Seconds(reads_days * DAY), refusals: KeptFor::Seconds(refusals_days * DAY) };
+    home.engine.set_retention(&home.admin, timeline_id(name), request, None).await.map(|_| ())
+}
+
+async fn prune(home: &Home<'_>, name: &str) -> Pruned {
+    home.engine.prune(&home.admin, timeline_id(name), false).await.unwrap()
+}
+
+/// Lets days pass as they do while a service runs and looks at its clock.
+async fn pass(home: &Home<'_>, days: i64) {
+    for _ in 0..days {
+        home.house.clock.advance(DAY_MICROS);
+        home.engine.prune(&home.admin, timeline_id("other"), false).await.unwrap();
+    }
+}
+
+async fn read(home: &Home<'_>, times: usize) {
+    for _ in 0..times {
+        home.engine.read_clock(&home.admin, on("main")).await.unwrap();
+    }
+}
+
+/// Does what the service does while nothing else is to be done, until there is no more of it.
+async fn sweep(home: &Home<'_>) {
+    for _ in 0..100 {
+        if !home.engine.sweep_in_turn().await.unwrap() {
+            return;
+        }
+    }
+    panic!("there is always more");
+}
+
+/// Fills two timelines: `main` has events, reads and refusals, and keeps reads for 10 days and refusals for 20.
+async fn fill(home: &Home<'_>) {
+    record(home, "other", 0, 1).await;
+    record(home, "main", 0, 5).await;
+    read(home, 2).await;
+    set(home, "main", 10, 20).await.unwrap();
+    let ada = home.user("ada", false).await;
+    home.engine.read_clock(&ada, on("main")).await.unwrap_err();
+    read(home, READS).await;
+    record(home, "main", 5, 5).await;
+}
+
+/// Positions of `main`, of one class, from the first policy on.
+async fn of_class(home: &Home<'_>, class: LetGoClass) -> BTreeSet<u64> {
+    let lines = home.lines().await;
+    let main = lines.iter().filter(|line| line.timeline == "main");
+    let after = main.skip_while(|line| line.action != "set_retention");
+    after.filter(|line| LetGoClass::of(&line.action) == Some(class)).map(|line| line.seq).collect()
+}
+
+/// Positions of `main` without payload.
+fn gone(home: &Home<'_>) -> BTreeSet<u64> {
+    let connection = connect(home.house);
+    let select = "SELECT entry & ((1 << 40) - 1) FROM entries WHERE entry >> 40 = ?1 AND payload = x'' AND salt = x''";
+    let mut select = connection.prepare(select).unwrap();
+    let rows = select.query_map([MAIN], |row| row.get::<_, i64>(0)).unwrap();
+    rows.map(|position| position.unwrap().cast_unsigned()).collect()
+}
+
+async fn sweeps(home: &Home<'_>) -> usize {
+    home.lines().await.iter().filter(|line| line.action == "sweep").count()
+}
+
+#[tokio::test]
+async fn what_is_due_goes_and_nothing_else() {
+    let house = House::new();
+    let home = house.open().await;
+    fill(&home).await;
+    let (reads, refusals) = (of_class(&home, LetGoClass::Reads).await, of_class(&home, LetGoClass::Refusals).await);
+    assert!(!reads.is_empty() && refusals.len() == 1);
+    pass(&home, 9).await;
+    sweep(&home).await;
+    assert!(gone(&home).is_empty());
+    pass(&home, 2).await;
+    let pruned = prune(&home, "main").await;
+    let let_go = pruned.let_go.expect("reads are due");
+    assert_eq!((let_go.class, let_go.count), (LetGoClass::Reads, reads.len() as u64));
+    assert_eq!(gone(&home), reads);
+    let again = prune(&home, "main").await;
+    assert!(again.let_go.is_none() && !again.has_more && again.waits.is_none(), "{again:?}");
+    // That it was looked for is a read too.
+    let reads = of_class(&home, LetGoClass::Reads).await;
+    pass(&home, 11).await;
+    sweep(&home).await;
+    assert_eq!(gone(&home), reads.union(&refusals).copied().collect());
+    assert_eq!(sweeps(&home).await, 3);
+    home.close().await;
+    clean(&house).await;
+    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+    assert_eq!(scan.checked_count("let_go"), reads.len() as u64 + 1);
+    let sample = look(&house, "main", "sample:100000".parse().unwrap(), Outside::Kept).await;
+    assert_eq!((told(&sample), sample.checked_count("let_go")), (vec![], reads.len() as u64 + 1));
+}
+
+#[tokio::test]
+async fn what_a_shorter_policy_is_set_for_comes_after_it() {
+    let house = House::new();
+    let home = house.open().await;
+    fill(&home).await;
+    let before = of_class(&home, LetGoClass::Reads).await;
+    let below = set(&home, "main", 0, 20).await;
+    assert!(matches!(&below, Err(Refusal::Invalid { field, detail }) if field == "reads" && detail.contains("86400")));
+    // They shorten it, act, wait until it may be swept, and put it back.
+    set(&home, "main", 1, 20).await.unwrap();
+    read(&home, 3).await;
+    pass(&home, 2).await;
+    let pruned = prune(&home, "main").await;
+    assert_eq!(pruned.let_go.map(|let_go| let_go.count), Some(3));
+    set(&home, "main", 10, 20).await.unwrap();
+    let after = gone(&home);
+    assert!(after.len() == 3 && after.is_disjoint(&before), "{after:?}");
+    // What they did stays: leaves tell who, what and when, and each policy is an entry.
+    let lines = home.lines().await;
+    let swept = lines.iter().filter(|line| line.timeline == "main" && after.contains(&line.seq));
+    assert!(swept.clone().all(|line| line.action == "read" || line.action == "reads"));
+    let policies = lines.iter().filter(|line| line.action == "set_retention").count();
+    assert_eq!(policies, 3);
+    home.close().await;
+    clean(&house).await;
+}
+
+#[tokio::test]
+async fn what_was_done_under_a_shorter_policy_is_kept_for_as_long_as_one_that_came_later_says() {
+    let house = House::new();
+    let home = house.open().await;
+    fill(&home).await;
+    set(&home, "main", 1, 20).await.unwrap();
+    read(&home, 3).await;
+    set(&home, "main", 10, 20).await.unwrap();
+    pass(&home, 2).await;
+    sweep(&home).await;
+    assert!(gone(&home).is_empty());
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_host_clock_that_is_a_year_ahead_for_a_minute_destroys_nothing() {
+    let house = House::new();
+    let home = house.open().await;
+    fill(&home).await;
+    sweep(&home).await;
+    let year = 365 * DAY_MICROS;
+    let home = home.reopen().await;
+    house.clock.advance(year);
+    sweep(&home).await;
+    let pruned = prune(&home, "main").await;
+    let doubt = pruned.waits.expect("nothing is let go");
+    assert!(doubt.now.since(doubt.last).micros() > 300 * DAY_MICROS && pruned.let_go.is_none());
+    assert!(gone(&home).is_empty());
+    // Only an operator can speak for the clock.
+    let ada = home.caller("ada", None).await;
+    home.engine.prune(&ada, timeline_id("main"), true).await.unwrap_err();
+    assert!(gone(&home).is_empty());
+    let home = home.reopen().await;
+    house.clock.advance(-year);
+    sweep(&home).await;
+    assert!(prune(&home, "main").await.waits.is_none(), "it is right again, and nobody has to say so");
+    assert!(gone(&home).is_empty());
+    home.close().await;
+    clean(&house).await;
+}
+
+#[tokio::test]
+async fn an_operator_can_say_that_the_clock_is_right() {
+    let house = House::new();
+    let home = house.open().await;
+    fill(&home).await;
+    let reads = of_class(&home, LetGoClass::Reads).await;
+    home.close().await;
+    // Nobody ran the service for two weeks.
+    house.clock.advance(14 * DAY_MICROS);
+    let home = house.open().await;
+    sweep(&home).await;
+    assert!(prune(&home, "main").await.waits.is_some() && gone(&home).is_empty());
+    let pruned = home.engine.prune(&home.admin, timeline_id("main"), true).await.unwrap();
+    assert_eq!((pruned.waits, pruned.let_go.map(|let_go| let_go.count)), (None, Some(reads.len() as u64)));
+    let lines = home.lines().await;
+    let said = lines.iter().find(|line| line.action == "accept_host_clock").expect("that is an entry");
+    assert_eq!((said.timeline.as_str(), said.actor.as_str()), ("system", "admin"));
+    assert!(prune(&home, "main").await.waits.is_none());
+    home.close().await;
+    clean(&house).await;
+}
+
+#[tokio::test]
+async fn system_lets_refusals_of_strangers_go_too() {
+    let house = House::new();
+    let home = house.open().await;
+    set(&home, "system", 10, 10).await.unwrap();
+    let stranger = timenav_engine::AuthFailure::Invalid;
+    home.engine.log_unidentified(None, "clock", stranger).await.unwrap();
+    record(&home, "other", 0, 1).await;
+    pass(&home, 11).await;
+    let pruned = prune(&home, "system").await;
+    let more = prune(&home, "system").await;
+    let classes: BTreeSet<_> =
+        [pruned, more].iter().filter_map(|pruned| pruned.let_go).map(|gone| gone.class).collect();
+    assert!(classes.contains(&LetGoClass::Refusals), "{classes:?}");
+    home.close().await;
+    clean(&house).await;
+}
+
+#[tokio::test]
+async fn a_sweep_that_is_cut_off_is_finished_later_and_told_once() {
+    // Before it is committed; after that, before anything went; while it goes; and before it is told finished.
+    for (commits, pieces) in [(Some(0), usize::MAX), (None, 0), (None, 1), (None, 2)] {
+        let house = House::off_disk();
+        let home = house.open().await;
+        fill(&home).await;
+        let reads = of_class(&home, LetGoClass::Reads).await;
+        pass(&home, 11).await;
+        home.close().await;
+        let store = Arc::new(FaultyStore::new(house.store()));
+        let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+        if let Some(commits) = commits {
+            store.fail_after(commits);
+        }
+        store.let_go_at_most(pieces);
+        // The power goes, and comes back.
+        let cut = home.engine.prune(&home.admin, timeline_id("main"), false).await;
+        assert!(cut.is_err() || pieces >= 2, "{cut:?}");
+        let left = gone(&home).len();
+        assert!(left < reads.len() || pieces >= 2, "{left}");
+        store.fail_after(usize::MAX);
+        home.close().await;
+        clean(&house).await;
+        let home = house.open().await;
+        sweep(&home).await;
+        assert_eq!(gone(&home), reads);
+        assert_eq!(sweeps(&home).await, 1, "{commits:?} {pieces}");
+        assert_eq!(home.store.sweeps_left().await.unwrap(), []);
+        home.close().await;
+        clean(&house).await;
+    }
+}
+
+/// Returns a house that swept, and where its sweep stands.
+async fn swept() -> (House, u64, BTreeSet<u64>) {
+    let house = House::off_disk();
+    let home = house.open().await;
+    fill(&home).await;
+    pass(&home, 11).await;
+    let position = prune(&home, "main").await.let_go.unwrap().position;
+    let reads = gone(&home);
+    home.close().await;
+    (house, position, reads)
+}
+
+fn empty(house: &House, position: u64) {
+    attack(house, &format!("UPDATE entries SET salt = x'', payload = x'' WHERE entry = {}", entry(MAIN, position)));
+}
+
+/// Changes a sweep as somebody does who has the key that signs: everything fits, but for checkpoints that others kept.
+fn forge(house: &House, position: u64, change: impl FnOnce(&mut Sweep<'static>)) {
+    let connection = connect(house);
+    rewrite(&connection, MAIN, position, |_, payload| {
+        let mut sweep = Sweep::decode(payload).unwrap().into_owned();
+        change(&mut sweep);
+        *payload = sweep.encode();
+    });
+    let frontier = rebuild(&connection, MAIN);
+    let (name, signer) = (format!("{}/main", house.options.service_name), &house.signer);
+    sign(&connection, MAIN, &frontier, &name, timenav_engine::Signer::public_key(&**signer), |message| {
+        timenav_engine::Signer::sign(&**signer, message)
+    });
+}
+
+#[tokio::test]
+async fn what_was_taken_away_without_a_sweep_is_found() {
+    for (position_of, depths) in [("change", &["full"][..]), ("read", &["full", "sample:100000", "tail:1000"][..])] {
+        let (house, sweep, reads) = swept().await;
+        let first = *reads.first().unwrap();
+        // An event; and a read from before the policy, which is kept for ever.
+        let position = if position_of == "change" { 2 } else { first - 3 };
+        assert!(position < first && position < sweep);
+        empty(&house, position);
+        for depth in depths {
+            let scan = look(&house, "main", depth.parse().unwrap(), Outside::Kept).await;
+            check_found(&scan, FindingKind::PayloadMismatch, Some(position));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_sweep_that_names_a_change_lets_nothing_go() {
+    let (house, sweep, reads) = swept().await;
+    let named = |extra: u64| {
+        let mut runs = PositionRuns::default();
+        let all: BTreeSet<u64> = reads.iter().copied().chain([extra]).collect();
+        for position in all {
+            runs.push(position).unwrap();
+        }
+        runs
+    };
+    empty(&house, 2);
+    forge(&house, sweep, |sweep| sweep.positions = named(2));
+    let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+    check_found(&scan, FindingKind::SweepMismatch, Some(sweep));
+    check_found(&scan, FindingKind::PayloadMismatch, Some(2));
+    assert!(scan.findings.iter().any(|finding| finding.evidence.contains("of another class")), "{:?}", scan.findings);
+}
+
+#[tokio::test]
+async fn a_sweep_that_says_what_it_may_not_is_found() {
+    type Change = fn(&mut Sweep<'static>);
+    let changes: [(Change, &str); 4] = [
+        (|sweep| sweep.policy = 0, "no policy in front of it"),
+        (|sweep| sweep.cutoff = timenav_core::time::Instant::MAX, "cutoff is later"),
+        (|sweep| sweep.leaf_hashes = Hash::from_bytes([7; 32]), "leaf hashes"),
+        (|sweep| sweep.class = LetGoClass::Refusals, "of another class"),
+    ];
+    for (change, expected) in changes {
+        let (house, sweep, _) = swept().await;
+        forge(&house, sweep, change);
+        let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+        check_found(&scan, FindingKind::SweepMismatch, Some(sweep));
+        assert!(scan.findings.iter().any(|finding| finding.evidence.contains(expected)), "{:?}", scan.findings);
+    }
+}
+
+#[tokio::test]
+async fn rows_that_tell_of_retention_are_compared_with_the_entries() {
+    let statements = [
+        ("DELETE FROM sweeps", "table sweeps"),
+        ("UPDATE policies SET reads_seconds = 1", "table policies"),
+        ("DELETE FROM policies", "table policies"),
+        ("INSERT INTO sweeps VALUES (2, 3, 0)", "table sweeps"),
+    ];
+    for (statement, expected) in statements {
+        let (house, ..) = swept().await;
+        attack(&house, statement);
+        let scan = found(&house, "main", FindingKind::StateMismatch, None).await;
+        assert!(scan.findings.iter().any(|finding| finding.evidence.contains(expected)), "{:?}", scan.findings);
+    }
+}
+
+#[tokio::test]
+async fn a_row_that_another_hand_wrote_makes_the_service_let_nothing_go() {
+    let (house, _, reads) = swept().await;
+    // Position 3 tells of an event.
+    attack(&house, "INSERT INTO sweeps VALUES (2, 3, 0)");
+    let home = house.open().await;
+    sweep(&home).await;
+    assert_eq!(gone(&home), reads);
+    home.engine.close().await;
+}
+
+#[tokio::test]
+async fn a_step_of_a_week_is_usual_and_one_that_is_longer_is_not() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    house.clock.stop();
+    let step = |more: i64| house.clock.advance(HOST_CLOCK_STEP_SECONDS_MAX * 1_000_000 + more);
+    assert!(prune(&home, "main").await.waits.is_none());
+    step(0);
+    assert!(prune(&home, "main").await.waits.is_none());
+    step(1);
+    assert!(prune(&home, "main").await.waits.is_some());
+    home.engine.close().await;
+}
+
+#[tokio::test]
+async fn so_many_policies_and_no_more() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    for _ in 0..RETENTION_POLICIES_MAX {
+        set(&home, "main", 10, 20).await.unwrap();
+    }
+    let one_more = set(&home, "main", 10, 20).await;
+    assert!(matches!(one_more, Err(Refusal::LimitReached { max: RETENTION_POLICIES_MAX, .. })), "{one_more:?}");
+    home.close().await;
+    clean(&house).await;
+}
+
+/// Reads so often, each time with a refusal behind it if so wished.
+async fn read_at_once(home: &Home<'_>, times: u64, refused: Option<&Caller>) {
+    let mut asking = tokio::task::JoinSet::new();
+    for _ in 0..times {
+        for caller in std::iter::once(&home.admin).chain(refused) {
+            let (engine, caller) = (home.engine.clone(), caller.clone());
+            asking.spawn(async move { engine.access_control(&caller, &timeline_id("main")).await.is_ok() });
+        }
+    }
+    asking.join_all().await;
+}
+
+#[tokio::test]
+async fn a_sweep_is_no_larger_than_its_limits_say() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    record(&home, "other", 0, 1).await;
+    let ada = home.user("ada", false).await;
+    set(&home, "main", 10, 3_000).await.unwrap();
+    read_at_once(&home, SWEEP_POSITIONS_MAX + 1, None).await;
+    pass(&home, 11).await;
+    let first = prune(&home, "main").await;
+    let second = prune(&home, "main").await;
+    let counted = |pruned: &Pruned| pruned.let_go.map(|let_go| let_go.count);
+    assert_eq!((counted(&first), counted(&second)), (Some(SWEEP_POSITIONS_MAX), Some(1)));
+    assert!(first.has_more);
+
+    let runs = POSITION_RUNS_MAX as u64 + 1;
+    read_at_once(&home, runs, Some(&ada)).await;
+    pass(&home, 11).await;
+    let swept = prune(&home, "main").await.let_go.unwrap();
+    assert!(swept.count < runs + 10, "{swept:?}");
+    sweep(&home).await;
+
+    // Nothing is named, and it is looked at again where that ended.
+    for number in 0..=i64::try_from(SWEEP_ENTRIES_READ_MAX / 1_000).unwrap() {
+        record(&home, "main", number * 1_000, 1_000).await;
+    }
+    pass(&home, 11).await;
+    let nothing = prune(&home, "main").await;
+    assert!(nothing.let_go.is_none() && nothing.has_more, "{nothing:?}");
+    sweep(&home).await;
+    assert!(!prune(&home, "main").await.has_more);
+    home.close().await;
+    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+    assert_eq!(told(&scan), []);
+}

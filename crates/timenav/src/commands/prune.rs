@@ -1,0 +1,91 @@
+//! `timenav prune`: lets go what timelines keep no longer.
+
+use serde_json::{Map, Value};
+use timenav_core::ids::TimelineId;
+
+use super::arguments::timeline_id;
+use crate::client::{Client, ServiceOptions};
+use crate::exit::Failure;
+use crate::output;
+use crate::surroundings::Surroundings;
+
+/// Lets go the contents of reads and refusals that timelines keep no longer.
+///
+/// The service does so by itself while nothing else is to be done. `timenav timeline retention` says how long what is
+/// kept. An entry of the ledger names what goes, and its leaves stay.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PruneCommand {
+    /// The timeline. Every timeline that you administer unless given.
+    #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", value_parser = timeline_id)]
+    timeline: Option<TimelineId>,
+    /// Say that the host's clock is right, where the service doubts it. For operators.
+    ///
+    /// Nothing is let go while that clock is behind where it was, or more than a week after it was last known to be
+    /// right: one that is a year ahead would let go everything. What you say is an entry of `system`.
+    #[arg(long)]
+    accept_host_clock: bool,
+    #[command(flatten)]
+    service: ServiceOptions,
+}
+
+/// Lets go what is due, one sweep after the other.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(crate) fn run(command: PruneCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(command.service, surroundings)?;
+    let timelines = match command.timeline {
+        Some(timeline) => vec![timeline.to_string()],
+        None => administered(&client)?,
+    };
+    for timeline in timelines {
+        loop {
+            let mut body = Map::new();
+            body.insert("timeline_id".to_owned(), timeline.as_str().into());
+            if command.accept_host_clock {
+                body.insert("accept_host_clock".to_owned(), true.into());
+            }
+            let answer = client.post(&["prune"], body)?;
+            client.show(&answer, output::status)?;
+            if answer.value["has_more"] != true {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the names of the timelines that may be asked to let something go.
+fn administered(client: &Client) -> Result<Vec<String>, Failure> {
+    let (mut names, mut query) = (Vec::new(), Vec::new());
+    loop {
+        let page = client.get(&["timelines"], &query)?;
+        names.extend(names_of(&page.value));
+        let Some(cursor) = page.value["next_cursor"].as_str() else { return Ok(names) };
+        query = vec![("cursor", cursor.to_owned())];
+    }
+}
+
+/// Returns those of a page that the caller administers and that keep something for a time only.
+fn names_of(page: &Value) -> Vec<String> {
+    let timelines = page["timelines"].as_array().map_or(&[][..], Vec::as_slice);
+    let is_administered = |timeline: &&Value| matches!(timeline["role"].as_str(), Some("admin" | "operator"));
+    let timelines = timelines.iter().filter(is_administered).filter(|timeline| timeline["retention"].is_object());
+    timelines.filter_map(|timeline| timeline["timeline_id"].as_str().map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timelines_that_keep_everything_or_are_another_s_are_not_asked() {
+        let page = serde_json::json!({ "timelines": [
+            { "timeline_id": "a", "role": "admin", "retention": { "reads": "P1D", "refusals": null } },
+            { "timeline_id": "b", "role": "admin" },
+            { "timeline_id": "c", "role": "read", "retention": { "reads": "P1D", "refusals": null } },
+            { "timeline_id": "d", "role": "operator", "retention": { "reads": null, "refusals": "P1D" } },
+        ] });
+        assert_eq!(names_of(&page), ["a", "d"]);
+    }
+}

@@ -1,0 +1,131 @@
+//! `POST /v1/set-retention`, `POST /v1/prune`.
+
+use serde_json::{Value, json};
+
+use super::{PREFIXES, send};
+use crate::http::{Answer, Request};
+use crate::service::Service;
+use crate::snapshot;
+
+fn set(service: &Service, mut body: Value) -> Answer {
+    body["timeline_id"] = json!("main");
+    send(service, "/v1/set-retention", &body)
+}
+
+fn shown(service: &Service) -> Value {
+    service.get("/timeline/main", &[])["retention"].clone()
+}
+
+#[test]
+fn how_long_contents_are_kept_is_set_and_shown() {
+    for prefix in PREFIXES {
+        let service = Service::start();
+        assert_eq!(shown(&service), Value::Null, "it was never said");
+        let body = json!({ "timeline_id": "main", "reads": "90d" });
+        snapshot::check("retention-set", &send(&service, &format!("{prefix}/set-retention"), &body));
+        assert_eq!(shown(&service), json!({ "reads": "P90D", "refusals": null }));
+        set(&service, json!({ "refusals": "PT90000S" })).expect(200);
+        assert_eq!(shown(&service), json!({ "reads": "P90D", "refusals": "PT90000S" }), "what is left out stays");
+        set(&service, json!({ "reads": null })).expect(200);
+        assert_eq!(shown(&service), json!({ "reads": null, "refusals": "PT90000S" }), "null is for ever");
+        service.audit();
+    }
+}
+
+#[test]
+fn it_survives_a_restart_and_is_of_system_too() {
+    let mut service = Service::start();
+    let body = json!({ "timeline_id": "system", "reads": "1d", "refusals": "2d" });
+    service.post("/v1/set-retention", &body);
+    service.restart();
+    let shown = service.get("/timeline/system", &[])["retention"].clone();
+    assert_eq!(shown, json!({ "reads": "P1D", "refusals": "P2D" }));
+    service.audit();
+}
+
+#[test]
+fn what_cannot_be_is_refused_and_says_what_would_be_right() {
+    let service = Service::start();
+    for (body, field, told) in [
+        (json!({}), "reads", "or both"),
+        (json!({ "reads": "1h" }), "reads", "86400"),
+        (json!({ "refusals": "23h" }), "refusals", "86400"),
+        (json!({ "reads": "P1M" }), "reads", "P90D"),
+        (json!({ "reads": "1.5s" }), "reads", "whole seconds"),
+        (json!({ "reads": "200y" }), "reads", "unit"),
+        (json!({ "reads": "100000d" }), "reads", "4294967295"),
+        (json!({ "reads": 90 }), "reads", "duration"),
+    ] {
+        let answer = set(&service, body.clone());
+        assert_eq!(answer.status, 400, "{body}: {answer}");
+        assert!(answer.text().contains(&format!("#/{field}\"")) && answer.text().contains(told), "{body}: {answer}");
+    }
+    assert_eq!(shown(&service), Value::Null);
+    service.audit();
+}
+
+#[test]
+fn a_floor_is_set_by_configuration_alone() {
+    let mut service = Service::start();
+    assert!(service.stop().success());
+    service.arguments(&["--retention-floor-secs", "10"]);
+    service.start_again();
+    set(&service, json!({ "reads": "9s" })).refused(400, "invalid_parameter");
+    set(&service, json!({ "reads": "10s" })).expect(200);
+    assert_eq!(service.get("/v1/limits", &[])["limits"]["retention_floor_seconds_min"], 10);
+    service.audit();
+}
+
+#[test]
+fn what_is_kept_no_longer_goes() {
+    let mut service = Service::start();
+    assert!(service.stop().success());
+    service.arguments(&["--retention-floor-secs", "0"]);
+    service.start_again();
+    snapshot::check("prune-nothing", &send(&service, "/v1/prune", &json!({ "timeline_id": "main" })));
+    set(&service, json!({ "reads": "1s", "refusals": "1s" })).expect(200);
+    let first = service.get("/v1/clock", &[]);
+    assert!(first.is_object());
+    // What is looked for now is a second old in a while.
+    let pruned = loop {
+        let pruned = service.post("/v1/prune", &json!({ "timeline_id": "main" }));
+        if pruned["let_go"].as_u64() > Some(0) {
+            break pruned;
+        }
+    };
+    assert_eq!(
+        (&pruned["sweep"]["class"], &pruned["sweep"]["position"]),
+        (&json!("reads"), &pruned["ledger"]["position"])
+    );
+    let entries = service.get("/timeline/main/entries", &[])["entries"].as_array().unwrap().clone();
+    let gone: Vec<&Value> = entries.iter().filter(|entry| entry["contents"] == "erased").collect();
+    assert!(
+        !gone.is_empty() && gone.iter().all(|entry| entry["leaf"].as_str().unwrap().contains("\"read")),
+        "{gone:?}"
+    );
+    let log = [("timeline_id", "main"), ("time_range", "../.."), ("action", "read")];
+    assert!(service.get("/v1/access-logs", &log)["logs"].as_array().unwrap().len() >= gone.len());
+    let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "main" }));
+    assert_eq!(scan["tampering_detected"], false, "{scan}");
+    service.audit();
+}
+
+#[test]
+fn who_may_say_so_administers_the_timeline_or_the_service() {
+    let service = Service::start();
+    let ada = service.user("ada");
+    let lists = |list: &str| {
+        let body = json!({ "timeline_id": "main", "permissions": { "write": [], "admin": ["admin"], list: ["admin", "ada"] } });
+        service.post("/v1/set-access-control", &body);
+    };
+    let ask = |path: &str, body: Value| service.send(Request::post(path).key(&ada).json(&body));
+    lists("write");
+    ask("/v1/set-retention", json!({ "timeline_id": "main", "reads": "90d" })).refused(403, "permission_denied");
+    ask("/v1/prune", json!({ "timeline_id": "main" })).refused(403, "permission_denied");
+    lists("admin");
+    ask("/v1/set-retention", json!({ "timeline_id": "main", "reads": "90d" })).expect(200);
+    ask("/v1/prune", json!({ "timeline_id": "main" })).expect(200);
+    let for_the_clock = json!({ "timeline_id": "main", "accept_host_clock": true });
+    ask("/v1/prune", for_the_clock).refused(403, "permission_denied");
+    service.audit();
+}
