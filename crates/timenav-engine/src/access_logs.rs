@@ -133,7 +133,8 @@ impl Engine {
         let mut page = LogPage { logs: Vec::new(), next_cursor: None };
         let next = |left: &Range<u64>, passed: usize| {
             // Nothing is ordered by virtual time here, so there is room for the number of what was passed.
-            Some(self.cursor(caller, asked, *as_of, passed as i64, request.order.edge(left)))
+            let passed = i64::try_from(passed).unwrap_or(i64::MAX);
+            Some(self.cursor(caller, asked, *as_of, passed, request.order.edge(left)))
         };
         let mut read = 0;
         while !left.is_empty() && read < LOG_ENTRIES_READ_MAX {

@@ -254,18 +254,19 @@ impl Action {
             Self::ManipulateEvent => Demanded::All(&[Demand::Intervene]),
             Self::DecryptData | Self::DetectTampering => Demanded::All(&[Demand::Inspect]),
             Self::EraseData => Demanded::All(&[Demand::Erase]),
-            Self::SetAccessControl | Self::SetRetention => Demanded::All(&[Demand::Administer]),
-            Self::CreateUser | Self::DeleteUser | Self::RestrictTimeTravel => Demanded::All(&[Demand::Operate]),
+            // The service sweeps too, and is named by no key then.
+            Self::SetAccessControl | Self::SetRetention | Self::Sweep => Demanded::All(&[Demand::Administer]),
+            Self::CreateUser | Self::DeleteUser | Self::RestrictTimeTravel | Self::AcceptHostClock => {
+                Demanded::All(&[Demand::Operate])
+            }
             Self::CreateApiKey | Self::RevokeApiKey | Self::LogOut | Self::EndSession | Self::SetPassword => {
                 Demanded::Own
             }
             Self::Read | Self::Reads => Demanded::Reading,
             // Who might do what on a timeline that has ended is not told on `system`.
-            Self::EndTimeline => Demanded::Nothing,
-            Self::LogIn | Self::RenewSession | Self::Attempt | Self::AttemptsCounted => Demanded::Nothing,
-            // The service sweeps too, and is named by no key then.
-            Self::Sweep => Demanded::All(&[Demand::Administer]),
-            Self::AcceptHostClock => Demanded::All(&[Demand::Operate]),
+            Self::EndTimeline | Self::LogIn | Self::RenewSession | Self::Attempt | Self::AttemptsCounted => {
+                Demanded::Nothing
+            }
             Self::RotateSigningKey | Self::AcceptRollback => Demanded::Service,
         }
     }

@@ -82,7 +82,8 @@ impl ClockChanges {
             if let Some(clock) = self.untold.pop_front() {
                 return Some(clock);
             }
-            if !self.growth.changed().await {
+            // It may have ended before this began to listen.
+            if self.engine.has_ended(&self.timeline) || !self.growth.changed().await {
                 return None;
             }
             let state = self.engine.state(&self.timeline)?;

@@ -3,11 +3,10 @@
 //! A [`Draft`] holds the heads, new entries and rows of one submission. Entries are appended without failing, because a
 //! ledger is opened before. Nobody else sees a draft: it is accepted as a whole, or dropped.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::HashMap;
 
 use timenav_core::ids::{DataId, EventId, KeyId, TimelineId, UserId};
-use timenav_core::ledger::{Authority, Hash, Leaf, Read, ReadParameters, ReadsDraft, Retention, Salt};
+use timenav_core::ledger::{Authority, Hash, Leaf, Read, ReadParameters, Retention, Salt};
 use timenav_core::ledger::{leaf_hash, payload_hash};
 
 use crate::action::Action;
@@ -17,7 +16,6 @@ use crate::directory::Directory;
 use crate::directory::DirectoryChange;
 use crate::doors::Doors;
 use crate::head::{TimelineKey, TimelineState};
-use crate::heads::Heads;
 use crate::json::json;
 use crate::options::Options;
 use crate::payload::AttemptRecord;
@@ -26,6 +24,10 @@ use crate::rows::{
     DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry, SweepRow,
 };
 use crate::wall_clock::Host;
+
+mod accepted;
+
+pub(crate) use accepted::{Accepted, DraftedRead, GatheredReads, Ground};
 
 /// What the store knew before a group, gathered in one go.
 #[derive(Default)]
@@ -89,115 +91,6 @@ impl Step {
         self.policies.extend(later.policies);
         self.sweeps.extend(later.sweeps);
         self.is_signed_by_next |= later.is_signed_by_next;
-    }
-}
-
-/// Reads of one timeline that are told together.
-pub(crate) struct GatheredReads {
-    /// When all of them were, by the host.
-    pub(crate) host: Host,
-    pub(crate) salt: Salt,
-    pub(crate) reads: ReadsDraft,
-}
-
-/// A read that a draft has decided.
-pub(crate) struct DraftedRead {
-    pub(crate) timeline: TimelineId,
-    pub(crate) host: Host,
-    pub(crate) read: Read<'static>,
-}
-
-/// What the drafts that were accepted so far add to what was committed before.
-pub(crate) struct Accepted {
-    pub(crate) steps: BTreeMap<TimelineId, Step>,
-    pub(crate) directory: Arc<Directory>,
-    pub(crate) directory_changes: Vec<DirectoryChange>,
-    /// Whether fingerprints of requests were made with a key that goes.
-    pub(crate) forget_fingerprints: bool,
-    /// Reads that are told in the next entry of their ledger. It is written before any other.
-    pub(crate) reads: BTreeMap<TimelineId, GatheredReads>,
-    events: HashMap<(TimelineKey, EventId), KnownEvent>,
-    data_erased: HashSet<DataId>,
-    ended: HashSet<TimelineId>,
-    last_key: i64,
-    made_by: HashMap<UserId, usize>,
-    made: usize,
-}
-
-impl Accepted {
-    /// Returns that nothing was accepted yet.
-    pub(crate) fn nothing(heads: &Heads) -> Self {
-        Self {
-            steps: BTreeMap::new(),
-            directory: Arc::clone(heads.directory()),
-            directory_changes: Vec::new(),
-            forget_fingerprints: false,
-            reads: BTreeMap::new(),
-            events: HashMap::new(),
-            data_erased: HashSet::new(),
-            ended: HashSet::new(),
-            last_key: heads.last_key(),
-            made_by: HashMap::new(),
-            made: 0,
-        }
-    }
-
-    /// Makes a draft count for those that are decided after it.
-    pub(crate) fn accept(&mut self, draft: Drafted) {
-        // A ledger that was only looked at is no step.
-        for step in draft.steps.into_iter().filter(|step| !step.entries.is_empty()) {
-            let id = &step.state.head.id;
-            if let Some(before) = self.steps.get_mut(id) {
-                before.extend(step);
-                continue;
-            }
-            if step.expected_size.is_none() {
-                self.last_key = self.last_key.max(step.state.head.key.0);
-                *self.made_by.entry(step.state.head.created_by.clone()).or_default() += 1;
-                self.made += 1;
-            }
-            self.steps.insert(id.clone(), step);
-        }
-        if !draft.directory_changes.is_empty() {
-            let directory = Arc::make_mut(&mut self.directory);
-            draft.directory_changes.iter().for_each(|change| directory.apply(change));
-            draft.keys_expired.iter().for_each(|key_id| directory.forget_key(key_id));
-        }
-        let ended = draft.directory_changes.iter().filter_map(DirectoryChange::ended);
-        self.ended.extend(ended.map(|ended| ended.id.clone()));
-        self.directory_changes.extend(draft.directory_changes);
-        self.events.extend(draft.events);
-        self.data_erased.extend(draft.data_erased);
-        self.forget_fingerprints |= draft.forget_fingerprints;
-    }
-}
-
-/// What counts before a draft.
-#[derive(Clone, Copy)]
-pub(crate) struct Ground<'a> {
-    pub(crate) heads: &'a Heads,
-    pub(crate) known: &'a Known,
-    pub(crate) accepted: &'a Accepted,
-    pub(crate) doors: &'a Doors,
-    pub(crate) options: &'a Options,
-    /// The time of the host's own clock. It is one for all that is decided of a submission: a key that is found to work
-    /// works when the entry is recorded.
-    pub(crate) now: Host,
-}
-
-impl<'a> Ground<'a> {
-    /// Returns whether a timeline of that name has ended.
-    fn has_ended(&self, timeline: &TimelineId) -> bool {
-        self.accepted.ended.contains(timeline) || self.heads.rows().has_ended(timeline)
-    }
-
-    /// Returns the newest state of a timeline.
-    pub(crate) fn state(&self, timeline: &TimelineId) -> Option<&'a TimelineState> {
-        if self.accepted.ended.contains(timeline) {
-            return None;
-        }
-        let accepted = self.accepted.steps.get(timeline).map(|step| &step.state);
-        accepted.or_else(|| self.heads.get(timeline).map(|state| &**state))
     }
 }
 

@@ -200,7 +200,9 @@ impl LedgerStream {
             }
             let size = self.grown.size();
             if self.next >= size {
-                if !self.grown.changed().await || self.engine.has_ended(&self.timeline_id) {
+                // Asked before too: to be told a size is to have heard that it is the last.
+                let is_over = || self.engine.has_ended(&self.timeline_id);
+                if is_over() || !self.grown.changed().await || is_over() {
                     return Ok(None);
                 }
             } else if size - self.next > STREAM_ENTRIES_MAX {

@@ -42,10 +42,15 @@ export const ACTIONS: readonly [string, readonly string[]][] = [
   ],
   ['Events', ['record_event', 'correct_event', 'manipulate_event']],
   ['Data', ['encrypt_data', 'decrypt_data', 'erase_data', 'detect_tampering']],
-  ['Timeline', ['create_timeline', 'set_access_control', 'accept_rollback']],
+  [
+    'Timeline',
+    ['create_timeline', 'set_access_control', 'set_retention', 'sweep', 'adopt', 'handed_over', 'accept_rollback'],
+  ],
   [
     'Users, in system',
     [
+      'end_timeline',
+      'accept_host_clock',
       'create_user',
       'delete_user',
       'restrict_time_travel',

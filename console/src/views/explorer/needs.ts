@@ -21,12 +21,23 @@ const WRITE = [
   'encrypt-data',
   'POST /v1/events',
 ];
-const ADMIN = ['set-access-control', 'access-control', 'access-logs', 'erase-data'];
+const ADMIN = [
+  'set-access-control',
+  'access-control',
+  'access-logs',
+  'erase-data',
+  'set-retention',
+  'prune',
+  'hand-over',
+  'timeline/{timeline_id}/bundle',
+  'DELETE /timeline/{timeline_id}',
+];
 const OPERATOR = ['restrict-time-travel', 'restrictions', 'users', 'users/{user_id}'];
 const KNOWN = [
   'api-keys',
   'api-keys/{key_id}',
   'timelines',
+  'timelines/adopt',
   'sessions',
   'sessions/{session_id}',
   'log-out',

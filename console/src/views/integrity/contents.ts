@@ -247,7 +247,7 @@ function json(value: unknown): Bytes {
   return utf8(JSON.stringify(value));
 }
 
-/** Returns what stands for a read where others of its entry were erased: it has its salt beside it, or is gone itself. */
+/** Returns what stands for a read where others of its entry were erased: it has its own salt, or is gone itself. */
 async function keptDigest(item: { erased?: string; read?: object; salt?: string }): Promise<Bytes | null> {
   if (typeof item.erased === 'string') return fromHex(item.erased);
   const salt = fromHex(item.salt ?? '');

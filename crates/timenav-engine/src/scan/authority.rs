@@ -141,10 +141,16 @@ fn check_reads(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
 fn check_nobody(powers: &Powers, claim: &Claim<'_>, action: Action) -> Result<(), String> {
     let Claim { record, authority, .. } = claim;
     let may = match (&*record.actor, action) {
+        // The last two: a timeline that was made to end by itself, and what nobody asked to be let go.
         (UserId::UNKNOWN, Action::Attempt | Action::AttemptsCounted)
-        | (TimelineId::SYSTEM, Action::RotateSigningKey | Action::AcceptRollback | Action::EndSession) => true,
-        // A timeline that was made to end by itself, and what nobody asked to be let go.
-        (TimelineId::SYSTEM, Action::EndTimeline | Action::Sweep) => true,
+        | (
+            TimelineId::SYSTEM,
+            Action::RotateSigningKey
+            | Action::AcceptRollback
+            | Action::EndSession
+            | Action::EndTimeline
+            | Action::Sweep,
+        ) => true,
         // The first operator is made by nobody.
         (TimelineId::SYSTEM, Action::CreateTimeline | Action::CreateUser | Action::CreateApiKey) => {
             !powers.has_begun(authority.directory)

@@ -6,30 +6,31 @@ use std::sync::Arc;
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Hash, LeafRecord, Retention, RetentionPolicies, Sweep, TimelineEnded};
-use timenav_core::scan::{FindingKind, Findings};
+use timenav_core::ledger::{LeafRecord, Retention, RetentionPolicies, Sweep};
+use timenav_core::scan::Findings;
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
-use super::authority::{Claim, check};
 use super::directory::DirectoryTold;
 use super::powers::Powers;
 use crate::action::{Action, OnEvents};
 use crate::anchor::Anchor;
 use crate::archive::EntryMarks;
-use crate::head::{EndedTimeline, Origin};
+use crate::head::Origin;
 use crate::json::read;
-use crate::payload::{
-    AnchorSet, ClockTold, Corrected, DataEncrypted, DataErased, ForkRecord, Intervened, PermissionsSet, TimelineCreated,
-};
+use crate::payload::{AnchorSet, Corrected, DataEncrypted, DataErased, ForkRecord, Intervened, PermissionsSet};
 
 mod carried;
+mod clocks;
 mod compare;
 mod marks;
+mod rights;
 mod signing_keys;
 mod stated;
+mod timelines;
 
 use marks::Marks;
 use signing_keys::SigningKeys;
+use timelines::Ended;
 
 /// What an entry says of an event, to be compared with its rows.
 #[derive(Clone, Debug)]
@@ -80,22 +81,6 @@ struct Erased {
     is_event: bool,
     /// Whether the event stood, and this is the position that the erasure is about first.
     stood: bool,
-}
-
-/// A timeline that has ended, as far as entries tell of what is kept of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Ended {
-    size: u64,
-    root: Hash,
-    at: Instant<Wall>,
-    fork_size: Option<u64>,
-}
-
-impl Ended {
-    fn of(kept: &EndedTimeline) -> Self {
-        let fork_size = kept.fork.map(|fork| fork.size);
-        Self { size: kept.size, root: kept.root, at: kept.ended_at, fork_size }
-    }
 }
 
 /// What follows from an entry.
@@ -374,7 +359,10 @@ impl Replay {
             | Action::DecryptData
             | Action::DetectTampering => return Some(Followed::Nothing),
             Action::CreateTimeline => self.create(record, payload?)?,
-            Action::EndTimeline => self.end_timeline(recorded_at, payload?)?,
+            Action::EndTimeline => {
+                self.directory.take(action, record, recorded_at, payload)?;
+                self.end_timeline(recorded_at, payload?)?;
+            }
             Action::Travel
             | Action::PauseTime
             | Action::ResumeTime
@@ -465,93 +453,6 @@ impl Replay {
         self.event_rows += u64::from(matches!(made, Made::Version(_) | Made::Tombstone));
         let event_id = record.subject.to_string();
         Recorded::Event(RecordedEvent { position, event_id, made, ends, intervention_id })
-    }
-
-    /// The virtual time in an entry is what the clock showed at its host time.
-    fn check_reading(&mut self, record: &LeafRecord<'_>, position: u64, recorded_at: Instant<Wall>) {
-        let Some(clock) = self.clock.as_ref().filter(|_| self.blind.is_none()) else { return };
-        let expected = clock.now(recorded_at).to_string();
-        if expected != record.clock_time {
-            let evidence =
-                format!("the entry says that the clock showed {}, and it showed {expected}", record.clock_time);
-            self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);
-        }
-    }
-
-    /// Whoever is named in an entry of version 2 might do what it tells of. That is asked of a ledger that is read from
-    /// its first entry.
-    fn check_authority(
-        &mut self,
-        record: &LeafRecord<'_>,
-        (position, recorded_at): (u64, Instant<Wall>),
-        payload: Option<&[u8]>,
-    ) {
-        let is_system = self.timeline_id == TimelineId::SYSTEM;
-        let is_asked = self.from_the_start && self.blind.is_none() && position >= self.decided_from;
-        let Some(authority) = record.authority.as_ref().filter(|_| is_asked) else { return };
-        let own = is_system.then(|| self.directory.powers());
-        let Some(powers) = own.or(self.powers.as_deref()) else { return };
-        let claim = Claim {
-            record,
-            authority,
-            recorded_at,
-            is_of_host: self.recorded_at.is_none_or(|before| before < recorded_at),
-            payload,
-            permissions: self.permissions.as_ref().filter(|_| !is_system),
-        };
-        let told = if is_system { self.directory.check_version(record) } else { Ok(()) };
-        if let Err(evidence) = told.and_then(|()| check(powers, &claim)) {
-            self.findings.add(FindingKind::UnauthorizedEntry, Some(position), evidence);
-        }
-        self.authorities_count += 1;
-    }
-
-    fn create(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> Option<()> {
-        if self.timeline_id == TimelineId::SYSTEM {
-            let timeline = TimelineId::new(&record.subject).ok()?;
-            let fork = read::<TimelineCreated>(payload).and_then(|made| made.fork);
-            self.fork_sizes.extend(fork.map(|fork| (timeline.clone(), fork.size)));
-            self.timelines.insert(timeline);
-        }
-        // On `system`, the making of other timelines tells of their clocks.
-        if record.subject == self.timeline_id {
-            let created: TimelineCreated = read(payload)?;
-            self.clock = Some(created.clock.clock()?);
-            self.clock_entry = 0;
-            self.events_count += created.fork.as_ref().map_or(0, |fork| fork.events_count.cast_signed());
-            self.expires_at = created.expires_at().ok()?;
-            self.fork = created.fork;
-            self.permissions = Some(created.permissions.permissions()?);
-        }
-        Some(())
-    }
-
-    /// Takes a timeline from those that stand to those that have ended.
-    fn end_timeline(&mut self, recorded_at: Instant<Wall>, payload: &[u8]) -> Option<()> {
-        let TimelineEnded { timeline_id, size, root, .. } = TimelineEnded::decode(payload).ok()?;
-        self.timelines.remove(&timeline_id);
-        let fork_size = self.fork_sizes.remove(&timeline_id);
-        self.ended.insert(timeline_id, Ended { size, root, at: recorded_at, fork_size });
-        Some(())
-    }
-
-    /// Takes the clock that an entry tells of.
-    fn change_clock(&mut self, position: u64, payload: &[u8]) {
-        let Some(told) = read::<ClockTold>(payload) else { return };
-        let Some(clock) = told.clock() else { return };
-        if let Some(before) = &self.clock {
-            let steps = u64::from(told.is_change());
-            if clock.generation != before.generation + steps || (steps == 0 && clock != *before) {
-                let evidence = format!(
-                    "the clock went from generation {} to {}, which no single change does",
-                    before.generation, clock.generation
-                );
-                self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);
-            }
-        }
-        self.clock = Some(clock);
-        self.clock_entry = position;
-        self.marks.clock_entry = Some(position.cast_signed());
     }
 
     /// Takes an entry that came after the scan began, for the erasure that it may tell of.

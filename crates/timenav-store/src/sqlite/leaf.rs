@@ -46,7 +46,8 @@ impl<'c> Leaves<'c> {
         if let Some(timeline_id) = self.timeline_id.get() {
             return Ok(timeline_id);
         }
-        let select = "SELECT timeline_id FROM timelines WHERE timeline = ?1";
+        let select = "SELECT timeline_id FROM timelines WHERE timeline = ?1
+            UNION ALL SELECT timeline_id FROM ended_timelines WHERE timeline = ?1";
         let mut select = self.connection.prepare_cached(select).map_err(failed)?;
         let found: String = select.query_row([self.timeline.0], |row| row.get(0)).map_err(failed)?;
         Ok(self.timeline_id.get_or_init(|| found))

@@ -14,6 +14,7 @@ mod identity;
 mod integrity;
 mod leaf;
 mod log;
+mod log_rows;
 mod maintenance;
 mod migrations;
 mod origins;

@@ -214,16 +214,16 @@ pub(crate) async fn clean(house: &House) {
 fn row(connection: &Connection, timeline: i64, position: u64) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let select = "SELECT leaf, salt, payload FROM entries WHERE entry = ?1";
     let key = [entry(timeline, position)];
-    let (leaf, salt, payload) =
+    let (leaf, salt, payload): (Vec<u8>, _, _) =
         connection.query_row(select, key, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
-    (whole(connection, timeline, position, leaf), salt, payload)
+    (whole(connection, timeline, position, &leaf), salt, payload)
 }
 
 /// Returns a leaf as it is hashed, whatever the form in which it is kept.
-fn whole(connection: &Connection, timeline: i64, position: u64, kept: Vec<u8>) -> Vec<u8> {
+fn whole(connection: &Connection, timeline: i64, position: u64, kept: &[u8]) -> Vec<u8> {
     let select = "SELECT timeline_id FROM timelines WHERE timeline = ?1";
     let name: String = connection.query_row(select, [timeline], |row| row.get(0)).unwrap();
-    rebuilt_leaf(&kept, &name, position).unwrap().into_owned()
+    rebuilt_leaf(kept, &name, position).unwrap().into_owned()
 }
 
 /// Returns the position of the first entry of `main` that tells of reads.
@@ -267,7 +267,7 @@ fn rebuild(connection: &Connection, timeline: i64) -> Frontier {
     let select = "SELECT leaf FROM entries WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
     let mut select = connection.prepare(select).unwrap();
     let kept = select.query_map([entry(timeline, 0), entry(timeline + 1, 0) - 1], |row| row.get::<_, Vec<u8>>(0));
-    let leaves = (0..).zip(kept.unwrap()).map(|(position, kept)| whole(connection, timeline, position, kept.unwrap()));
+    let leaves = (0..).zip(kept.unwrap()).map(|(position, kept)| whole(connection, timeline, position, &kept.unwrap()));
     let mut level: Vec<Hash> = leaves.map(|leaf| leaf_hash(&leaf)).collect();
     let mut frontier = Frontier::default();
     for hash in &level {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use timenav_core::event::EventDraft;
 use timenav_core::ledger::{Hash, LetGoClass, POSITION_RUNS_MAX, PositionRuns, Sweep};
 use timenav_core::limits::{HOST_CLOCK_STEP_SECONDS_MAX, RETENTION_POLICIES_MAX};
 use timenav_core::scan::{Depth, FindingKind};
@@ -13,7 +14,7 @@ use super::{
 };
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, on};
-use crate::sample::timeline_id;
+use crate::sample::{moment, timeline_id};
 
 const DAY_MICROS: i64 = 86_400_000_000;
 const DAY: u32 = 86_400;
@@ -398,16 +399,19 @@ async fn so_many_policies_and_no_more() {
     clean(&house).await;
 }
 
-/// Reads so often, each time with a refusal behind it if so wished.
-async fn read_at_once(home: &Home<'_>, times: u64, refused: Option<&Caller>) {
+/// Has somebody refused so often, each time with an event before it if so wished.
+async fn refuse_at_once(home: &Home<'_>, times: u64, caller: &Caller, between: bool) {
     let mut asking = tokio::task::JoinSet::new();
     for _ in 0..times {
-        for caller in std::iter::once(&home.admin).chain(refused) {
-            let (engine, caller) = (home.engine.clone(), caller.clone());
-            asking.spawn(async move { engine.access_control(&caller, &timeline_id("main")).await.is_ok() });
+        let (engine, caller, admin) = (home.engine.clone(), caller.clone(), home.admin.clone());
+        if between {
+            let engine = engine.clone();
+            let draft = EventDraft::at(moment(0), "x");
+            asking.spawn(async move { engine.record_events(&admin, None, vec![draft], None).await.is_ok() });
         }
+        asking.spawn(async move { engine.access_control(&caller, &timeline_id("main")).await.is_err() });
     }
-    asking.join_all().await;
+    assert!(asking.join_all().await.into_iter().all(|went| went));
 }
 
 #[tokio::test]
@@ -416,8 +420,8 @@ async fn a_sweep_is_no_larger_than_its_limits_say() {
     let home = house.open().await;
     record(&home, "other", 0, 1).await;
     let ada = home.user("ada", false).await;
-    set(&home, "main", 10, 3_000).await.unwrap();
-    read_at_once(&home, SWEEP_POSITIONS_MAX + 1, None).await;
+    set(&home, "main", 3_000, 10).await.unwrap();
+    refuse_at_once(&home, SWEEP_POSITIONS_MAX + 1, &ada, false).await;
     pass(&home, 11).await;
     let first = prune(&home, "main").await;
     let second = prune(&home, "main").await;
@@ -426,7 +430,7 @@ async fn a_sweep_is_no_larger_than_its_limits_say() {
     assert!(first.has_more);
 
     let runs = POSITION_RUNS_MAX as u64 + 1;
-    read_at_once(&home, runs, Some(&ada)).await;
+    refuse_at_once(&home, runs, &ada, true).await;
     pass(&home, 11).await;
     let swept = prune(&home, "main").await.let_go.unwrap();
     assert!(swept.count < runs + 10, "{swept:?}");

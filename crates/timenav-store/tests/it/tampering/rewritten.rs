@@ -148,8 +148,10 @@ async fn t22_a_history_signed_with_the_stolen_key() {
     let house = lived_in().await;
     // By whoever might do that: nothing else gives it away.
     let frontier = recompute(&house, |connection| {
-        let read = (0..1_000).find(|position| row(connection, MAIN, *position).0.starts_with(b"{\"action\":\"read\""));
-        rewrite(connection, MAIN, read.unwrap(), |_, payload| *payload = b"{\"a\":1}".to_vec());
+        rewrite(connection, MAIN, first_reads(connection), |_, payload| {
+            let text = std::str::from_utf8(payload).unwrap();
+            *payload = text.replacen("\"parameters\":\"", "\"parameters\":\"x", 1).into_bytes();
+        });
     });
     steal_the_key(&house, &frontier).await;
     let scan = found(&house, "main", FindingKind::ExternalCheckpointInconsistent, Some(frontier.size())).await;

@@ -124,7 +124,7 @@ fn opening_stands_in_the_ledger() {
     let told: Vec<(Value, Value)> = (0..size)
         .map(|position| service.entry("main", position).0)
         .map(|entry| (entry["action"].clone(), entry["subject"].clone()))
-        .filter(|(action, _)| action != "read" && action != "create_timeline")
+        .filter(|(action, _)| action != "reads" && action != "create_timeline")
         .collect();
     let expected = [
         (json!("encrypt_data"), data_id.clone()),

@@ -1,0 +1,57 @@
+//! The making of timelines, and their ends.
+
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Hash, LeafRecord, TimelineEnded};
+use timenav_core::time::{Instant, Wall};
+
+use super::Replay;
+use crate::head::EndedTimeline;
+use crate::json::read;
+use crate::payload::TimelineCreated;
+
+/// A timeline that has ended, as far as entries tell of what is kept of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Ended {
+    size: u64,
+    root: Hash,
+    at: Instant<Wall>,
+    fork_size: Option<u64>,
+}
+
+impl Ended {
+    pub(super) fn of(kept: &EndedTimeline) -> Self {
+        let fork_size = kept.fork.map(|fork| fork.size);
+        Self { size: kept.size, root: kept.root, at: kept.ended_at, fork_size }
+    }
+}
+
+impl Replay {
+    pub(super) fn create(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> Option<()> {
+        if self.timeline_id == TimelineId::SYSTEM {
+            let timeline = TimelineId::new(&record.subject).ok()?;
+            let fork = read::<TimelineCreated>(payload).and_then(|made| made.fork);
+            self.fork_sizes.extend(fork.map(|fork| (timeline.clone(), fork.size)));
+            self.timelines.insert(timeline);
+        }
+        // On `system`, the making of other timelines tells of their clocks.
+        if record.subject == self.timeline_id {
+            let created: TimelineCreated = read(payload)?;
+            self.clock = Some(created.clock.clock()?);
+            self.clock_entry = 0;
+            self.events_count += created.fork.as_ref().map_or(0, |fork| fork.events_count.cast_signed());
+            self.expires_at = created.expires_at().ok()?;
+            self.fork = created.fork;
+            self.permissions = Some(created.permissions.permissions()?);
+        }
+        Some(())
+    }
+
+    /// Takes a timeline from those that stand to those that have ended.
+    pub(super) fn end_timeline(&mut self, recorded_at: Instant<Wall>, payload: &[u8]) -> Option<()> {
+        let TimelineEnded { timeline_id, size, root, .. } = TimelineEnded::decode(payload).ok()?;
+        self.timelines.remove(&timeline_id);
+        let fork_size = self.fork_sizes.remove(&timeline_id);
+        self.ended.insert(timeline_id, Ended { size, root, at: recorded_at, fork_size });
+        Some(())
+    }
+}
