@@ -9,6 +9,8 @@ export interface LogEntry {
   /** Missing for those who may not look at clocks. */
   clock_time?: string;
   position: number;
+  /** Which of the reads that the entry tells of; missing where it tells of one thing. */
+  index?: number;
 }
 
 export interface LogPage {
@@ -86,7 +88,8 @@ export const PAGE_MAX = 1_000;
 /** Puts what is newer before what is there; what both have stays once. */
 export function withNewer(entries: readonly LogEntry[], newer: readonly LogEntry[]): LogEntry[] {
   const top = entries[0]?.position ?? -1;
-  return [...newer.filter((entry) => entry.position > top).sort((a, b) => b.position - a.position), ...entries];
+  const inOrder = (a: LogEntry, b: LogEntry): number => b.position - a.position || (b.index ?? 0) - (a.index ?? 0);
+  return [...newer.filter((entry) => entry.position > top).sort(inOrder), ...entries];
 }
 
 /** What a spreadsheet would take for a formula. */
