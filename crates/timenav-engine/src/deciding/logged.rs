@@ -70,7 +70,7 @@ impl Deciding for LogRead {
     type Change = Logged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
-        // An entry says that who reads may: who may no more when it is written is told of as refused.
+        // An entry claims that its reader was allowed. Whoever no longer is when it is written is logged as refused.
         if self.is_answered
             && let Err((code, why)) = draft.check_reader(self.demands)
         {

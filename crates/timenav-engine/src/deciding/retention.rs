@@ -29,7 +29,7 @@ pub enum KeptFor {
 }
 
 impl KeptFor {
-    /// Returns for how many seconds that is, after what was said before; `None` for ever.
+    /// Returns the number of seconds, given what was set before; `None` means without an end.
     const fn after(self, before: Option<u32>) -> Option<u32> {
         match self {
             Self::AsBefore => before,
