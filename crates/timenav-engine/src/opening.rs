@@ -108,7 +108,8 @@ pub enum OpenError {
         "the rows of timeline `{timeline}` in the database are not those that were signed with its {size} entries: \
          {}; keep the database as evidence and restore a backup",
         if timeline.is_system() {
-            "a user, a key, a password, a session or a restriction was added, changed, put back or taken away by another hand"
+            "a user, a key, a password, a session, a restriction or the end of a timeline was added, changed, put back or \
+             taken away by another hand"
         } else {
             "its permissions, its clock, its counts, or the entries that it was forked from were changed by another hand"
         }
