@@ -25,6 +25,10 @@ use clap::{Parser, Subcommand};
 use crate::generate::Document;
 use crate::step::Step;
 
+/// The test that leads random lives, which `cargo test` does not run.
+const HISTORIES: &[&str] =
+    &["test", "--package", "timenav-store", "--test", "it", "engine::whole_lives::a_thousand_lives", "--", "--ignored"];
+
 /// Checks, generates and measures timenav.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
@@ -84,6 +88,8 @@ enum Command {
         #[arg(long, value_name = "N")]
         seed: Option<u32>,
     },
+    /// Leads a thousand random lives of a service, with repetitions, crashes and ends, beside a model. Takes minutes.
+    Histories,
     /// Measures the service against floors in the same run. `cargo xtask bench --help` tells how.
     #[command(disable_help_flag = true)]
     Bench {
@@ -122,6 +128,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Fuzz { list: true, .. } => fuzz::list(&root),
         Command::Fuzz { targets, seconds, list: false } => fuzz::run(&root, &targets, seconds),
         Command::FuzzApi { max_examples, seed } => fuzz_api::run(&root, &fuzz_api::Budget { max_examples, seed }),
+        Command::Histories => process::run(&mut process::cargo(&root, HISTORIES)),
         Command::Bench { arguments } => bench::run(&root, &arguments),
         Command::Attack { arguments } => {
             let arguments: Vec<String> = std::iter::once("attack".to_owned()).chain(arguments).collect();

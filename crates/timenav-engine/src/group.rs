@@ -15,7 +15,7 @@ use crate::actor::Actor;
 use crate::asked::{Submission, Told};
 use crate::changes::{LedgerPosition, OutcomeRecord};
 use crate::code::Code;
-use crate::deciding::standing;
+use crate::deciding::{Aim, standing};
 use crate::directory::{Directory, DirectoryChange};
 use crate::directory_rows::DirectoryRows;
 use crate::doors::Doors;
@@ -191,15 +191,7 @@ impl<'a> Group<'a> {
                 Ok(Outcome::Done { timeline_id, position })
             }
             Err(refusal) => {
-                match (&refusal, &submission.actor) {
-                    (Refusal::Denied(denial), _) => {
-                        self.log_refusal(submission, denial_code(*denial), &denial.to_string())?;
-                    }
-                    (Refusal::Ended { .. }, Actor::Caller(_)) => {
-                        self.log_refusal(submission, Code::TimelineEnded.as_str(), &refusal.to_string())?;
-                    }
-                    _ => {}
-                }
+                self.log_refused(submission, &refusal)?;
                 Err(refusal)
             }
         }
@@ -250,15 +242,29 @@ impl<'a> Group<'a> {
     }
 
     /// Lets a repeated request be answered as before, if who asks may still do what it asks for. What happened is not
-    /// told to those who may not do it any more, nor through a key that was not made for it.
+    /// told to those who may not do it any more, nor through a key that was not made for it, nor of a timeline that has
+    /// ended since, but that it has.
     fn check_told(&mut self, submission: &Submission) -> Result<(), Refusal> {
         let Submission { actor, timeline, asked, .. } = submission;
         let (ground, salts) = self.parts();
         let draft = Draft::new(ground, actor, timeline, salts);
-        let checked = standing::check(&draft, asked.asking()).and_then(|()| asked.check_told(&draft));
-        let Err(denial) = checked else { return Ok(()) };
-        self.log_refusal(submission, denial_code(denial), &denial.to_string())?;
-        Err(denial.into())
+        let asking = asked.asking();
+        let standing = if asking.aim() == Aim::TimelineToEnd { Ok(()) } else { draft.check_standing(timeline) };
+        let allowed = || Ok(standing::check(&draft, asking).and_then(|()| asked.check_told(&draft))?);
+        let Err(refusal) = standing.and_then(|()| allowed()) else { return Ok(()) };
+        self.log_refused(submission, &refusal)?;
+        Err(refusal)
+    }
+
+    /// Logs a refusal that is about who asks, or about a timeline that has ended; others leave no entry.
+    fn log_refused(&mut self, submission: &Submission, refusal: &Refusal) -> Result<(), Refusal> {
+        match (refusal, &submission.actor) {
+            (Refusal::Denied(denial), _) => self.log_refusal(submission, denial_code(*denial), &denial.to_string()),
+            (Refusal::Ended { .. }, Actor::Caller(_)) => {
+                self.log_refusal(submission, Code::TimelineEnded.as_str(), &refusal.to_string())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Logs a refused attempt where it was aimed, or on `system` where there is no such timeline.

@@ -155,6 +155,31 @@ async fn ending_is_answered_again_as_it_was() {
 }
 
 #[tokio::test]
+async fn what_is_asked_again_of_a_timeline_that_has_ended_is_told_of_the_end() {
+    let house = House::new();
+    let home = house.open().await;
+    let key = |number: u8| Some(Idempotency { key: [number; 32], fingerprint: [number; 32] });
+    let draft = || EventDraft { event_id: Some(event_id("e")), ..EventDraft::at(moment(1), "a secret of the event") };
+    let ask = async |home: &Home<'_>| {
+        let (engine, admin) = (&home.engine, &home.admin);
+        [
+            told(&engine.create_timeline(admin, timeline_id("job"), key(1)).await),
+            told(&engine.record_events(admin, on("job"), vec![draft()], key(2)).await),
+            told(&engine.correct_event(admin, on("job"), draft(), None, key(3)).await),
+            told(&engine.change_clock(admin, on("job"), ClockCommand::Pause, key(4)).await),
+        ]
+    };
+    assert_eq!(ask(&home).await, ["ok", "ok", "ok", "ok"]);
+    assert_eq!(ask(&home).await, ["ok", "ok", "ok", "ok"]);
+    end(&home, "job").await;
+    let home = home.reopen().await;
+    assert_eq!(ask(&home).await, [ended("job"), ended("job"), ended("job"), ended("job")]);
+    let lines = home.close().await;
+    let refused = lines.iter().filter(|line| line.timeline == "system" && line.payload["code"] == "timeline_ended");
+    assert_eq!(refused.count(), 4);
+}
+
+#[tokio::test]
 async fn contents_go_after_the_grace_and_leaves_stay() {
     let house = House::new();
     let home = house.open().await;

@@ -12,13 +12,11 @@ use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::intervention::Effect;
 use timenav_core::limits::{FORK_DEPTH_MAX, RETURN_EVENTS_MAX};
-use timenav_core::place::LocationQuery;
 use timenav_core::scan::Depth;
-use timenav_core::time::{TimeRange, parse_duration};
-use timenav_engine::{
-    AnchorRequest, ErasureRequest, EventPage, InterventionRequest, MonitorEvents, Refusal, ReturnScope,
-};
+use timenav_core::time::parse_duration;
+use timenav_engine::{AnchorRequest, ErasureRequest, InterventionRequest, Refusal, ReturnScope};
 
+use super::life::{Known, Life, Mark, State, draft, found, listed, page, standing};
 use crate::cases::check_cases;
 use crate::house::{Home, House, told};
 use crate::sample::{event_id, moment, timeline_id};
@@ -51,98 +49,6 @@ fn steps() -> impl Strategy<Value = Vec<(Index, Step)>> {
         2 => (any::<Index>(), any::<Option<Index>>()).prop_map(|(of, at)| Step::Fork(of, at)),
     ];
     vec((any::<Index>(), step), 1..60)
-}
-
-/// One event in the model, in seconds: how it was recorded, and how it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Known {
-    recorded: i64,
-    stands: Option<i64>,
-}
-
-type State = BTreeMap<String, Known>;
-
-/// One timeline in the model.
-#[derive(Clone, Debug)]
-struct Life {
-    name: TimelineId,
-    now: State,
-    /// The state after each entry, by position.
-    past: BTreeMap<u64, State>,
-    anchors: Vec<Mark>,
-}
-
-/// One anchor in the model.
-#[derive(Clone, Debug)]
-struct Mark {
-    anchor_id: AnchorId,
-    /// Where it was set, unless that was on a timeline that this one goes on from.
-    own: Option<u64>,
-    state: State,
-}
-
-impl Life {
-    fn at(&self, position: u64) -> &State {
-        self.past.range(..=position).next_back().expect("the first entry made it").1
-    }
-}
-
-fn standing(state: &State) -> Vec<(i64, String)> {
-    let stands = state.iter().filter_map(|(id, known)| Some((known.stands?, id.clone())));
-    let mut all: Vec<_> = stands.collect();
-    all.sort();
-    all
-}
-
-fn draft(event: u8, seconds: i64) -> EventDraft {
-    EventDraft {
-        event_id: Some(event_id(&format!("e{event}"))),
-        ..EventDraft::at(moment(seconds * 1_000_000), "it happens")
-    }
-}
-
-async fn page(home: &Home<'_>, timeline: &TimelineId, as_of: Option<AsOf>, items_max: usize) -> Vec<EventPage> {
-    let mut pages: Vec<EventPage> = Vec::new();
-    loop {
-        let cursor = pages.last().map(|page| page.next_cursor.clone());
-        let Some(cursor) = cursor.map_or(Some(None), |cursor| cursor.map(Some)) else { return pages };
-        let request = MonitorEvents {
-            timeline: Some(timeline.clone()),
-            location_text: "*".to_owned(),
-            location: LocationQuery::Anywhere,
-            range: TimeRange::everything(),
-            as_of: as_of.clone().map(|as_of| (format!("{as_of:?}"), as_of)),
-            items_max,
-            cursor,
-        };
-        pages.push(home.engine.monitor_events(&home.admin, request).await.unwrap());
-    }
-}
-
-async fn found(home: &Home<'_>, timeline: &TimelineId, as_of: Option<AsOf>) -> Vec<(i64, String)> {
-    let pages = page(home, timeline, as_of, 2).await;
-    let one = |content: &str| {
-        let event: serde_json::Value = serde_json::from_str(content).unwrap();
-        event["event_id"].as_str().unwrap().to_owned()
-    };
-    let events = pages.iter().flat_map(|page| &page.events);
-    let mut all: Vec<_> = events.map(|event| (event.time.micros() / 1_000_000, one(&event.content))).collect();
-    assert!(all.is_sorted_by_key(|event| event.0));
-    all.sort();
-    all
-}
-
-async fn listed(home: &Home<'_>, timeline: &TimelineId) -> Vec<AnchorId> {
-    let (mut all, mut cursor) = (Vec::new(), None::<String>);
-    loop {
-        let on = Some(timeline.clone());
-        let page = home.engine.anchors(&home.admin, on, 2, cursor.as_deref()).await.unwrap();
-        all.extend(page.anchors.into_iter().map(|(_, anchor)| anchor.anchor_id));
-        cursor = page.next_cursor;
-        if cursor.is_none() {
-            return all;
-        }
-    }
 }
 
 async fn intervene(home: &Home<'_>, timeline: &TimelineId, event: u8, effect: Effect) -> Result<(), Refusal> {

@@ -13,7 +13,7 @@ struct Known {
 }
 
 /// Every timeline's clock as core has it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Model(BTreeMap<String, Known>);
 
 impl Model {

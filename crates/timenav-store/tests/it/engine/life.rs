@@ -1,0 +1,110 @@
+//! A timeline's events as they should be, kept beside the engine with every state there was.
+
+use std::collections::BTreeMap;
+
+use timenav_core::as_of::AsOf;
+use timenav_core::event::EventDraft;
+use timenav_core::ids::{AnchorId, TimelineId};
+use timenav_core::place::LocationQuery;
+use timenav_core::time::TimeRange;
+use timenav_engine::{EventPage, MonitorEvents};
+
+use crate::house::Home;
+use crate::sample::{event_id, moment};
+
+/// One event in the model, in seconds: how it was recorded, and how it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Known {
+    pub(super) recorded: i64,
+    pub(super) stands: Option<i64>,
+}
+
+pub(super) type State = BTreeMap<String, Known>;
+
+/// One timeline in the model.
+#[derive(Clone, Debug)]
+pub(super) struct Life {
+    pub(super) name: TimelineId,
+    pub(super) now: State,
+    /// The state after each entry, by position.
+    pub(super) past: BTreeMap<u64, State>,
+    pub(super) anchors: Vec<Mark>,
+}
+
+/// One anchor in the model.
+#[derive(Clone, Debug)]
+pub(super) struct Mark {
+    pub(super) anchor_id: AnchorId,
+    /// Where it was set, unless that was on a timeline that this one goes on from.
+    pub(super) own: Option<u64>,
+    pub(super) state: State,
+}
+
+impl Life {
+    pub(super) fn at(&self, position: u64) -> &State {
+        self.past.range(..=position).next_back().expect("the first entry made it").1
+    }
+}
+
+pub(super) fn standing(state: &State) -> Vec<(i64, String)> {
+    let stands = state.iter().filter_map(|(id, known)| Some((known.stands?, id.clone())));
+    let mut all: Vec<_> = stands.collect();
+    all.sort();
+    all
+}
+
+pub(super) fn draft(event: u8, seconds: i64) -> EventDraft {
+    EventDraft {
+        event_id: Some(event_id(&format!("e{event}"))),
+        ..EventDraft::at(moment(seconds * 1_000_000), "it happens")
+    }
+}
+
+pub(super) async fn page(
+    home: &Home<'_>,
+    timeline: &TimelineId,
+    as_of: Option<AsOf>,
+    items_max: usize,
+) -> Vec<EventPage> {
+    let mut pages: Vec<EventPage> = Vec::new();
+    loop {
+        let cursor = pages.last().map(|page| page.next_cursor.clone());
+        let Some(cursor) = cursor.map_or(Some(None), |cursor| cursor.map(Some)) else { return pages };
+        let request = MonitorEvents {
+            timeline: Some(timeline.clone()),
+            location_text: "*".to_owned(),
+            location: LocationQuery::Anywhere,
+            range: TimeRange::everything(),
+            as_of: as_of.clone().map(|as_of| (format!("{as_of:?}"), as_of)),
+            items_max,
+            cursor,
+        };
+        pages.push(home.engine.monitor_events(&home.admin, request).await.unwrap());
+    }
+}
+
+pub(super) async fn found(home: &Home<'_>, timeline: &TimelineId, as_of: Option<AsOf>) -> Vec<(i64, String)> {
+    let pages = page(home, timeline, as_of, 2).await;
+    let one = |content: &str| {
+        let event: serde_json::Value = serde_json::from_str(content).unwrap();
+        event["event_id"].as_str().unwrap().to_owned()
+    };
+    let events = pages.iter().flat_map(|page| &page.events);
+    let mut all: Vec<_> = events.map(|event| (event.time.micros() / 1_000_000, one(&event.content))).collect();
+    assert!(all.is_sorted_by_key(|event| event.0));
+    all.sort();
+    all
+}
+
+pub(super) async fn listed(home: &Home<'_>, timeline: &TimelineId) -> Vec<AnchorId> {
+    let (mut all, mut cursor) = (Vec::new(), None::<String>);
+    loop {
+        let on = Some(timeline.clone());
+        let page = home.engine.anchors(&home.admin, on, 2, cursor.as_deref()).await.unwrap();
+        all.extend(page.anchors.into_iter().map(|(_, anchor)| anchor.anchor_id));
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            return all;
+        }
+    }
+}
