@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow};
 use aws_lc_rs::hmac;
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use timenav_core::ids::TimelineId;
-use timenav_engine::{Caller, Doors, Engine, Entropy, Options, ReadLog, Signer};
+use timenav_engine::{Caller, Doors, Engine, Entropy, Options, ReadLog, Signer, WallClock};
 use timenav_store::{CheckpointFile, SqliteStore};
 
 use crate::history::History;
@@ -56,10 +56,19 @@ pub(crate) fn database_of(folder: &Path) -> PathBuf {
 
 /// Opens the engine on a folder, and shows the key that was made there on the first start.
 pub(crate) async fn open(folder: &Path) -> anyhow::Result<(Engine, Caller, Arc<SqliteStore>)> {
+    open_at(folder, Arc::new(HostClock::new()), ReadLog::Buffered).await
+}
+
+/// As [`open`], with another host clock and another way to log reads.
+pub(crate) async fn open_at(
+    folder: &Path,
+    clock: Arc<dyn WallClock>,
+    read_log: ReadLog,
+) -> anyhow::Result<(Engine, Caller, Arc<SqliteStore>)> {
     let store = Arc::new(SqliteStore::open(&database_of(folder))?);
     let key_pair = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).map_err(|_| anyhow!("a seed is no key"))?;
     let doors = Doors {
-        clock: Arc::new(HostClock::new()),
+        clock,
         entropy: Arc::new(SystemEntropy),
         signer: Arc::new(BenchSigner(key_pair)),
         next_signer: None,
@@ -69,7 +78,7 @@ pub(crate) async fn open(folder: &Path) -> anyhow::Result<(Engine, Caller, Arc<S
         gazetteer: None,
         long_work: tokio::runtime::Handle::current(),
     };
-    let options = Options { read_log: ReadLog::Buffered, ..Options::default() };
+    let options = Options { read_log, ..Options::default() };
     let key_file = folder.join("admin.key");
     let keep = |key: &str| std::fs::write(&key_file, key);
     let engine = Engine::open(Arc::clone(&store) as Arc<dyn timenav_engine::Store>, doors, options, keep).await?;

@@ -1,0 +1,167 @@
+//! A year of a team, and what it leaves on the disk: twenty pollers that read the clock once a second, two thousand
+//! events a day, and thirty days of retention.
+//!
+//! The host's clock is a simulated one. The year is thinned: one second of so many is lived, with all that belongs to it,
+//! so that everything there is of a year is that many times less. Reads come one by one, each an entry of its own: pollers
+//! that ask in the same moment share one, and leave less.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use rusqlite::{Connection, OpenFlags};
+use timenav_core::ids::TimelineId;
+use timenav_core::time::{Instant, Wall};
+use timenav_engine::{Caller, Engine, KeptFor, ReadLog, RetentionRequest, WallClock};
+
+use crate::doors;
+use crate::history::History;
+use crate::interrupt;
+use crate::report::{Finding, Goal, Unit};
+use crate::rounds::Rounds;
+use crate::setting::Setting;
+
+const POLLERS: i64 = 20;
+const EVENTS_A_DAY: i64 = 2_000;
+const RETENTION_DAYS: u32 = 30;
+const DAY_SECONDS: i64 = 86_400;
+const DAYS: i64 = 365;
+/// When the year begins: 2026-01-01.
+const START_SECONDS: i64 = 1_767_225_600;
+
+/// The host's clock of the year.
+struct YearClock(AtomicI64);
+
+impl WallClock for YearClock {
+    fn now(&self) -> Instant<Wall> {
+        // Never the same twice, as the real one.
+        Instant::from_micros(self.0.fetch_add(1, Ordering::Relaxed)).unwrap_or(Instant::MAX)
+    }
+}
+
+/// What lies in the folder, in millions of bytes.
+#[derive(Clone, Copy, Default)]
+struct Weight {
+    folder: f64,
+    /// What retention is about, and what erasing could take.
+    contents: f64,
+    entries: i64,
+}
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
+    let thinned = if setting.quick { 2_000 } else { 200 };
+    let folder = setting.empty_folder("year")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let months = runtime.block_on(live(&folder, thinned))?;
+    println!("one of {thinned} seconds of a year; megabytes, and entries of all ledgers");
+    println!("{:>5} {:>10} {:>10} {:>12}", "day", "folder", "contents", "entries");
+    for (day, Weight { folder, contents, entries }) in &months {
+        println!("{day:>5} {folder:>10.2} {contents:>10.2} {entries:>12}");
+    }
+    let at = |wanted: i64| months.iter().find(|(day, _)| *day == wanted).map(|(_, weight)| *weight).unwrap_or_default();
+    let (early, late) = (at(60), at(360));
+    let growth = |from: i64, to: i64| (at(to).folder - at(from).folder, at(to).entries - at(from).entries);
+    let (grown, entries) = growth(60, 360);
+    #[expect(clippy::cast_precision_loss, reason = "counts of a benchmark are far below 2^52")]
+    let leaves = entries as f64 * LEAF_MEGABYTES;
+    let finding = |name: &str, subject: f64, floor: f64, goal: f64, of: &'static str| Finding {
+        name: name.to_owned(),
+        unit: Unit::Megabytes,
+        rounds: Rounds { floor: vec![floor], subject: vec![subject] },
+        ratio_goal: Goal::AtMost(goal),
+        own_goal: None,
+        floor: of,
+    };
+    Ok(vec![
+        finding(
+            "year-of-reads-and-refusals",
+            late.contents - events_of(&folder, &months)?,
+            early.contents,
+            1.1,
+            "all contents after two months, events included",
+        ),
+        finding(
+            "year-growth-of-the-folder",
+            grown,
+            leaves,
+            1.5,
+            "a leaf of 50 bytes and its hash for each entry, for ever",
+        ),
+    ])
+}
+
+/// A leaf in its short form, and the hashes of it and above it.
+const LEAF_MEGABYTES: f64 = 114e-6;
+
+/// Returns what the events recorded after two months weigh: they are never let go.
+fn events_of(folder: &Path, months: &[(i64, Weight)]) -> anyhow::Result<f64> {
+    let connection = Connection::open_with_flags(doors::database_of(folder), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let sum = "SELECT coalesce(sum(length(payload) + length(salt)), 0) FROM entries JOIN events ON entry = (timeline << 40) + position";
+    let all: f64 = connection.query_row(sum, [], |row| row.get::<_, i64>(0)).map(megabytes)?;
+    let days = months.last().map_or(1, |(day, _)| *day);
+    #[expect(clippy::cast_precision_loss, reason = "days of a year")]
+    Ok(all * (days - 60) as f64 / days as f64)
+}
+
+/// Lives the year, and weighs the folder every thirty days.
+async fn live(folder: &Path, thinned: i64) -> anyhow::Result<Vec<(i64, Weight)>> {
+    let clock = Arc::new(YearClock(AtomicI64::new(START_SECONDS * 1_000_000)));
+    let (engine, caller, store) =
+        doors::open_at(folder, Arc::clone(&clock) as Arc<dyn WallClock>, ReadLog::Durable).await?;
+    let main = TimelineId::new(TimelineId::MAIN)?;
+    let kept = KeptFor::Seconds(RETENTION_DAYS * 86_400);
+    engine.set_retention(&caller, main.clone(), RetentionRequest { reads: kept, refusals: kept }, None).await?;
+    let mut months = Vec::new();
+    let mut events_count = 0;
+    for day in 1..=DAYS {
+        for second in (0..DAY_SECONDS).step_by(usize::try_from(thinned)?) {
+            clock.0.store((START_SECONDS + (day - 1) * DAY_SECONDS + second) * 1_000_000, Ordering::Relaxed);
+            for _ in 0..POLLERS {
+                engine.read_clock(&caller, None).await?;
+            }
+            // As many events as the day has had seconds.
+            let due = ((day - 1) * DAY_SECONDS + second) * EVENTS_A_DAY / DAY_SECONDS / thinned;
+            if events_count < due {
+                record(&engine, &caller, events_count..due).await?;
+                events_count = due;
+            }
+        }
+        // What the service does while nothing else is to be done.
+        engine.tend().await?;
+        while engine.sweep_in_turn().await? {}
+        interrupt::check()?;
+        if day % 30 == 0 {
+            months.push((day, weigh(folder)?));
+        }
+    }
+    engine.close().await;
+    drop((engine, store));
+    Ok(months)
+}
+
+async fn record(engine: &Engine, caller: &Caller, numbers: std::ops::Range<i64>) -> anyhow::Result<()> {
+    let drafts = numbers.map(|number| History::default().draft(number.unsigned_abs())).collect();
+    engine.record_events(caller, None, drafts, None).await?;
+    Ok(())
+}
+
+fn weigh(folder: &Path) -> anyhow::Result<Weight> {
+    let database = doors::database_of(folder);
+    let connection = Connection::open_with_flags(&database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let sum = "SELECT coalesce(sum(length(payload) + length(salt)), 0), count(*) FROM entries";
+    let (contents, entries) = connection.query_row(sum, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut bytes = 0;
+    for file in std::fs::read_dir(folder)? {
+        let file = file?;
+        // The log of SQLite is as long as it once was.
+        if !file.file_name().to_string_lossy().ends_with("-wal") {
+            bytes += i64::try_from(file.metadata()?.len())?;
+        }
+    }
+    Ok(Weight { folder: megabytes(bytes), contents: megabytes(contents), entries })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes of a benchmark are far below 2^52")]
+fn megabytes(bytes: i64) -> f64 {
+    bytes as f64 / 1e6
+}
