@@ -14,6 +14,7 @@ use crate::deciding::anchors::SetAnchor;
 use crate::deciding::clocks::ReturnToAnchor;
 use crate::deciding::repeated::Again;
 use crate::engine::Engine;
+use crate::expected::Expected;
 use crate::head::TimelineState;
 use crate::idempotency::Idempotency;
 use crate::payload::Reading;
@@ -37,6 +38,21 @@ pub enum ReturnScope {
     Clock,
     /// The clock, and events as they stood when the anchor was set.
     All,
+}
+
+/// How to return to an anchor.
+#[derive(Clone, Debug)]
+pub struct Returning {
+    /// What is taken back.
+    pub scope: ReturnScope,
+    /// What the clock must be for it to be done.
+    pub expected: Option<Expected>,
+}
+
+impl From<ReturnScope> for Returning {
+    fn from(scope: ReturnScope) -> Self {
+        Self { scope, expected: None }
+    }
 }
 
 impl ReturnScope {
@@ -98,14 +114,15 @@ impl Engine {
         caller: &Caller,
         timeline: Option<TimelineId>,
         anchor_id: &AnchorId,
-        scope: ReturnScope,
+        how: impl Into<Returning>,
         idempotency: Option<Idempotency>,
     ) -> Result<ClockStep, Refusal> {
         let timeline = caller.timeline(timeline);
+        let Returning { scope, expected } = how.into();
         for _ in 0..ATTEMPTS_MAX {
             let state = self.admit(caller, &timeline, Demand::Steer, Action::ReturnToAnchor.word()).await?;
             let returning = match self.returning(&state, anchor_id, scope).await {
-                Ok(returning) => returning,
+                Ok(returning) => ReturnToAnchor { expected: expected.clone(), ..returning },
                 Err(refusal) => {
                     let answer = self.answered_before(caller, &timeline, scope.again(), idempotency).await?;
                     return answer.map(|answer| self.clock_step(answer)).ok_or(refusal);
@@ -135,7 +152,7 @@ impl Engine {
                 Some(self.history_at(state, &then).await?)
             }
         };
-        Ok(ReturnToAnchor { anchor, history })
+        Ok(ReturnToAnchor { anchor, history, expected: None })
     }
 
     /// Returns a page of the anchors that a timeline can return to: its own, and those that were set on

@@ -12,6 +12,7 @@ use crate::caller::Caller;
 use crate::changes::{ClockAfter, LedgerPosition};
 use crate::deciding::clocks::ChangeClock;
 use crate::engine::Engine;
+use crate::expected::Expected;
 use crate::head::TimelineState;
 use crate::idempotency::Idempotency;
 use crate::live::Growth;
@@ -49,6 +50,21 @@ pub struct ClockStep {
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
+}
+
+/// A change of a clock.
+#[derive(Clone, Debug)]
+pub struct ClockChange {
+    /// What to do.
+    pub command: ClockCommand,
+    /// What the clock must be for it to be done.
+    pub expected: Option<Expected>,
+}
+
+impl From<ClockCommand> for ClockChange {
+    fn from(command: ClockCommand) -> Self {
+        Self { command, expected: None }
+    }
 }
 
 /// A timeline's clock, change by change.
@@ -128,16 +144,17 @@ impl Engine {
     /// Changes a clock: travel, pause, resume, fast-forward, rewind, rate.
     ///
     /// # Errors
-    /// The caller may not, the clock refuses, or the ledger cannot be written.
+    /// The caller may not, the clock is not as expected or refuses, or the ledger cannot be written.
     pub async fn change_clock(
         &self,
         caller: &Caller,
         timeline: Option<TimelineId>,
-        change: ClockCommand,
+        change: impl Into<ClockChange>,
         idempotency: Option<Idempotency>,
     ) -> Result<ClockStep, Refusal> {
         let timeline = caller.timeline(timeline);
-        let answer = self.submit(caller, timeline, ChangeClock(change), idempotency).await?;
+        let ClockChange { command, expected } = change.into();
+        let answer = self.submit(caller, timeline, ChangeClock { command, expected }, idempotency).await?;
         Ok(self.clock_step(answer))
     }
 

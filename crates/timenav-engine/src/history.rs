@@ -18,6 +18,7 @@ use crate::caller::Caller;
 use crate::changes::{EventCorrected, EventIntervened, LedgerPosition};
 use crate::deciding::history::{Compensation, CorrectEvent, HistoryRestored, Intervene};
 use crate::engine::Engine;
+use crate::expected::Expected;
 use crate::head::{Layer, TimelineState};
 use crate::idempotency::Idempotency;
 use crate::look::Look;
@@ -107,7 +108,7 @@ impl Engine {
         caller: &Caller,
         timeline: Option<TimelineId>,
         draft: EventDraft,
-        expected: Option<String>,
+        expected: Option<Expected>,
         idempotency: Option<Idempotency>,
     ) -> Result<CorrectedEvent, Refusal> {
         let timeline = caller.timeline(timeline);

@@ -6,6 +6,7 @@ use timenav_core::access::Permissions;
 use timenav_core::ids::UserId;
 use timenav_core::ledger::sha256;
 
+use crate::expected::Expected;
 use crate::json::json;
 use crate::payload::PermissionsRecord;
 
@@ -18,13 +19,13 @@ pub struct PermissionsChange {
     pub write: Option<BTreeSet<UserId>>,
     /// Users with administrative access.
     pub admin: Option<BTreeSet<UserId>>,
-    /// The tag that the permissions must have for the change to happen.
-    pub expected_tag: Option<String>,
+    /// What the permissions must be for the change to happen.
+    pub expected: Option<Expected>,
 }
 
 /// Returns the tag of permissions: equal lists have equal tags, others never.
 #[must_use]
 pub fn permissions_tag(permissions: &Permissions) -> String {
     let text = json(&PermissionsRecord::of(permissions));
-    format!("\"{}\"", &sha256(&[text.as_bytes()]).to_hex()[..32])
+    sha256(&[text.as_bytes()]).to_hex()[..32].to_owned()
 }

@@ -108,7 +108,7 @@ pub enum Refusal {
         timeline_id: String,
     },
     /// What is there is not what the caller said it was.
-    #[error("it was changed meanwhile: its tag is {found} now; read it again")]
+    #[error("it was changed meanwhile: its tag is `{found}` now; read it again")]
     TagDiffers {
         /// The tag that it has.
         found: String,

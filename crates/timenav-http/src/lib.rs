@@ -11,6 +11,7 @@ mod auth;
 mod connections;
 mod body;
 mod console;
+mod entity_tag;
 mod finish;
 mod host;
 mod idempotency;

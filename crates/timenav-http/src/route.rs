@@ -3,12 +3,15 @@
 //! The same row makes the route and its place in the OpenAPI document, so neither can be without
 //! the other.
 
+use axum::extract::Request;
 use axum::handler::Handler;
+use axum::middleware::{Next, from_fn};
 use axum::routing::{MethodRouter, delete, get, post};
 use http::Method;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::entity_tag::{IF_MATCH, refuse_conditions};
 use crate::state::App;
 
 /// Prefixes under which every operation is served by the same handler.
@@ -277,6 +280,11 @@ impl Route {
         self
     }
 
+    /// Says that it is done only if what is there still has the tag of `If-Match`.
+    pub(crate) fn heeds_if_match(self, description: &'static str) -> Self {
+        self.heeds(IF_MATCH, description, "entity-tags")
+    }
+
     /// Says that there may be too much of something for it, though it only looks.
     pub(crate) fn conflicts(mut self) -> Self {
         self.refusals.push("409");
@@ -331,7 +339,9 @@ impl Route {
     }
 
     pub(crate) fn method_router(&self) -> MethodRouter<App> {
-        self.handler.clone()
+        let heeds_if_match = self.heeds.iter().any(|heeded| heeded.name == IF_MATCH);
+        let layer = from_fn(move |request: Request, next: Next| refuse_conditions(heeds_if_match, request, next));
+        self.handler.clone().layer(layer)
     }
 
     /// Returns every path under which the operation is served.

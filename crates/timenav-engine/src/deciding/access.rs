@@ -11,6 +11,7 @@ use crate::changes::{PermissionsAfter, UserChanged};
 use crate::directory::DirectoryChange;
 use crate::directory::User;
 use crate::draft::{Done, Draft};
+use crate::expected::Expected;
 use crate::json::json;
 use crate::payload::{PermissionsRecord, PermissionsSet, UserRecord};
 use crate::permissions::{PermissionsChange, permissions_tag};
@@ -46,10 +47,7 @@ impl Deciding for SetPermissions {
         // Whose access is limited administers no clock that is out of reach, or leaves by itself.
         draft.admit_clock(&head.clock.moment(host), head.clock.rate())?;
         let before = &head.permissions;
-        let found = permissions_tag(before);
-        if change.expected_tag.as_ref().is_some_and(|expected| *expected != found) {
-            return Err(Refusal::TagDiffers { found });
-        }
+        Expected::check(change.expected.as_ref(), permissions_tag(before))?;
         let after = Permissions {
             read: change.read.clone().unwrap_or_else(|| before.read.clone()),
             write: change.write.clone().unwrap_or_else(|| before.write.clone()),

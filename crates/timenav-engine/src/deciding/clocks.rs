@@ -9,17 +9,21 @@ use crate::action::Action;
 use crate::anchor::Anchor;
 use crate::changes::ClockAfter;
 use crate::draft::{Done, Draft, Ledger};
+use crate::expected::Expected;
 use crate::json::json;
 use crate::location::zone_of;
 use crate::payload::{ClockChanged, ClockRecord};
 use crate::refusal::Refusal;
 
 /// Change a clock.
-pub(crate) struct ChangeClock(pub(crate) ClockCommand);
+pub(crate) struct ChangeClock {
+    pub(crate) command: ClockCommand,
+    pub(crate) expected: Option<Expected>,
+}
 
 impl Asking for ChangeClock {
     fn action(&self) -> Action {
-        match &self.0 {
+        match &self.command {
             ClockCommand::Travel { .. } => Action::Travel,
             ClockCommand::Pause => Action::PauseTime,
             ClockCommand::Resume => Action::ResumeTime,
@@ -31,7 +35,8 @@ impl Asking for ChangeClock {
     }
 
     fn aim(&self) -> Aim {
-        Aim::TimelineOrNew
+        // Of a clock that is expected to be there none is made.
+        if self.expected.is_some() { Aim::Timeline } else { Aim::TimelineOrNew }
     }
 }
 
@@ -40,7 +45,8 @@ impl Deciding for ChangeClock {
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ClockAfter>, Refusal> {
         let ledger = draft.aimed()?;
-        change_clock(draft, ledger, &self.0, (self.action(), None))
+        check_expected(draft, ledger, self.expected.as_ref())?;
+        change_clock(draft, ledger, &self.command, (self.action(), None))
     }
 
     fn check_told(&self, draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
@@ -52,6 +58,7 @@ impl Deciding for ChangeClock {
 pub(crate) struct ReturnToAnchor {
     pub(crate) anchor: Anchor,
     pub(crate) history: Option<HistoryRestored>,
+    pub(crate) expected: Option<Expected>,
 }
 
 impl ReturnToAnchor {
@@ -86,6 +93,7 @@ impl Deciding for ReturnToAnchor {
     /// What was changed since the anchor is changed back while the clock still shows when.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ClockAfter>, Refusal> {
         let ledger = draft.aimed()?;
+        check_expected(draft, ledger, self.expected.as_ref())?;
         if let Some(HistoryRestored { compensations, guard }) = &self.history {
             check_unchanged(draft, ledger, Some(*guard))?;
             restore_history(draft, ledger, &self.anchor, compensations)?;
@@ -97,6 +105,11 @@ impl Deciding for ReturnToAnchor {
     fn check_told(&self, draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
         check_clock_told(draft, change)
     }
+}
+
+/// Lets a clock be changed that is as whoever changes it has seen it: each change makes a new generation.
+fn check_expected(draft: &Draft<'_>, ledger: Ledger, expected: Option<&Expected>) -> Result<(), Refusal> {
+    Expected::check(expected, draft.state(ledger).head.clock.generation.to_string())
 }
 
 /// What a clock showed is told to those who may still take it there.

@@ -16,6 +16,7 @@ use crate::becoming::{Version, becomes, kept_draft, missing};
 use crate::changes::{EventCorrected, EventIntervened};
 use crate::draft::{Done, Draft, Ledger};
 use crate::event_content::CauseContent;
+use crate::expected::Expected;
 use crate::json::{json, raw};
 use crate::location::point_of;
 use crate::payload::{Corrected, EffectRecord, Intervened};
@@ -26,7 +27,7 @@ use crate::wall_clock::Host;
 /// Replace how an event was recorded, if the version of that tag stands.
 pub(crate) struct CorrectEvent {
     pub(crate) event: PreparedEvent,
-    pub(crate) expected: Option<String>,
+    pub(crate) expected: Option<Expected>,
 }
 
 /// Do something to an event.
@@ -90,9 +91,7 @@ impl Deciding for CorrectEvent {
         let Some(standing) = &before.version else {
             return Err(Refusal::EventCancelled { event_id: event_id.to_string() });
         };
-        if self.expected.as_deref().is_some_and(|expected| expected != standing.tag()) {
-            return Err(Refusal::TagDiffers { found: format!("\"{}\"", standing.tag()) });
-        }
+        Expected::check(self.expected.as_ref(), standing.tag())?;
         let changed = *standing.content != **content;
         let change = EventCorrected { event_id: event_id.clone(), content: Arc::clone(content), changed };
         if !changed {

@@ -13,10 +13,10 @@ use timenav_core::limits::PERMISSION_USERS_MAX;
 use timenav_engine::PermissionsChange;
 use utoipa::ToSchema;
 
-use super::entity_tag::{etag, if_match};
 use super::timelines::PermissionsBody;
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;
+use crate::entity_tag::{etag, if_match};
 use crate::idempotency::Idempotent;
 use crate::params::{Params, SentAsQuery};
 use crate::problem::Failure;
@@ -36,7 +36,7 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes::<AccessControlRequest>()
         .gives::<AccessControlSetBody>()
-        .heeds("If-Match", "Does it only if the permissions still have this tag", "entity-tags")
+        .heeds_if_match("Does it only if the permissions still have this tag")
         .tagged()
         .tag(TAG),
         Route::lookup("/access-control", "access_control", "Reads who may do what on a timeline", access_control)
@@ -117,7 +117,7 @@ async fn set_access_control(
     Params(request): Params<AccessControlRequest>,
 ) -> Result<Response, Failure> {
     let PermissionsRequest { read, write, admin } = request.permissions;
-    let change = PermissionsChange { read, write, admin, expected_tag: if_match(&headers)? };
+    let change = PermissionsChange { read, write, admin, expected: if_match(&headers)? };
     let timeline_id = request.timeline_id.0;
     let (tag, ledger, replayed) =
         app.engine.set_access_control(&caller, timeline_id.clone(), change, idempotency).await?;

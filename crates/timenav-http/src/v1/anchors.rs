@@ -2,16 +2,18 @@
 
 use axum::Json;
 use axum::extract::State;
+use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::time::{Instant, Virtual};
-use timenav_engine::{Anchor, AnchorPage, AnchorRequest, ReturnScope};
+use timenav_engine::{Anchor, AnchorPage, AnchorRequest, ReturnScope, Returning};
 use utoipa::ToSchema;
 
-use super::clock::{ClockBody, Operation};
+use super::clock::{ClockBody, GENERATION, Operation};
 use super::parameters::timeline;
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;
+use crate::entity_tag::if_match;
 use crate::idempotency::Idempotent;
 use crate::params::Params;
 use crate::problem::Failure;
@@ -44,6 +46,7 @@ pub(crate) fn routes() -> Vec<Route> {
         )
         .takes::<ReturnRequest>()
         .gives::<ClockBody>()
+        .heeds_if_match(GENERATION)
         .tag(TAG),
     ]
 }
@@ -183,6 +186,7 @@ async fn return_to_anchor(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
+    headers: HeaderMap,
     Params(request): Params<ReturnRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let scope = match request.scope.unwrap_or(Scope::All) {
@@ -190,8 +194,9 @@ async fn return_to_anchor(
         Scope::All => ReturnScope::All,
     };
     let anchor_id = request.anchor_id.0;
+    let how = Returning { scope, expected: if_match(&headers)? };
     let step =
-        app.engine.return_to_anchor(&caller, timeline(request.timeline_id), &anchor_id, scope, idempotency).await?;
+        app.engine.return_to_anchor(&caller, timeline(request.timeline_id), &anchor_id, how, idempotency).await?;
     Ok(ClockBody::changed(&step, Operation::Return { anchor_id: anchor_id.as_str() }))
 }
 

@@ -5,16 +5,19 @@ mod view;
 
 use axum::Json;
 use axum::extract::State;
+use http::HeaderMap;
 use serde::Deserialize;
 use timenav_core::clock::{ClockCommand, Rate};
 use timenav_core::ids::TimelineId;
 use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
 use timenav_core::time::{Duration, Instant, Virtual};
+use timenav_engine::ClockChange;
 use utoipa::ToSchema;
 
 use super::parameters::timeline;
 use crate::answer::Changed;
 use crate::auth::Authenticated;
+use crate::entity_tag::if_match;
 use crate::idempotency::Idempotent;
 use crate::params::Params;
 use crate::problem::Failure;
@@ -25,27 +28,35 @@ use crate::wire::{self, Text};
 pub(crate) use view::{ClockBody, Operation};
 
 const TAG: &str = "clock";
+/// What `If-Match` is on a change of a clock.
+pub(crate) const GENERATION: &str = "Does it only if the clock still has this generation, in quotation marks: `\"7\"`";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::change("/travel", "travel", "Moves the clock to a date, time and place", travel)
             .takes::<TravelRequest>()
-            .gives::<ClockBody>(),
+            .gives::<ClockBody>()
+            .heeds_if_match(GENERATION),
         Route::change("/pause-time", "pause_time", "Pauses the clock", pause_time)
             .takes::<SwitchRequest>()
-            .gives::<ClockBody>(),
+            .gives::<ClockBody>()
+            .heeds_if_match(GENERATION),
         Route::change("/resume-time", "resume_time", "Resumes the clock from the moment of the pause", resume_time)
             .takes::<SwitchRequest>()
-            .gives::<ClockBody>(),
+            .gives::<ClockBody>()
+            .heeds_if_match(GENERATION),
         Route::change("/fast-forward", "fast_forward", "Moves the clock forward by a duration", fast_forward)
             .takes::<ShiftRequest>()
-            .gives::<ClockBody>(),
+            .gives::<ClockBody>()
+            .heeds_if_match(GENERATION),
         Route::change("/rewind", "rewind", "Moves the clock back by a duration", rewind)
             .takes::<ShiftRequest>()
-            .gives::<ClockBody>(),
+            .gives::<ClockBody>()
+            .heeds_if_match(GENERATION),
         Route::change("/set-rate", "set_rate", "Changes how fast the clock runs, from where it is", set_rate)
             .takes::<RateRequest>()
-            .gives::<ClockBody>(),
+            .gives::<ClockBody>()
+            .heeds_if_match(GENERATION),
         Route::lookup("/clock", "clock", "Reads the clock", clock).takes::<ClockRequest>().gives::<ClockBody>(),
         Route::lookup("/clock/stream", "clock_stream", "Watches the clock: one message for each change", stream::watch)
             .takes::<ClockRequest>()
@@ -121,14 +132,20 @@ pub(crate) struct RateRequest {
     timeline_id: Option<Text<TimelineId>>,
 }
 
+fn clock_change(command: ClockCommand, headers: &HeaderMap) -> Result<ClockChange, Failure> {
+    Ok(ClockChange { command, expected: if_match(headers)? })
+}
+
 /// Moves a timeline's clock to a moment, and to a place if one is named.
 async fn travel(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
+    headers: HeaderMap,
     Params(request): Params<TravelRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
-    let change = ClockCommand::Travel { to: request.destination_time.0, location: request.location };
+    let change =
+        clock_change(ClockCommand::Travel { to: request.destination_time.0, location: request.location }, &headers)?;
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
     Ok(ClockBody::changed(&step, Operation::Travel))
 }
@@ -138,10 +155,11 @@ async fn pause_time(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
+    headers: HeaderMap,
     Params(request): Params<SwitchRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
-    let step =
-        app.engine.change_clock(&caller, timeline(request.timeline_id), ClockCommand::Pause, idempotency).await?;
+    let change = clock_change(ClockCommand::Pause, &headers)?;
+    let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
     Ok(ClockBody::changed(&step, Operation::Pause))
 }
 
@@ -150,10 +168,11 @@ async fn resume_time(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
+    headers: HeaderMap,
     Params(request): Params<SwitchRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
-    let step =
-        app.engine.change_clock(&caller, timeline(request.timeline_id), ClockCommand::Resume, idempotency).await?;
+    let change = clock_change(ClockCommand::Resume, &headers)?;
+    let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
     Ok(ClockBody::changed(&step, Operation::Resume))
 }
 
@@ -162,9 +181,10 @@ async fn fast_forward(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
+    headers: HeaderMap,
     Params(request): Params<ShiftRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
-    let change = ClockCommand::FastForward(request.duration.0);
+    let change = clock_change(ClockCommand::FastForward(request.duration.0), &headers)?;
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
     Ok(ClockBody::changed(&step, Operation::Shift))
 }
@@ -174,9 +194,10 @@ async fn rewind(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
+    headers: HeaderMap,
     Params(request): Params<ShiftRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
-    let change = ClockCommand::Rewind(request.duration.0);
+    let change = clock_change(ClockCommand::Rewind(request.duration.0), &headers)?;
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
     Ok(ClockBody::changed(&step, Operation::Shift))
 }
@@ -186,9 +207,10 @@ async fn set_rate(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
+    headers: HeaderMap,
     Params(request): Params<RateRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
-    let change = ClockCommand::SetRate(request.rate);
+    let change = clock_change(ClockCommand::SetRate(request.rate), &headers)?;
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
     Ok(ClockBody::changed(&step, Operation::SetRate))
 }

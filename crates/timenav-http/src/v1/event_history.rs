@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderValue, header};
+use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -17,13 +17,13 @@ use timenav_engine::{
 use utoipa::ToSchema;
 
 use super::effect::{EffectBody, EffectRequest};
-use super::entity_tag::if_match;
 use super::events::{CorrectedRecord, EventBody, EventContentBody, draft};
 use super::kept::{VersionPlace, raw, raw_with};
 use super::paradoxes::ParadoxBody;
 use super::parameters::timeline;
 use crate::answer::{Changed, LedgerBody};
 use crate::auth::Authenticated;
+use crate::entity_tag::{etag, if_match};
 use crate::idempotency::Idempotent;
 use crate::params::{InPath, Params, malformed};
 use crate::problem::Failure;
@@ -42,6 +42,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/correct-event", "correct_event", "Replaces how an event was recorded", correct_event)
             .takes::<CorrectionRequest>()
             .gives::<CorrectedBody>()
+            .heeds_if_match("Does it only if the version with this tag still stands")
             .tag(TAG),
         Route::change("/manipulate-event", "manipulate_event", "Does something to an event", manipulate_event)
             .takes::<ManipulateRequest>()
@@ -244,9 +245,7 @@ async fn event(
     let event_id = EventId::new(&event_id).map_err(|_| Refusal::NotFound { what: "event", id: event_id })?;
     let as_of = request.as_of.map(|moment| moment.as_of);
     let history = app.engine.event(&caller, timeline(request.timeline_id), &event_id, as_of.as_ref()).await?;
-    let tag = history.known.standing().map(|version| format!("\"{}\"", version.tag()));
-    let mut headers = HeaderMap::new();
-    headers.extend(tag.and_then(|tag| HeaderValue::from_str(&tag).ok()).map(|tag| (header::ETAG, tag)));
+    let headers = history.known.standing().map(|version| etag(&version.tag())).unwrap_or_default();
     Ok((headers, Json(EventReadBody::of(&event_id, &history))).into_response())
 }
 
@@ -263,7 +262,7 @@ async fn correct_event(
     if draft.event_id.is_none() {
         return Err(Failure::missing("event/event_id"));
     }
-    let expected = if_match(&headers)?.map(|tag| tag.trim_matches('"').to_owned());
+    let expected = if_match(&headers)?;
     let corrected =
         app.engine.correct_event(&caller, timeline(request.timeline_id), draft, expected, idempotency).await?;
     let body = CorrectedBody {

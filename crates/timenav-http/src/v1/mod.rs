@@ -7,7 +7,6 @@ pub(crate) mod api_keys;
 pub(crate) mod clock;
 pub(crate) mod data;
 pub(crate) mod effect;
-pub(crate) mod entity_tag;
 pub(crate) mod entries;
 pub(crate) mod event_history;
 pub(crate) mod events;

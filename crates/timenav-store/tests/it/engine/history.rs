@@ -14,7 +14,7 @@ use timenav_core::intervention::Effect;
 use timenav_core::limits::{FORK_DEPTH_MAX, RETURN_EVENTS_MAX};
 use timenav_core::scan::Depth;
 use timenav_core::time::parse_duration;
-use timenav_engine::{AnchorRequest, ErasureRequest, InterventionRequest, Refusal, ReturnScope};
+use timenav_engine::{AnchorRequest, ErasureRequest, Expected, InterventionRequest, Refusal, ReturnScope};
 
 use super::life::{Known, Life, Mark, State, draft, found, listed, page, standing};
 use crate::cases::check_cases;
@@ -246,7 +246,7 @@ async fn a_correction_of_another_version_than_expected_is_refused() {
     let home = house.open().await;
     let made = home.engine.record_events(&home.admin, None, vec![draft(1, 1)], None).await.unwrap();
     let correct = async |time, expected: Option<u64>| {
-        let tag = expected.map(|position| position.to_string());
+        let tag = expected.map(|position| Expected::Tag(position.to_string()));
         home.engine.correct_event(&home.admin, None, draft(1, time), tag, None).await
     };
     let position = made.ledger.position;
@@ -321,7 +321,7 @@ async fn a_tag_of_an_inherited_version_is_not_that_of_an_own_one() {
         history.known.standing().unwrap().tag()
     };
     let correct = async |time, tag: String| {
-        home.engine.correct_event(&home.admin, Some(fork.clone()), draft(1, time), Some(tag), None).await
+        home.engine.correct_event(&home.admin, Some(fork.clone()), draft(1, time), Some(Expected::Tag(tag)), None).await
     };
     let inherited = tag().await;
     correct(2, inherited.clone()).await.unwrap();

@@ -4,6 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 
+use super::operations;
 use crate::http::{Answer, Request};
 use crate::service::Service;
 
@@ -120,4 +121,43 @@ fn http_date(seconds: u64) -> String {
 fn http_dates_are_written_right() {
     assert_eq!(http_date(784_111_777), "Sun, 06 Nov 1994 08:49:37 GMT");
     assert_eq!(http_date(951_782_400), "Tue, 29 Feb 2000 00:00:00 GMT");
+}
+
+/// Whoever sets a condition relies on it, so one that is not heeded is refused, and nothing happens.
+#[test]
+fn a_condition_that_an_operation_does_not_know_is_refused() {
+    let service = Service::start();
+    let mut heeding = Vec::new();
+    for operation in operations::all(&service) {
+        let send = |field: &str, value: &str| {
+            let request = operation.request().header(field, value);
+            service.send(if operation.looks() { request } else { request.json(&operation.parameters()) })
+        };
+        if operation.heeded.iter().any(|name| name == "If-Match") {
+            heeding.push(operation.id.clone());
+            send("If-Match", "no tag").refused(400, "invalid_parameter");
+        } else {
+            send("If-Match", "\"7\"").refused(400, "invalid_parameter");
+        }
+        send("If-Unmodified-Since", "Sat, 21 Nov 2026 09:00:00 GMT").refused(400, "invalid_parameter");
+        if !operation.looks() {
+            send("If-None-Match", "*").refused(400, "invalid_parameter");
+        }
+    }
+    heeding.sort_unstable();
+    heeding.dedup();
+    let expected = [
+        "correct_event",
+        "fast_forward",
+        "pause_time",
+        "resume_time",
+        "return_to_anchor",
+        "rewind",
+        "set_access_control",
+        "set_rate",
+        "travel",
+    ];
+    assert_eq!(heeding, expected);
+    assert_eq!(service.get("/v1/clock", &[])["generation"], 0);
+    service.audit();
 }

@@ -17,6 +17,8 @@ pub(super) struct Operation {
     pub(super) takes: Takes,
     /// Whether a request with an `Idempotency-Key` is said to happen once.
     pub(super) keeps_answers: bool,
+    /// Fields of the request's head that are said to be heeded.
+    pub(super) heeded: Vec<String>,
 }
 
 /// What an operation takes.
@@ -100,6 +102,7 @@ pub(super) fn all(service: &Service) -> Vec<Operation> {
                     id: described["operationId"].as_str().expect("an id").to_owned(),
                     takes: takes(&document, method, described),
                     keeps_answers: keeps_answers(described),
+                    heeded: heeded(described),
                 });
             }
         }
@@ -114,6 +117,12 @@ fn spellings(template: &str) -> Vec<String> {
         Some(rest) => vec![template.to_owned(), format!("/api/v1{rest}")],
         None => vec![template.to_owned(), format!("/v1{template}"), format!("/api/v1{template}")],
     }
+}
+
+fn heeded(described: &Value) -> Vec<String> {
+    let parameters = described["parameters"].as_array().expect("parameters");
+    let fields = parameters.iter().filter(|parameter| parameter["in"] == "header");
+    fields.map(|field| field["name"].as_str().expect("a name").to_owned()).collect()
 }
 
 fn keeps_answers(described: &Value) -> bool {

@@ -41,6 +41,39 @@ fn a_new_clock_runs_at_host_time() {
 }
 
 #[test]
+fn a_clock_that_somebody_else_has_changed_is_left_alone() {
+    let service = Service::start();
+    let change = |generation: &str, path: &str, body: &Value| {
+        service.send(Request::post(path).header("If-Match", generation).json(body))
+    };
+    let anchor = send(&service, "/v1/set-anchor", &json!({})).expect(200)["anchor_id"].clone();
+    let changes = [
+        ("/v1/travel", json!({ "destination_time": "2001-01-01T00:00:00Z" })),
+        ("/v1/pause-time", json!({})),
+        ("/v1/resume-time", json!({})),
+        ("/v1/fast-forward", json!({ "duration": "1h" })),
+        ("/v1/rewind", json!({ "duration": "1h" })),
+        ("/v1/set-rate", json!({ "rate": 2 })),
+        ("/v1/return-to-anchor", json!({ "anchor_id": anchor })),
+    ];
+    for (generation, (path, body)) in changes.iter().enumerate() {
+        let (seen, next) = (format!("\"{generation}\""), format!("\"{}\"", generation + 1));
+        for other in [&next, &format!("W/{seen}"), "\"\"", "\"x\""] {
+            change(other, path, body).refused(412, "precondition_failed");
+        }
+        let after = change(&seen, path, body).expect(200);
+        assert_eq!(after["generation"], generation + 1, "{path}");
+        // Of two who have seen the same clock, one changes it.
+        change(&seen, path, body).refused(412, "precondition_failed");
+    }
+    change("*", "/v1/pause-time", &json!({})).expect(200);
+    // Of a clock that is expected to be there none is made.
+    change("*", "/v1/pause-time", &json!({ "timeline_id": "new" })).refused(404, "not_found");
+    change("\"0\"", "/v1/pause-time", &json!({ "timeline_id": "new" })).refused(404, "not_found");
+    service.audit();
+}
+
+#[test]
 fn generations_count_changes_and_nothing_else() {
     let service = Service::start();
     let anchor = send(&service, "/v1/set-anchor", &json!({})).expect(200)["anchor_id"].clone();

@@ -1,0 +1,66 @@
+//! Entity tags (RFC 9110 §8.8.3): naming what was read, and changing only that.
+
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, Method, header};
+use timenav_engine::Expected;
+
+use crate::problem::Failure;
+
+/// The field of a request's head that names what is to be changed.
+pub(crate) const IF_MATCH: &str = "If-Match";
+
+/// The field that asks for an answer only where it is another than one that is known.
+const IF_NONE_MATCH: &str = "If-None-Match";
+
+/// Returns the head of an answer that a tag names.
+pub(crate) fn etag(tag: &str) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    // Answers that earlier versions kept for repetitions have the marks in them.
+    let tag = tag.trim_matches('"');
+    headers.extend(HeaderValue::from_str(&format!("\"{tag}\"")).ok().map(|value| (header::ETAG, value)));
+    headers
+}
+
+/// Reads `If-Match` (RFC 9110 §13.1.1): one tag, or `*` for whatever there is.
+pub(crate) fn if_match(headers: &HeaderMap) -> Result<Option<Expected>, Failure> {
+    let mut given = headers.get_all(header::IF_MATCH).iter();
+    let Some(first) = given.next() else { return Ok(None) };
+    let text = first.to_str().unwrap_or("").trim();
+    match (given.next(), text, opaque(text)) {
+        (None, "*", _) => Ok(Some(Expected::Any)),
+        (None, _, Some(tag)) => Ok(Some(Expected::Tag(tag.to_owned()))),
+        _ => Err(Failure::invalid(IF_MATCH, "send one tag as `ETag` gave it, quotation marks included")),
+    }
+}
+
+/// Returns what an entity tag has between its quotation marks. A weak one never matches, and is returned as a tag that
+/// nothing has.
+fn opaque(text: &str) -> Option<&str> {
+    let quoted = text.strip_prefix("W/").unwrap_or(text);
+    let opaque = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'))?;
+    let is_tag = opaque.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"');
+    is_tag.then_some(if quoted.len() < text.len() { text } else { opaque })
+}
+
+/// Refuses a condition that an operation does not heed: whoever sets one relies on it. `If-None-Match` on a read only
+/// saves its answer, and a read is always answered whole.
+pub(crate) async fn refuse_conditions(heeds_if_match: bool, request: Request, next: Next) -> Response {
+    let Some(name) = unheeded(heeds_if_match, &request) else { return next.run(request).await };
+    let instead = if heeds_if_match { "; it heeds `If-Match`" } else { "" };
+    let detail = format!("this operation does not heed this condition{instead}; leave the field out");
+    Failure::invalid(name, detail).into_response()
+}
+
+fn unheeded(heeds_if_match: bool, request: &Request) -> Option<&'static str> {
+    let only_looks = request.method() == Method::GET;
+    let is_heeded = |name: &str| (heeds_if_match && name == IF_MATCH) || (only_looks && name == IF_NONE_MATCH);
+    let conditions = [
+        (header::IF_MATCH, IF_MATCH),
+        (header::IF_UNMODIFIED_SINCE, "If-Unmodified-Since"),
+        (header::IF_NONE_MATCH, IF_NONE_MATCH),
+    ];
+    let given = conditions.into_iter().filter(|(field, _)| request.headers().contains_key(field));
+    given.map(|(_, name)| name).find(|name| !is_heeded(name))
+}
