@@ -36,6 +36,31 @@ pub(crate) fn write_bytes(bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
+/// What could not be shown by a command that goes on all the same: what it was asked to do, or to find out, does not
+/// depend on whether anybody reads along.
+#[derive(Default)]
+pub(crate) struct Unshown(Option<Failure>);
+
+impl Unshown {
+    /// Goes on, whatever became of a text.
+    pub(crate) fn after(&mut self, shown: Result<(), Failure>) {
+        if let (None, Err(failure)) = (&self.0, shown) {
+            self.0 = Some(failure);
+        }
+    }
+
+    /// Ends a command that has done what it was asked.
+    ///
+    /// # Errors
+    /// Something could not be shown, though there was somebody to read it.
+    pub(crate) fn end(self) -> Result<(), Failure> {
+        match self.0 {
+            None | Some(Failure::OutputClosed) => Ok(()),
+            Some(failure) => Err(failure),
+        }
+    }
+}
+
 /// Writes an error to stderr.
 pub(crate) fn complain(text: &str) {
     note(&format!("error: {text}"));

@@ -16,7 +16,7 @@ use self::check::Outcome;
 use crate::client::service_url;
 use crate::config::{ServeOptions, Settings};
 use crate::exit::Failure;
-use crate::output;
+use crate::output::{self, Unshown};
 use crate::surroundings::Surroundings;
 
 /// Looks whether a service is run as safely as it could be, and says what to do about it.
@@ -57,9 +57,10 @@ pub(crate) fn run(command: DoctorCommand, surroundings: &Surroundings) -> Result
     if let Some(url) = &command.url {
         checks.extend(network::look_at(url, command.ca.as_deref(), surroundings)?);
     }
-    output::write(&if command.json { check::json(&checks) } else { check::text(&checks) })?;
+    let mut unshown = Unshown::default();
+    unshown.after(output::write(&if command.json { check::json(&checks) } else { check::text(&checks) }));
     match checks.iter().filter(|check| check.outcome == Outcome::Fail).count() {
-        0 => Ok(()),
+        0 => unshown.end(),
         1 => Err(anyhow::anyhow!("1 check failed").into()),
         count => Err(anyhow::anyhow!("{count} checks failed").into()),
     }

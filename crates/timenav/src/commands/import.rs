@@ -14,7 +14,7 @@ use timenav_import::Format;
 
 use crate::client::{Answer, Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
-use crate::output::{self, printable};
+use crate::output::{self, Unshown, printable};
 use crate::surroundings::Surroundings;
 
 const PROGRESS: &str = "{msg} {bar:30} {percent:>3} % of {total_bytes}, {binary_bytes_per_sec}, {eta} left";
@@ -49,14 +49,14 @@ pub(crate) fn run(command: ImportCommand, surroundings: &Surroundings) -> Result
     // Before anything is sent, so that a wrong name among many files changes nothing.
     let formats = command.files.iter().map(|path| format_of(path, command.format.as_deref()));
     let formats = formats.collect::<anyhow::Result<Vec<Format>>>()?;
-    let (mut refused, mut failed) = (0, 0);
+    let (mut refused, mut failed, mut unshown) = (0, 0, Unshown::default());
     for (path, format) in command.files.iter().zip(formats) {
         let mut query = command.timeline.query();
         query.push(("format", format.as_str().to_owned()));
         query.extend(command.map.iter().map(|map| ("map", map.clone())));
         match send(&client, path, format, &query) {
             Ok(answer) => {
-                client.show(&answer, |answer| counts_text(path, answer))?;
+                unshown.after(client.show(&answer, |answer| counts_text(path, answer)));
                 refused += answer.value["refused"].as_u64().unwrap_or(0);
             }
             // The others may well be good.
@@ -69,7 +69,7 @@ pub(crate) fn run(command: ImportCommand, surroundings: &Surroundings) -> Result
         }
     }
     match (failed, refused) {
-        (0, 0) => Ok(()),
+        (0, 0) => unshown.end(),
         (0, refused) => Err(Failure::Refused(refused)),
         (failed, _) => Err(anyhow!("{failed} of {} files could not be imported", command.files.len()).into()),
     }

@@ -10,6 +10,7 @@ use timenav_import::{Format, GIT_LOG_FORMAT};
 use super::import::counts_text;
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
+use crate::output::Unshown;
 use crate::surroundings::Surroundings;
 
 /// How much is read to see whether there is a history at all, in bytes.
@@ -45,9 +46,10 @@ pub(crate) fn run(command: ImportGitCommand, surroundings: &Surroundings) -> Res
     let mut query = command.timeline.query();
     query.push(("format", Format::Git.as_str().to_owned()));
     let answer = client.upload(&["v1", "import-events"], &query, Format::Git.content_type(), false, log)?;
-    client.show(&answer, |answer| counts_text(&command.path, answer))?;
+    let mut unshown = Unshown::default();
+    unshown.after(client.show(&answer, |answer| counts_text(&command.path, answer)));
     match answer.value["refused"].as_u64().unwrap_or(0) {
-        0 => Ok(()),
+        0 => unshown.end(),
         refused => Err(Failure::Refused(refused)),
     }
 }

@@ -1,5 +1,6 @@
 //! `timenav key`: makes, lists and revokes API keys.
 
+use anyhow::anyhow;
 use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value};
 use timenav_core::access::Scope;
@@ -65,7 +66,7 @@ pub(crate) fn run(command: KeyCommand, surroundings: &Surroundings) -> Result<()
     match command.action {
         Action::Create(create) => {
             let answer = client.post(&["v1", "api-keys"], create_body(create))?;
-            client.show(&answer, created_text)
+            client.show(&answer, created_text).map_err(|failure| unread(&answer.value, failure))
         }
         Action::List { user } => {
             let query: Vec<_> = user.into_iter().map(|user| ("user_id", user)).collect();
@@ -73,6 +74,16 @@ pub(crate) fn run(command: KeyCommand, surroundings: &Surroundings) -> Result<()
         }
         Action::Revoke { key_id } => client.show(&client.delete(&["v1", "api-keys", &key_id])?, output::status),
     }
+}
+
+/// A key is told once, so nobody has one that was not read.
+fn unread(answer: &Value, failure: Failure) -> Failure {
+    let Failure::OutputClosed = failure else { return failure };
+    let key_id = output::member(answer, "key_id");
+    anyhow!(
+        "the key `{key_id}` was made, and nobody read it; revoke it (`timenav key revoke {key_id}`) and make another"
+    )
+    .into()
 }
 
 fn create_body(create: Create) -> Map<String, Value> {

@@ -6,7 +6,7 @@ use timenav_core::ids::TimelineId;
 use super::arguments::timeline_id;
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
-use crate::output;
+use crate::output::{self, Unshown};
 use crate::surroundings::Surroundings;
 
 /// Lets go the contents of reads and refusals that timelines keep no longer.
@@ -38,6 +38,7 @@ pub(crate) fn run(command: PruneCommand, surroundings: &Surroundings) -> Result<
         Some(timeline) => vec![timeline.to_string()],
         None => administered(&client)?,
     };
+    let mut unshown = Unshown::default();
     for timeline in timelines {
         loop {
             let mut body = Map::new();
@@ -46,13 +47,13 @@ pub(crate) fn run(command: PruneCommand, surroundings: &Surroundings) -> Result<
                 body.insert("accept_host_clock".to_owned(), true.into());
             }
             let answer = client.post(&["prune"], body)?;
-            client.show(&answer, output::status)?;
+            unshown.after(client.show(&answer, output::status));
             if answer.value["has_more"] != true {
                 break;
             }
         }
     }
-    Ok(())
+    unshown.end()
 }
 
 /// Returns the names of the timelines that may be asked to let something go.

@@ -22,7 +22,7 @@ use self::scan_bar::ScanBar;
 use super::arguments::timeline_id;
 use crate::client::service_url;
 use crate::exit::Failure;
-use crate::output;
+use crate::output::{self, Unshown};
 use crate::surroundings::Surroundings;
 
 /// Checks that ledgers are as they were signed, in the files of a service or through the service.
@@ -112,7 +112,8 @@ pub(crate) fn run(command: &VerifyCommand, surroundings: &Surroundings) -> Resul
         Some(url) => service::verify(command, url, &trusted, surroundings)?,
         None => files::verify(command, &trusted)?,
     };
-    show(&verified, command.json)?;
+    let mut unshown = Unshown::default();
+    unshown.after(show(&verified, command.json));
     let is_unknown = |scan: &Scan| scan.findings.iter().any(|finding| finding.kind == FindingKind::UnknownKey);
     if verified.iter().any(is_unknown) {
         output::note(
@@ -121,7 +122,7 @@ pub(crate) fn run(command: &VerifyCommand, surroundings: &Surroundings) -> Resul
         );
     }
     let findings: u64 = verified.iter().map(|scan| scan.findings.len() as u64 + scan.findings_untold).sum();
-    if findings == 0 { Ok(()) } else { Err(Failure::Tampered(findings)) }
+    if findings == 0 { unshown.end() } else { Err(Failure::Tampered(findings)) }
 }
 
 impl Trusted {

@@ -3,6 +3,7 @@
 mod entries;
 mod failures;
 mod history;
+mod unread;
 mod verify;
 mod watch;
 

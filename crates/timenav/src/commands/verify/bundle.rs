@@ -13,7 +13,7 @@ use timenav_engine::{BUNDLE_LINE_BYTES_MAX, BundleCheck, CheckedBundle};
 
 use crate::doors::verify_signature;
 use crate::exit::Failure;
-use crate::output;
+use crate::output::{self, Unshown};
 
 #[cfg(test)]
 mod tests;
@@ -45,8 +45,9 @@ pub(super) fn verify(path: &Path, key: VerifierKey, rotations: &[PathBuf], as_js
         (Ok(bundle), false) => told(bundle),
         (Err(wrong), false) => format!("The bundle of `{name}` does not verify.\n  {}\n", output::printable(wrong)),
     };
-    output::write(&text)?;
-    checked.map(|_| ()).map_err(|_| Failure::Tampered(1))
+    let mut unshown = Unshown::default();
+    unshown.after(output::write(&text));
+    checked.map_err(|_| Failure::Tampered(1)).and_then(|_| unshown.end())
 }
 
 fn read_proof(path: &Path) -> anyhow::Result<TlogProof> {

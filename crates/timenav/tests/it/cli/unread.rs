@@ -1,0 +1,88 @@
+//! Commands whose output nobody reads: `timenav import … | head -1`.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use super::command;
+use crate::service::{Service, timenav};
+
+/// Runs a command whose reader has gone. Returns its exit code and what it complains of.
+fn unread(command: &mut Command) -> (Option<i32>, String) {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let child = command.stdin(Stdio::null()).stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn what_writes_goes_on_to_its_end() {
+    const FILES: usize = 20;
+    let service = Service::start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = |number: usize, text: &str| {
+        let path = folder.path().join(format!("{number}.ndjson"));
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let files: Vec<String> = (0..FILES)
+        .map(|number| file(number, &format!("{{\"time\":\"1969-07-{:02}T00:00:00Z\"}}\n", number + 1)))
+        .collect();
+    let import = |files: &[String]| {
+        let files = files.iter().map(String::as_str);
+        unread(&mut command(&service, &["import"].into_iter().chain(files).collect::<Vec<_>>()))
+    };
+    assert_eq!(import(&files), (Some(0), String::new()));
+    assert_eq!(service.find_all("main", "*", "../..", "100").len(), FILES);
+    // What was refused is told by the exit code, and what failed on stderr.
+    let wrong = [file(FILES, "{}\n"), file(FILES + 1, "{\"time\":\"1970-01-01T00:00:00Z\"}\n")];
+    assert_eq!(import(&wrong), (Some(3), "error: 1 record was refused\n".to_owned()));
+    assert_eq!(service.find_all("main", "*", "../..", "100").len(), FILES + 1);
+    // A disk that is full is no reader that has gone, and no reason to stop either.
+    let more: Vec<String> = (0..3)
+        .map(|number| file(FILES + 2 + number, &format!("{{\"time\":\"1971-01-0{}T00:00:00Z\"}}\n", number + 1)))
+        .collect();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let arguments: Vec<&str> = ["import"].into_iter().chain(more.iter().map(String::as_str)).collect();
+    let output = command(&service, &arguments).stdout(full).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("stdout cannot be written"));
+    assert_eq!(service.find_all("main", "*", "../..", "100").len(), FILES + 4);
+    service.audit();
+}
+
+#[test]
+fn a_verdict_does_not_depend_on_who_reads_it() {
+    let mut service = Service::start();
+    service.post("/v1/events", &json!({ "time": "2000-01-01T00:00:00Z" }));
+    let data = service.data();
+    let verify = || unread(timenav().args(["verify", "--data", data.to_str().unwrap()]));
+    service.stop();
+    assert_eq!(verify().0, Some(0));
+    let newest = "UPDATE entries SET payload = CAST(?1 AS BLOB) WHERE entry = (SELECT max(entry) FROM entries WHERE payload LIKE '%event%')";
+    service.tamper(newest, "{}");
+    let (code, stderr) = verify();
+    assert_eq!(code, Some(7), "{stderr}");
+    assert!(stderr.contains("tampering or damage"), "{stderr}");
+    let doctor = unread(timenav().args(["doctor", "--data", "/no/such/folder/of/timenav", "--listen", "127.0.0.1:1"]));
+    assert_eq!(doctor.0, Some(1), "{}", doctor.1);
+}
+
+#[test]
+fn a_key_that_nobody_read_is_told() {
+    let service = Service::start();
+    let (code, stderr) = unread(&mut command(&service, &["key", "create"]));
+    assert_eq!(code, Some(1));
+    assert!(stderr.contains("timenav key revoke key_"), "{stderr}");
+    service.audit();
+}
+
+#[test]
+fn what_only_reads_stops_without_a_complaint() {
+    let service = Service::start();
+    for arguments in [&["clock", "now"][..], &["events", "find"], &["timeline", "list"], &["clock", "watch"]] {
+        assert_eq!(unread(&mut command(&service, arguments)), (Some(0), String::new()), "{arguments:?}");
+    }
+    service.audit();
+}
