@@ -60,14 +60,16 @@ fn a_verdict_does_not_depend_on_who_reads_it() {
     let verify = || unread(timenav().args(["verify", "--data", data.to_str().unwrap()]));
     service.stop();
     assert_eq!(verify().0, Some(0));
-    let newest = "UPDATE entries SET payload = CAST(?1 AS BLOB)
-        WHERE entry = (SELECT max(entry) FROM entries WHERE length(payload) > 0)";
-    service.tamper(newest, "{}");
+    let change = |by: &str| format!("UPDATE timelines SET recorded_at = recorded_at {by} WHERE timeline_id = ?1");
+    service.tamper(&change("+ 1"), "main");
     let (code, stderr) = verify();
     assert_eq!(code, Some(7), "{stderr}");
     assert!(stderr.contains("tampering or damage"), "{stderr}");
     let doctor = unread(timenav().args(["doctor", "--security", "--listen", "0.0.0.0:8080"]));
     assert_eq!(doctor.0, Some(1), "{}", doctor.1);
+    service.tamper(&change("- 1"), "main");
+    service.start_again();
+    service.audit();
 }
 
 #[test]
