@@ -24,7 +24,7 @@ use crate::idempotency::Idempotency;
 use crate::look::Look;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
-use crate::rows::KnownEvent;
+use crate::rows::{KnownEvent, StoredEntry};
 
 /// Leaves read at a time.
 const BLOCK_LEAVES: usize = 4_096;
@@ -89,12 +89,27 @@ pub struct EventHistory {
     pub timeline_id: TimelineId,
     /// Its versions and the positions of the interventions on it.
     pub known: KnownEvent,
-    /// The payloads of the interventions, as JSON, each with its layer and position.
-    pub interventions: Vec<(usize, u64, String)>,
+    /// What was done to it, in order.
+    pub interventions: Vec<ToldIntervention>,
     /// The layers that versions and interventions are on, each with the name of its timeline.
     pub layers: Vec<TimelineId>,
     /// The last position that counts; `None` where no entry does.
     pub as_of: Option<u64>,
+}
+
+/// One intervention, and who made it.
+#[derive(Clone, Debug)]
+pub struct ToldIntervention {
+    /// On which of the layers.
+    pub layer: usize,
+    /// Position of its entry.
+    pub position: u64,
+    /// The user, as they are shown here.
+    pub actor: String,
+    /// When, in host time, as the ledger has it.
+    pub recorded_at: String,
+    /// The payload of its entry, as JSON; empty where that was erased.
+    pub payload: String,
 }
 
 impl Engine {
@@ -172,13 +187,20 @@ impl Engine {
 
     /// Reads what was done to an event.
     pub(crate) async fn history_of(&self, look: &Look, known: KnownEvent) -> Result<EventHistory, Refusal> {
-        let mut interventions = Vec::with_capacity(known.interventions.len());
-        for (layer, position) in &known.interventions {
-            let entry = self.store().entry(look.layers[*layer].timeline, *position).await?;
-            let payload = entry.and_then(|entry| String::from_utf8(entry.payload).ok()).unwrap_or_default();
-            interventions.push((*layer, *position, payload));
-        }
         let (layers, as_of) = (look.names(), look.position());
+        let mut interventions = Vec::with_capacity(known.interventions.len());
+        for (layer, position) in known.interventions.iter().copied() {
+            let entry = self.store().entry(look.layers[layer].timeline, position).await?;
+            let gone = || Refusal::Damaged(format!("entry {position} is missing"));
+            let StoredEntry { leaf, payload, .. } = entry.ok_or_else(gone)?;
+            let record = LeafRecord::decode(&leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
+            let state = layers.get(layer).and_then(|name| self.state(name));
+            let actor =
+                state.map_or_else(|| record.actor.to_string(), |state| state.head.actor_shown(position, &record.actor));
+            let payload = String::from_utf8(payload).unwrap_or_default();
+            let recorded_at = record.recorded_at.into_owned();
+            interventions.push(ToldIntervention { layer, position, actor, recorded_at, payload });
+        }
         Ok(EventHistory { timeline_id: look.timeline(), known, interventions, layers, as_of })
     }
 

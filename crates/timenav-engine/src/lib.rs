@@ -126,7 +126,7 @@ pub use expected::Expected;
 pub use export::{EventExport, ExportEvents};
 pub use gazetteer::{Gazetteer, KnownPlace};
 pub use head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineState};
-pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionRequest};
+pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionRequest, ToldIntervention};
 pub use idempotency::Idempotency;
 pub use identity::{ApiKeyRequest, NewApiKey};
 pub use ledger_stream::{LedgerStream, News, Seen, Told, WatchLedger, WatchedParadoxes};

@@ -348,7 +348,7 @@ impl Engine {
                 effects: view.effects(&event_id, EVENT_RELATIONS_MAX),
                 consequences_count: view.descendants_count(&event_id, IMPACT_EVENTS_MAX),
                 consequences: view.descendants(&event_id, EVENT_RELATIONS_MAX),
-                paradoxes: view.touching(&event_id).page(0, EVENT_RELATIONS_MAX),
+                paradoxes: view.touching(&event_id, |heading| !heading.is_observation).page(0, EVENT_RELATIONS_MAX),
             }
         };
         self.view_of(caller, look, around).await

@@ -152,8 +152,8 @@ pub trait Store: ScanSource + Send + Sync + 'static {
         event_ids: Vec<EventId>,
     ) -> Result<HashMap<EventId, KnownEvent>, StoreError>;
 
-    /// Returns the ids of at most `items_max` standing events of a name, the earliest first. `key` is
-    /// what [`crate::name_key`] makes of the name.
+    /// Returns the ids of at most `items_max` events of a name, the earliest first: of those that stand, or else of those
+    /// that had the name when they last stood. `key` is what [`crate::name_key`] makes of the name.
     async fn events_named(
         &self,
         layers: Arc<[Layer]>,

@@ -60,13 +60,13 @@ impl View {
         self.sorted(self.found.iter().filter(|site| wanted(self.heading(*site))))
     }
 
-    /// Returns the paradoxes that an event or intervention is part of, observations too.
+    /// Returns the paradoxes that an event or intervention is part of, as far as they are wanted.
     #[must_use]
-    pub fn touching(&self, event_id: &EventId) -> List<'_> {
+    pub fn touching(&self, event_id: &EventId, wanted: impl Fn(Heading) -> bool) -> List<'_> {
         let Some(node) = self.ids.find(event_id.as_str().as_bytes()) else {
             return List { view: self, sites: Vec::new() };
         };
-        self.sorted(self.found.iter().filter(|site| self.touches(*site, node)))
+        self.sorted(self.found.iter().filter(|site| self.touches(*site, node) && wanted(self.heading(*site))))
     }
 
     /// Returns for each of these events which kinds of paradox it is part of, each once and by

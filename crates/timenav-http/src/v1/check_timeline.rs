@@ -4,9 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use timenav_core::ids::TimelineId;
+use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::paradox::{Ancestor, Standing};
-use timenav_engine::TimelineCheck;
+use timenav_engine::{EventHistory, TimelineCheck};
 use utoipa::ToSchema;
 
 use super::event_history::{EventReadBody, InterventionBody};
@@ -37,7 +37,7 @@ pub(crate) struct CheckRequest {
     /// The timeline.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
-    /// The id or the name of an event.
+    /// The id or the name of an event, which need not stand any more.
     #[schema(min_length = 1, max_length = 256, example = "moon-landing")]
     significant_event: String,
     /// As the ledger told it then: a position, the id of an anchor, or a host time. Now if it is left out.
@@ -75,7 +75,7 @@ pub(crate) struct CheckBody {
     /// What was done to it, in order.
     #[schema(value_type = Vec<InterventionBody>)]
     interventions: Vec<Box<RawValue>>,
-    /// Paradoxes that it is a part of: at most 100.
+    /// Paradoxes that it is a part of, observations apart: at most 100.
     paradoxes: Vec<ParadoxBody>,
     /// Shows that the entry of the version that stands is in the ledger; absent where that is the ledger of
     /// a timeline that this one was forked from.
@@ -112,7 +112,7 @@ pub(crate) struct ConsequencesBody {
 pub(crate) struct CandidateBody {
     /// Its id.
     event_id: String,
-    /// Its name, in small letters, if it has one.
+    /// Its name, if it has one.
     name: Option<String>,
 }
 
@@ -143,7 +143,7 @@ impl CheckBody {
         let occurs = relation.is_some();
         let status = match (&check.event, relation) {
             (Some((id, _)), Some(relation)) => format!("The event `{id}` stands, in the {relation} of the clock."),
-            (Some((id, _)), None) => format!("The event `{id}` is cancelled."),
+            (Some((id, history)), None) => cancelled(id, history),
             (None, _) if check.candidates.is_empty() => "There is no such event.".to_owned(),
             (None, _) => "There is no such event; some have similar names.".to_owned(),
         };
@@ -174,6 +174,19 @@ impl CheckBody {
                 .map(|(event_id, name)| CandidateBody { event_id: event_id.to_string(), name })
                 .collect(),
         }
+    }
+}
+
+/// Says that an event does not stand, and by whom that is so.
+fn cancelled(event_id: &EventId, history: &EventHistory) -> String {
+    let ended = history.known.versions.iter().filter_map(|version| Some((version.layer, version.until?)));
+    let last = ended.max();
+    let by = history.interventions.iter().rfind(|told| Some((told.layer, told.position)) == last);
+    match by {
+        Some(by) => {
+            format!("The event `{event_id}` was cancelled by `{}` at {} (host time).", by.actor, by.recorded_at)
+        }
+        None => format!("The event `{event_id}` is cancelled."),
     }
 }
 

@@ -13,6 +13,7 @@ use timenav_core::intervention::{Understood, understand};
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
     Consequences, EventHistory, EventVersion, IntervenedEvent, InterventionRequest, OnParadox, Refusal,
+    ToldIntervention,
 };
 use utoipa::ToSchema;
 
@@ -179,6 +180,10 @@ pub(crate) struct InterventionBody {
     changed: bool,
     /// Position of the ledger entry.
     position: u64,
+    /// Who intervened.
+    actor: String,
+    /// When, in host time.
+    recorded_at: String,
 }
 
 /// An event that was corrected.
@@ -313,6 +318,20 @@ fn read_cause(cause: timenav_import::CauseRecord, index: usize) -> Result<Cause,
     cause.into_cause(index).map_err(|error| Failure::invalid(error.field.unwrap_or_default(), error.detail))
 }
 
+/// What is told of an intervention beside what was done.
+#[derive(Serialize)]
+struct Told<'a> {
+    position: u64,
+    actor: &'a str,
+    recorded_at: &'a str,
+}
+
+impl<'a> Told<'a> {
+    fn of(told: &'a ToldIntervention) -> Self {
+        Self { position: told.position, actor: &told.actor, recorded_at: &told.recorded_at }
+    }
+}
+
 impl EventReadBody {
     pub(crate) fn of(event_id: &EventId, history: &EventHistory) -> Self {
         let standing = history.known.standing();
@@ -328,9 +347,7 @@ impl EventReadBody {
             timeline_id: name(version.layer),
             event: raw(&version.content),
         };
-        let interventions = history.interventions.iter().filter_map(|(_, position, payload)| {
-            raw_with(payload, &VersionPlace { position: *position, timeline_id: None })
-        });
+        let interventions = history.interventions.iter().filter_map(|told| raw_with(&told.payload, &Told::of(told)));
         Self {
             status,
             timeline_id: history.timeline_id.to_string(),

@@ -16,9 +16,52 @@ const SELECT_INTERVENTIONS: &str = "SELECT position FROM interventions
 const SELECT_NAMED: &str = "SELECT e.time, e.event_id FROM events e INDEXED BY events_by_name
     WHERE e.timeline = ?1 AND e.name_key = ?2 AND e.position < ?3 AND (e.until IS NULL OR e.until >= ?3)
     ORDER BY e.time, e.position LIMIT ?4";
+const SELECT_ONCE_NAMED: &str = "SELECT e.time, e.event_id FROM events e INDEXED BY events_by_name
+    WHERE e.timeline = ?1 AND e.name_key = ?2 AND e.position < ?3 AND e.until < ?3
+    ORDER BY e.time, e.position LIMIT ?4";
 
-/// Returns the ids of standing events of a name, the earliest first.
+/// Returns the ids of events of a name, the earliest first: of those that stand, or else of those that had it when they
+/// stood last and do not stand any more.
 pub(super) fn named(
+    connection: &Connection,
+    layers: &[Layer],
+    key: &str,
+    items_max: usize,
+) -> Result<Vec<EventId>, StoreError> {
+    let standing = standing_named(connection, layers, key, items_max)?;
+    if standing.is_empty() { once_named(connection, layers, key, items_max) } else { Ok(standing) }
+}
+
+fn once_named(
+    connection: &Connection,
+    layers: &[Layer],
+    key: &str,
+    items_max: usize,
+) -> Result<Vec<EventId>, StoreError> {
+    let mut found: Vec<(i64, EventId)> = Vec::new();
+    for layer in layers {
+        let mut select = connection.prepare_cached(SELECT_ONCE_NAMED).map_err(failed)?;
+        let parameters = params![layer.timeline.0, key, sql(layer.as_of), sql(items_max as u64)];
+        let mut rows = select.query(parameters).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let event_id = id(EventId::new(&row.get::<_, String>(1).map_err(failed)?))?;
+            found.push((row.get(0).map_err(failed)?, event_id));
+        }
+    }
+    found.sort();
+    let ids: Vec<EventId> = found.into_iter().map(|(_, event_id)| event_id).collect();
+    let known = known(connection, layers, &ids)?;
+    let mut gone: Vec<EventId> = Vec::new();
+    for event_id in ids {
+        if known.get(&event_id).is_some_and(|known| known.standing().is_none()) && !gone.contains(&event_id) {
+            gone.push(event_id);
+        }
+    }
+    gone.truncate(items_max);
+    Ok(gone)
+}
+
+fn standing_named(
     connection: &Connection,
     layers: &[Layer],
     key: &str,
@@ -142,7 +185,19 @@ pub(super) fn names_near(
     found.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
     found.dedup_by(|one, other| one.1 == other.1);
     found.truncate(NAMES_NEAR_MAX);
-    Ok(found.into_iter().map(|(_, event_id, name)| (event_id, name)).collect())
+    let ids: Vec<EventId> = found.iter().map(|(_, event_id, _)| event_id.clone()).collect();
+    let known = known(connection, layers, &ids)?;
+    let name = |event_id: &EventId| name_in(&known.get(event_id)?.standing()?.content);
+    Ok(ids.iter().map(|event_id| (event_id.clone(), name(event_id))).collect())
+}
+
+/// Returns the name of an event, letters as they were written.
+fn name_in(content: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        name: Option<String>,
+    }
+    serde_json::from_str::<Named>(content).ok()?.name
 }
 
 /// Returns how alike two names are, from 0 to 1. A name that has the other in it is very like it.

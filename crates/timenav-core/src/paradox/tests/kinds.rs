@@ -199,7 +199,7 @@ fn what_an_event_hangs_on_and_what_hangs_on_it() {
     assert_eq!((story.view.descendants_count(&id("a"), 2), story.view.descendants_count(&id("nobody"), 9)), (2, 0));
     let marks = story.view.marks(&[id("b"), id("d"), id("missing")], |_| true);
     assert_eq!(marks, [vec![Kind::OrphanedEffect, Kind::DanglingCause], vec![], vec![Kind::DanglingCause]]);
-    assert_eq!(lines(&story.view.touching(&id("a")).all()), ["P05 definite a,b"]);
+    assert_eq!(lines(&story.view.touching(&id("a"), |_| true).all()), ["P05 definite a,b"]);
 }
 
 #[test]

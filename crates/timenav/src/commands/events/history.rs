@@ -114,8 +114,13 @@ fn history_text(answer: &Value) -> String {
     columns.extend([("TIME", "time"), ("LOCATION", "location"), ("WHAT", "what")]);
     let mut text = output::status(answer) + &output::table(&versions, &columns, true);
     if let Some(interventions) = answer["interventions"].as_array().filter(|items| !items.is_empty()) {
-        let columns =
-            [("POSITION", "position"), ("TIME", "time"), ("EFFECT", "effect/kind"), ("INTERVENTION", "action")];
+        let columns = [
+            ("POSITION", "position"),
+            ("TIME", "time"),
+            ("BY", "actor"),
+            ("EFFECT", "effect/kind"),
+            ("INTERVENTION", "action"),
+        ];
         text.push('\n');
         text += &output::table(interventions, &columns, true);
     }
@@ -177,7 +182,7 @@ mod tests {
         let inherited = json!({"position": 3, "timeline_id": "main", "event": event});
         let own = json!({"position": 1, "timeline_id": "side"});
         let intervention = json!({"position": 1, "time": "1999-01-01T00:00:00Z", "effect": {"kind": "cancel"},
-            "action": "cancel"});
+            "action": "cancel", "actor": "ada"});
         let told = |versions: Value, interventions: Value| {
             history_text(&json!({"status": "Told.", "timeline_id": "side", "versions": versions,
                 "interventions": interventions}))
@@ -189,8 +194,8 @@ mod tests {
              3                main      2000-01-01T00:00:00Z            A\n\
              1                                                          (does not stand)\n\
              \n\
-             POSITION  TIME                  EFFECT  INTERVENTION\n\
-             1         1999-01-01T00:00:00Z  cancel  cancel\n"
+             POSITION  TIME                  BY   EFFECT  INTERVENTION\n\
+             1         1999-01-01T00:00:00Z  ada  cancel  cancel\n"
         );
         let own = json!({"position": 1, "until": 4, "timeline_id": "side", "event": event});
         assert_eq!(

@@ -160,10 +160,25 @@ fn an_event_is_checked_with_all_around_it() {
     let gone = check("spark").expect(200);
     assert_eq!((&gone["occurs"], &gone["relation"]), (&json!(false), &Value::Null));
     let unknown = check("The great fir").expect(200);
-    assert_eq!((&unknown["occurs"], &unknown["candidates"][0]["event_id"]), (&json!(false), &json!("fire")));
+    assert_eq!(unknown["occurs"], json!(false));
+    assert_eq!(unknown["candidates"], json!([{ "event_id": "fire", "name": "The great fire" }]));
     assert_eq!(check("Xyzzy").expect(200)["candidates"], json!([]));
     service.post("/v1/travel", &json!({ "destination_time": at(0) }));
     assert_eq!(check("fire").expect(200)["relation"], "future");
+    // What does not stand any more is found by its name too, with whoever cancelled it.
+    service.post("/v1/manipulate-event", &json!({ "event_id": "fire", "action": "cancel", "time": at(0) }));
+    let gone = check("The great fire").expect(200);
+    assert_eq!((&gone["occurs"], &gone["event_id"]), (&json!(false), &json!("fire")));
+    let status = gone["status"].as_str().unwrap();
+    assert!(status.starts_with("The event `fire` was cancelled by `admin` at 2"), "{status}");
+    assert_eq!(gone["interventions"][0]["actor"], "admin");
+    // An event that stands under that name goes before it.
+    record(&service, "fire2", 4, &json!([]));
+    service.post(
+        "/v1/correct-event",
+        &json!({ "event": { "event_id": "fire2", "name": "The Great Fire", "time": at(4) } }),
+    );
+    assert_eq!(check("The great fire").expect(200)["event_id"], "fire2");
     service.audit();
 }
 
