@@ -132,6 +132,10 @@ impl Deciding for CreateKey {
         if !draft.directory().users.contains_key(&key.user_id) {
             return Err(Refusal::NotFound { what: "user", id: key.user_id.to_string() });
         }
+        draft.check_standing(&key.timeline_id)?;
+        if !draft.is_in_sight(&key.timeline_id) {
+            return Err(Refusal::NotFound { what: "timeline", id: key.timeline_id.to_string() });
+        }
         let system = draft.system()?;
         let (host, now) = (draft.host(system), draft.now());
         if live_keys_of(draft, &key.user_id, now).count() >= KEYS_PER_USER_MAX {

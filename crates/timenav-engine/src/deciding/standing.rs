@@ -2,7 +2,7 @@
 
 use timenav_core::access::{self, Demand, Denial, Role};
 use timenav_core::clock::{Moment, Rate};
-use timenav_core::ids::UserId;
+use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::time::{Instant, Virtual};
 
 use super::timelines::{CreateTimeline, make_timeline};
@@ -55,6 +55,16 @@ pub(crate) fn check(draft: &Draft<'_>, asking: &dyn Asking) -> Result<(), Denial
 }
 
 impl Draft<'_> {
+    /// Returns whether there is a timeline of that name, as far as the actor may know. The one that they ask with is.
+    pub(crate) fn is_in_sight(&self, timeline: &TimelineId) -> bool {
+        let Actor::Caller(caller) = self.actor() else { return self.look(timeline).is_some() };
+        if caller.timeline(None) == *timeline {
+            return true;
+        }
+        let Some(state) = self.look(timeline) else { return false };
+        access::decide(self.directory().standing(caller, Some(state)), Demand::Look) != Err(Denial::Hidden)
+    }
+
     /// Asks core whether the actor may mark a moment. How far it is from host time is a question to the host's clock,
     /// not to the newest entry, which may be later where that clock was set back.
     pub(crate) fn admit_moment(&self, to: Instant<Virtual>) -> Result<(), Denial> {

@@ -9,7 +9,7 @@ use crate::house::{House, on, told};
 use crate::sample::{host, user_id};
 
 fn request(expires_at: Option<Instant<Wall>>) -> ApiKeyRequest {
-    ApiKeyRequest { user_id: None, timeline_id: on("elsewhere"), label: "é".to_owned(), scopes: None, expires_at }
+    ApiKeyRequest { user_id: None, timeline_id: on("main"), label: "é".to_owned(), scopes: None, expires_at }
 }
 
 #[tokio::test]
@@ -22,7 +22,7 @@ async fn a_key_works_until_it_expires_or_is_revoked() {
     let expiring = home.engine.create_api_key(&ada, request(Some(host(now + 10))), None).await.unwrap();
     let secret = expiring.secret.unwrap();
     let caller = home.engine.authenticate(&secret).unwrap();
-    assert_eq!((&caller.user_id, Some(caller.timeline_id.clone())), (&user_id("ada"), on("elsewhere")));
+    assert_eq!((&caller.user_id, Some(caller.timeline_id.clone())), (&user_id("ada"), on("main")));
     let plain = home.engine.create_api_key(&ada, request(None), None).await.unwrap();
     let (plain_id, plain) = (plain.key_id, plain.secret.unwrap());
     let home = home.reopen().await;

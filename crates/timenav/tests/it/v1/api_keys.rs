@@ -24,6 +24,7 @@ fn keys_come_and_go() {
     for prefix in PREFIXES {
         let service = Service::start();
         let path = format!("{prefix}/api-keys");
+        service.post("/v1/timelines", &json!({ "timeline_id": "t" }));
         let all = json!({ "user_id": "admin", "timeline_id": "t", "label": "l", "scopes": ["timeline:read"],
             "expires_at": "2999-01-01T00:00:00+01:00" });
         let made = send(&service, &path, &all);

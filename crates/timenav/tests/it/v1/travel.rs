@@ -172,6 +172,9 @@ fn a_running_clock_runs_on_and_a_paused_one_stands() {
 #[test]
 fn a_key_is_bound_to_a_timeline_and_a_request_may_name_another() {
     let service = Service::start();
+    let early = Request::post("/v1/api-keys").json(&json!({ "timeline_id": "hers" }));
+    service.send(early).refused(404, "not_found");
+    service.post("/v1/timelines", &json!({ "timeline_id": "hers" }));
     let bound = service.key(&json!({ "timeline_id": "hers" }));
     let go = |key: &str, body: &serde_json::Value| {
         service.send(Request::post("/v1/travel").json(body).key(key)).expect(200)["timeline_id"].clone()
