@@ -67,6 +67,8 @@ describe('what a bundle says of itself', () => {
     for (const text of ['{"a":1}\n', 'no JSON', '{"bundle":{"format":"timenav-bundle/v2"}}\n'])
       expect(await readSummary(new Blob([text]), signal)).toBe('This file is not a timenav bundle.');
     expect(await readSummary(fileOf(first.slice(0, -1)), signal)).toContain('cut off');
+    const whole = fileOf(first);
+    expect(await readSummary(whole.slice(0, whole.size - 1), signal)).toContain('cut off');
   });
 
   it('is given up when nobody waits for it', async () => {
@@ -86,7 +88,7 @@ describe('the end of a bundle', () => {
   it('is the last line, however the file comes', () => {
     const whole = first.map((line) => `${line}\n`).join('');
     expect(has(whole)).toBe(true);
-    expect(has(...whole)).toBe(true);
+    expect(has(...Array.from(whole))).toBe(true);
     expect(has('{"end":{}}\n')).toBe(true);
   });
 

@@ -133,7 +133,7 @@ export async function readSummary(file: Blob, signal: AbortSignal): Promise<Bund
   let lists: Lists = { read: [], write: [], admin: [] };
   let isHandedOver = false;
   let isWhole = false;
-  for await (const line of lines(file, signal)) {
+  for await (const [line, isEnded] of lines(file, signal)) {
     if (header === null) {
       header = headerOf(line);
       if (header === null) return 'This file is not a timenav bundle.';
@@ -142,7 +142,7 @@ export async function readSummary(file: Blob, signal: AbortSignal): Promise<Bund
     const action = ENTRY.exec(line)?.[1];
     if (action !== undefined && !AFTERWARDS.includes(action)) isHandedOver = action === 'handed_over';
     if (TELLS_PERMISSIONS.test(line)) lists = listsOf(line) ?? lists;
-    isWhole = line.startsWith('{"end":{');
+    isWhole = isEnded && line.startsWith('{"end":{');
   }
   if (header === null) return 'This file is empty.';
   if (!isWhole) return 'This bundle is cut off: its last line is missing. Download it again.';
@@ -157,7 +157,8 @@ export async function readSummary(file: Blob, signal: AbortSignal): Promise<Bund
   };
 }
 
-async function* lines(file: Blob, signal: AbortSignal): AsyncGenerator<string> {
+/** Returns the lines of a file, each with whether it is ended. */
+async function* lines(file: Blob, signal: AbortSignal): AsyncGenerator<[string, boolean]> {
   const reader = file.stream().getReader();
   const decoder = new TextDecoder();
   let begun: Uint8Array[] = [];
@@ -168,13 +169,13 @@ async function* lines(file: Blob, signal: AbortSignal): AsyncGenerator<string> {
       if (done) break;
       let from = 0;
       for (let at = value.indexOf(LINE_FEED); at >= 0; at = value.indexOf(LINE_FEED, from)) {
-        yield decoder.decode(joined([...begun, value.subarray(from, at)]));
+        yield [decoder.decode(joined([...begun, value.subarray(from, at)])), true];
         begun = [];
         from = at + 1;
       }
       if (from < value.length) begun.push(value.slice(from));
     }
-    if (begun.length > 0) yield decoder.decode(joined(begun));
+    if (begun.length > 0) yield [decoder.decode(joined(begun)), false];
   } finally {
     await reader.cancel();
   }
