@@ -15,6 +15,11 @@ export interface AdoptedBody {
   rotations_followed: number;
 }
 
+/** Says that a bundle has more bytes than are adopted. */
+export function tooLarge(bytes: number, bytesMax: number): string {
+  return `The service adopts bundles of ${bytesText(bytesMax)} at most, and this file has ${bytesText(bytes)}.`;
+}
+
 /** Returns why a bundle is not adopted, or null. */
 export function fileIssue(
   bytes: number,
@@ -22,10 +27,9 @@ export function fileIssue(
   summary: BundleSummary,
   isHere: boolean,
 ): string | null {
-  if (bytesMax !== null && bytes > bytesMax)
-    return `The service adopts bundles of ${bytesText(bytesMax)} at most, and this file has ${bytesText(bytes)}.`;
+  if (bytesMax !== null && bytes > bytesMax) return tooLarge(bytes, bytesMax);
   if (summary.isFork)
-    return `${summary.timeline} is a fork, with history of another timeline. Bundles of forks are checked, not adopted.`;
+    return `${summary.timeline} is a fork, with history of another timeline. Bundles of forks cannot be adopted.`;
   if (isHere) return `There is a timeline ${summary.timeline} here already. A timeline keeps its name when it moves.`;
   return null;
 }
