@@ -271,7 +271,12 @@ describe('the access log', () => {
       await older.or(first).first().waitFor();
     }
     await first.waitFor();
-    expect(await page.getByRole('row').filter({ hasText: 'Looked at' }).count()).toBe(0);
+    expect(
+      await page
+        .getByRole('row')
+        .filter({ hasText: /Read\b/ })
+        .count(),
+    ).toBe(0);
   });
 
   it('is saved as CSV', async () => {
@@ -296,6 +301,10 @@ describe('somebody without rights', () => {
     await page.getByText('You have read on demo. Permissions are seen and changed by its admins').waitFor();
     await page.getByRole('link', { name: 'Access log' }).click();
     await page.getByText('You have read on demo. The access log is for its admins').waitFor();
+    await page.getByRole('link', { name: 'Retention' }).click();
+    await page.getByText('You have read on demo. Retention is set by its admins').waitFor();
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByText('You have read on demo. Its settings are for its admins').waitFor();
     for (const name of ['Users', 'Restrictions']) {
       await page.getByRole('link', { name }).click();
       await page.getByText('This is for operators of the service').waitFor();
@@ -314,6 +323,8 @@ describe('every part', () => {
   const parts: [string, RegExp][] = [
     ['permissions', /Nothing to save/],
     ['log', /entries/],
+    ['retention', /How long contents are kept/],
+    ['settings', /What cannot be undone/],
     ['users', /New user/],
     ['restrictions', /restricted/],
     ['keys', /New key/],

@@ -91,7 +91,10 @@ describe('an entry', () => {
   it('leads from the ledger to its proof, which is verified here', async () => {
     const page = await on.loggedIn('integrity?timeline=demo');
     const ledger = page.getByRole('region', { name: /^Ledger/ });
+    const newest = await ledger.getByRole('link').first().innerText();
     await ledger.getByRole('button', { name: 'Older' }).click();
+    // Until older ones are read, the newest stay: one that is clicked then is gone before the click is.
+    await expect.poll(() => ledger.getByRole('link').first().innerText()).not.toBe(newest);
     await ledger.getByRole('link').first().click();
     await page.getByText('This browser verified it.').waitFor();
     const position = Number(/position=(\d+)/.exec(page.url())![1]);

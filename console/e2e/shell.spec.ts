@@ -162,7 +162,7 @@ describe('somebody who', () => {
   it('may see no timeline is told so, and makes one', async () => {
     await on.service.user('newcomer');
     const page = await on.loggedIn('clock', { user: 'newcomer', expected: REFUSED });
-    await page.getByRole('heading', { name: 'There is no timeline main, or it is not yours to see' }).waitFor();
+    await page.getByRole('heading', { name: 'There is no timeline main, it has ended' }).waitFor();
     await page.getByRole('button', { name: 'New timeline' }).click();
     expect(await page.getByRole('radio').count()).toBe(0);
     await page.getByLabel('Name').fill('newcomers-own');

@@ -79,12 +79,7 @@ export async function send(method: string, path: string, options: CallOptions = 
     answer = await fetch(address(path, options.query), init);
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new Problem(
-      0,
-      'unreachable',
-      'The service cannot be reached.',
-      'Is it running? The console tries again when you do.',
-    );
+    throw unreachable();
   }
   if (answer.status === 401 && !path.endsWith('/log-in')) whenLoggedOut();
   return answer;
@@ -98,6 +93,52 @@ async function json(answer: Response): Promise<unknown> {
     if (answer.ok) throw new Problem(answer.status, 'unreadable', 'The answer is no JSON.', text.slice(0, 200));
     return {};
   }
+}
+
+function unreachable(): Problem {
+  return new Problem(0, 'unreachable', 'The service cannot be reached.', 'Check that it is running, then try again.');
+}
+
+interface UploadOptions {
+  query?: Query;
+  type: string;
+  signal: AbortSignal;
+  /** Told how many bytes are on their way. */
+  onsent: (bytes: number) => void;
+}
+
+/**
+ * Sends a file as the body of a request, and returns the body of the answer, or throws a `Problem`. The browser reads
+ * the file as it sends it, and tells how far it is: `fetch` does not.
+ */
+export function upload<T>(path: string, file: Blob, options: UploadOptions): Promise<T> {
+  const { query, type, signal, onsent } = options;
+  return new Promise<T>((done, failed) => {
+    const request = new XMLHttpRequest();
+    const abort = (): void => request.abort();
+    request.open('POST', address(path, query));
+    request.setRequestHeader('Accept', 'application/json');
+    request.setRequestHeader('Content-Type', type);
+    request.upload.onprogress = (event) => onsent(event.loaded);
+    request.onabort = () => failed(new DOMException('The upload was given up.', 'AbortError'));
+    request.onerror = () => failed(unreachable());
+    request.onload = () => {
+      if (request.status === 401) whenLoggedOut();
+      const headers = new Headers();
+      for (const name of ['Retry-After', 'X-Request-Id']) {
+        const value = request.getResponseHeader(name);
+        if (value !== null) headers.set(name, value);
+      }
+      const answer = new Response(request.responseText, { status: request.status, headers });
+      json(answer).then((body) => (answer.ok ? done(body as T) : failed(problem(answer, body))), failed);
+    };
+    request.onloadend = () => signal.removeEventListener('abort', abort);
+    if (signal.aborted) failed(new DOMException('The upload was given up.', 'AbortError'));
+    else {
+      signal.addEventListener('abort', abort);
+      request.send(file);
+    }
+  });
 }
 
 /** Reads a refusal out of an answer. */

@@ -33,6 +33,16 @@ export function readDuration(text: string): Read {
   return { ok: true, duration };
 }
 
+/** Returns what is wrong with a duration that has to be as long wherever it is counted from, or null. */
+export function fixedLengthIssue(text: string): string | null {
+  const read = readDuration(text);
+  if (read.ok && read.duration.months === 0) return null;
+  if (read.ok || /mo|y/i.test(text)) return 'Months and years differ in length: write days, such as 90d.';
+  return /[a-z]/i.test(text) && !/^p/i.test(text.trim())
+    ? 'Write a number with a unit, such as 90d, 36h or 15m.'
+    : read.problem;
+}
+
 const wrong = (problem: string): Read => ({ ok: false, problem });
 
 function readShort(text: string): Duration | string {

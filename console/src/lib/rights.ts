@@ -54,3 +54,21 @@ export function mayMakeTimelines(): Right {
     ? no('Your time travel is restricted to looking: you make no timelines. An operator can lift that.')
     : YES;
 }
+
+/** Whether the timeline may be ended: by those who may erase on it, and never `main` and `system`. */
+export function mayEnd(timeline: string): Right {
+  if (timeline === 'main') return no('Requests that name no timeline go to main, so it never ends.');
+  if (timeline === 'system') return no('The service itself keeps system, and it never ends.');
+  const level = session.body?.restriction_level;
+  if (level === 'read_only' || level === 'no_access')
+    return no('Your access is read-only. An operator can change that.');
+  return YES;
+}
+
+/** Whether a bundle of the timeline may be downloaded: it shows everything, clocks and events too. */
+export function mayExport(timeline: string): Right {
+  if (timeline === 'system') return no('system holds facts of this service, so there is no bundle of it.');
+  if (session.body?.restriction_level === 'no_access')
+    return no('You may not look at clocks and events, which a bundle holds. An operator can change that.');
+  return YES;
+}

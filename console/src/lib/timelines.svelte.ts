@@ -12,6 +12,16 @@ export interface TimelineBody {
   head: { size: number; root: string };
   /** Of which timeline it is a fork, and how many entries of that one's ledger it goes on from. */
   fork?: { of: string; size: number } | null;
+  /** Host time at which it ends by itself; missing where it does not. */
+  expires_at?: string | null;
+  /** How long contents of reads and refusals are kept; missing where that was never said, and is for ever. */
+  retention?: Retention | null;
+}
+
+/** Durations as the service writes them; null is for ever. */
+export interface Retention {
+  reads: string | null;
+  refusals: string | null;
 }
 
 interface TimelinesBody {
@@ -26,6 +36,8 @@ class Timelines {
   list = $state<TimelineBody[]>([]);
   isRead = $state(false);
   hasMore = $state(false);
+  /** Timelines that are known to have ended since the page was opened. */
+  ended = $state<string[]>([]);
 
   async read(): Promise<void> {
     const body = await call<TimelinesBody>('GET', 'timelines', { query: { limit: PAGE_ITEMS } });
@@ -39,6 +51,12 @@ class Timelines {
     this.list = [];
     this.isRead = false;
     this.hasMore = false;
+  }
+
+  /** Notes that a timeline has ended: nothing of it can be read any more. */
+  end(timelineId: string): void {
+    this.ended = [...this.ended, timelineId];
+    this.list = this.list.filter((timeline) => timeline.timeline_id !== timelineId);
   }
 
   find(timelineId: string): TimelineBody | undefined {

@@ -1,5 +1,6 @@
 /** What the access view asks the service for, and in which words it tells about it. */
 import { call, problem, send } from '../../lib/api';
+import { readLimits } from '../../lib/limits';
 import type { RestrictionLevel } from '../../lib/session.svelte';
 import type { Permissions } from './permissions';
 
@@ -90,8 +91,7 @@ export async function readPermissions(timeline: string, signal: AbortSignal): Pr
 
 /** Returns how far from host time `limited_access` reaches, in days, as the service is set up. */
 export async function readWindowDays(): Promise<number | null> {
-  const { limits } = await call<{ limits: Record<string, number> }>('GET', 'v1/limits');
-  return limits.limited_access_window_days ?? null;
+  return (await readLimits()).limited_access_window_days ?? null;
 }
 
 /** Stands for how far `limited_access` reaches, until the service has told. */
@@ -128,23 +128,4 @@ export function idIssue(text: string): string | null {
   if (text.length > 128) return 'A name has at most 128 characters.';
   if (/^[._:@-]/.test(text)) return 'A name begins with a letter or a digit.';
   return 'A name has letters, digits and . _ - : @';
-}
-
-const unit = (count: number, name: string): string => `${count} ${name}${count === 1 ? '' : 's'}`;
-
-/** Returns how far a moment of host time is from another, such as "3 minutes ago" or "in 9 hours". */
-export function ago(text: string, nowMs: number): string {
-  const seconds = Math.round((nowMs - Date.parse(text)) / 1_000);
-  const size = Math.abs(seconds);
-  if (Number.isNaN(size)) return '';
-  if (size < 45) return seconds >= 0 ? 'just now' : 'in a moment';
-  const told =
-    size < 3_570
-      ? unit(Math.round(size / 60), 'minute')
-      : size < 84_600
-        ? unit(Math.round(size / 3_600), 'hour')
-        : size < 31_500_000
-          ? unit(Math.round(size / 86_400), 'day')
-          : unit(Math.round(size / 31_556_952), 'year');
-  return seconds >= 0 ? `${told} ago` : `in ${told}`;
 }

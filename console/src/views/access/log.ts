@@ -1,4 +1,5 @@
 /** Entries of the access log: how they are told, and written as CSV. */
+import { call } from '../../lib/api';
 import type { Micros } from '../../lib/instant';
 
 export interface LogEntry {
@@ -37,7 +38,7 @@ export function kindOf(entry: { action: string }): Kind {
 
 /** Actions that a ledger knows, in groups, for choosing one. */
 export const ACTIONS: readonly [string, readonly string[]][] = [
-  ['Watch', ['unauthorized_access_attempt', 'unauthorized_access_attempts', 'read']],
+  ['Watch', ['unauthorized_access_attempt', 'unauthorized_access_attempts', 'read', 'reads']],
   [
     'Clock',
     ['travel', 'pause_time', 'resume_time', 'fast_forward', 'rewind', 'set_rate', 'set_anchor', 'return_to_anchor'],
@@ -46,13 +47,13 @@ export const ACTIONS: readonly [string, readonly string[]][] = [
   ['Data', ['encrypt_data', 'decrypt_data', 'erase_data', 'detect_tampering']],
   [
     'Timeline',
-    ['create_timeline', 'set_access_control', 'set_retention', 'sweep', 'adopt', 'handed_over', 'accept_rollback'],
+    ['create_timeline', 'set_access_control', 'adopt', 'handed_over', 'rotate_signing_key', 'accept_rollback'],
   ],
+  ['Retention', ['set_retention', 'sweep']],
+  ['Service, in system', ['end_timeline', 'accept_host_clock']],
   [
     'Users, in system',
     [
-      'end_timeline',
-      'accept_host_clock',
       'create_user',
       'delete_user',
       'restrict_time_travel',
@@ -69,9 +70,15 @@ export const ACTIONS: readonly [string, readonly string[]][] = [
 
 const SAID: Record<string, string> = {
   unauthorized_access_attempt: 'Refused',
-  unauthorized_access_attempts: 'Refused, a number of times',
-  read: 'Looked at',
-  renew_session: 'Session goes on',
+  unauthorized_access_attempts: 'Refused, several times',
+  read: 'Read',
+  reads: 'Reads, let go',
+  renew_session: 'Session renewed',
+  sweep: 'Let go contents',
+  adopt: 'Adopt timeline',
+  handed_over: 'Hand over timeline',
+  accept_host_clock: 'Confirm host clock',
+  rotate_signing_key: 'Change signing key',
   create_api_key: 'Create API key',
   revoke_api_key: 'Revoke API key',
   fast_forward: 'Fast-forward',
@@ -81,6 +88,36 @@ const SAID: Record<string, string> = {
 export function actionText(action: string): string {
   const said = SAID[action] ?? action.replaceAll('_', ' ');
   return said.charAt(0).toUpperCase() + said.slice(1);
+}
+
+/** Pages that are read to find what is seldom. Each looks through tens of thousands of entries. */
+const SEEK_PAGES_MAX = 4;
+
+/** Returns the newest entries of an action that are found without reading the whole log. */
+export async function firstLogs(
+  timeline: string,
+  action: string,
+  wanted: number,
+  signal: AbortSignal,
+  pagesMax = SEEK_PAGES_MAX,
+): Promise<LogEntry[]> {
+  const found: LogEntry[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < pagesMax; page += 1) {
+    const query: Record<string, string | number | null> = {
+      timeline_id: timeline,
+      time_range: '../..',
+      order: 'newest',
+      limit: wanted - found.length,
+      action,
+      cursor,
+    };
+    const body: LogPage = await call<LogPage>('GET', 'v1/access-logs', { query, signal });
+    found.push(...body.logs);
+    cursor = body.has_more ? (body.next_cursor ?? null) : null;
+    if (cursor === null || found.length >= wanted) break;
+  }
+  return found;
 }
 
 /** At most so many entries on a page, as the service allows. */

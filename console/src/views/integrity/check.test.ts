@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { concat, sha256, toBase64, toHex, utf8 } from '../../lib/merkle';
 import { readNote, type Checkpoint } from '../../lib/note';
 import { checkCheckpoint, checkContinuation, checkInclusion, verdictOf, type ProofBody } from './check';
-import { bytesText, pageOf } from './ledger';
+import { bytesText } from '../../lib/files';
+import { pageOf } from './ledger';
 
 interface Vectors {
   leaves: { entry: string }[];

@@ -1,0 +1,204 @@
+/** Retention: how long contents of reads and refusals are kept, and what was let go. */
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { REFUSED, UNREACHABLE, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
+
+const FLOOR_SECS = 2;
+const on = stage('--retention-floor-secs', String(FLOOR_SECS));
+
+const tab = (timeline: string): string => `access?timeline=${timeline}&tab=retention`;
+
+async function retention(timeline: string): Promise<unknown> {
+  return (await on.service.call<{ retention: unknown }>('GET', `timeline/${timeline}`)).retention;
+}
+
+const focused = (page: Page): Promise<string> => page.evaluate(() => document.activeElement?.textContent.trim() ?? '');
+
+/** Waits until what was just read is older than it is kept. */
+const passed = (page: Page): Promise<void> => page.waitForTimeout(FLOOR_SECS * 1_000 + 600);
+
+describe('a retention', () => {
+  it('is set, with who set it and what it means for what is there', async () => {
+    await on.service.timeline('kept');
+    const page = await on.loggedIn(tab('kept'));
+    await page.getByText('Nobody has set a retention on this timeline').waitFor();
+    await page.getByText('This service keeps both for 2 seconds at least').waitFor();
+    await page.getByRole('button', { name: 'Change…' }).click();
+    const send = page.getByRole('button', { name: 'Set retention' });
+    expect(await send.isDisabled()).toBe(true);
+    await page.getByLabel('Keep contents of reads', { exact: true }).selectOption({ label: 'For 90 days' });
+    await page.getByText('What is recorded already is kept for ever, as before.').waitFor();
+    await page.getByLabel('Keep contents of refused attempts', { exact: true }).selectOption('other');
+    const typed = page.getByLabel('Keep contents of refused attempts: length of time');
+    for (const [text, told] of [
+      ['1s', 'This service keeps them for 2 seconds at least.'],
+      ['3 months', 'Months and years differ in length'],
+    ] as const) {
+      await typed.fill(text);
+      await page.getByRole('dialog').getByText(told).waitFor();
+      expect(await typed.getAttribute('aria-invalid')).toBe('true');
+      expect(await send.isDisabled()).toBe(true);
+    }
+    await typed.fill('36h');
+    await send.click();
+    await page.locator('.toasts').getByText('On kept, the contents of reads are kept for P90D').waitFor();
+    expect(await retention('kept')).toEqual({ reads: 'P90D', refusals: 'PT129600S' });
+    await page.getByText('for 90 days', { exact: true }).waitFor();
+    await page.getByText('for 1 day 12 hours', { exact: true }).waitFor();
+    await page.getByText('Set by admin').waitFor();
+
+    // A longer one counts for what is there, too; what is left alone stays as it is.
+    await page.getByRole('button', { name: 'Change…' }).click();
+    await page.getByLabel('Keep contents of reads', { exact: true }).selectOption({ label: 'For ever' });
+    await page.getByText('Reads: the longer time also counts for what is still there.').waitFor();
+    await send.click();
+    await expect.poll(() => retention('kept')).toEqual({ reads: null, refusals: 'PT129600S' });
+
+    await page.getByText('Set by admin').getByRole('link').click();
+    await page.getByRole('heading', { name: /^Entry \d+/ }).waitFor();
+    await page.getByRole('definition').getByText('set_retention').waitFor();
+  });
+
+  it('is told where it is refused, beside the field that is wrong', async () => {
+    await on.service.timeline('short');
+    const page = await on.page({ expected: new RegExp(`${REFUSED.source}|${UNREACHABLE.source}`) });
+    // Without the limits, the service has the only word.
+    await page.route('**/v1/limits', (route) => route.abort());
+    await page.goto(on.service.url);
+    await page.context().addCookies(await (await on.loggedIn(tab('short'))).context().cookies());
+    await page.goto(`${on.service.url}/#/${tab('short')}`);
+    await page.reload();
+    await page.getByRole('button', { name: 'Change…' }).click();
+    const reads = page.getByLabel('Keep contents of reads', { exact: true });
+    await reads.selectOption('other');
+    await page.getByLabel('Keep contents of reads: length of time').fill('1s');
+    await page.getByRole('button', { name: 'Set retention' }).click();
+    await expect.poll(() => reads.getAttribute('aria-invalid')).toBe('true');
+    await page.locator('.field .error').waitFor();
+    expect(await retention('short')).toBeUndefined();
+  });
+
+  it('gives focus back, however its dialog is closed', async () => {
+    const page = await on.loggedIn(tab('main'));
+    const change = page.getByRole('button', { name: 'Change…' });
+    for (const close of [
+      () => page.keyboard.press('Escape'),
+      () => page.getByRole('button', { name: 'Cancel' }).click(),
+      () => page.getByRole('button', { name: 'Close' }).click(),
+    ]) {
+      await change.focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog').waitFor();
+      await close();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await expect.poll(() => focused(page)).toBe('Change…');
+    }
+  });
+});
+
+describe('what is due', () => {
+  it('is let go at once, and the access log and the ledger say so', async () => {
+    await on.service.timeline('swept');
+    await on.service.call('POST', 'v1/set-retention', { timeline_id: 'swept', reads: `${FLOOR_SECS}s` });
+    for (let read = 0; read < 3; read += 1) await on.service.call('GET', 'v1/clock?timeline_id=swept');
+    const page = await on.loggedIn(tab('swept'));
+    await page.getByText('The service looks every ten minutes').waitFor();
+    await passed(page);
+    await page.getByRole('button', { name: 'Let go now…' }).click();
+    await page.getByText('Nobody can bring it back.').waitFor();
+    await page.getByRole('button', { name: 'Let go now', exact: true }).click();
+    await page.getByText(/^The contents of \d+ entries were let go\.$/).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+    const row = page.getByRole('row').filter({ hasText: 'entries of reads' }).first();
+    await row.waitFor();
+    expect(await row.innerText()).toMatch(/admin/);
+
+    await page.getByRole('link', { name: 'All in the access log' }).click();
+    await page.getByRole('row').filter({ hasText: 'Let go contents' }).filter({ hasText: 'reads' }).first().waitFor();
+    await page.goto(`${on.service.url}/#/access?timeline=swept&tab=log&action=reads`);
+    await page.getByRole('row').filter({ hasText: 'Reads, let go' }).first().waitFor();
+
+    // What is missing is named by an entry, so the contents still are what was signed.
+    await page.goto(`${on.service.url}/#/integrity?timeline=swept`);
+    await page.getByRole('button', { name: 'Compare all entries' }).click();
+    await page.getByText('What was sent is what was signed.').waitFor();
+    await page.getByText(/payloads? erased, each by an entry that says so/).waitFor();
+  });
+
+  it('is nothing where everything is kept, or is not old enough', async () => {
+    await on.service.timeline('young');
+    await on.service.call('POST', 'v1/set-retention', { timeline_id: 'young', reads: '90d' });
+    const page = await on.loggedIn(tab('young'));
+    await page.getByRole('button', { name: 'Let go now…' }).click();
+    await page.getByRole('button', { name: 'Let go now', exact: true }).click();
+    await page.getByText('Nothing is due to go.').waitFor();
+    await page.goto(`${on.service.url}/#/${tab('main')}`);
+    await page.getByText('Everything is kept. Set a retention').waitFor();
+    expect(await page.getByRole('button', { name: 'Let go now…' }).isDisabled()).toBe(true);
+  });
+
+  it('waits where the clock of the host is in doubt, until an operator says that it is right', async () => {
+    await on.service.timeline('doubted');
+    await on.service.call('POST', 'v1/set-retention', { timeline_id: 'doubted', reads: '90d' });
+    const page = await on.loggedIn(tab('doubted'));
+    const sent: unknown[] = [];
+    await page.route('**/v1/prune', async (route) => {
+      const body = route.request().postDataJSON() as { accept_host_clock?: boolean };
+      sent.push(body);
+      const isDoubted = body.accept_host_clock !== true;
+      await route.fulfill({
+        json: {
+          status: '',
+          retention: { reads: 'P90D', refusals: null },
+          let_go: isDoubted ? 0 : 7,
+          has_more: isDoubted,
+          ...(isDoubted
+            ? { waits_for: "the host's clock says 2027; an operator says so with `accept_host_clock`" }
+            : {}),
+        },
+      });
+    });
+    await page.getByRole('button', { name: 'Let go now…' }).click();
+    await page.getByRole('button', { name: 'Let go now', exact: true }).click();
+    await page.getByText("The host's clock says 2027.").waitFor();
+    expect(await page.getByRole('dialog').innerText()).not.toContain('accept_host_clock');
+    const confirm = page.getByRole('button', { name: 'Confirm the clock, and let go' });
+    expect(await confirm.isDisabled()).toBe(true);
+    await page.getByRole('checkbox').check();
+    await confirm.click();
+    await page.getByText('The contents of 7 entries were let go.').waitFor();
+    expect(sent).toEqual([{ timeline_id: 'doubted' }, { timeline_id: 'doubted', accept_host_clock: true }]);
+  });
+
+  it('is told where the service says no', async () => {
+    await on.service.timeline('gone');
+    await on.service.call('POST', 'v1/set-retention', { timeline_id: 'gone', reads: '90d' });
+    const page = await on.loggedIn(tab('gone'), { expected: REFUSED });
+    await page.route('**/v1/prune', (route) =>
+      route.fulfill({ status: 403, json: { status: 'You may not do this.', code: 'permission_denied', detail: '' } }),
+    );
+    await page.getByRole('button', { name: 'Let go now…' }).click();
+    await page.getByRole('button', { name: 'Let go now', exact: true }).click();
+    await page.getByRole('alert').getByText('You may not do this.').waitFor();
+    await page.getByRole('button', { name: 'Try again' }).waitFor();
+  });
+});
+
+describe('its dialogs', () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`can be used by everybody and fit a phone, ${colorScheme}`, async () => {
+      await on.service.call('POST', 'v1/set-retention', { timeline_id: 'demo', reads: '90d' });
+      const page = await on.loggedIn(tab('demo'), { colorScheme });
+      for (const name of ['Change…', 'Let go now…']) {
+        await page.getByRole('button', { name }).click();
+        await page.getByRole('dialog').waitFor();
+        await expectAccessible(page);
+        for (const width of [320, 1280]) {
+          await page.setViewportSize({ width, height: 800 });
+          await expectNoSidewaysScroll(page);
+        }
+        await page.keyboard.press('Escape');
+      }
+    });
+  }
+});

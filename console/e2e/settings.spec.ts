@@ -1,0 +1,254 @@
+/** The settings of a timeline: its bundle, handing it over, its end, and timelines that end by themselves. */
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { REFUSED, expectAccessible, expectNoSidewaysScroll, stage } from './harness';
+
+const on = stage();
+
+const settings = (timeline: string): string => `access?timeline=${timeline}&tab=settings`;
+const END = /\{"end":\{"data":\d+,"entries":\d+,"sha256":"[0-9a-f]{64}"\}\}\n$/;
+
+/** Lets the page choose a file of its own folder, as if the user did; null is that they choose none. */
+async function chooses(page: Page, name: string | null): Promise<void> {
+  await page.addInitScript((chosen) => {
+    window.showSaveFilePicker = async () => {
+      if (chosen === null) throw new DOMException('The user aborted a request.', 'AbortError');
+      return (await navigator.storage.getDirectory()).getFileHandle(chosen, { create: true });
+    };
+  }, name);
+  await page.reload();
+}
+
+const written = (page: Page, name: string): Promise<string> =>
+  page.evaluate(async (chosen) => {
+    const file = await (await navigator.storage.getDirectory()).getFileHandle(chosen);
+    return (await file.getFile()).text();
+  }, name);
+
+const download = (page: Page): Promise<void> => page.getByRole('button', { name: 'Download the bundle' }).click();
+
+describe('a bundle', () => {
+  it('is saved by browsers that cannot write to a file as it comes', async () => {
+    await on.service.timeline('saved', { event_id: 'a', time: '2000-01-01T00:00:00Z', description: 'A' });
+    const page = await on.loggedIn(settings('saved'));
+    await page.addInitScript(() => delete window.showSaveFilePicker);
+    await page.reload();
+    const coming = page.waitForEvent('download');
+    await download(page);
+    const file = await coming;
+    expect(file.suggestedFilename()).toBe('saved.timenav-bundle');
+    const text = readFileSync(await file.path(), 'utf8');
+    expect(text).toMatch(/^\{"bundle":\{"created_at":/);
+    expect(text).toMatch(END);
+    await page
+      .getByRole('status')
+      .getByText(/^Saved, \d+ kB$/)
+      .waitFor();
+  });
+
+  it('is written to disk as it comes, where the browser can', async () => {
+    const page = await on.loggedIn(settings('demo'));
+    await chooses(page, 'demo.timenav-bundle');
+    await download(page);
+    await page.getByText(/^Saved, \d+ kB$/).waitFor();
+    const text = await written(page, 'demo.timenav-bundle');
+    expect(text).toMatch(END);
+    expect(text.split('\n').filter((line) => line.startsWith('{"entry":')).length).toBeGreaterThan(491);
+  });
+
+  it('is not asked for where the user chooses no file', async () => {
+    const page = await on.loggedIn(settings('demo'));
+    await chooses(page, null);
+    let asked = 0;
+    page.on('request', (request) => (asked += Number(request.url().endsWith('/bundle'))));
+    await download(page);
+    await expect.poll(() => page.getByRole('button', { name: 'Download the bundle' }).isEnabled()).toBe(true);
+    expect(asked).toBe(0);
+  });
+
+  it('leaves nothing behind where it breaks off or is refused, and says why', async () => {
+    const page = await on.loggedIn(settings('demo'), { expected: REFUSED });
+    await chooses(page, 'broken.timenav-bundle');
+    await page.route('**/timeline/demo/bundle', (route) =>
+      route.fulfill({ contentType: 'application/x-ndjson', body: '{"bundle":{}}\n{"layer":{}}\n' }),
+    );
+    await download(page);
+    await page.getByRole('alert').getByText('The download broke off before the end.').waitFor();
+    expect(await written(page, 'broken.timenav-bundle')).toBe('');
+    await page.unroute('**/timeline/demo/bundle');
+    await page.route('**/timeline/demo/bundle', (route) =>
+      route.fulfill({ status: 403, json: { status: 'You may not do this.', code: 'permission_denied' } }),
+    );
+    await download(page);
+    await page.getByRole('alert').getByText('You may not do this.').waitFor();
+    expect(await written(page, 'broken.timenav-bundle')).toBe('');
+  });
+
+  it('leads to the key that it is checked with', async () => {
+    const page = await on.loggedIn(settings('demo'));
+    await page.getByRole('link', { name: 'the public key' }).click();
+    await page
+      .getByText(/^timenav\.local\/demo\+[0-9a-f]{8}\+/)
+      .first()
+      .waitFor();
+  });
+});
+
+describe('handing over', () => {
+  it('is done by typing the name, and ends all changes', async () => {
+    await on.service.timeline('moving', { event_id: 'a', time: '2000-01-01T00:00:00Z', description: 'A' });
+    const page = await on.loggedIn(settings('moving'), { expected: REFUSED });
+    await page.getByRole('button', { name: 'Hand over…' }).click();
+    await expectAccessible(page);
+    const confirm = page.getByRole('button', { name: 'Hand over the timeline' });
+    const name = page.getByLabel('Type moving to go on');
+    await name.fill('movin');
+    expect(await confirm.isDisabled()).toBe(true);
+    await name.fill('moving');
+    await confirm.click();
+    await page.getByRole('heading', { name: 'Handed over to another service' }).waitFor();
+    await page.getByText('admin handed it over just now').waitFor();
+    expect(await page.getByRole('button', { name: 'Hand over…' }).count()).toBe(0);
+    const event = { event_id: 'b', time: '2000-01-01T00:00:00Z' };
+    await expect(on.service.call('POST', 'v1/events?timeline_id=moving', event)).rejects.toThrow('409');
+
+    await page.goto(`${on.service.url}/#/access?timeline=moving&tab=retention`);
+    await page.getByRole('button', { name: 'Change…' }).click();
+    await page.getByLabel('Keep contents of reads', { exact: true }).selectOption({ label: 'For 90 days' });
+    await page.getByRole('button', { name: 'Set retention' }).click();
+    await page.getByRole('dialog').getByRole('alert').getByText('handed over to another service').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Access log' }).click();
+    await page.getByRole('row').filter({ hasText: 'Hand over timeline' }).waitFor();
+  });
+});
+
+describe('the end of a timeline', () => {
+  it('is brought about by typing its name, and is final', async () => {
+    await on.service.timeline('over', { event_id: 'a', time: '2000-01-01T00:00:00Z', description: 'A' });
+    await on.service.call('POST', 'timelines', { timeline_id: 'heir', fork_of: 'over' });
+    const page = await on.loggedIn(settings('over'), { expected: REFUSED });
+    await page.getByRole('button', { name: 'End timeline…' }).click();
+    await page.getByText('for 7 days, and are then let go for good').waitFor();
+    await expectAccessible(page);
+    const confirm = page.getByRole('button', { name: 'End the timeline' });
+    await page.getByLabel('Type over to go on').fill('Over');
+    expect(await confirm.isDisabled()).toBe(true);
+    await page.getByLabel('Type over to go on').fill('over');
+    await confirm.click();
+    await page
+      .locator('.toasts')
+      .getByText(/^The timeline over has ended\. Its contents are let go from \d+ \w+ \d+ on/)
+      .waitFor();
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/clock?timeline=main');
+    await expect(on.service.call('GET', 'timeline/over')).rejects.toThrow('timeline_ended');
+    await on.service.call('GET', 'v1/events/a?timeline_id=heir');
+
+    await page.getByRole('button', { name: 'Timeline: main' }).click();
+    const all = page.getByRole('listbox', { name: 'Timelines' });
+    await all.getByRole('option', { name: 'heir' }).waitFor();
+    expect(await all.getByRole('option', { name: /^over/ }).count()).toBe(0);
+    await page.getByRole('button', { name: 'New timeline or fork' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('over');
+    await page.getByRole('button', { name: 'Make the timeline' }).click();
+    await page.locator('.field').getByText('no name is ever used again').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toContain('main');
+
+    // The page knows that it ended; another one can only say what may be.
+    await page.goto(`${on.service.url}/#/clock?timeline=over`);
+    await page.getByRole('heading', { name: 'The timeline over has ended' }).waitFor();
+    await page.reload();
+    await page
+      .getByRole('heading', { name: "There is no timeline over, it has ended, or you don't have access" })
+      .waitFor();
+    await page.goto(`${on.service.url}/#/access?timeline=system&tab=log&action=end_timeline`);
+    await page.getByRole('row').filter({ hasText: 'End timeline' }).filter({ hasText: 'over' }).waitFor();
+  });
+
+  it('is refused with the reason for main and system, and so is what a fork cannot do', async () => {
+    await on.service.call('POST', 'timelines', { timeline_id: 'branch', fork_of: 'demo' });
+    const page = await on.loggedIn(settings('main'));
+    const end = page.getByRole('button', { name: 'End timeline…' });
+    const handOver = page.getByRole('button', { name: 'Hand over…' });
+    await page.getByText('Requests that name no timeline go to main, so it never ends.').waitFor();
+    expect(await end.isDisabled()).toBe(true);
+    await handOver.click();
+    await page.getByText('Clients that write to it will be refused.').waitFor();
+    await page.keyboard.press('Escape');
+
+    await page.goto(`${on.service.url}/#/${settings('system')}`);
+    await page.getByText('The service itself keeps system, and it never ends.').waitFor();
+    expect([await end.isDisabled(), await handOver.isDisabled()]).toEqual([true, true]);
+    expect(await page.getByRole('button', { name: 'Download the bundle' }).isDisabled()).toBe(true);
+
+    await page.goto(`${on.service.url}/#/${settings('branch')}`);
+    await page.getByText('A fork cannot go on at another service: it has history of demo').waitFor();
+    expect([await end.isDisabled(), await handOver.isDisabled()]).toEqual([false, true]);
+    await page.getByRole('link', { name: 'demo', exact: true }).click();
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/timeline?timeline=demo');
+  });
+
+  it('is not offered to those who are restricted to reading', async () => {
+    await on.service.user('reader');
+    await on.service.timeline('readers-own');
+    const permissions = { admin: ['admin', 'reader'] };
+    await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'readers-own', permissions });
+    await on.service.call('POST', 'v1/restrict-time-travel', { user_id: 'reader', restriction_level: 'read_only' });
+    const page = await on.loggedIn(settings('readers-own'), { user: 'reader' });
+    await page.getByText('Your access is read-only.').waitFor();
+    expect(await page.getByRole('button', { name: 'End timeline…' }).isDisabled()).toBe(true);
+  });
+});
+
+describe('a timeline that ends by itself', () => {
+  it('is made so, shows when, and says so when it is over', async () => {
+    const page = await on.loggedIn('clock?timeline=demo', { expected: REFUSED });
+    await page.getByRole('button', { name: 'Timeline: demo' }).click();
+    await page.getByRole('button', { name: 'New timeline or fork' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('job');
+    await page.getByLabel('Ends by itself', { exact: true }).selectOption({ label: 'In a day' });
+    await page.getByRole('button', { name: 'Make the timeline' }).click();
+    await page.getByRole('link', { name: 'ends in 1 day' }).click();
+    await page.getByRole('definition').getByText('in 1 day').waitFor();
+    const { expires_at: at } = await on.service.call<{ expires_at: string }>('GET', 'timeline/job');
+    expect(Date.parse(at) - Date.now()).toBeGreaterThan(86_000_000);
+    await page.getByRole('button', { name: 'Timeline: job' }).click();
+    await page.getByRole('option', { name: 'job ends in 1 day' }).waitFor();
+
+    await page.getByRole('button', { name: 'New timeline or fork' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('blink');
+    await page.getByLabel('Ends by itself', { exact: true }).selectOption('other');
+    const typed = page.getByLabel('Ends by itself: length of time');
+    await typed.fill('P1M');
+    await page.getByText('Months and years differ in length').waitFor();
+    await typed.fill('4s');
+    await page.getByRole('button', { name: 'Make the timeline' }).click();
+    await page.getByRole('link', { name: 'ends in a moment' }).waitFor();
+    await page.getByRole('link', { name: 'Clock', exact: true }).click();
+    await page.getByRole('heading', { name: 'The timeline blink has ended' }).waitFor();
+  });
+});
+
+describe('the settings', () => {
+  it('are reached from the list of timelines', async () => {
+    const page = await on.loggedIn('clock?timeline=demo');
+    await page.getByRole('button', { name: 'Timeline: demo' }).click();
+    await page.getByRole('link', { name: 'Settings of demo' }).click();
+    await page.getByRole('heading', { name: 'What cannot be undone' }).waitFor();
+    await page.getByRole('link', { name: /^\d+ entries$/ }).click();
+    await page.getByRole('heading', { name: 'Integrity' }).waitFor();
+  });
+
+  it('fit a phone with their dialogs, in forced colors too', async () => {
+    const page = await on.loggedIn(settings('demo'), { forcedColors: 'active' });
+    await page.setViewportSize({ width: 320, height: 640 });
+    for (const name of ['End timeline…', 'Hand over…']) {
+      await page.getByRole('button', { name }).click();
+      await expectNoSidewaysScroll(page);
+      // Its last button is reached.
+      await page.getByRole('button', { name: 'Cancel' }).click();
+    }
+  });
+});
