@@ -94,10 +94,10 @@ pub fn newest_checkpoints(
             Some(note) => note,
             None if is_newest(&head.carried_note) => Arc::clone(&head.carried_note),
             None => {
-                let signed = open_newest(head, &keys, verify).ok();
-                let signed = signed.filter(|signed| (signed.size, signed.root) == tree);
+                let stated = open_newest(head, &keys, verify).ok();
+                let stated = stated.filter(|stated| (stated.size, stated.root) == tree);
                 let not = || Refusal::Damaged(format!("the head of timeline `{}` is not what was signed", head.id));
-                sign(&signed.ok_or_else(not)?, (signer, None))?
+                sign(&stated.ok_or_else(not)?, (signer, None))?
             }
         };
         Ok(KeptOutside::seal(head.id.clone(), note, signer))
