@@ -15,6 +15,7 @@ use crate::engine::Engine;
 use crate::head::TimelineKey;
 use crate::json::read;
 use crate::long_work::give_way_after;
+use crate::notes::newest_note;
 use crate::payload::{DataEncrypted, Reading};
 use crate::refusal::Refusal;
 use crate::tree::node_hashes;
@@ -114,7 +115,7 @@ impl Engine {
         };
         let writing = Writing {
             layers: layers.iter().zip(names.iter().cloned()).map(layer).collect(),
-            note: state.head.checkpoint.to_string(),
+            note: newest_note(&state, self.doors(), self.options())?.to_string(),
             next: Next::Header,
             hash: RunningHash::default(),
             pending: VecDeque::new(),
@@ -346,7 +347,7 @@ async fn prove(engine: &Engine, id: &TimelineId, key: TimelineKey, row: &EntryRo
     let nodes = inclusion_nodes(row.position, state.head.frontier.size());
     let nodes = nodes.map_err(|error| Refusal::Damaged(error.to_string()))?;
     let hashes = node_hashes(engine.store(), key, &nodes).await?;
-    let checkpoint = state.head.checkpoint.to_string();
+    let checkpoint = newest_note(&state, engine.doors(), engine.options())?.to_string();
     Ok(TlogProof { extra: row.leaf.clone(), index: row.position, hashes, checkpoint })
 }
 

@@ -19,7 +19,9 @@ use crate::asked::{Asked, Submission, Told};
 use crate::deciding::Needs;
 use crate::draft::{Known, SaltPool};
 use crate::group::{Finished, Group};
+use crate::head::TimelineState;
 use crate::heads::Heads;
+use crate::notes::newest_note;
 use crate::opening::moved::{Moved, heads_moved};
 use crate::outside::{KeptOutside, system_last};
 use crate::refusal::Refusal;
@@ -65,11 +67,13 @@ impl Committer {
         let mut salts = SaltPool::default();
         while self.submissions.blocking_recv_many(&mut waiting, GROUP_SUBMISSIONS_MAX) > 0 {
             let mut rest = waiting.drain(..).peekable();
-            while rest.peek().is_some() {
-                let group = take_group(&mut rest);
-                let is_last = rest.peek().is_none() && self.submissions.is_empty();
-                let Some((sealed, salts_left)) = self.commit(group, std::mem::take(&mut salts)) else { continue };
-                salts = salts_left;
+            let mut put_off = Vec::new();
+            while !put_off.is_empty() || rest.peek().is_some() {
+                let group = if put_off.is_empty() { take_group(&mut rest) } else { std::mem::take(&mut put_off) };
+                let Some(grouped) = self.commit(group, std::mem::take(&mut salts)) else { continue };
+                let sealed = grouped.sealed;
+                (put_off, salts) = (grouped.later, grouped.salts);
+                let is_last = put_off.is_empty() && rest.peek().is_none() && self.submissions.is_empty();
                 // Groups are sealed in order, so only where no earlier one is still on its way.
                 if is_last && self.shared.sealing.load(Ordering::Acquire) == 0 {
                     seal_together(vec![sealed], &self.shared);
@@ -84,14 +88,20 @@ impl Committer {
     }
 
     /// Decides and commits one group. `None` where that failed: everybody in it has been told.
-    fn commit(&mut self, mut submissions: Vec<Submission>, mut salts: SaltPool) -> Option<(Sealed, SaltPool)> {
+    fn commit(&mut self, mut submissions: Vec<Submission>, mut salts: SaltPool) -> Option<Grouped> {
         let shared = Arc::clone(&self.shared);
         for _ in 0..DECIDED_AGAIN_MAX {
             match self.try_commit(&mut submissions, salts) {
                 Ok(Finished { states, directory, rows, ended, told, entries_count, salts, .. }) => {
-                    let answers = submissions.into_iter().map(|submission| submission.asked).zip(told).collect();
                     let committed = Committed { states, directory, rows, ended, entries_count };
-                    return Some((Sealed { answers, committed }, salts));
+                    let (mut answers, mut later) = (Vec::with_capacity(told.len()), Vec::new());
+                    for (submission, told) in submissions.into_iter().zip(told) {
+                        match told {
+                            Some(told) => answers.push((submission.asked, told)),
+                            None => later.push(submission),
+                        }
+                    }
+                    return Some(Grouped { sealed: Sealed { answers, committed }, later, salts });
                 }
                 Err(NotCommitted::Moved) => salts = SaltPool::default(),
                 Err(NotCommitted::Refused(refusal)) => {
@@ -195,6 +205,14 @@ impl From<Refusal> for NotCommitted {
     }
 }
 
+/// What came of a group.
+struct Grouped {
+    sealed: Sealed,
+    /// What is to be decided in a group of its own.
+    later: Vec<Submission>,
+    salts: SaltPool,
+}
+
 /// What is committed, and may be told once its checkpoints are kept outside.
 struct Sealed {
     answers: Vec<(Box<dyn Asked>, Result<Told, Refusal>)>,
@@ -258,18 +276,8 @@ fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
 }
 
 fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
-    let newest: HashMap<&TimelineId, &Arc<str>> = sealing
-        .iter()
-        .flat_map(|sealed| &sealed.committed.states)
-        .map(|state| (&state.head.id, &state.head.checkpoint))
-        .collect();
-    let sealed =
-        |(id, note): (&TimelineId, &Arc<str>)| KeptOutside::seal(id.clone(), Arc::clone(note), &*shared.doors.signer);
-    let mut checkpoints: Vec<_> = newest.into_iter().map(sealed).collect();
-    system_last(&mut checkpoints);
     let kept = match shared.failure() {
-        None if checkpoints.is_empty() => Ok(()),
-        None => shared.doors.outside.keep(&checkpoints).map_err(|error| error.to_string()),
+        None => keep_newest(&sealing, shared),
         Some(reason) => Err(reason),
     };
     if let Err(reason) = &kept {
@@ -279,6 +287,22 @@ fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
     for sealed in sealing {
         seal(sealed, &kept, shared);
     }
+}
+
+/// Signs the newest checkpoint of each timeline that has grown, since it is known now that it has, and keeps it outside.
+fn keep_newest(sealing: &[Sealed], shared: &Shared) -> Result<(), String> {
+    let states = sealing.iter().flat_map(|sealed| &sealed.committed.states);
+    let newest: HashMap<&TimelineId, &TimelineState> = states.map(|state| (&state.head.id, &**state)).collect();
+    let sealed = |(id, state): (&TimelineId, &TimelineState)| {
+        let note = newest_note(state, &shared.doors, &shared.options).map_err(|refusal| refusal.to_string())?;
+        Ok(KeptOutside::seal(id.clone(), note, &*shared.doors.signer))
+    };
+    let mut checkpoints = newest.into_iter().map(sealed).collect::<Result<Vec<_>, String>>()?;
+    if checkpoints.is_empty() {
+        return Ok(());
+    }
+    system_last(&mut checkpoints);
+    shared.doors.outside.keep(&checkpoints).map_err(|error| error.to_string())
 }
 
 fn seal(sealed: Sealed, kept: &Result<(), String>, shared: &Shared) {

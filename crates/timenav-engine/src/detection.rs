@@ -13,6 +13,7 @@ use crate::caller::Caller;
 use crate::changes::LedgerPosition;
 use crate::deciding::logged::LogScan;
 use crate::engine::Engine;
+use crate::notes::{newest_note, note_of_scanned};
 use crate::refusal::Refusal;
 use crate::scan::{KeptCheckpoint, Progress, ReplayedAuthority, Scan, ScanRequest, scan};
 use crate::scan_places::ScanPlace;
@@ -157,7 +158,11 @@ impl Engine {
             unkept,
         };
         let scanned = scan(&request, progress).await?;
-        let scan = scanned.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
+        let mut scan = scanned.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
+        // What was scanned is in the database, and may be newer than any checkpoint that was signed before.
+        if let (Some(tree), None) = (&scan.signed, &scan.checkpoint) {
+            scan.checkpoint = Some(note_of_scanned(tree, &*self.doors().signer)?.to_string());
+        }
         if scan.tampering_detected() {
             let findings = scan.findings.len();
             tracing::warn!(timeline_id = %timeline, %depth, findings, "tampering or damage detected: {}", scan.details);
@@ -168,7 +173,8 @@ impl Engine {
     /// Returns the checkpoints outside the database: those kept outside, and the one in memory. Beside them, the timelines
     /// of which none is kept outside: what readers know of was kept there before. On `system`, any.
     async fn kept_checkpoints(&self, timeline: &TimelineId) -> Result<(Vec<KeptCheckpoint>, Vec<TimelineId>), Refusal> {
-        let in_memory = self.state(timeline).map(|state| state.head.checkpoint.to_string());
+        let in_memory = self.state(timeline);
+        let in_memory = in_memory.map(|state| newest_note(&state, self.doors(), self.options())).transpose()?;
         let asked = if timeline.is_system() { self.states() } else { self.state(timeline).into_iter().collect() };
         let outside = Arc::clone(&self.doors().outside);
         // It is a file, and may be a long one.
@@ -180,7 +186,8 @@ impl Engine {
         let mut unkept: Vec<TimelineId> = asked.filter(|asked| !last.contains_key(*asked)).cloned().collect();
         unkept.sort_unstable();
         let outside = last.get(timeline).map(|note| KeptCheckpoint { from: "kept outside", note: note.to_string() });
-        let in_memory = in_memory.map(|note| KeptCheckpoint { from: "in the service's memory", note });
+        let in_memory =
+            in_memory.map(|note| KeptCheckpoint { from: "in the service's memory", note: note.to_string() });
         Ok((outside.into_iter().chain(in_memory).collect(), unkept))
     }
 }

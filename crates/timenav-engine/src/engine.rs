@@ -25,6 +25,7 @@ use crate::head::{TimelineKey, TimelineState};
 use crate::idempotency::Idempotency;
 use crate::live::Live;
 use crate::long_work::LongWork;
+use crate::notes::keep_rotations;
 use crate::opening::{self, Accepted, OpenError, heads_of};
 use crate::options::Options;
 use crate::published::Published;
@@ -93,6 +94,11 @@ impl Engine {
         if is_first_start {
             opening::bootstrap(&*store, &mut heads, &doors, &options, keep_first_key).await?;
         }
+        // Those of a rotation that was cut off, while both keys are here.
+        let states = heads.all().map(|state| &**state);
+        keep_rotations(states, &*store, &doors, &options)
+            .await
+            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
         let shared = Arc::new(Shared::new(doors, options, &heads, ended, newest_at_start));
         let (sender, submissions) = mpsc::channel(QUEUE_SUBMISSIONS_MAX);
         let committer = Committer {

@@ -4,10 +4,10 @@
 //! nothing has to be put back: the heads are as they were, and the submissions can be decided again.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Hash, LeafRecord, ReadsDraft};
+use timenav_core::ledger::{Hash, ReadsDraft};
 use timenav_core::time::Instant;
 
 use crate::action::Action;
@@ -26,7 +26,7 @@ use crate::idempotency::Idempotency;
 use crate::json::json;
 use crate::options::Options;
 use crate::refusal::{Refusal, denial_code};
-use crate::rows::{IdempotencyRecord, StoredEntry};
+use crate::rows::IdempotencyRecord;
 use crate::signer::Signer;
 use crate::statement;
 use crate::store::{Commit, TimelineCommit};
@@ -43,10 +43,12 @@ pub(crate) struct Group<'a> {
     options: &'a Options,
     salts: SaltPool,
     accepted: Accepted,
-    /// What came of each submission, in their order; `None` of those that are decided later.
+    /// What came of each submission, in their order; `None` of those that are decided later, be it in this group or not.
     decided: Vec<Option<Decided>>,
     /// The time of the host's own clock for the submission that is decided.
     now: Host,
+    /// Timelines whose end is decided in a later group.
+    put_off: BTreeSet<TimelineId>,
     /// The submissions that carry an idempotency key and were decided now.
     by_key: HashMap<[u8; 32], usize>,
     /// Why something that was read cannot be told, if so. Then nothing of the group happens.
@@ -76,8 +78,8 @@ pub(crate) struct Finished {
     pub(crate) rows: Arc<DirectoryRows>,
     /// The timelines that end.
     pub(crate) ended: Vec<EndedTimeline>,
-    /// What each submission is to be told, in their order.
-    pub(crate) told: Vec<Result<Told, Refusal>>,
+    /// What each submission is to be told, in their order; `None` of those that are to be decided in a later group.
+    pub(crate) told: Vec<Option<Result<Told, Refusal>>>,
     pub(crate) entries_count: u64,
     pub(crate) salts: SaltPool,
 }
@@ -100,6 +102,7 @@ impl<'a> Group<'a> {
             accepted,
             decided: Vec::new(),
             now,
+            put_off: BTreeSet::new(),
             by_key: HashMap::new(),
             untold: None,
         }
@@ -121,6 +124,9 @@ impl<'a> Group<'a> {
             if (submission.asked.asking().action() == Action::Reads) != reads {
                 continue;
             }
+            if self.is_early(submission) {
+                continue;
+            }
             let outcome = self.decide(earlier, submission);
             // A replayed outcome is kept already.
             let is_new = matches!(outcome, Ok(Outcome::Done { .. }));
@@ -130,6 +136,17 @@ impl<'a> Group<'a> {
             }
             self.decided[number] = Some(Decided { outcome, idempotency });
         }
+    }
+
+    /// Returns whether something is to be decided in a later group. The end of a timeline tells of its last checkpoint,
+    /// and none is signed of what is still to be committed. What was asked of that timeline after it waits with it.
+    fn is_early(&mut self, submission: &Submission) -> bool {
+        let timeline = &submission.timeline;
+        let is_end = submission.asked.asking().aim() == Aim::TimelineToEnd;
+        if is_end && self.accepted.steps.contains_key(timeline) {
+            self.put_off.insert(timeline.clone());
+        }
+        self.put_off.contains(timeline)
     }
 
     /// Writes the entries of what was read so far. They come before what is appended next, as their positions were told.
@@ -326,8 +343,12 @@ impl<'a> Group<'a> {
         let size = |timeline: &TimelineId| heads.get(timeline).map(|state| state.head.frontier.size());
         commit.relied = relied.into_iter().map(|timeline| (timeline.clone(), size(timeline))).collect();
         let now = doors.clock.now();
-        let mut told: Vec<Result<Told, Refusal>> = Vec::with_capacity(decided.len());
-        for (Decided { outcome, idempotency }, submission) in decided.into_iter().flatten().zip(submissions) {
+        let mut told: Vec<Option<Result<Told, Refusal>>> = Vec::with_capacity(decided.len());
+        for (decided, submission) in decided.into_iter().zip(submissions) {
+            let Some(Decided { outcome, idempotency }) = decided else {
+                told.push(None);
+                continue;
+            };
             let one = match outcome {
                 Ok(Outcome::Done { timeline_id, position }) => {
                     let state = states.get(&timeline_id).or_else(|| heads.get(&timeline_id));
@@ -338,7 +359,10 @@ impl<'a> Group<'a> {
                     })
                 }
                 Ok(Outcome::Replayed { timeline_id, ledger }) => Ok(Told { timeline_id, ledger, replayed: true }),
-                Ok(Outcome::Same(number)) => told[number].clone().map(|told| Told { replayed: true, ..told }),
+                Ok(Outcome::Same(number)) => {
+                    let nothing = || Err(Refusal::Damaged("nothing was decided".to_owned()));
+                    told[number].clone().unwrap_or_else(nothing).map(|told| Told { replayed: true, ..told })
+                }
                 Err(refusal) => Err(refusal),
             };
             if let (Some(idempotency), Ok(told)) = (idempotency, &one) {
@@ -352,7 +376,7 @@ impl<'a> Group<'a> {
                     outcome: json(&record),
                 });
             }
-            told.push(one);
+            told.push(Some(one));
         }
         if !commit.outcomes.is_empty() {
             commit.forget_outcomes_before = Some(now);
@@ -362,18 +386,10 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Returns the checkpoint that proves a rotation: signed by both keys, and its last entry tells of it.
-fn rotation(entries: &[StoredEntry], is_signed_by_both: bool, note: &Arc<str>) -> Option<(u64, Arc<str>)> {
-    let last = entries.last().filter(|_| is_signed_by_both)?;
-    let record = LeafRecord::decode(&last.leaf).ok()?;
-    (Action::of(&record) == Some(Action::RotateSigningKey)).then(|| (last.seq, Arc::clone(note)))
-}
-
 /// Returns what is to be written of a timeline, and its state after it.
 fn committed(step: Step) -> (TimelineCommit, Arc<TimelineState>) {
     let state = Arc::new(step.state);
     let committed = TimelineCommit {
-        rotation: rotation(&step.entries, step.is_signed_by_next, &state.head.checkpoint),
         expected_size: step.expected_size,
         head: state.head.clone(),
         permissions_changed: step.permissions_changed,
@@ -390,16 +406,19 @@ fn committed(step: Step) -> (TimelineCommit, Arc<TimelineState>) {
     (committed, state)
 }
 
-/// Signs the tree and the state of a timeline, with the next key too where that is to take the place of the one that signs.
+/// Signs what a timeline will be, with the next key too where that is to take the place of the one that signs. Its
+/// checkpoint is signed once it is known that this has happened.
 fn sign(
     state: &mut TimelineState,
     (signer, next): (&dyn Signer, Option<&dyn Signer>),
     directory_root: Hash,
     service_name: &str,
 ) -> Result<(), Refusal> {
-    (state.root, state.head.checkpoint) = statement::checkpoint(&state.head, (signer, next), service_name)?;
+    state.root = state.head.frontier.root();
+    state.note = OnceLock::new();
+    state.head.carried_note = Arc::default();
     state.directory_root = state.head.id.is_system().then_some(directory_root);
     let signers: Vec<&dyn Signer> = std::iter::once(signer).chain(next).collect();
-    state.head.statement = statement::state(state, directory_root, &signers, service_name);
+    state.head.statement = statement::state(state, directory_root, &signers, service_name)?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The newest state of a timeline, and the layers that it is read with.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
@@ -27,8 +27,9 @@ pub struct Head {
     pub permissions: Arc<Permissions>,
     /// The right edge of its Merkle tree; holds the size.
     pub frontier: Frontier,
-    /// The signed note over that size and its root.
-    pub checkpoint: Arc<str>,
+    /// The signed note over that size and its root, where a version that signed it within the transaction has written the
+    /// last entry. Empty since: a checkpoint is signed once it is known that its entries are there for good.
+    pub carried_note: Arc<str>,
     /// Host time of the last entry. Never goes down.
     pub recorded_at: Instant<Wall>,
     /// How many events stand.
@@ -47,8 +48,8 @@ pub struct Head {
     pub data_count: u64,
     /// The version of the directory after its last entry: how many changes there had been.
     pub directory: u64,
-    /// What is kept of the head statement: for each key that signs, 64 bytes of signature and 32 of a code. Empty where the
-    /// last entry is of version 1 of the format.
+    /// What is kept of the head statement: what it says, and for each key that signs its id, its signature, and a code.
+    /// Empty where the last entry is of version 1 of the format.
     pub statement: Arc<[u8]>,
     /// Whose entries the ledger begins with, where the timeline was adopted: stretch by stretch, in rising order.
     pub origins: Arc<[Origin]>,
@@ -147,6 +148,8 @@ pub struct TimelineState {
     pub lineage: Arc<[TimelineId]>,
     /// The ledger's size after the last change of an event, or a later one.
     pub events_changed_at: u64,
+    /// The newest checkpoint, once it was signed.
+    pub(crate) note: OnceLock<Arc<str>>,
 }
 
 impl TimelineState {

@@ -1,10 +1,10 @@
 //! Opening: the first start, and the comparison with what was signed.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use timenav_core::ids::{KeyId, TimelineId, UserId, type_id};
-use timenav_core::ledger::CheckpointError;
+use timenav_core::ledger::{CheckpointError, HeadError};
 use timenav_core::limits::FORK_DEPTH_MAX;
 use timenav_core::time::{Instant, Wall};
 
@@ -20,6 +20,7 @@ use crate::draft::{Known, SaltPool};
 use crate::group::{Finished, Group};
 use crate::head::{EndedTimeline, Fork, Head, Layer, TimelineKey, TimelineState};
 use crate::heads::Heads;
+use crate::notes::newest_note;
 use crate::options::Options;
 use crate::outside::{KeptOutside, OutsideError, system_last};
 use crate::seals::are_ours;
@@ -40,16 +41,16 @@ pub enum OpenError {
     /// The checkpoints outside the database cannot be read.
     #[error(transparent)]
     Outside(#[from] OutsideError),
-    /// The newest checkpoint in the database does not verify.
+    /// What is signed with the newest entries in the database does not verify.
     #[error(
-        "the newest checkpoint of timeline `{timeline}` in the database does not verify ({error}): \
+        "what is signed of timeline `{timeline}` in the database does not verify ({error}): \
          the database was changed by another hand or is another service's; keep it as evidence and restore a backup"
     )]
     Head {
         /// Which timeline.
         timeline: TimelineId,
         /// What is wrong with it.
-        error: CheckpointError,
+        error: HeadFault,
     },
     /// The tree in the database is not the one that was signed.
     #[error(
@@ -148,6 +149,23 @@ pub enum OpenError {
     Thread(std::io::Error),
 }
 
+/// What is wrong with what is signed with the newest entries of a timeline.
+#[derive(Debug, thiserror::Error)]
+pub enum HeadFault {
+    /// The note that a version before has left there.
+    #[error(transparent)]
+    Note(#[from] CheckpointError),
+    /// The head statement.
+    #[error(transparent)]
+    Statement(#[from] HeadError),
+    /// There is nothing.
+    #[error("there is no head statement")]
+    Missing,
+    /// The head statement, by the key.
+    #[error("the head statement is signed by another key")]
+    UnknownKey,
+}
+
 /// Returns timelines as the engine knows them.
 pub(crate) fn states_of(heads: Vec<Head>, ended: &[EndedTimeline]) -> HashMap<TimelineId, Arc<TimelineState>> {
     let mut forks: HashMap<TimelineKey, (Option<Fork>, bool)> =
@@ -169,7 +187,16 @@ pub(crate) fn states_of(heads: Vec<Head>, ended: &[EndedTimeline]) -> HashMap<Ti
         let lineage = ancestors.iter().filter_map(|layer| names.get(&layer.timeline).cloned()).collect();
         let (fork_root, directory_root) = (None, None);
         let id = head.id.clone();
-        let state = TimelineState { head, root, fork_root, directory_root, ancestors, lineage, events_changed_at };
+        let state = TimelineState {
+            head,
+            root,
+            fork_root,
+            directory_root,
+            ancestors,
+            lineage,
+            events_changed_at,
+            note: OnceLock::new(),
+        };
         (id, Arc::new(state))
     };
     heads.into_iter().map(state_of).collect()
@@ -263,10 +290,11 @@ pub(crate) async fn bootstrap(
         group.finish(&submissions).map_err(|error| failed(&error))?;
     store.commit(commit).await?;
     heads.take_over(states.iter().cloned(), directory, rows);
-    let mut checkpoints: Vec<_> = states
-        .iter()
-        .map(|state| KeptOutside::seal(state.head.id.clone(), Arc::clone(&state.head.checkpoint), &*doors.signer))
-        .collect();
+    let sealed = |state: &Arc<TimelineState>| {
+        let note = newest_note(state, doors, options).map_err(|error| failed(&error))?;
+        Ok(KeptOutside::seal(state.head.id.clone(), note, &*doors.signer))
+    };
+    let mut checkpoints = states.iter().map(sealed).collect::<Result<Vec<_>, OpenError>>()?;
     system_last(&mut checkpoints);
     Ok(doors.outside.keep(&checkpoints)?)
 }

@@ -3,9 +3,11 @@
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::head::TimelineState;
+use crate::notes::newest_note;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
-use crate::statement::{signatures, statement};
+use crate::stated::signed_by;
+use crate::statement::statement;
 use crate::tree::{node_hashes, root_at};
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
@@ -80,7 +82,7 @@ impl Engine {
         let key = signer.ledger_key(service_name, timeline).map_err(|error| Refusal::Damaged(error.to_string()))?;
         let statement = statement(state, state.directory_root, service_name);
         // In a rotation two keys have signed.
-        let mut signatures = signatures(&state.head.statement);
+        let mut signatures = signed_by(&state.head.statement).map(|signed| signed.signature);
         let ed25519 = |key: &[u8; 32], text: &[u8], signature: &[u8; 64]| signer.verify(key, text, signature);
         let signature = signatures.find(|signature| statement.verify(signature, &key, ed25519).is_ok());
         let missing = || Refusal::NotFound { what: "head statement", id: timeline.to_string() };
@@ -149,7 +151,7 @@ impl Engine {
             origin: key.name().to_owned(),
             size: state.head.frontier.size(),
             root: state.root,
-            note: state.head.checkpoint.to_string(),
+            note: newest_note(state, self.doors(), self.options())?.to_string(),
             verifier_key: key.to_string(),
         })
     }

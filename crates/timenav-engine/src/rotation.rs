@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use timenav_core::ids::{TimelineId, UserId};
-use timenav_core::ledger::Checkpoint;
 use tokio::sync::oneshot;
 
 use crate::action::Action;
@@ -16,7 +15,8 @@ use crate::deciding::Deciding;
 use crate::deciding::rotation::RotateSigningKey;
 use crate::deciding::sessions::{EndSessions, SessionsToEnd};
 use crate::engine::Engine;
-use crate::head::{Head, TimelineState};
+use crate::head::TimelineState;
+use crate::notes::{has_signed, keep_rotations, newest_note};
 use crate::outside::{KeptOutside, system_last};
 use crate::proofs::InclusionProof;
 use crate::refusal::Refusal;
@@ -55,7 +55,9 @@ impl Engine {
             return Err(Refusal::Damaged(format!("the next key has not signed `{timeline}`")));
         }
         self.keep_outside().await?;
-        let ledgers = self.states().iter().map(|state| (state.head.id.clone(), state.head.frontier.size())).collect();
+        let states = self.states();
+        keep_rotations(states.iter().map(|state| &**state), self.store(), self.doors(), self.options()).await?;
+        let ledgers = states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size())).collect();
         Ok(Rotation { ledgers, rotated })
     }
 
@@ -83,17 +85,11 @@ impl Engine {
         self.submit_all(asked).await
     }
 
-    /// Returns the timelines whose newest checkpoint that key has not signed.
+    /// Returns the timelines whose newest head that key has not signed.
     fn unsigned_by(&self, signer: &dyn Signer) -> Vec<TimelineId> {
-        let is_signed = |state: &TimelineState| {
-            let Ok(key) = signer.ledger_key(&self.options().service_name, &state.head.id) else { return false };
-            let verify =
-                |public: &[u8; 32], message: &[u8], signature: &[u8; 64]| signer.verify(public, message, signature);
-            Checkpoint::open(state.head.checkpoint.as_bytes(), &key, verify).is_ok()
-        };
         let states = self.states();
-        let mut unsigned: Vec<_> =
-            states.iter().filter(|state| !is_signed(state)).map(|state| state.head.id.clone()).collect();
+        let unsigned = states.iter().filter(|state| !has_signed(state, signer, self.options()));
+        let mut unsigned: Vec<_> = unsigned.map(|state| state.head.id.clone()).collect();
         unsigned.sort_unstable();
         unsigned
     }
@@ -122,8 +118,11 @@ impl Engine {
     async fn keep_outside(&self) -> Result<(), Refusal> {
         let outside = Arc::clone(&self.doors().outside);
         let signer = &*self.doors().signer;
-        let sealed = |head: &Head| KeptOutside::seal(head.id.clone(), Arc::clone(&head.checkpoint), signer);
-        let heads: Vec<KeptOutside> = self.states().iter().map(|state| sealed(&state.head)).collect();
+        let sealed = |state: &Arc<TimelineState>| {
+            let note = newest_note(state, self.doors(), self.options())?;
+            Ok(KeptOutside::seal(state.head.id.clone(), note, signer))
+        };
+        let heads = self.states().iter().map(sealed).collect::<Result<Vec<KeptOutside>, Refusal>>()?;
         let kept = tokio::task::spawn_blocking(move || {
             let last: BTreeMap<TimelineId, Arc<str>> =
                 outside.last()?.into_iter().map(|kept| (kept.timeline, kept.note)).collect();

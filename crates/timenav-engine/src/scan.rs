@@ -4,9 +4,10 @@
 //! public key that is trusted, and no engine: `timenav verify` runs it on the files of a service
 //! that does not run.
 use timenav_core::ledger::Checkpoint;
-use timenav_core::scan::{FindingKind, Findings, Mark, open_kept, open_signed};
+use timenav_core::scan::{FindingKind, Findings, Mark, open_kept};
 
 use crate::archive::Snapshot;
+use crate::stated::open_newest;
 use crate::store_error::StoreError;
 
 mod authority;
@@ -86,7 +87,7 @@ async fn scan_tables(
         }
         Err(error) => return Err(error),
     };
-    let signed = open_newest(request, &snapshot, &mut findings);
+    let signed = open_head(request, &snapshot, &mut findings);
     walk::walk(request, snapshot, signed, marks, findings, progress).await.map(Some)
 }
 
@@ -110,13 +111,13 @@ fn open_marks(request: &ScanRequest<'_>, findings: &mut Findings) -> Vec<Mark> {
     marks
 }
 
-/// Reads the newest checkpoint in the database.
-fn open_newest(request: &ScanRequest<'_>, snapshot: &Snapshot, findings: &mut Findings) -> Option<Checkpoint> {
-    match open_signed(&snapshot.head.checkpoint, &request.keys, request.verify) {
+/// Reads which tree is signed with the newest entries in the database.
+fn open_head(request: &ScanRequest<'_>, snapshot: &Snapshot, findings: &mut Findings) -> Option<Checkpoint> {
+    match open_newest(&snapshot.head, &request.keys, request.verify) {
         Ok(signed) => Some(signed),
         Err(unsigned) => {
             let size = snapshot.head.frontier.size();
-            let evidence = format!("the checkpoint in the database: {}", unsigned.evidence);
+            let evidence = format!("the newest head in the database: {}", unsigned.evidence);
             findings.add(unsigned.kind, Some(unsigned.size.unwrap_or(size)), evidence);
             None
         }

@@ -3,19 +3,19 @@
 //! It is signed within the transaction that writes the rows, and compared with them at the start. An old row put back, a
 //! new one, or one that was taken away makes another hash; to put the statement back too, the ledger would have to be
 //! put back, which the checkpoints outside tell.
+//!
+//! Nothing else is signed before it is known that the transaction happened: a checkpoint of one that did not would be
+//! evidence of a lie ([`notes`](crate::notes)).
 
 use std::sync::Arc;
 
-use timenav_core::ledger::{Checkpoint, ForkedFrom, Hash, HeadStatement, TimelineCounts, TimelineFacts, origin};
+use timenav_core::ledger::{ForkedFrom, Hash, HeadStatement, TimelineCounts, TimelineFacts, origin};
 
-use crate::head::{Head, TimelineState};
+use crate::head::TimelineState;
 use crate::refusal::Refusal;
 use crate::signer::Signer;
+use crate::stated::{Stated, kept, signed_by};
 
-/// Bytes of a signature, and of the code beside it that this service checks faster.
-const SIGNATURE_BYTES: usize = 64;
-const SEAL_BYTES: usize = 32;
-const STATED_BYTES: usize = SIGNATURE_BYTES + SEAL_BYTES;
 /// Says what the code is for.
 const LABEL: &str = "head statement";
 
@@ -44,53 +44,24 @@ pub(crate) fn statement(state: &TimelineState, directory_root: Option<Hash>, ser
     }
 }
 
-/// Returns the signed note over all entries of a timeline, and its root. It is the same whenever it is made. The next key
-/// signs too where that is to take the place of the one that signs.
+/// Returns what is kept of the statement of a timeline, signed by each of these keys.
 ///
 /// # Errors
-/// The key or the name is none that a note can have.
-pub(crate) fn checkpoint(
-    head: &Head,
-    (signer, next): (&dyn Signer, Option<&dyn Signer>),
-    service_name: &str,
-) -> Result<(Hash, Arc<str>), Refusal> {
-    let damaged = |error: &dyn std::fmt::Display| Refusal::Damaged(format!("a checkpoint cannot be signed: {error}"));
-    let root = head.frontier.root();
-    let checkpoint = Checkpoint {
-        origin: origin(service_name, head.id.as_str()),
-        size: head.frontier.size(),
-        root,
-        extensions: Vec::new(),
-    };
-    let key = signer.ledger_key(service_name, &head.id).map_err(|error| damaged(&error))?;
-    let mut note = checkpoint.sign(&key, |message| signer.sign(message)).map_err(|error| damaged(&error))?;
-    if let Some(next) = next {
-        let key = next.ledger_key(service_name, &head.id).map_err(|error| damaged(&error))?;
-        note = note.countersign(&key, |message| next.sign(message)).map_err(|error| damaged(&error))?;
-    }
-    Ok((root, note.to_string().into()))
-}
-
-/// Returns what is kept of the statement of a timeline: for each key that signs, its signature and a code.
+/// The name is none that a key can have.
 pub(crate) fn state(
     state: &TimelineState,
     directory_root: Hash,
     signers: &[&dyn Signer],
     service_name: &str,
-) -> Arc<[u8]> {
+) -> Result<Arc<[u8]>, Refusal> {
     let statement = statement(state, Some(directory_root), service_name);
     let text = statement.to_text();
-    let mut stated = Vec::with_capacity(signers.len() * STATED_BYTES);
-    for signer in signers {
-        stated.extend(signer.sign(text.as_bytes()));
-        stated.extend(signer.authenticate(LABEL, text.as_bytes()));
-    }
-    stated.into()
-}
-
-/// Returns the signatures in what is kept of a statement.
-pub(crate) fn signatures(stated: &[u8]) -> impl Iterator<Item = &[u8; SIGNATURE_BYTES]> {
-    stated.chunks_exact(STATED_BYTES).filter_map(|stated| stated.first_chunk())
+    let signed = signers.iter().map(|signer| {
+        let key = signer.ledger_key(service_name, &state.head.id);
+        let id = key.map_err(|error| Refusal::Damaged(format!("a head cannot be signed: {error}")))?.id();
+        Ok((id, signer.sign(text.as_bytes()), signer.authenticate(LABEL, text.as_bytes())))
+    });
+    Ok(kept(&statement, signed.collect::<Result<Vec<_>, Refusal>>()?).into())
 }
 
 /// Returns whether a timeline is as one of these keys has stated it.
@@ -100,9 +71,17 @@ pub(crate) fn is_stated(
     signers: &[&dyn Signer],
     service_name: &str,
 ) -> bool {
-    let text = statement(state, Some(directory_root), service_name).to_text();
-    state.head.statement.chunks_exact(STATED_BYTES).any(|stated| {
-        let (_, seal) = stated.split_at(SIGNATURE_BYTES);
-        signers.iter().any(|signer| signer.authenticate(LABEL, text.as_bytes()) == *seal)
-    })
+    let statement = statement(state, Some(directory_root), service_name);
+    is_sealed(&state.head.statement, &statement, signers)
+}
+
+/// Returns whether one of these keys has made a statement of which something is kept.
+pub(crate) fn is_sealed(kept: &[u8], statement: &HeadStatement, signers: &[&dyn Signer]) -> bool {
+    // Who looks with the public key alone goes by the text that is kept.
+    if Stated::read(kept).is_some_and(|stated| stated.statement != *statement) {
+        return false;
+    }
+    let text = statement.to_text();
+    signed_by(kept)
+        .any(|signed| signers.iter().any(|signer| signer.authenticate(LABEL, text.as_bytes()) == *signed.seal))
 }

@@ -83,15 +83,23 @@ pub struct TimelineCommit {
     pub anchors: Vec<Anchor>,
     /// New sealed records.
     pub data: Vec<DataRecord>,
-    /// The checkpoint that two keys have signed, where the last entry says that one took the place of the other: the
-    /// position of that entry, and the note.
-    pub rotation: Option<(u64, Arc<str>)>,
     /// Contents to be erased, after everything above is written.
     pub erasures: Vec<Erasure>,
     /// New policies of retention, with the positions of their entries.
     pub policies: Vec<(u64, Retention)>,
     /// New sweeps. What they name is let go afterwards, by [`Store::let_go`].
     pub sweeps: Vec<SweepRow>,
+}
+
+/// A checkpoint that two keys have signed, where one took the place of the other.
+#[derive(Clone, Debug)]
+pub struct RotationNote {
+    /// On which timeline.
+    pub timeline: TimelineKey,
+    /// The position of the entry that tells of it.
+    pub position: u64,
+    /// The signed note.
+    pub note: Arc<str>,
 }
 
 /// Which events are asked for, on one consistent snapshot.
@@ -216,6 +224,9 @@ pub trait Store: ScanSource + Send + Sync + 'static {
 
     /// Returns the checkpoint that two keys have signed, whose last entry is at a position; `None` where none was kept.
     async fn rotation_note(&self, timeline: TimelineKey, position: u64) -> Result<Option<String>, StoreError>;
+
+    /// Keeps checkpoints that two keys have signed. Those that are kept already stay.
+    async fn keep_rotations(&self, notes: Vec<RotationNote>) -> Result<(), StoreError>;
 
     /// Returns one sealed record, and the name of its timeline.
     async fn data_record(&self, id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError>;

@@ -20,6 +20,7 @@ use crate::deciding::timelines::{CreateTimeline, ForkPoint};
 use crate::engine::Engine;
 use crate::head::{Fork, TimelineKey, TimelineState};
 use crate::idempotency::Idempotency;
+use crate::notes::newest_note;
 use crate::payload::{Reading, clock_in};
 use crate::refusal::Refusal;
 use crate::tree::root_at;
@@ -29,6 +30,8 @@ use crate::tree::root_at;
 pub struct TimelineView {
     /// The timeline's newest state.
     pub state: Arc<TimelineState>,
+    /// The checkpoint over its entries.
+    pub checkpoint: Arc<str>,
     /// Its clock now; `None` for `system`, whose clock is the host's, and where the caller's
     /// restriction hides clocks.
     pub clock: Option<ClockView>,
@@ -147,7 +150,7 @@ impl Engine {
             of: forked.head.id.clone(),
             fork: Fork { of: last.timeline, size: last.as_of },
             root: root_at(self.store(), last.timeline, last.as_of).await?,
-            checkpoint: Arc::clone(&forked.head.checkpoint),
+            checkpoint: newest_note(&forked, self.doors(), self.options())?,
             events_count,
             clock,
             at,
@@ -177,7 +180,7 @@ impl Engine {
     /// There is none that the caller may see, or the ledger cannot be written.
     pub async fn timeline(&self, caller: &Caller, timeline: &TimelineId) -> Result<TimelineView, Refusal> {
         let look = self.look(caller, timeline.clone(), Demand::Inspect, Reading::Timeline {}).await?;
-        Ok(self.view(caller, look.state))
+        self.view(caller, look.state)
     }
 
     /// Returns a page of the timelines that the caller may read, ordered by name.
@@ -196,7 +199,8 @@ impl Engine {
         let more = seen.len() > items_max;
         seen.truncate(items_max);
         let next = seen.last().filter(|_| more).map(|state| state.head.id.clone());
-        Ok((seen.into_iter().map(|state| self.view(caller, state)).collect(), next))
+        let views = seen.into_iter().map(|state| self.view(caller, state));
+        Ok((views.collect::<Result<_, _>>()?, next))
     }
 
     /// Returns at most `items_max` timelines after one, by name, that a caller may read. Looks at no others.
@@ -212,13 +216,14 @@ impl Engine {
         seen
     }
 
-    fn view(&self, caller: &Caller, state: Arc<TimelineState>) -> TimelineView {
+    fn view(&self, caller: &Caller, state: Arc<TimelineState>) -> Result<TimelineView, Refusal> {
         let clock = self.view_clock(state.head.id.clone(), state.head.clock.clone(), self.host(&state));
         let shown = !state.head.id.is_system() && self.decide(caller, &state.head.id, Demand::Look).is_ok();
         let clock = shown.then_some(clock);
         let role = self.directory().standing(caller, Some(&state)).role;
         let forked_from = state.lineage.last().cloned();
-        TimelineView { state, clock, forked_from, role }
+        let checkpoint = newest_note(&state, self.doors(), self.options())?;
+        Ok(TimelineView { state, checkpoint, clock, forked_from, role })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
@@ -174,7 +174,7 @@ impl Adopt {
             clock,
             permissions: Arc::new(Permissions::of_creator(created_by.clone())),
             frontier,
-            checkpoint: Arc::from(""),
+            carried_note: Arc::default(),
             recorded_at: ready.recorded_at,
             events_count: ready.events_count,
             anchors_count: ready.anchors.len() as u64,
@@ -199,6 +199,7 @@ impl Adopt {
             lineage,
             events_changed_at: size,
             directory_root: None,
+            note: OnceLock::new(),
         }
     }
 }

@@ -13,8 +13,8 @@ use crate::changes::TimelineOver;
 use crate::directory::DirectoryChange;
 use crate::draft::{Done, Draft};
 use crate::head::{EndedTimeline, TimelineState};
+use crate::notes::newest_note;
 use crate::refusal::Refusal;
-use crate::statement;
 
 /// End a timeline. Nothing of it can be read any more, and its name is never used again.
 pub(crate) struct EndTimeline;
@@ -76,11 +76,11 @@ impl Deciding for EndTimeline {
     }
 }
 
-/// Returns the checkpoint over all entries of a timeline, and its root. Where the group that decides this has written to
-/// the timeline too, that checkpoint is about to be made, and is the same.
+/// Returns the checkpoint over all entries of a timeline, and its root. They are committed: where a group has written to the
+/// timeline, its end is decided in the next one.
 fn last_checkpoint(draft: &Draft<'_>, state: &TimelineState) -> Result<(Hash, Arc<str>), Refusal> {
-    if state.head.frontier.root() == state.root {
-        return Ok((state.root, Arc::clone(&state.head.checkpoint)));
+    if state.head.frontier.root() != state.root {
+        return Err(Refusal::Damaged(format!("the newest entries of `{}` are not committed yet", state.head.id)));
     }
-    statement::checkpoint(&state.head, (&*draft.doors().signer, None), &draft.options().service_name)
+    Ok((state.root, newest_note(state, draft.doors(), draft.options())?))
 }

@@ -1,6 +1,6 @@
 //! New timelines, and forks of others.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use timenav_core::access::Permissions;
 use timenav_core::clock::{self, Clock, ClockMoved, Moment};
@@ -129,7 +129,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
             clock,
             permissions: Arc::new(permissions),
             frontier: Frontier::default(),
-            checkpoint: Arc::from(""),
+            carried_note: Arc::default(),
             recorded_at: host,
             events_count: fork.map_or(0, |fork| fork.events_count),
             anchors_count: 0,
@@ -156,6 +156,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
             ancestors,
             lineage,
             events_changed_at: 0,
+            note: OnceLock::new(),
         }
     });
     Ok((ledger, draft.append(ledger, Action::CreateTimeline, id.as_str(), payload, host)))

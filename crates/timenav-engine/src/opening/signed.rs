@@ -5,16 +5,21 @@ use std::num::NonZero;
 use std::sync::Arc;
 
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{Checkpoint, CheckpointError, Hash, LeafRecord, Note, NoteSignature};
+use timenav_core::ledger::{
+    Checkpoint, CheckpointError, Hash, HeadError, HeadStatement, LeafRecord, Note, NoteSignature, origin,
+};
 
-use super::{Accepted, OpenError};
+use super::{Accepted, HeadFault, OpenError};
 use crate::doors::Doors;
 use crate::head::{EndedTimeline, TimelineState};
 use crate::heads::Heads;
+use crate::notes::newest_note;
 use crate::options::Options;
 use crate::outside::{KeptOutside, system_last};
 use crate::scan::made_before;
-use crate::statement::is_stated;
+use crate::signer::Signer;
+use crate::stated::{Stated, signed_by};
+use crate::statement::{is_sealed, is_stated};
 use crate::store::Store;
 use crate::store_error::StoreError;
 use crate::tree::root_at;
@@ -108,7 +113,7 @@ pub(crate) async fn compare_with_signed(
         accept(check_of_version_1(store, state).await)?;
     }
     let is_accepted = !findings.all.is_empty();
-    keep_newest(&states, &compared, is_accepted || of_ended.len() > UNSEALED_MAX, doors)?;
+    keep_newest(&states, &compared, is_accepted || of_ended.len() > UNSEALED_MAX, doors, options)?;
     Ok(findings)
 }
 
@@ -136,7 +141,7 @@ fn compare_all(
     })
 }
 
-/// The newest checkpoint in the database is signed, and is that of the tree in the database.
+/// What is signed with the newest entries in the database is the tree in the database, with its rows.
 fn compare_one(
     state: &TimelineState,
     kept: Option<&KeptOutside>,
@@ -144,20 +149,28 @@ fn compare_one(
     doors: &Doors,
     options: &Options,
 ) -> Compared {
-    let is_kept = kept.is_some_and(|kept| kept.note == state.head.checkpoint);
-    let is_sealed = is_kept && kept.is_some_and(|kept| kept.is_sealed(&*doors.signer));
-    let error = check_newest(state, is_sealed, doors, options).err();
-    Compared {
-        is_kept: is_kept && error.is_none(),
-        is_sealed,
-        rows: rows_of(state, directory_root, doors, options),
-        has_gone_over: has_gone_over(state, doors, options),
-        error,
+    let is_sealed = kept.is_some_and(|kept| kept.is_sealed(&*doors.signer));
+    let is_newest = |kept: &&KeptOutside| {
+        let opened = open_checkpoint(&state.head.id, &kept.note, is_sealed, doors, options);
+        opened.is_ok_and(|signed| signed.size == state.head.frontier.size() && signed.root == state.root)
+    };
+    let kept = kept.filter(is_newest);
+    let rows = rows_of(state, directory_root, doors, options);
+    let error = if rows == Rows::Signed { None } else { check_unstated(state, doors, options).err() };
+    if let Some(kept) = kept {
+        // It may be signed by two keys, and is to stay what it is.
+        let _ = state.note.set(Arc::clone(&kept.note));
+    } else if state.head.statement.is_empty() {
+        // Nothing else vouches for it: no other checkpoint is signed over it by the way.
+        let _ = state.note.set(Arc::clone(&state.head.carried_note));
     }
+    let is_kept = kept.is_some() && error.is_none();
+    // It went over to another key than the one that signs, and no rotation is under way.
+    let has_gone_over = !is_by_known_key(state, doors, options);
+    Compared { is_kept, is_sealed: is_kept && is_sealed, rows, has_gone_over, error }
 }
 
-/// Makes sure that the newest checkpoint of a timeline is signed, and is that of its tree, and that its rows are those
-/// that were signed with it.
+/// Makes sure that the tree of a timeline is signed, and that its rows are those that were signed with it.
 ///
 /// # Errors
 /// It is not.
@@ -168,25 +181,70 @@ pub(crate) async fn check_signed(
     doors: &Doors,
     options: &Options,
 ) -> Result<(), OpenError> {
-    check_newest(state, false, doors, options)?;
     match rows_of(state, heads.rows().root(), doors, options) {
         Rows::Signed => Ok(()),
-        Rows::Unsigned => check_of_version_1(store, state).await,
+        Rows::Unsigned => {
+            check_unstated(state, doors, options)?;
+            check_of_version_1(store, state).await
+        }
     }
 }
 
-fn check_newest(state: &TimelineState, is_sealed: bool, doors: &Doors, options: &Options) -> Result<(), OpenError> {
-    let (timeline, found) = (&state.head.id, state.head.frontier.size());
-    match open_checkpoint(timeline, &state.head.checkpoint, is_sealed, doors, options) {
-        Err(error) => Err(OpenError::Head { timeline: timeline.clone(), error }),
-        Ok(signed) if signed.size == found && signed.root == state.root => Ok(()),
-        Ok(Checkpoint { size: signed, .. }) => Err(OpenError::Unsigned { timeline: timeline.clone(), signed, found }),
-    }
+/// Makes sure, of a timeline that is not as it was stated, that what was signed is its tree at least: the rows differ then,
+/// or it is from before there were statements.
+fn check_unstated(state: &TimelineState, doors: &Doors, options: &Options) -> Result<(), OpenError> {
+    let (head, found) = (&state.head, state.head.frontier.size());
+    let timeline = || head.id.clone();
+    let (size, root) = match Stated::read(&head.statement) {
+        Some(stated) => {
+            let HeadStatement { origin: found, size, root, .. } = &stated.statement;
+            let expected = origin(&options.service_name, head.id.as_str());
+            let fault = if *found != expected {
+                Some(HeadError::OriginMismatch { expected, found: found.clone() }.into())
+            } else if is_sealed(&head.statement, &stated.statement, &signers(doors)) {
+                None
+            } else if is_by_known_key(state, doors, options) {
+                Some(HeadError::BadSignature.into())
+            } else {
+                Some(HeadFault::UnknownKey)
+            };
+            if let Some(error) = fault {
+                return Err(OpenError::Head { timeline: timeline(), error });
+            }
+            (*size, *root)
+        }
+        None if head.statement.is_empty() && head.carried_note.is_empty() => {
+            return Err(OpenError::Head { timeline: timeline(), error: HeadFault::Missing });
+        }
+        None => match open_checkpoint(&head.id, &head.carried_note, false, doors, options) {
+            Ok(signed) => (signed.size, signed.root),
+            Err(error) => return Err(OpenError::Head { timeline: timeline(), error: error.into() }),
+        },
+    };
+    let is_tree = (size, root) == (found, state.root);
+    if is_tree { Ok(()) } else { Err(OpenError::Unsigned { timeline: timeline(), signed: size, found }) }
+}
+
+fn signers(doors: &Doors) -> Vec<&dyn Signer> {
+    std::iter::once(&doors.signer).chain(&doors.next_signer).map(|signer| &**signer).collect()
+}
+
+/// Returns whether the last key that has signed the newest head of a timeline is one of ours, as far as it says which.
+fn is_by_known_key(state: &TimelineState, doors: &Doors, options: &Options) -> bool {
+    let last = signed_by(&state.head.statement).last().and_then(|signed| signed.id);
+    let of_note = || {
+        let note = Note::parse(state.head.carried_note.as_bytes()).ok();
+        note.as_ref().and_then(|note| note.signatures().last()).map(NoteSignature::id)
+    };
+    // The key that takes over signs last.
+    let Some(last) = last.or_else(of_note) else { return true };
+    let keys = signers(doors).into_iter();
+    let mut known = keys.filter_map(|signer| signer.ledger_key(&options.service_name, &state.head.id).ok());
+    known.any(|key| key.id() == last)
 }
 
 fn rows_of(state: &TimelineState, directory_root: Hash, doors: &Doors, options: &Options) -> Rows {
-    let signers: Vec<_> = std::iter::once(&doors.signer).chain(&doors.next_signer).map(|signer| &**signer).collect();
-    let is_stated = is_stated(state, directory_root, &signers, &options.service_name);
+    let is_stated = is_stated(state, directory_root, &signers(doors), &options.service_name);
     if is_stated { Rows::Signed } else { Rows::Unsigned }
 }
 
@@ -209,31 +267,25 @@ fn keep_newest(
     compared: &[Compared],
     is_all_kept: bool,
     doors: &Doors,
+    options: &Options,
 ) -> Result<(), OpenError> {
-    let newest = |is_meant: &dyn Fn(&Compared) -> bool| -> Vec<KeptOutside> {
+    let newest = |is_meant: &dyn Fn(&Compared) -> bool| -> Result<Vec<KeptOutside>, OpenError> {
         let meant = states.iter().zip(compared).filter(|(_, one)| is_meant(one));
-        let heads = meant.map(|(state, _)| &state.head);
-        heads.map(|head| KeptOutside::seal(head.id.clone(), Arc::clone(&head.checkpoint), &*doors.signer)).collect()
+        let sealed = meant.map(|(state, _)| {
+            let note = newest_note(state, doors, options).map_err(|error| StoreError::Damaged(error.to_string()))?;
+            Ok(KeptOutside::seal(state.head.id.clone(), note, &*doors.signer))
+        });
+        sealed.collect()
     };
     if is_all_kept || compared.iter().filter(|one| !one.is_sealed).count() > UNSEALED_MAX {
-        return Ok(doors.outside.replace(&newest(&|_| true))?);
+        return Ok(doors.outside.replace(&newest(&|_| true)?)?);
     }
-    let mut behind = newest(&|one| !one.is_kept);
+    let mut behind = newest(&|one| !one.is_kept)?;
     if behind.is_empty() {
         return Ok(());
     }
     system_last(&mut behind);
     Ok(doors.outside.keep(&behind)?)
-}
-
-/// Returns whether a ledger went over to another key than the one that signs, and no rotation is under way.
-fn has_gone_over(state: &TimelineState, doors: &Doors, options: &Options) -> bool {
-    let note = Note::parse(state.head.checkpoint.as_bytes()).ok();
-    // The key that takes over signs last.
-    let last = note.as_ref().and_then(|note| note.signatures().last()).map(NoteSignature::id);
-    let known = std::iter::once(&doors.signer).chain(&doors.next_signer);
-    let mut known = known.filter_map(|signer| signer.ledger_key(&options.service_name, &state.head.id).ok());
-    last.is_some_and(|last| known.all(|key| key.id() != last))
 }
 
 /// Says so where ledgers went over to another key: the one in the data folder may be an older copy. It opens the ledgers

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use timenav_core::access::{self, Demand, Denial, Permissions, Standing};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Authority, LeafRecord, TrustedKeys, VerifierKey, origin, reads_in};
-use timenav_core::scan::{LedgerScan, open_signed};
+use timenav_core::scan::LedgerScan;
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use super::directory::DirectoryTold;
@@ -20,6 +20,7 @@ use crate::archive::{EntryRow, Snapshot};
 use crate::json::read;
 use crate::long_work::giving_way;
 use crate::payload::{KeyRecord, LoggedIn, PasswordSet, SessionsEnded, demanded};
+use crate::stated::open_newest;
 use crate::store_error::StoreError;
 
 /// Entries of `system` read at a time.
@@ -257,9 +258,8 @@ async fn replay(request: &ScanRequest<'_>) -> Result<Result<Powers, String>, Sto
     let Some(Snapshot { head, .. }) = request.source.snapshot(&system).await? else {
         return Ok(Err("there is no timeline `system`".to_owned()));
     };
-    let signed =
-        keys_of_system(&request.keys).and_then(|keys| open_signed(&head.checkpoint, &keys, request.verify).ok());
-    let Some(signed) = signed else { return Ok(Err("`system` has no checkpoint that is signed".to_owned())) };
+    let signed = keys_of_system(&request.keys).and_then(|keys| open_newest(&head, &keys, request.verify).ok());
+    let Some(signed) = signed else { return Ok(Err("`system` has no head that is signed".to_owned())) };
     let ledger = LedgerScan::new(system.as_str(), Vec::new());
     let mut carried = Carried { ledger, told: DirectoryTold::default(), unread: false };
     let (size, mut at) = (head.frontier.size(), 0);

@@ -85,6 +85,7 @@ pub(super) async fn walk(
         checked,
         not_checked,
         checkpoint: None,
+        signed: None,
         size,
         root: Some(root),
     })

@@ -1,10 +1,11 @@
 //! What a scan tells.
 
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::Hash;
-use timenav_core::scan::{Depth, Finding, Findings};
+use timenav_core::ledger::{Checkpoint, Hash};
+use timenav_core::scan::{Depth, Finding, Findings, open_signed};
 
 use super::request::ScanRequest;
+use crate::head::Head;
 
 /// Something that was checked, and how much of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +33,10 @@ pub struct Scan {
     pub checked: Vec<Checked>,
     /// What was not checked, a sentence each.
     pub not_checked: Vec<String>,
-    /// The newest checkpoint in the database, as it is kept.
+    /// The checkpoint of the tree that was scanned, where it is kept.
     pub checkpoint: Option<String>,
+    /// The tree that was scanned, where it is the one that is signed with the newest entries.
+    pub signed: Option<Checkpoint>,
     /// Entries in the tree that was scanned.
     pub size: u64,
     /// The root of that tree.
@@ -66,9 +69,20 @@ pub(super) fn without_snapshot(request: &ScanRequest<'_>, findings: Findings) ->
         checked: Vec::new(),
         not_checked: vec!["Nothing else was checked, since it is not known what there should be.".to_owned()],
         checkpoint: None,
+        signed: None,
         size: 0,
         root: None,
     }
+}
+
+/// Returns the checkpoint of a tree, if it is among those that the scan was given, or is kept in the database still.
+pub(super) fn kept_note(request: &ScanRequest<'_>, head: &Head, tree: &Checkpoint) -> Option<String> {
+    let kept = request.kept.iter().map(|kept| &*kept.note);
+    let is_of_tree = |note: &&str| {
+        let opened = open_signed(note, &request.keys, request.verify);
+        opened.is_ok_and(|opened| (opened.size, opened.root) == (tree.size, tree.root))
+    };
+    kept.chain(std::iter::once(&*head.carried_note)).find(is_of_tree).map(str::to_owned)
 }
 
 /// Returns the outcome in a sentence or two.

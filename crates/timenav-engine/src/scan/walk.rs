@@ -429,8 +429,9 @@ impl Way<'_, '_> {
     }
 
     fn report(self) -> Scan {
-        let Self { request, snapshot, findings, checked, mut not_checked, good, sampled, .. } = self;
-        let size = snapshot.head.frontier.size();
+        let Self { request, snapshot, signed, findings, checked, mut not_checked, good, sampled, .. } = self;
+        let (size, root) = (snapshot.head.frontier.size(), snapshot.head.frontier.root());
+        let signed = signed.filter(|signed| (signed.size, signed.root) == (size, root));
         let outcome = Outcome::new(findings, &good);
         not_checked.extend(report::not_checked(request, size, sampled));
         Scan {
@@ -441,9 +442,10 @@ impl Way<'_, '_> {
             findings_untold: outcome.untold,
             checked,
             not_checked,
-            checkpoint: Some(snapshot.head.checkpoint.to_string()),
+            checkpoint: signed.as_ref().and_then(|signed| report::kept_note(request, &snapshot.head, signed)),
+            signed,
             size,
-            root: Some(snapshot.head.frontier.root()),
+            root: Some(root),
         }
     }
 }

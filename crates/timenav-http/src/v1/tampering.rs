@@ -65,7 +65,7 @@ pub(crate) struct TamperingBody {
     checked: Vec<CheckedBody>,
     /// What was not checked, a sentence each.
     not_checked: Vec<String>,
-    /// The newest checkpoint in the database: keep it, and you can tell later whether history was taken back.
+    /// The newest checkpoint: keep it, and you can tell later whether history was taken back.
     checkpoint: Option<ScannedCheckpoint>,
     /// Where the asking stands in the ledger.
     ledger: LedgerBody,

@@ -337,7 +337,7 @@ impl From<&TimelineView> for TimelineBody {
             head: HeadBody {
                 size: head.frontier.size(),
                 root: view.state.root.to_hex(),
-                checkpoint: head.checkpoint.to_string(),
+                checkpoint: view.checkpoint.to_string(),
             },
             role: view.role.map_or("operator", Role::as_str),
             created_at: head.created_at.to_string(),

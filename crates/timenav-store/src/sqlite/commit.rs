@@ -14,13 +14,13 @@ use super::values::{entry_key, failed, sql};
 use super::{data, identity, leaf, origins, retention, tiles};
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
-    checkpoint, recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location,
+    carried_note, recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location,
     clock_generation, events_count, anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by,
     data_count, directory, statement, origins, expires_at)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
     ?24, ?25)
     ON CONFLICT DO NOTHING";
-const UPDATE_TIMELINE: &str = "UPDATE timelines SET size = ?1, frontier = ?2, checkpoint = ?3,
+const UPDATE_TIMELINE: &str = "UPDATE timelines SET size = ?1, frontier = ?2, carried_note = ?3,
     recorded_at = ?4, clock_running = ?5, clock_rate = ?6, clock_host = ?7, clock_virtual = ?8,
     clock_location = ?9, clock_generation = ?10, events_count = ?11, anchors_count = ?12, clock_entry = ?13,
     overrides_count = ?14, data_count = ?15, directory = ?16, statement = ?17 WHERE timeline = ?18 AND size = ?19";
@@ -35,7 +35,6 @@ const INSERT_INTERVENTION: &str = "INSERT INTO interventions (timeline, event_id
     VALUES (?1, ?2, ?3, ?4)";
 const INSERT_ANCHOR: &str = "INSERT INTO anchors (timeline, position, anchor_id, set_at, timestamp, description,
     fixed, clock_at, clock_running, clock_rate, clock_location) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-const INSERT_ROTATION: &str = "INSERT INTO rotation_notes (timeline, position, note) VALUES (?1, ?2, ?3)";
 const INSERT_PERMISSION: &str = "INSERT INTO permissions (timeline, user_id, role) VALUES (?1, ?2, ?3)";
 const PUT_OUTCOME: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, outcome) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, expires_at = excluded.expires_at,
@@ -124,10 +123,6 @@ fn put_timeline(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
     for record in &step.data {
         data::insert(transaction, head.key, record).map_err(failed)?;
     }
-    if let Some((position, note)) = &step.rotation {
-        let mut insert = transaction.prepare_cached(INSERT_ROTATION).map_err(failed)?;
-        insert.execute(params![head.key.0, sql(*position), &**note]).map_err(failed)?;
-    }
     for policy in &step.policies {
         retention::insert_policy(transaction, head.key, policy).map_err(failed)?;
     }
@@ -149,7 +144,7 @@ fn insert_head(transaction: &Transaction<'_>, head: &Head) -> rusqlite::Result<u
         head.created_at.micros(),
         sql(head.frontier.size()),
         head.frontier.to_bytes(),
-        &*head.checkpoint,
+        &*head.carried_note,
         head.recorded_at.micros(),
         head.clock.is_running(),
         sql(head.clock.rate().micros()),
@@ -178,7 +173,7 @@ fn update_head(transaction: &Transaction<'_>, head: &Head, expected_size: u64) -
     update.execute(params![
         sql(head.frontier.size()),
         head.frontier.to_bytes(),
-        &*head.checkpoint,
+        &*head.carried_note,
         head.recorded_at.micros(),
         head.clock.is_running(),
         sql(head.clock.rate().micros()),

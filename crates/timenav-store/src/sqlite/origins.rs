@@ -3,13 +3,16 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension, params};
-use timenav_engine::{Action, Origin, StoreError, TimelineKey};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use timenav_engine::{Action, Origin, RotationNote, StoreError, TimelineKey};
 
 use super::values::{damaged, entry_key, failed, sql};
 
 const SELECT_LEAF: &str = "SELECT leaf FROM entries WHERE entry = ?1";
 const SELECT_NOTE: &str = "SELECT note FROM rotation_notes WHERE timeline = ?1 AND position = ?2";
+
+const INSERT_NOTE: &str = "INSERT INTO rotation_notes (timeline, position, note) VALUES (?1, ?2, ?3)
+    ON CONFLICT DO NOTHING";
 
 /// Returns how it is kept whose entries a ledger begins with.
 pub(super) fn text(origins: &[Origin]) -> String {
@@ -59,6 +62,17 @@ pub(super) fn rotation_note(
 ) -> Result<Option<String>, StoreError> {
     let mut select = connection.prepare_cached(SELECT_NOTE).map_err(failed)?;
     select.query_row(params![timeline.0, sql(position)], |row| row.get(0)).optional().map_err(failed)
+}
+
+/// Keeps checkpoints of rotations. One that is kept stays.
+pub(super) fn keep_rotations(connection: &mut Connection, notes: &[RotationNote]) -> Result<(), StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    let mut insert = transaction.prepare_cached(INSERT_NOTE).map_err(failed)?;
+    for RotationNote { timeline, position, note } in notes {
+        insert.execute(params![timeline.0, sql(*position), &**note]).map_err(failed)?;
+    }
+    drop(insert);
+    transaction.commit().map_err(failed)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use timenav_core::ledger::{Frontier, Hash, LeafRecord, RetentionPolicies, Salt, 
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
     Anchor, ApiKey, Commit, DataRecord, EndedTimeline, EventQuery, Fork, Head, IdempotencyRecord, KnownEvent, Layer,
-    LogRow, Opened, Store, StoreError, StoredEntry, StoredEvent, SweepMark, TimelineKey,
+    LogRow, Opened, RotationNote, Store, StoreError, StoredEntry, StoredEvent, SweepMark, TimelineKey,
 };
 
 use super::leaf::Leaves;
@@ -23,7 +23,7 @@ use super::{SqliteStore, commit, data, ends, events, identity, log_rows, origins
 /// Rows that a query for events may read on the thread that asks: a quarter of a millisecond's worth.
 const ROWS_READ_HERE_MAX: usize = 256;
 
-const SELECT_HEADS: &str = "SELECT timeline, timeline_id, created_at, size, frontier, checkpoint, recorded_at,
+const SELECT_HEADS: &str = "SELECT timeline, timeline_id, created_at, size, frontier, carried_note, recorded_at,
     clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,
     anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by, data_count,
     directory, statement, origins, expires_at FROM timelines";
@@ -145,6 +145,10 @@ impl Store for SqliteStore {
 
     async fn rotation_note(&self, timeline: TimelineKey, position: u64) -> Result<Option<String>, StoreError> {
         self.read(move |connection| origins::rotation_note(connection, timeline, position)).await
+    }
+
+    async fn keep_rotations(&self, notes: Vec<RotationNote>) -> Result<(), StoreError> {
+        self.write(move |connection| origins::keep_rotations(connection, &notes)).await
     }
 
     async fn data_record(&self, data_id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
@@ -272,10 +276,11 @@ fn clock_payloads(
     Ok(payloads)
 }
 
-fn heads(connection: &Connection) -> Result<Vec<Head>, StoreError> {
+/// Returns the heads of all timelines, by number.
+pub(super) fn heads(connection: &Connection) -> Result<Vec<Head>, StoreError> {
     let mut permissions = permissions(connection)?;
     let mut policies = retention::policies(connection, None)?;
-    let mut select = connection.prepare(SELECT_HEADS).map_err(failed)?;
+    let mut select = connection.prepare(&format!("{SELECT_HEADS} ORDER BY timeline")).map_err(failed)?;
     let mut rows = select.query([]).map_err(failed)?;
     let mut heads = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
@@ -342,7 +347,7 @@ fn head(
         clock: Clock { state, location: row.get(11).map_err(failed)?, generation: count(number(12)?)? },
         permissions,
         frontier: Frontier::from_bytes(size, &frontier).map_err(|error| damaged(&error.to_string()))?,
-        checkpoint: text(5)?.into(),
+        carried_note: text(5)?.into(),
         recorded_at: instant(number(6)?)?,
         events_count: count(number(13)?)?,
         anchors_count: count(number(14)?)?,

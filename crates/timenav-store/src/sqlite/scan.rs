@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use timenav_core::ids::{DataId, TimelineId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
-    Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, KeptEvent, KeptOutside, KeptRows, ScanSource, ServiceRows,
+    Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, Head, KeptEvent, KeptRows, ScanSource, ServiceRows,
     Snapshot, StoreError, TimelineKey,
 };
 
@@ -23,7 +23,6 @@ use super::{SqliteStore, connection, data, ends, identity, integrity, orphans, r
 const SELECT_ROWS: &str = "SELECT entry, leaf, salt, payload, events_count, clock_entry FROM entries
     WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
 const SELECT_LAST: &str = "SELECT max(entry) FROM entries WHERE entry BETWEEN ?1 AND ?2";
-const SELECT_CHECKPOINTS: &str = "SELECT timeline_id, checkpoint, size FROM timelines ORDER BY timeline";
 const SELECT_TILE: &str = "SELECT hashes FROM tiles WHERE timeline = ?1 AND level = ?2 AND tile = ?3";
 const SELECT_EVENT: &str = "SELECT position, until, time, lat, lon, cell, place, content, name_key
     FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND event_id = ?2";
@@ -89,13 +88,12 @@ impl SqliteArchive {
         self.0.read(examination::examine)
     }
 
-    /// Returns the newest checkpoint of every timeline, as it would be kept outside, and how many entries they sign
-    /// together. Nothing is verified.
+    /// Returns the head of every timeline, by number. Nothing is verified.
     ///
     /// # Errors
     /// They cannot be read.
-    pub fn newest_checkpoints(&self) -> Result<(Vec<KeptOutside>, u64), StoreError> {
-        self.0.read(newest_checkpoints)
+    pub fn heads(&self) -> Result<Vec<Head>, StoreError> {
+        self.0.read(read::heads)
     }
 
     /// Returns what is wrong with how the file is built, page by page, a sentence each. Rows are not compared with
@@ -129,18 +127,6 @@ impl Archive {
         self.idle.lock().push(connection);
         result
     }
-}
-
-fn newest_checkpoints(connection: &Connection) -> Result<(Vec<KeptOutside>, u64), StoreError> {
-    let mut select = connection.prepare(SELECT_CHECKPOINTS).map_err(failed)?;
-    let mut rows = select.query([]).map_err(failed)?;
-    let (mut checkpoints, mut entries) = (Vec::new(), 0);
-    while let Some(row) = rows.next().map_err(failed)? {
-        let (name, note): (String, String) = (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?);
-        checkpoints.push(KeptOutside { timeline: id(TimelineId::new(&name))?, note: note.into(), seal: None });
-        entries += count(row.get(2).map_err(failed)?)?;
-    }
-    Ok((checkpoints, entries))
 }
 
 /// Returns whether there is a write-ahead log beside a database: while it is open, and after a

@@ -13,7 +13,7 @@ use timenav_core::data::{
 };
 use timenav_core::ids::TimelineId;
 use timenav_core::ids::UserId;
-use timenav_core::ledger::sha256;
+use timenav_core::ledger::{Checkpoint, sha256};
 use timenav_core::password::Password;
 use timenav_core::place::{LocationQuery, Point};
 use timenav_core::time::{Instant, Wall};
@@ -69,15 +69,21 @@ impl Entropy for CountingEntropy {
     }
 }
 
-/// A key made from a seed.
+/// A key made from a seed. It remembers which checkpoints it has signed.
 pub(crate) struct SeedSigner {
     seed: [u8; 32],
     pair: Ed25519KeyPair,
+    checkpoints: Mutex<Vec<Checkpoint>>,
 }
 
 impl SeedSigner {
     pub(crate) fn new(seed: [u8; 32]) -> Self {
-        Self { seed, pair: Ed25519KeyPair::from_seed_unchecked(&seed).unwrap() }
+        Self { seed, pair: Ed25519KeyPair::from_seed_unchecked(&seed).unwrap(), checkpoints: Mutex::default() }
+    }
+
+    /// Returns every checkpoint that was signed, in order.
+    pub(crate) fn checkpoints(&self) -> Vec<Checkpoint> {
+        self.checkpoints.lock().clone()
     }
 }
 
@@ -87,6 +93,8 @@ impl Signer for SeedSigner {
     }
 
     fn sign(&self, message: &[u8]) -> [u8; 64] {
+        let checkpoint = std::str::from_utf8(message).ok().and_then(|text| Checkpoint::parse(text).ok());
+        self.checkpoints.lock().extend(checkpoint);
         self.pair.sign(message).as_ref().try_into().unwrap()
     }
 

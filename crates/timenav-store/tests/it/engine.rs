@@ -5,6 +5,7 @@ mod access;
 mod adoption;
 mod bounds;
 mod bundles;
+mod checkpoints;
 mod clocks;
 mod concurrency;
 mod data;

@@ -13,7 +13,8 @@ use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
     Anchor, ApiKey, Commit, DataRecord, EndedTimeline, EntryRow, EventQuery, IdempotencyRecord, KeptRows, KnownEvent,
-    Layer, LogRow, Opened, ScanSource, Snapshot, Store, StoreError, StoredEntry, StoredEvent, SweepMark, TimelineKey,
+    Layer, LogRow, Opened, RotationNote, ScanSource, Snapshot, Store, StoreError, StoredEntry, StoredEvent, SweepMark,
+    TimelineKey,
 };
 use tokio::sync::Semaphore;
 
@@ -338,6 +339,10 @@ impl Store for FaultyStore {
     async fn rotation_note(&self, timeline: TimelineKey, position: u64) -> Result<Option<String>, StoreError> {
         self.point().await;
         self.reading()?.rotation_note(timeline, position).await
+    }
+
+    async fn keep_rotations(&self, notes: Vec<RotationNote>) -> Result<(), StoreError> {
+        self.inner.keep_rotations(notes).await
     }
 
     async fn data_record(&self, id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {

@@ -123,7 +123,7 @@ impl Ledger {
             clock: Clock::new(host(1)),
             permissions: Arc::new(Permissions { admin: users(["ada"]), ..Permissions::default() }),
             frontier: Frontier::default(),
-            checkpoint: "nothing yet".into(),
+            carried_note: "nothing yet".into(),
             recorded_at: host(1),
             events_count: 0,
             anchors_count: 0,
@@ -156,7 +156,7 @@ impl Ledger {
             self.leaves.push(hash);
             self.head.frontier.push(hash);
         }
-        self.head.checkpoint = format!("{} entries", self.size()).into();
+        self.head.carried_note = format!("{} entries", self.size()).into();
         self.head.recorded_at = host(i64::try_from(self.size()).unwrap());
         TimelineCommit {
             expected_size: (old > 0).then_some(old),
@@ -168,7 +168,6 @@ impl Ledger {
             interventions: Vec::new(),
             anchors: Vec::new(),
             data: Vec::new(),
-            rotation: None,
             erasures: Vec::new(),
             policies: Vec::new(),
             sweeps: Vec::new(),

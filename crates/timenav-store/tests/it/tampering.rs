@@ -298,7 +298,7 @@ fn rebuild(connection: &Connection, timeline: i64) -> Frontier {
     frontier
 }
 
-/// Signs a tree and puts the checkpoint into the database.
+/// Signs a tree, with the state that was signed before, and puts the statement into the database.
 fn sign(
     connection: &Connection,
     timeline: i64,
@@ -308,10 +308,41 @@ fn sign(
     by: impl FnOnce(&[u8]) -> [u8; 64],
 ) {
     let key = VerifierKey::new(name, public).unwrap();
-    let checkpoint =
-        Checkpoint { origin: name.to_owned(), size: frontier.size(), root: frontier.root(), extensions: Vec::new() };
-    let note = checkpoint.sign(&key, by).unwrap().to_string();
-    connection.execute("UPDATE timelines SET checkpoint = ?1 WHERE timeline = ?2", params![note, timeline]).unwrap();
+    let before = HeadStatement::parse(&stated(connection, timeline)).unwrap();
+    let statement = HeadStatement { origin: name.to_owned(), size: frontier.size(), root: frontier.root(), ..before };
+    put_statement(connection, timeline, &statement, &key, statement.sign(&key, by).unwrap(), [0; 32]);
+}
+
+/// Returns the text of the statement that is kept.
+fn stated(connection: &Connection, timeline: i64) -> String {
+    let select = "SELECT statement FROM timelines WHERE timeline = ?1";
+    let kept: Vec<u8> = connection.query_row(select, [timeline], |row| row.get(0)).unwrap();
+    let lines: Vec<_> = kept.split_inclusive(|byte| *byte == b'\n').take(6).collect();
+    String::from_utf8(lines.concat()).unwrap()
+}
+
+/// Puts a statement into the database with what a key has made of it.
+fn put_statement(
+    connection: &Connection,
+    timeline: i64,
+    statement: &HeadStatement,
+    key: &VerifierKey,
+    signature: [u8; 64],
+    code: [u8; 32],
+) {
+    let bytes = [statement.to_text().as_bytes(), key.id().as_bytes(), &signature, &code].concat();
+    let update = "UPDATE timelines SET statement = ?1 WHERE timeline = ?2";
+    assert_eq!(connection.execute(update, params![bytes, timeline]).unwrap(), 1);
+}
+
+/// Signs a tree as versions before did, which kept the checkpoint in the database. Returns it.
+fn sign_note(house: &House, connection: &Connection, timeline: i64, name: &str, frontier: &Frontier) -> String {
+    let origin = origin(&house.options.service_name, name);
+    let key = VerifierKey::new(&origin, house.signer.public_key()).unwrap();
+    let tree = Checkpoint { origin, size: frontier.size(), root: frontier.root(), extensions: Vec::new() };
+    let note = tree.sign(&key, |text| house.signer.sign(text)).unwrap().to_string();
+    connection.execute("UPDATE timelines SET carried_note = ?1 WHERE timeline = ?2", params![note, timeline]).unwrap();
+    note
 }
 
 /// Signs the state of `main` as its rows tell it, for the tree that is there.
@@ -338,7 +369,7 @@ async fn restate(house: &House, signer: &crate::doors::SeedSigner) {
         index_root: None,
     };
     let text = statement.to_text();
-    let bytes = [&signer.sign(text.as_bytes())[..], &signer.authenticate("head statement", text.as_bytes())].concat();
-    let update = "UPDATE timelines SET statement = ?1 WHERE timeline = ?2";
-    connect(house).execute(update, params![bytes, MAIN]).unwrap();
+    let key = VerifierKey::new(&statement.origin, signer.public_key()).unwrap();
+    let code = signer.authenticate("head statement", text.as_bytes());
+    put_statement(&connect(house), MAIN, &statement, &key, signer.sign(text.as_bytes()), code);
 }

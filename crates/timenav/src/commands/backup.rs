@@ -98,13 +98,14 @@ async fn make(settings: &Settings, to: &Path, with_keys: bool, depth: Depth) -> 
     copy_database(&database, &copy)?;
     let verifier = VerifierKey::new(&key.service_name, key.signer.public_key()).map_err(anyhow::Error::from)?;
     let checked = CheckedCopy::check(&copy, &outside, &verifier, depth).await?;
-    checked.keep(&work.file(CHECKPOINTS_FILE))?;
+    checked.keep(&work.file(CHECKPOINTS_FILE), &outside, &key)?;
+    let (timelines, entries) = checked.counts();
     let manifest = Manifest {
         key: verifier,
         made_at: made_at.to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        timelines: checked.checkpoints.len() as u64,
-        entries: checked.entries,
+        timelines,
+        entries,
         members: Vec::new(),
     };
     let sources = sources(&work, &settings.data, with_keys)?;

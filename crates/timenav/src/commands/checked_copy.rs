@@ -1,16 +1,18 @@
 //! What a copy of a database is checked for before anybody relies on it.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
 use timenav_core::ledger::VerifierKey;
 use timenav_core::scan::Depth;
-use timenav_engine::{KeptOutside, Outside as _, Scan};
+use timenav_engine::{Head, KeptOutside, Outside as _, Scan, newest_checkpoints};
 use timenav_store::{CheckpointFile, SqliteArchive};
 
 use super::verify::files::{Files, Outside};
 use crate::exit::Failure;
+use crate::key_files::ServiceKey;
 use crate::output;
 
 /// Sentences of scans that are no news to somebody who makes a copy.
@@ -18,16 +20,14 @@ const OF_EVERY_SCAN: [&str; 2] = ["Outcomes kept", "Whether what"];
 
 /// What was seen of a copy.
 pub(super) struct CheckedCopy {
-    /// The newest checkpoint of each timeline in it.
-    pub(super) checkpoints: Vec<KeptOutside>,
-    /// How many entries there are.
-    pub(super) entries: u64,
+    /// The head of each timeline in it.
+    heads: Vec<Head>,
     checked: Vec<(String, u64)>,
     not_checked: Vec<String>,
 }
 
 impl CheckedCopy {
-    /// Checks a database that nobody has open: that its pages are in order, that each head is what its checkpoint signs,
+    /// Checks a database that nobody has open: that its pages are in order, that each head is what is signed with it,
     /// and each checkpoint kept outside is one of its ledgers; and the entries as far as `depth` says.
     ///
     /// # Errors
@@ -54,16 +54,29 @@ impl CheckedCopy {
             0 => {}
             count => return Err(Failure::Tampered(count)),
         }
-        let (checkpoints, entries) = archive.newest_checkpoints().context("the copy of the database")?;
-        Ok(Self { checkpoints, entries, checked: checked(&scans), not_checked: not_checked(&scans) })
+        let heads = archive.heads().context("the copy of the database")?;
+        Ok(Self { heads, checked: checked(&scans), not_checked: not_checked(&scans) })
     }
 
-    /// Writes the newest checkpoints into a new file, as they are kept outside a database.
+    /// Writes the newest checkpoints into a new file, as they are kept outside a database: those that are kept outside the
+    /// one that was copied, or else what its key makes of the heads in the copy.
     ///
     /// # Errors
     /// It cannot be written.
-    pub(super) fn keep(&self, file: &Path) -> anyhow::Result<()> {
-        keep(&self.checkpoints, file)
+    pub(super) fn keep(&self, file: &Path, outside: &Outside, key: &ServiceKey) -> anyhow::Result<()> {
+        let kept = |head: &Head| outside.get(&head.id).map(|note| Arc::from(&**note));
+        keep(&newest_checkpoints(&self.heads, kept, &*key.signer, &key.service_name)?, file)
+    }
+
+    /// Returns how many timelines there are, and how many entries.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        (self.heads.len() as u64, self.heads.iter().map(|head| head.frontier.size()).sum())
+    }
+
+    /// Returns whether another database has the same ledgers.
+    pub(super) fn is_copy_of(&self, heads: &[Head]) -> bool {
+        let tree = |head: &Head| (head.id.clone(), head.frontier.size(), head.frontier.root());
+        self.heads.iter().map(tree).eq(heads.iter().map(tree))
     }
 
     /// Returns what was checked, in one line.

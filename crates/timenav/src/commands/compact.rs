@@ -90,9 +90,8 @@ async fn compact(settings: &Settings, depth: Depth) -> Result<Compacted, Failure
     let copy = work.file(DATABASE_FILE);
     let bytes = copy_database(&database, &copy)?;
     let checked = CheckedCopy::check(&copy, &outside, &verifier, depth).await?;
-    let (checkpoints, _) =
-        SqliteArchive::open(&database).and_then(|old| old.newest_checkpoints()).with_context(named)?;
-    if checkpoints != checked.checkpoints {
+    let heads = SqliteArchive::open(&database).and_then(|old| old.heads()).with_context(named)?;
+    if !checked.is_copy_of(&heads) {
         return Err(anyhow!("{} changed while it was copied: another program writes to it", named()).into());
     }
     fold_log(&database).with_context(named)?;

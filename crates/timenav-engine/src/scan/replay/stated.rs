@@ -7,7 +7,7 @@ use timenav_core::scan::FindingKind;
 use super::Replay;
 use crate::archive::Snapshot;
 use crate::scan::request::ScanRequest;
-use crate::statement::signatures;
+use crate::stated::signed_by;
 
 impl Replay {
     /// What was signed with the last entry is what all entries make of the timeline, where they lead to the root that was
@@ -20,8 +20,8 @@ impl Replay {
     ) -> u64 {
         let Some(statement) = self.statement(request, snapshot, root).filter(|_| self.is_stated) else { return 0 };
         let current = &request.keys.current;
-        let mut signatures = signatures(&snapshot.head.statement);
-        let is_signed = signatures.any(|signature| statement.verify(signature, current, request.verify).is_ok());
+        let is_signed = signed_by(&snapshot.head.statement)
+            .any(|signed| statement.verify(signed.signature, current, request.verify).is_ok());
         if !is_signed {
             let evidence = format!(
                 "table timelines, {}: the head statement is not one that the key with the id {} has signed for what the \

@@ -68,7 +68,7 @@ async fn check_heads_at_their_extremes(backend: &dyn Backend) {
         ledger.head.anchors_count = number as u64;
         let mut step = ledger.grow(1 + number);
         step.head.recorded_at = edge;
-        step.head.checkpoint = format!("{UNICODE}\n\n— x y\n").into();
+        step.head.carried_note = format!("{UNICODE}\n\n— x y\n").into();
         let expected = step.head.clone();
         store.commit(commit_of(vec![step])).await.unwrap();
         assert_same(&head_of(&*store, &expected.id).await, &expected);

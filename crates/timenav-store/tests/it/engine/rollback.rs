@@ -151,9 +151,11 @@ async fn a_tree_that_is_not_the_signed_one_is_refused() {
 #[tokio::test]
 async fn a_signature_in_the_database_that_does_not_verify_is_refused_whatever_was_chosen() {
     for statement in [
-        "UPDATE timelines SET checkpoint = '' WHERE timeline_id = 'main'",
-        "UPDATE timelines SET checkpoint = replace(checkpoint, 'test/main', 'test/fake') WHERE timeline_id = 'main'",
-        "UPDATE timelines SET checkpoint = (SELECT checkpoint FROM timelines WHERE timeline_id = 'system')
+        "UPDATE timelines SET statement = x'' WHERE timeline_id = 'main'",
+        "UPDATE timelines SET statement = CAST(replace(CAST(statement AS TEXT), 'test/main', 'test/fake') AS BLOB)
+            WHERE timeline_id = 'main'",
+        "UPDATE timelines SET statement = substr(statement, 1, length(statement) - 1) WHERE timeline_id = 'main'",
+        "UPDATE timelines SET statement = (SELECT statement FROM timelines WHERE timeline_id = 'system')
             WHERE timeline_id = 'main'",
     ] {
         let (house, refused) = rewritten(statement, false).await;

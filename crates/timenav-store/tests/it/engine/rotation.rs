@@ -227,13 +227,16 @@ async fn what_was_not_kept_outside_is_before_the_key_changes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_next_signature_that_is_wrong_counts_for_nothing() {
     let mut house = lived_in().await;
-    // Another hand adds a line that claims to be of the next key.
+    // Another hand adds what claims to be of the next key.
     let (old, new) = (SeedSigner::new(SEEDS[0]), SeedSigner::new(SEEDS[1]));
-    let note = house.outside.notes()[&timeline_id("one")].clone();
     let key = VerifierKey::new("timenav.test/one", new.public_key()).unwrap();
-    let forged = Note::parse(note.as_bytes()).unwrap().countersign(&key, |text| old.sign(text)).unwrap().to_string();
     let connection = rusqlite::Connection::open(house.path()).unwrap();
-    let update = "UPDATE timelines SET checkpoint = ?1 WHERE timeline_id = 'one'";
+    let select = "SELECT statement FROM timelines WHERE timeline_id = 'one'";
+    let kept: Vec<u8> = connection.query_row(select, [], |row| row.get(0)).unwrap();
+    let (text, _) = kept.split_at(kept.len() - 100);
+    let (signature, code) = (old.sign(text), old.authenticate("head statement", text));
+    let forged = [&kept, &key.id().as_bytes()[..], &signature, &code].concat();
+    let update = "UPDATE timelines SET statement = ?1 WHERE timeline_id = 'one'";
     assert_eq!(connection.execute(update, [&forged]).unwrap(), 1);
     drop(connection);
     next(&mut house, SEEDS[1]);

@@ -18,10 +18,7 @@ pub(super) fn make_old(house: &House) {
             put(&connection, timeline, position, &(leaf, salt, payload));
         }
         let frontier = rebuild(&connection, timeline);
-        let ledger = origin(&house.options.service_name, name);
-        sign(&connection, timeline, &frontier, &ledger, house.signer.public_key(), |text| house.signer.sign(text));
-        let note = "SELECT checkpoint FROM timelines WHERE timeline = ?1";
-        notes.insert(timeline_id(name), connection.query_row(note, [timeline], |row| row.get(0)).unwrap());
+        notes.insert(timeline_id(name), sign_note(house, &connection, timeline, name, &frontier));
     }
     connection.execute("UPDATE timelines SET statement = x'', directory = 0", []).unwrap();
     seal_rows(house, &connection);
@@ -90,7 +87,6 @@ async fn its_ledgers_go_on_and_its_rows_are_signed_from_then_on() {
     for (attack, about) in [
         ("UPDATE users SET operator = 1 WHERE user_id = 'ada'", "system"),
         ("UPDATE timelines SET clock_running = 1 WHERE timeline = 2", "main"),
-        ("UPDATE timelines SET statement = x'' WHERE timeline = 2", "main"),
     ] {
         let whole = house.path().with_extension("whole");
         let _ = std::fs::remove_file(&whole);

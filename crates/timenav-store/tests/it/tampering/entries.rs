@@ -153,13 +153,23 @@ async fn a_tile_that_is_wrong_beside_entries_that_are_right() {
 #[tokio::test]
 async fn t27_a_damaged_signature() {
     let house = lived_in().await;
-    let note = house.outside.notes()[&timeline_id("main")].clone();
-    let at = note.len() - 10;
-    let mut bytes = note.into_bytes();
-    bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
-    let update = "UPDATE timelines SET checkpoint = ?1 WHERE timeline = 2";
-    connect(&house).execute(update, [String::from_utf8(bytes).unwrap()]).unwrap();
-    let scan = found(&house, "main", FindingKind::BadSignature, None).await;
+    let whole = house.path().with_extension("whole");
+    house.copy_database(&whole);
+    // What comes after the text is the id of the key, the signature, and the code that is checked at a start.
+    for damaged in [
+        "x''",
+        "zeroblob(96)",
+        "substr(statement, 1, length(statement) - 1)",
+        "CAST(substr(statement, 1, length(statement) - 96) || zeroblob(96) AS BLOB)",
+    ] {
+        house.replace_database(&whole);
+        attack(&house, &format!("UPDATE timelines SET statement = {damaged} WHERE timeline = 2"));
+        check_damaged_signature(&house).await;
+    }
+}
+
+async fn check_damaged_signature(house: &super::House) {
+    let scan = found(house, "main", FindingKind::BadSignature, None).await;
     assert_eq!(scan.findings.len(), 1, "the data itself is as it was: {:?}", told(&scan));
     assert_eq!(scan.findings[0].position, Some(scan.size));
     let refused = house.try_open(house.store()).await.err().unwrap();

@@ -49,12 +49,12 @@ async fn t04_an_edited_entry_and_the_tree_over_it() {
 }
 
 #[tokio::test]
-async fn t05_the_same_without_the_checkpoint() {
+async fn t05_the_same_without_the_statement() {
     let house = lived_in().await;
     let size = recompute(&house, edit).size();
-    attack(&house, "UPDATE timelines SET checkpoint = '' WHERE timeline = 2");
+    attack(&house, "UPDATE timelines SET statement = x'' WHERE timeline = 2");
     found(&house, "main", FindingKind::ExternalCheckpointInconsistent, Some(size)).await;
-    // One checkpoint is kept in the database, and it cannot just be left out.
+    // What is signed with the newest entries cannot just be left out.
     let alone = look(&house, "main", Depth::Full, Outside::Nothing).await;
     check_found(&alone, FindingKind::BadSignature, Some(size));
     assert!(matches!(refused(&house).await, OpenError::Head { .. }));

@@ -181,6 +181,7 @@ fn read_scan(command: &VerifyCommand, timeline_id: TimelineId, answer: &Value) -
         checked: vec![Checked { what: "entries", count: entries["count"].as_u64().unwrap_or(0) }],
         not_checked: list("not_checked").iter().map(text).collect(),
         checkpoint: answer["checkpoint"]["note"].as_str().map(str::to_owned),
+        signed: None,
         size: answer["checkpoint"]["size"].as_u64().unwrap_or(0),
         root: hash(&answer["checkpoint"]["root"]),
     }

@@ -92,7 +92,8 @@ fn what_is_not_as_it_was_signed_or_has_no_room_stays_as_it_is() {
     assert!(stderr.contains("compacting/timenav.db"), "{stderr}");
     assert!(std::fs::read(&database).unwrap() == untouched);
     service.tamper(
-        "UPDATE timelines SET checkpoint = replace(checkpoint, 'local', 'other') WHERE timeline_id = ?1",
+        "UPDATE timelines SET statement = CAST(substr(statement, 1, length(statement) - 96) || zeroblob(96) AS BLOB)
+         WHERE timeline_id = ?1",
         "main",
     );
     let tampered = std::fs::read(&database).unwrap();

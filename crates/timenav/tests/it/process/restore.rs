@@ -351,12 +351,13 @@ fn a_database_that_was_tampered_with_is_not_backed_up() {
     let untouched = std::fs::read(&database).unwrap();
     for (statement, depth, told) in [
         (
-            "UPDATE timelines SET checkpoint = replace(checkpoint, 'local', 'other') WHERE timeline_id = ?1",
+            "UPDATE timelines SET statement = CAST(replace(CAST(statement AS TEXT), 'local', 'other') AS BLOB)
+             WHERE timeline_id = ?1",
             "quick",
             "main",
         ),
         (
-            "UPDATE timelines SET checkpoint = (SELECT checkpoint FROM timelines WHERE timeline_id = 'system')
+            "UPDATE timelines SET statement = (SELECT statement FROM timelines WHERE timeline_id = 'system')
              WHERE timeline_id = ?1",
             "quick",
             "origin-mismatch",
