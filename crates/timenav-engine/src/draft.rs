@@ -23,6 +23,7 @@ use crate::refusal::Refusal;
 use crate::rows::{
     DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry, SweepRow,
 };
+use crate::store::LayerCommit;
 use crate::wall_clock::Host;
 
 mod accepted;
@@ -112,6 +113,7 @@ pub(crate) struct Draft<'a> {
 #[derive(Default)]
 pub(crate) struct Drafted {
     steps: Vec<Step>,
+    layers: Vec<LayerCommit>,
     directory_changes: Vec<DirectoryChange>,
     keys_expired: Vec<KeyId>,
     events: HashMap<(TimelineKey, EventId), KnownEvent>,
@@ -190,7 +192,7 @@ impl<'a> Draft<'a> {
 
     /// Returns how many timelines there are.
     pub(crate) fn timelines_count(&self) -> usize {
-        self.ground.heads.len() + self.ground.accepted.made
+        self.ground.heads.counted() + self.ground.accepted.made
     }
 
     /// Returns how many timelines a user has made.
@@ -241,9 +243,21 @@ impl<'a> Draft<'a> {
 
     /// Opens the ledger of a new timeline. `make` is given its store key.
     pub(crate) fn new_ledger(&mut self, make: impl FnOnce(TimelineKey) -> TimelineState) -> Ledger {
+        let key = self.next_key();
+        self.open(Step::new(None, make(key)))
+    }
+
+    /// Keeps a timeline that comes with a fork. `make` is given its store key. The fork's own ledger is opened after it.
+    pub(crate) fn new_layer(&mut self, make: impl FnOnce(TimelineKey) -> LayerCommit) -> TimelineKey {
+        let key = self.next_key();
+        self.drafted.layers.push(make(key));
+        key
+    }
+
+    fn next_key(&self) -> TimelineKey {
         let new = self.drafted.steps.iter().filter(|step| step.expected_size.is_none()).count();
-        let last_key = self.ground.accepted.last_key + i64::try_from(new).unwrap_or(i64::MAX);
-        self.open(Step::new(None, make(TimelineKey(last_key + 1))))
+        let new = i64::try_from(new + self.drafted.layers.len()).unwrap_or(i64::MAX);
+        TimelineKey(self.ground.accepted.last_key + new + 1)
     }
 
     fn open(&mut self, step: Step) -> Ledger {

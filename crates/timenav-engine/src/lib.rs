@@ -155,7 +155,7 @@ pub use scan_places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 pub use seldom::Seldom;
 pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
-pub use store::{CarriedSeals, Commit, EventQuery, Opened, Pattern, Store, TimelineCommit};
+pub use store::{CarriedSeals, Commit, EventQuery, LayerCommit, Opened, Pattern, Store, TimelineCommit};
 pub use store_error::StoreError;
 pub use sweeping::{HostClockDoubt, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
 pub use timelines::{MadeTimeline, NewTimeline, TimelineView};

@@ -48,6 +48,9 @@ pub struct CarriedSeals {
 pub struct Commit {
     /// What happens to each timeline, each at most once.
     pub timelines: Vec<TimelineCommit>,
+    /// Timelines of another service that come with a fork of them. They never stand here: each is among those that end by
+    /// the step.
+    pub layers: Vec<LayerCommit>,
     /// Timelines that the step relies on and does not change, and the sizes that their ledgers must have; `None` where
     /// there must be no such timeline. Empty where no others write.
     pub relied: Vec<(TimelineId, Option<u64>)>,
@@ -92,6 +95,25 @@ pub struct TimelineCommit {
     pub policies: Vec<(u64, Retention)>,
     /// New sweeps. What they name is let go afterwards, by [`Store::let_go`].
     pub sweeps: Vec<SweepRow>,
+}
+
+/// What is kept of a timeline of another service that a fork came with.
+#[derive(Debug)]
+pub struct LayerCommit {
+    /// Names it inside the store.
+    pub timeline: TimelineKey,
+    /// All its entries, in order.
+    pub entries: Vec<StoredEntry>,
+    /// Versions of events that ceased to stand.
+    pub ends: Vec<EventEnd>,
+    /// Versions of events.
+    pub events: Vec<EventRow>,
+    /// Interventions.
+    pub interventions: Vec<InterventionRow>,
+    /// Anchors.
+    pub anchors: Vec<Anchor>,
+    /// Sealed records.
+    pub data: Vec<DataRecord>,
 }
 
 /// Which events are asked for, on one consistent snapshot.

@@ -93,9 +93,14 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
     let CreateTimeline { fork, expires_in } = asked;
     let fork = fork.as_ref();
     let id = draft.timeline().clone();
-    let created_by = check_new(draft)?;
+    let created_by = check_new(draft, 1)?;
     let host = draft.now();
     if let Some(fork) = fork {
+        // A bundle of it would have two layers of one name.
+        if let Some(layer) = fork.lineage.iter().find(|layer| layer.came_with().is_some() && layer.told() == id) {
+            let detail = format!("the fork would go on from `{layer}`, whose entries are under that name too");
+            return Err(Refusal::invalid("timeline_id", detail));
+        }
         // To make a clock that stands at a moment is a way to go there.
         let clock = fork.clock_from(host);
         draft.admit_clock(&clock.moment(host), clock.rate())?;
@@ -161,11 +166,12 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
     Ok((ledger, draft.append(ledger, Action::CreateTimeline, id.as_str(), payload, host)))
 }
 
-/// Makes sure that the timeline that is aimed at may be made, and returns whose it will be.
+/// Makes sure that the timeline that is aimed at may be made, and returns whose it will be. It counts for so many: for
+/// itself and each layer that it comes with.
 ///
 /// # Errors
 /// It is there, or a limit is reached.
-pub(super) fn check_new(draft: &Draft<'_>) -> Result<UserId, Refusal> {
+pub(super) fn check_new(draft: &Draft<'_>, counted: usize) -> Result<UserId, Refusal> {
     let id = draft.timeline();
     if draft.has_ended(id) {
         return Err(Refusal::NameEnded { timeline_id: id.to_string() });
@@ -174,12 +180,12 @@ pub(super) fn check_new(draft: &Draft<'_>) -> Result<UserId, Refusal> {
         return Err(Refusal::AlreadyExists { what: "timeline", id: id.to_string() });
     }
     let max = draft.options().timelines_max;
-    if draft.timelines_count() >= max {
+    if draft.timelines_count() + counted > max {
         return Err(Refusal::LimitReached { what: "timelines", max });
     }
     let created_by = UserId::new(draft.actor().name()).map_err(|error| Refusal::id("user_id", error))?;
     let max = draft.options().timelines_per_user_max;
-    if matches!(draft.actor(), Actor::Caller(_)) && draft.made_by(&created_by) >= max {
+    if matches!(draft.actor(), Actor::Caller(_)) && draft.made_by(&created_by) + counted > max {
         return Err(Refusal::LimitReached { what: "timelines that you have made", max });
     }
     Ok(created_by)

@@ -78,7 +78,7 @@ fn ended(row: &Row<'_>) -> Result<EndedTimeline, StoreError> {
     let fork: (Option<i64>, Option<i64>) = (row.get(5).map_err(failed)?, row.get(6).map_err(failed)?);
     let fork = fork.0.zip(fork.1).map(|(of, size)| Ok(Fork { of: TimelineKey(of), size: count(size)? }));
     Ok(EndedTimeline {
-        id: id(TimelineId::new(&row.get::<_, String>(0).map_err(failed)?))?,
+        id: id(TimelineId::kept(&row.get::<_, String>(0).map_err(failed)?))?,
         key: TimelineKey(number(1)?),
         size: count(number(2)?)?,
         root: Hash::from_bytes(bytes(&row.get::<_, Vec<u8>>(3).map_err(failed)?)?),
