@@ -167,6 +167,11 @@ impl<'a> Draft<'a> {
         self.ground.now
     }
 
+    /// Returns the host time that destroys: what has not run out by it stays.
+    pub(crate) fn sure(&self) -> Host {
+        self.ground.sure
+    }
+
     /// Returns the state of a timeline as this draft leaves it so far.
     pub(crate) fn look(&self, timeline: &TimelineId) -> Option<&TimelineState> {
         let opened = self.drafted.steps.iter().find(|step| step.state.head.id == *timeline);
@@ -175,7 +180,7 @@ impl<'a> Draft<'a> {
 
     /// Returns whether a timeline of that name has ended, or is to have: then nobody but the service writes to it.
     pub(crate) fn has_ended(&self, timeline: &TimelineId) -> bool {
-        self.ground.has_ended(timeline) || self.look(timeline).is_some_and(|state| state.head.has_expired(self.now()))
+        self.ground.has_ended(timeline) || self.look(timeline).is_some_and(|state| state.head.has_expired(self.sure()))
     }
 
     /// Refuses what is aimed at a timeline that has ended. The service itself ends those whose time has come.

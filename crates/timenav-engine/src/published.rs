@@ -111,16 +111,6 @@ impl Published {
         self.to_let_go.values().find(is_due).cloned()
     }
 
-    /// Puts off what is due earlier. Returns whether anything is.
-    pub(crate) fn put_off(&mut self, until: Instant<Wall>) -> bool {
-        let mut is_any = false;
-        for ended in self.to_let_go.values_mut().filter(|ended| ended.due_at < until) {
-            ended.due_at = until;
-            is_any = true;
-        }
-        is_any
-    }
-
     /// Does not look any more for the end of a timeline that was not made to end.
     pub(crate) fn expires_not(&mut self, id: &TimelineId) {
         let at = self.by_id.get(id).and_then(|state| state.head.expires_at);

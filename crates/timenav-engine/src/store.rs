@@ -274,9 +274,6 @@ pub trait Store: ScanSource + Send + Sync + 'static {
     /// Nothing happens to a timeline that stands.
     async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError>;
 
-    /// Puts off the letting go of what is due earlier to a host instant.
-    async fn put_off_letting_go(&self, until: Instant<Wall>) -> Result<(), StoreError>;
-
     /// Returns the sweeps that are not finished: timelines, and positions of the sweeps' entries.
     async fn sweeps_left(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError>;
 

@@ -112,6 +112,8 @@ pub(crate) struct Ground<'a> {
     /// The time of the host's own clock. It is one for all that is decided of a submission: a key that is found to work
     /// works when the entry is recorded.
     pub(crate) now: Host,
+    /// The host time that destroys: what has not run out by it stays.
+    pub(crate) sure: Host,
 }
 
 impl<'a> Ground<'a> {

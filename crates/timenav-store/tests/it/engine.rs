@@ -16,6 +16,7 @@ mod first_write;
 mod idempotency;
 mod identity;
 mod history;
+mod host_clock;
 mod import;
 mod long_work;
 mod limited_access;

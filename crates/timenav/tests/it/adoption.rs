@@ -287,7 +287,7 @@ fn a_fork_brings_what_it_goes_on_from_and_can_go_on_again() {
     let (theirs, ours) = (found(&there), found(&here));
     assert_eq!(theirs.0, ours.0);
     assert!(ours.1.contains(&json!(format!("fork/{NAME}"))), "{:?}", ours.1);
-    assert_eq!(here.get("/timeline/fork", &[])["forked_from"], "fork/middle");
+    assert_eq!(here.get("/timeline/fork", &[])["fork"]["of"], "fork/middle");
     // Nobody can ask for what came with it.
     for path in ["/timeline/fork%2Fmiddle", "/timeline/fork/middle", "/timeline/fork%2Fmiddle/checkpoint"] {
         let answer = here.send(Request::get(path));
@@ -302,10 +302,16 @@ fn a_fork_brings_what_it_goes_on_from_and_can_go_on_again() {
     away.export(&here, "fork", "b");
     let (verifies, said) = away.verify("b", &key_of(&here, "fork"), &[]);
     assert!(verifies, "{said:?}");
+    if has_python() {
+        let script = ["--contents", "--verifier-key", &key_of(&here, "fork")];
+        let (code, said) = verify_at(&here.url(), "fork", &here.admin, &script);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("middle of another service, which fork came with"), "{said}");
+    }
     let third = Service::start();
     adopt(&third, &key_of(&here, "fork"), &bundle(&away, "b")).expect(201);
     assert_eq!(found(&third).0, found(&here).0);
-    here.post("/v1/end-timeline", &json!({ "timeline_id": "fork" }));
+    here.send(Request::new("DELETE", "/timeline/fork")).expect(200);
     [there, here, third].into_iter().for_each(Service::audit);
 }
 

@@ -168,7 +168,6 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_users_and_sealed_records_and_no_more")
         }
         "ended_grace_days" | "let_go_rows_max" => Tested(ENDS, "contents_go_after_the_grace_and_leaves_stay"),
-        "ended_clock_step_days_max" => Tested(ENDS, "a_clock_that_leaps_lets_nothing_go_and_the_grace_begins_anew"),
         "expired_ended_at_once_max" => Tested(ENDS, "so_many_end_in_one_go_and_the_others_in_the_next"),
         "expires_in_seconds_min" | "expires_in_days_max" => {
             Tested("timenav/tests/it/timelines/ends.rs", "a_timeline_stands_neither_too_short_nor_too_long")
