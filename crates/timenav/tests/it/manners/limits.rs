@@ -195,7 +195,7 @@ fn edge(name: &str) -> Option<Edge> {
         "views_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "views_are_made_a_few_at_a_time_and_in_turn")
         }
-        "adopt_bytes_max" => Tested(ADOPTION, "a_fork_and_what_is_too_large_are_refused"),
+        "adopt_bytes_max" => Tested(ADOPTION, "what_is_too_large_is_refused"),
         "adopt_rotations_max" | "adoptions_running_max" => {
             Tested(ADOPTION, "bundles_arrive_in_turn_and_with_few_notes")
         }

@@ -46,7 +46,7 @@ async fn fork(home: &Home<'_>, of: &str, name: &str) {
 }
 
 /// Makes `p`, `q` that goes on from it, and the timeline that goes on from `q`, each with changes of what it inherits.
-async fn chain(home: &Home<'_>) {
+pub(super) async fn chain(home: &Home<'_>) {
     make(home, "p").await;
     record(home, "p", "e").await;
     correct(home, "p", "a", 2).await;
