@@ -332,7 +332,9 @@ struct Inheritance {
 /// Returns the edge of the tree over entries.
 fn frontier(entries: &[StoredEntry]) -> Frontier {
     let mut frontier = Frontier::default();
-    entries.iter().for_each(|entry| frontier.push(leaf_hash(&entry.leaf)));
+    for entry in entries {
+        frontier.push(leaf_hash(&entry.leaf));
+    }
     frontier
 }
 

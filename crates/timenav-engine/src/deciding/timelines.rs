@@ -67,6 +67,14 @@ pub(crate) struct ForkPoint {
 }
 
 impl ForkPoint {
+    /// Refuses a name that a layer has which the fork goes on from: a bundle of it would have two layers of one name.
+    fn check_name(&self, id: &TimelineId) -> Result<(), Refusal> {
+        let mut layers = self.lineage.iter().filter(|layer| layer.came_with().is_some());
+        let Some(layer) = layers.find(|layer| layer.told() == *id) else { return Ok(()) };
+        let detail = format!("the fork would go on from `{layer}`, whose entries are under that name too");
+        Err(Refusal::invalid("timeline_id", detail))
+    }
+
     /// Returns the clock of the fork: as it stood, and on from there.
     fn clock_from(&self, host: Host) -> Clock {
         let now = self.clock.moment(host);
@@ -96,11 +104,7 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
     let created_by = check_new(draft, 1)?;
     let host = draft.now();
     if let Some(fork) = fork {
-        // A bundle of it would have two layers of one name.
-        if let Some(layer) = fork.lineage.iter().find(|layer| layer.came_with().is_some() && layer.told() == id) {
-            let detail = format!("the fork would go on from `{layer}`, whose entries are under that name too");
-            return Err(Refusal::invalid("timeline_id", detail));
-        }
+        fork.check_name(&id)?;
         // To make a clock that stands at a moment is a way to go there.
         let clock = fork.clock_from(host);
         draft.admit_clock(&clock.moment(host), clock.rate())?;

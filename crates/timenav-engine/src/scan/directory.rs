@@ -144,16 +144,7 @@ impl DirectoryTold {
                 let TimelineEnded { timeline_id, size, root, .. } = TimelineEnded::decode(payload?).ok()?;
                 vec![Change::Timeline { timeline_id, size, root }]
             }
-            // The layers of a fork are among what has ended from the start.
-            Action::Adopt => {
-                let fork = TimelineId::new(subject).ok()?;
-                let ended = |AdoptedLayer { root, size, timeline_id, .. }| Change::Timeline {
-                    timeline_id: TimelineId::layer_of(&fork, &timeline_id),
-                    size,
-                    root,
-                };
-                Adopted::decode(payload?).ok()?.layers.into_iter().map(ended).collect()
-            }
+            Action::Adopt => came_with(&TimelineId::new(subject).ok()?, payload?)?,
             Action::CreateTimeline
             | Action::Travel
             | Action::PauseTime
@@ -254,6 +245,16 @@ impl DirectoryTold {
         };
         rows + compare_rows(findings, "sessions", &sessions(&self.directory), &sessions(kept))
     }
+}
+
+/// Returns the rows of the layers that a fork came with: they are among what has ended from the start.
+fn came_with(fork: &TimelineId, adopted: &[u8]) -> Option<Vec<Change>> {
+    let ended = |AdoptedLayer { root, size, timeline_id, .. }| Change::Timeline {
+        timeline_id: TimelineId::layer_of(fork, &timeline_id),
+        size,
+        root,
+    };
+    Some(Adopted::decode(adopted).ok()?.layers.into_iter().map(ended).collect())
 }
 
 fn ended(session_ids: &[String]) -> Option<Vec<Change>> {

@@ -112,7 +112,9 @@ impl<'a> Rebuilding<'a> {
     pub(crate) fn hand_on(&mut self) -> Inherited {
         self.standing = Some(self.stand());
         let mut versions = std::mem::take(&mut self.versions);
-        versions.values_mut().for_each(|newest| newest.position = None);
+        for newest in versions.values_mut() {
+            newest.position = None;
+        }
         let (erased_events, data_ids) = (std::mem::take(&mut self.erased_events), std::mem::take(&mut self.data_ids));
         Inherited { versions, erased_events, data_ids }
     }

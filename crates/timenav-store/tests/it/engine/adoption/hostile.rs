@@ -158,7 +158,7 @@ async fn what_is_taken_over_is_what_a_scan_finds_right() {
     let there = House::off_disk();
     let far = there.open().await;
     live(&far).await;
-    try_forgeries(&there, far).await;
+    Box::pin(try_forgeries(&there, far)).await;
 }
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn what_comes_with_a_fork_is_what_a_scan_finds_right() {
     let there = House::off_disk();
     let far = there.open().await;
     super::forks::chain(&far).await;
-    try_forgeries(&there, far).await;
+    Box::pin(try_forgeries(&there, far)).await;
 }
 
 /// Takes over forgeries of what a house holds: each is refused, or is as a scan would have it, and can be exported.
