@@ -562,7 +562,12 @@ class Contents:
         need(TIMELINE.fullmatch(timeline), f"{timeline!r} is no name of a timeline")
         name = f"{self.keys[0].name.rpartition('/')[0]}/{timeline}"
         key = Key(name, hashlib.sha256(name.encode() + b"\n\1" + public).digest()[:4], public)
+        own = self.service.timeline
         try:
+            of = read_answer(self.service.get(f"/timeline/{own}")).get("fork", {}).get("of")
+            if of == f"{own}/{timeline}":
+                self.unread_parent = f"{timeline} of another service, which {own} came with: export a bundle, and check that"
+                return
             service = self.service.of(timeline)
             checkpoint = open_checkpoint(service.get("checkpoint", accept="text/plain"), [key])
             parent = Contents(service, [key], self.problems)
@@ -570,7 +575,6 @@ class Contents:
         except urllib.error.HTTPError as error:
             if error.code not in (403, 404):
                 raise
-            own = self.service.timeline
             self.unread_parent = f"{timeline}, which {own} was forked from: this API key may not read it"
             return
         is_right = parent.tree.root().hex() == fork["root"]

@@ -128,6 +128,39 @@ impl TimelineId {
     pub fn is_system(&self) -> bool {
         self.as_str() == Self::SYSTEM
     }
+
+    /// Stands in the name of a layer between the two names that it is made of. No id that a caller gives has one.
+    const LAYER: char = '/';
+
+    /// Returns the name that a timeline of another service has here which came as a layer of a fork. Nobody can ask for
+    /// it: [`TimelineId::new`] refuses it.
+    #[must_use]
+    pub fn layer_of(fork: &Self, layer: &Self) -> Self {
+        Self(format!("{fork}{}{layer}", Self::LAYER).into())
+    }
+
+    /// Returns the timeline of a name that is kept: one that callers may give, or that of a layer.
+    ///
+    /// # Errors
+    /// It is neither.
+    pub fn kept(text: &str) -> Result<Self, IdError> {
+        match text.split_once(Self::LAYER) {
+            Some((fork, layer)) => Ok(Self::layer_of(&Self::new(fork)?, &Self::new(layer)?)),
+            None => Self::new(text),
+        }
+    }
+
+    /// Returns the timeline that this one came here with, as a layer of it; `None` of every other timeline.
+    #[must_use]
+    pub fn came_with(&self) -> Option<Self> {
+        self.0.split_once(Self::LAYER).map(|(fork, _)| Self(fork.into()))
+    }
+
+    /// Returns the name that the entries of the timeline tell: of a layer the one at the other service.
+    #[must_use]
+    pub fn told(&self) -> Self {
+        self.0.split_once(Self::LAYER).map_or_else(|| self.clone(), |(_, layer)| Self(layer.into()))
+    }
 }
 
 impl UserId {

@@ -68,8 +68,6 @@ pub const HOST_CLOCK_BEHIND_SECONDS_MAX: i64 = 60;
 pub const ENDED_GRACE_DAYS_DEFAULT: u32 = 7;
 /// Longest that it may be configured to, in days.
 pub const ENDED_GRACE_DAYS_MAX: u32 = 3_650;
-/// How far the host's clock may go between two looks at what has ended before nothing is destroyed by it, in days.
-pub const ENDED_CLOCK_STEP_DAYS_MAX: i64 = 1;
 /// Most timelines that are ended in one go because their time has come.
 pub const EXPIRED_ENDED_AT_ONCE_MAX: usize = 256;
 /// Most rows that are let go in one transaction.

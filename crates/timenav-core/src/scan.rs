@@ -158,6 +158,15 @@ impl Findings {
         }
     }
 
+    /// Adds what was found on another ledger, whose positions are not those of this one.
+    pub fn append_of(&mut self, ledger: &str, other: Self) {
+        self.untold += other.untold;
+        for Finding { kind, position, evidence, .. } in other.told {
+            let at = position.map_or_else(String::new, |position| format!(", entry {position}"));
+            self.add(kind, Some(0), format!("`{ledger}`{at}: {evidence}"));
+        }
+    }
+
     /// Returns whether there are none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {

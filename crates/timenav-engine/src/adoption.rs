@@ -12,7 +12,7 @@ use crate::action::Action;
 use crate::bundles::{BUNDLE_LINE_BYTES_MAX, CheckedBundle, ReadBundle};
 use crate::caller::Caller;
 use crate::changes::LedgerPosition;
-use crate::deciding::adoption::{Adopt, HandOver, Ready};
+use crate::deciding::adoption::{Adopt, Arrived, HandOver};
 use crate::deciding::logged::LogRefusal;
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
@@ -42,7 +42,7 @@ pub struct AdoptRequest {
 pub struct Arrival {
     request: AdoptRequest,
     checked: CheckedBundle,
-    ready: Ready,
+    arrived: Arrived,
 }
 
 /// A timeline that goes on here.
@@ -98,12 +98,11 @@ impl Engine {
     /// # Errors
     /// The first thing that is wrong with it, by its line.
     pub fn read_arrival(&self, request: AdoptRequest, file: impl BufRead) -> Result<Arrival, UnreadBundle> {
-        let timeline = timeline_of(&request.key)?;
         let signer = Arc::clone(&self.doors().signer);
         let verify =
             move |public: &[u8; 32], message: &[u8], signature: &[u8; 64]| signer.verify(public, message, signature);
         let notes = request.rotations.clone();
-        let mut reading = ReadBundle::new(self.doors(), &timeline, request.key.clone(), notes, &verify);
+        let mut reading = ReadBundle::new(self.doors(), request.key.clone(), notes, &verify);
         let mut file = file.take(ADOPT_BYTES_MAX + 1);
         let mut line = Vec::new();
         for number in 1_usize.. {
@@ -119,8 +118,8 @@ impl Engine {
             reading.line(&line).map_err(|what| refused(&format!("line {number}: {what}")))?;
             give_way_after(number);
         }
-        let (checked, ready) = reading.finish().map_err(|what| refused(&what))?;
-        Ok(Arrival { request, checked, ready })
+        let (checked, arrived) = reading.finish().map_err(|what| refused(&what))?;
+        Ok(Arrival { request, checked, arrived })
     }
 
     /// Goes on with a timeline of another service: everything of it becomes true, or nothing.
@@ -129,15 +128,16 @@ impl Engine {
     /// The caller may not, there is such a timeline by now, a limit is reached, a user is not here, a sealed record is here
     /// already, or the ledger cannot be written.
     pub async fn adopt(&self, caller: &Caller, arrival: Arrival) -> Result<AdoptedTimeline, Refusal> {
-        let Arrival { request, checked, ready } = arrival;
-        let ids: Vec<DataId> = ready.data.iter().map(|record| record.data_id.clone()).collect();
+        let Arrival { request, checked, arrived } = arrival;
+        let layers = arrived.layers.iter().map(|(_, layer)| layer).chain([&arrived.own]);
+        let ids: Vec<DataId> = layers.flat_map(|layer| &layer.data).map(|record| record.data_id.clone()).collect();
         for ids in ids.chunks(DATA_IDS) {
             let known = self.store().data_rows(ids.iter().map(ToString::to_string).collect()).await?;
             if let Some((_, record)) = known.into_iter().flatten().next() {
                 return Err(Refusal::AlreadyExists { what: "data record", id: record.data_id.to_string() });
             }
         }
-        let sealed = ready.data.len() as u64;
+        let sealed = ids.len() as u64;
         let adopt = Adopt {
             key: request.key,
             origin: checked.origin.clone(),
@@ -145,7 +145,7 @@ impl Engine {
             checkpoint: checked.checkpoint.clone(),
             root: checked.root,
             map: request.map,
-            ready,
+            arrived,
         };
         let answer = self.submit(caller, checked.timeline_id.clone(), adopt, None).await?;
         Ok(AdoptedTimeline { bundle: checked, sealed, ledger: answer.ledger })

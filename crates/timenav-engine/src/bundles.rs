@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 use data_encoding::HEXLOWER;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{LeafRecord, RunningHash, TlogProof, inclusion_nodes};
+use timenav_core::ledger::{Adopted, LeafRecord, RunningHash, TlogProof, inclusion_nodes};
 
 use crate::action::Action;
 use crate::archive::EntryRow;
 use crate::caller::Caller;
 use crate::engine::Engine;
-use crate::head::TimelineKey;
+use crate::head::{TimelineKey, TimelineState};
 use crate::json::read;
 use crate::long_work::give_way_after;
 use crate::notes::newest_note;
@@ -97,9 +97,10 @@ impl Engine {
                 "`system` holds facts of the service, which no bundle carries away",
             ));
         }
-        for ancestor in &*state.lineage {
+        for ancestor in state.lineage.iter().filter(|ancestor| ancestor.came_with().is_none()) {
             self.admit_to_bundle(caller, ancestor).await?;
         }
+        self.check_layers(&state).await?;
         self.log_read(caller, timeline, &[Demand::Look, Demand::Administer], &Reading::Bundle {}).await?;
 
         let state = self.state(timeline);
@@ -122,7 +123,31 @@ impl Engine {
             entries: 0,
             data: 0,
         };
-        Ok(BundleExport { engine: self.clone(), caller: caller.clone(), timelines: names, writing: Some(writing) })
+        let timelines = names.into_iter().filter(|name| name.came_with().is_none()).collect();
+        Ok(BundleExport { engine: self.clone(), caller: caller.clone(), timelines, writing: Some(writing) })
+    }
+
+    /// Makes sure that a bundle can show why something of the layers is gone that a fork came here with. What later entries
+    /// erased is under a signature of the other service, which no key of this one vouches for.
+    async fn check_layers(&self, state: &TimelineState) -> Result<(), Refusal> {
+        let all = state.lineage.iter().chain([&state.head.id]);
+        for fork in all.filter(|id| state.lineage.iter().any(|layer| layer.came_with().as_ref() == Some(id))) {
+            let Some(state) = self.state(fork) else { continue };
+            let Some(origin) = state.head.origins.last() else { continue };
+            let entry = self.store().entry(state.head.key, origin.end).await?;
+            let told = entry.as_ref().and_then(|entry| Adopted::decode(&entry.payload).ok());
+            let told =
+                told.ok_or_else(|| Refusal::Damaged(format!("`{fork}` does not tell what it came here with")))?;
+            if let Some(layer) = told.layers.iter().find(|layer| layer.erased_later > 0) {
+                let (layer, origin) = (&layer.timeline_id, &told.origin);
+                let detail = format!(
+                    "of `{layer}`, which `{fork}` goes on from, contents were erased by later entries at the service of \
+                     `{origin}`. Only its key shows them, so no bundle of this service can: use the one that was adopted"
+                );
+                return Err(Refusal::invalid("timeline_id", detail));
+            }
+        }
+        Ok(())
     }
 
     /// A bundle shows all that events and clocks are, and everything else that is in a ledger.
@@ -130,7 +155,7 @@ impl Engine {
         &self,
         caller: &Caller,
         timeline: &TimelineId,
-    ) -> Result<std::sync::Arc<crate::head::TimelineState>, Refusal> {
+    ) -> Result<std::sync::Arc<TimelineState>, Refusal> {
         self.admit(caller, timeline, Demand::Look, OPERATION).await?;
         self.admit(caller, timeline, Demand::Administer, OPERATION).await
     }
@@ -301,6 +326,7 @@ impl Writing {
     async fn erasures(&mut self, engine: &Engine, at: usize, from: u64, text: &mut String) -> Result<Next, Refusal> {
         let layer = &mut self.layers[at];
         let rows = engine.store().entry_rows(layer.key, from, from + BLOCK_ENTRIES).await?;
+        let rows = if layer.id.came_with().is_some() { Vec::new() } else { rows };
         let Some(last) = rows.last().map(|last| last.position) else {
             let first = layer.gone.first().unwrap_or_default();
             let of = &layer.id;
@@ -337,7 +363,7 @@ impl Writing {
 
 impl Layer {
     fn line(&self) -> LayerLine<'static> {
-        LayerLine { size: self.size, timeline_id: Cow::Owned(self.id.to_string()) }
+        LayerLine { size: self.size, timeline_id: Cow::Owned(self.id.told().to_string()) }
     }
 }
 

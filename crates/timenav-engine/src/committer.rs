@@ -131,7 +131,7 @@ impl Committer {
             }
             Refusal::from(error)
         })?;
-        let mut group = Group::new(&self.heads, &known, &shared.doors, &shared.options, salts);
+        let mut group = Group::new(&self.heads, &known, (&shared.doors, &shared.options), &shared.host_clock, salts);
         group.decide_all(submissions);
         let mut finished = group.finish(submissions).inspect_err(|refusal| {
             // Only an invalid key or origin leads here, and opening has checked both.

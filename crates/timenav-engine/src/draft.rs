@@ -23,6 +23,7 @@ use crate::refusal::Refusal;
 use crate::rows::{
     DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry, SweepRow,
 };
+use crate::store::LayerCommit;
 use crate::wall_clock::Host;
 
 mod accepted;
@@ -112,6 +113,7 @@ pub(crate) struct Draft<'a> {
 #[derive(Default)]
 pub(crate) struct Drafted {
     steps: Vec<Step>,
+    layers: Vec<LayerCommit>,
     directory_changes: Vec<DirectoryChange>,
     keys_expired: Vec<KeyId>,
     events: HashMap<(TimelineKey, EventId), KnownEvent>,
@@ -165,6 +167,11 @@ impl<'a> Draft<'a> {
         self.ground.now
     }
 
+    /// Returns the host time that destroys: what has not run out by it stays.
+    pub(crate) fn sure(&self) -> Host {
+        self.ground.sure
+    }
+
     /// Returns the state of a timeline as this draft leaves it so far.
     pub(crate) fn look(&self, timeline: &TimelineId) -> Option<&TimelineState> {
         let opened = self.drafted.steps.iter().find(|step| step.state.head.id == *timeline);
@@ -173,7 +180,7 @@ impl<'a> Draft<'a> {
 
     /// Returns whether a timeline of that name has ended, or is to have: then nobody but the service writes to it.
     pub(crate) fn has_ended(&self, timeline: &TimelineId) -> bool {
-        self.ground.has_ended(timeline) || self.look(timeline).is_some_and(|state| state.head.has_expired(self.now()))
+        self.ground.has_ended(timeline) || self.look(timeline).is_some_and(|state| state.head.has_expired(self.sure()))
     }
 
     /// Refuses what is aimed at a timeline that has ended. The service itself ends those whose time has come.
@@ -190,7 +197,7 @@ impl<'a> Draft<'a> {
 
     /// Returns how many timelines there are.
     pub(crate) fn timelines_count(&self) -> usize {
-        self.ground.heads.len() + self.ground.accepted.made
+        self.ground.heads.counted() + self.ground.accepted.made
     }
 
     /// Returns how many timelines a user has made.
@@ -241,9 +248,21 @@ impl<'a> Draft<'a> {
 
     /// Opens the ledger of a new timeline. `make` is given its store key.
     pub(crate) fn new_ledger(&mut self, make: impl FnOnce(TimelineKey) -> TimelineState) -> Ledger {
+        let key = self.next_key();
+        self.open(Step::new(None, make(key)))
+    }
+
+    /// Keeps a timeline that comes with a fork. `make` is given its store key. The fork's own ledger is opened after it.
+    pub(crate) fn new_layer(&mut self, make: impl FnOnce(TimelineKey) -> LayerCommit) -> TimelineKey {
+        let key = self.next_key();
+        self.drafted.layers.push(make(key));
+        key
+    }
+
+    fn next_key(&self) -> TimelineKey {
         let new = self.drafted.steps.iter().filter(|step| step.expected_size.is_none()).count();
-        let last_key = self.ground.accepted.last_key + i64::try_from(new).unwrap_or(i64::MAX);
-        self.open(Step::new(None, make(TimelineKey(last_key + 1))))
+        let new = i64::try_from(new + self.drafted.layers.len()).unwrap_or(i64::MAX);
+        TimelineKey(self.ground.accepted.last_key + new + 1)
     }
 
     fn open(&mut self, step: Step) -> Ledger {

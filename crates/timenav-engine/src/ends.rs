@@ -1,11 +1,9 @@
 //! The ends of timelines: asked for, or because their time has come; and that their contents are let go in the end.
 
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{
-    ClockStep, Hash, LeafRecord, clock_step, inclusion_nodes, leaf_hash, payload_hash, verify_inclusion,
-};
-use timenav_core::limits::{ENDED_CLOCK_STEP_DAYS_MAX, EXPIRED_ENDED_AT_ONCE_MAX, LET_GO_ROWS_MAX};
-use timenav_core::time::{Instant, Span, Wall};
+use timenav_core::ledger::{Hash, LeafRecord, inclusion_nodes, leaf_hash, payload_hash, verify_inclusion};
+use timenav_core::limits::{EXPIRED_ENDED_AT_ONCE_MAX, LET_GO_ROWS_MAX};
+use timenav_core::time::{Instant, Wall};
 
 use crate::asked::Answer;
 use crate::caller::Caller;
@@ -62,13 +60,14 @@ impl Engine {
     /// # Errors
     /// The ledger cannot be written, or the store does not answer.
     pub async fn tend(&self) -> Result<(), Refusal> {
-        let mut tended_at = self.tended_at().lock().await;
-        let now = self.now();
-        let expired = self.published().read().expired(now, EXPIRED_ENDED_AT_ONCE_MAX);
+        let _turn = self.tending().lock().await;
+        let (now, doubt) = (self.now(), self.doubt_host_clock().await?);
+        // An end cannot be taken back.
+        let expired = self.published().read().expired(self.sure(), EXPIRED_ENDED_AT_ONCE_MAX);
         for state in expired {
             self.end_expired(&state).await?;
         }
-        if !self.may_destroy(&mut tended_at, now).await? {
+        if doubt.is_some() {
             return Ok(());
         }
         loop {
@@ -104,32 +103,6 @@ impl Engine {
         let is_whole = payload_hash(&first.salt, &first.payload) == record.payload_hash;
         let told = read::<TimelineCreated>(&first.payload).and_then(|made| made.expires_at().ok()?);
         Ok(is_signed && is_whole && told.is_some() && told == state.head.expires_at)
-    }
-
-    /// Returns whether the host's clock may be trusted with destroying: it has gone on since that was asked last, or since
-    /// the newest entry from before the start, and not too far. Where it leapt, everything that waits to be let go waits for
-    /// as long as if it had ended now, so that an operator can set the clock right.
-    async fn may_destroy(&self, last: &mut Instant<Wall>, now: Instant<Wall>) -> Result<bool, Refusal> {
-        let usual = Span::from_micros(ENDED_CLOCK_STEP_DAYS_MAX * 86_400_000_000);
-        match clock_step(Some(*last), now, usual) {
-            ClockStep::Usual | ClockStep::First => {
-                *last = now;
-                Ok(true)
-            }
-            ClockStep::Back => Ok(false),
-            ClockStep::Leap => {
-                let until = now.checked_add(self.options().ended_grace()).unwrap_or(Instant::MAX);
-                self.store().put_off_letting_go(until).await?;
-                if self.published().write().put_off(until) {
-                    tracing::warn!(
-                        last = %*last, %now, %until,
-                        "the host's clock went from {last} to {now}: the contents of timelines that have ended stay until {until}"
-                    );
-                }
-                *last = now;
-                Ok(false)
-            }
-        }
     }
 
     /// Lets go the contents of a timeline that has ended: events, anchors, sealed data, and the payloads and salts of

@@ -22,6 +22,7 @@ use crate::deciding::repeated::{Again, Told};
 use crate::directory::Directory;
 use crate::doors::{Doors, uuid};
 use crate::head::{TimelineKey, TimelineState};
+use crate::host_clock::HostClock;
 use crate::idempotency::Idempotency;
 use crate::live::Live;
 use crate::long_work::LongWork;
@@ -49,6 +50,8 @@ pub struct EngineStats {
     pub timelines: u64,
     /// How far the host's clock is behind the newest entry from before the start, in seconds.
     pub host_clock_behind_seconds: u64,
+    /// Whether the host's clock is doubted, so that nothing is destroyed by it.
+    pub is_host_clock_doubted: bool,
     /// Scans that run.
     pub scans_running: u64,
     /// Scans that came to their end.
@@ -99,7 +102,10 @@ impl Engine {
         keep_rotations(states, &*store, &doors, &options)
             .await
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        let shared = Arc::new(Shared::new(doors, options, &heads, ended, newest_at_start));
+        // Before anything is known of the clock, the newest entry from before the start tells.
+        let known = store.host_clock().await?;
+        let host_clock = HostClock::known(known.unwrap_or(newest_at_start), known);
+        let shared = Arc::new(Shared::new(doors, options, &heads, ended, (newest_at_start, host_clock)));
         let (sender, submissions) = mpsc::channel(QUEUE_SUBMISSIONS_MAX);
         let committer = Committer {
             submissions,
@@ -175,6 +181,7 @@ impl Engine {
             groups: self.0.shared.groups.load(Ordering::Relaxed),
             timelines: self.0.shared.timelines.read().len() as u64,
             host_clock_behind_seconds: behind_seconds(self.0.shared.newest_at_start, self.now()),
+            is_host_clock_doubted: self.host_clock().doubt(self.now()).is_some(),
         }
     }
 
@@ -238,14 +245,8 @@ impl Engine {
         &self.0.shared.sweeping
     }
 
-    /// Returns host time of the newest entry when the engine opened.
-    pub(crate) fn newest_at_start(&self) -> Instant<Wall> {
-        self.0.shared.newest_at_start
-    }
-
-    /// Returns whether the host's clock was not doubted before.
-    pub(crate) fn is_first_doubt(&self) -> bool {
-        !self.0.shared.is_clock_doubted.swap(true, Ordering::Relaxed)
+    pub(crate) fn host_clock(&self) -> &HostClock {
+        &self.0.shared.host_clock
     }
 
     /// Returns the fingerprint of a request that may be sent twice. It is kept for a day, and the
@@ -290,8 +291,8 @@ impl Engine {
     }
 
     /// Returns when ends of timelines were looked after last.
-    pub(crate) fn tended_at(&self) -> &tokio::sync::Mutex<Instant<Wall>> {
-        &self.0.shared.tended_at
+    pub(crate) fn tending(&self) -> &tokio::sync::Mutex<()> {
+        &self.0.shared.tending
     }
 
     /// Returns whether a timeline of that name has ended, or is to have.
@@ -301,7 +302,7 @@ impl Engine {
     }
 
     fn has_expired(&self, state: &TimelineState) -> bool {
-        state.head.expires_at.is_some() && state.head.has_expired(self.now())
+        state.head.expires_at.is_some() && state.head.has_expired(self.host_clock().sure(self.now()))
     }
 
     /// Refuses what is about a timeline that has ended. That a name was used is told to everybody: whoever would make a

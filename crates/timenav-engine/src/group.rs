@@ -22,6 +22,7 @@ use crate::doors::Doors;
 use crate::draft::{Accepted, Done, Draft, Drafted, DraftedRead, GatheredReads, Ground, Known, SaltPool, Step};
 use crate::head::{EndedTimeline, TimelineState};
 use crate::heads::Heads;
+use crate::host_clock::HostClock;
 use crate::idempotency::Idempotency;
 use crate::json::json;
 use crate::options::Options;
@@ -41,6 +42,7 @@ pub(crate) struct Group<'a> {
     known: &'a Known,
     doors: &'a Doors,
     options: &'a Options,
+    host_clock: &'a HostClock,
     salts: SaltPool,
     accepted: Accepted,
     /// What came of each submission, in their order; `None` of those that are decided later, be it in this group or not.
@@ -88,8 +90,8 @@ impl<'a> Group<'a> {
     pub(crate) fn new(
         heads: &'a Heads,
         known: &'a Known,
-        doors: &'a Doors,
-        options: &'a Options,
+        (doors, options): (&'a Doors, &'a Options),
+        host_clock: &'a HostClock,
         salts: SaltPool,
     ) -> Self {
         let (accepted, now) = (Accepted::nothing(heads), doors.clock.now());
@@ -98,6 +100,7 @@ impl<'a> Group<'a> {
             known,
             doors,
             options,
+            host_clock,
             salts,
             accepted,
             decided: Vec::new(),
@@ -245,8 +248,9 @@ impl<'a> Group<'a> {
             submission.asked.repeat(&kept)?;
             return Ok(Some(Outcome::Same(number)));
         }
-        let now = self.now;
-        let record = self.known.outcomes.get(&asked.key).filter(|record| now < record.expires_at);
+        // What has run out is forgotten, and what is forgotten is done again.
+        let sure = self.host_clock.sure(self.now);
+        let record = self.known.outcomes.get(&asked.key).filter(|record| sure < record.expires_at);
         let Some(record) = record else { return Ok(None) };
         if ![asked.fingerprint, Idempotency::FINGERPRINT_FORGOTTEN].contains(&record.fingerprint) {
             return Err(Refusal::KeyReused);
@@ -298,8 +302,9 @@ impl<'a> Group<'a> {
 
     /// Returns what a draft is made with.
     fn parts(&mut self) -> (Ground<'_>, &mut SaltPool) {
-        let Self { heads, known, doors, options, accepted, salts, now, .. } = self;
-        (Ground { heads, known, accepted, doors, options, now: *now }, salts)
+        let Self { heads, known, doors, options, host_clock, accepted, salts, now, .. } = self;
+        let sure = host_clock.sure(*now);
+        (Ground { heads, known, accepted, doors, options, now: *now, sure }, salts)
     }
 
     /// Returns the first refusal so far, if anything was refused.
@@ -312,18 +317,18 @@ impl<'a> Group<'a> {
     /// # Errors
     /// A tree cannot be signed, or what was read cannot be told.
     pub(crate) fn finish(self, submissions: &[Submission]) -> Result<Finished, Refusal> {
-        let Self { heads, doors, options, salts, accepted, decided, untold, .. } = self;
+        let Self { heads, doors, options, host_clock, salts, accepted, decided, untold, .. } = self;
         if let Some(refusal) = untold {
             return Err(refusal);
         }
-        let Accepted { steps, directory, directory_changes, forget_fingerprints, .. } = accepted;
+        let Accepted { steps, layers, directory, directory_changes, forget_fingerprints, .. } = accepted;
         let rows = if directory_changes.is_empty() {
             Arc::clone(heads.rows())
         } else {
             Arc::new(heads.rows().after(&directory_changes))
         };
         let ended = directory_changes.iter().filter_map(DirectoryChange::ended).cloned().collect();
-        let mut commit = Commit { directory: directory_changes, forget_fingerprints, ..Commit::default() };
+        let mut commit = Commit { layers, directory: directory_changes, forget_fingerprints, ..Commit::default() };
         let mut states: HashMap<TimelineId, Arc<TimelineState>> = HashMap::with_capacity(steps.len());
         let mut entries_count = 0;
         for (id, mut step) in steps {
@@ -379,7 +384,7 @@ impl<'a> Group<'a> {
             told.push(Some(one));
         }
         if !commit.outcomes.is_empty() {
-            commit.forget_outcomes_before = Some(now);
+            commit.forget_outcomes_before = Some(host_clock.sure(now));
         }
         let states = states.into_values().collect();
         Ok(Finished { commit, states, directory, rows, ended, told, entries_count, salts })

@@ -174,6 +174,17 @@ impl TimelineState {
         self.lineage.iter().chain(own).take(layers.len()).cloned().collect()
     }
 
+    /// Returns for how many timelines this one counts: for itself, and for each layer that it came here with.
+    #[must_use]
+    pub fn counted(&self) -> usize {
+        1 + self.own_layers().count()
+    }
+
+    /// Returns the timelines of another service that came here with this one, the oldest first. They stand nowhere else.
+    pub(crate) fn own_layers(&self) -> impl Iterator<Item = &TimelineId> {
+        self.lineage.iter().filter(|layer| layer.came_with().as_ref() == Some(&self.head.id))
+    }
+
     /// Returns whether no event has changed since the moment that layers show.
     pub(crate) fn stands_as_on(&self, layers: &[Layer]) -> bool {
         let size = layers.last().map_or(0, |layer| layer.as_of);

@@ -20,6 +20,8 @@ pub(crate) struct Heads {
     last_key: i64,
     /// How many timelines each user has made.
     made_by: HashMap<UserId, usize>,
+    /// How many there are, layers that came with forks among them.
+    counted: usize,
 }
 
 impl Heads {
@@ -47,9 +49,10 @@ impl Heads {
         self.rows = rows;
         for state in states {
             self.last_key = self.last_key.max(state.head.key.0);
-            let created_by = state.head.created_by.clone();
+            let (created_by, counted) = (state.head.created_by.clone(), state.counted());
             if self.timelines.insert(state.head.id.clone(), state).is_none() {
-                *self.made_by.entry(created_by).or_default() += 1;
+                *self.made_by.entry(created_by).or_default() += counted;
+                self.counted += counted;
             }
         }
     }
@@ -58,9 +61,10 @@ impl Heads {
     pub(crate) fn end<'a>(&mut self, ended: impl IntoIterator<Item = &'a TimelineId>) {
         for timeline in ended {
             let Some(state) = self.timelines.remove(timeline) else { continue };
-            let created_by = &state.head.created_by;
+            let (created_by, counted) = (&state.head.created_by, state.counted());
+            self.counted -= counted;
             if let Some(count) = self.made_by.get_mut(created_by) {
-                *count -= 1;
+                *count -= counted;
                 if *count == 0 {
                     self.made_by.remove(created_by);
                 }
@@ -81,6 +85,11 @@ impl Heads {
     /// Returns how many timelines there are.
     pub(crate) fn len(&self) -> usize {
         self.timelines.len()
+    }
+
+    /// Returns how many of them count for the limit: the layers that a fork came with do as well.
+    pub(crate) const fn counted(&self) -> usize {
+        self.counted
     }
 
     /// Returns users, and what shows who they are.

@@ -20,6 +20,7 @@ use crate::draft::{Known, SaltPool};
 use crate::group::{Finished, Group};
 use crate::head::{EndedTimeline, Fork, Head, Layer, TimelineKey, TimelineState};
 use crate::heads::Heads;
+use crate::host_clock::HostClock;
 use crate::notes::newest_note;
 use crate::options::Options;
 use crate::outside::{KeptOutside, OutsideError, system_last};
@@ -281,7 +282,8 @@ pub(crate) async fn bootstrap(
         by_service(&system, CreateKey(key)),
     ];
     let known = Known::default();
-    let mut group = Group::new(heads, &known, doors, options, SaltPool::default());
+    let host_clock = HostClock::known(doors.clock.now(), None);
+    let mut group = Group::new(heads, &known, (doors, options), &host_clock, SaltPool::default());
     group.decide_all(&mut submissions);
     if let Some(refusal) = group.refused() {
         return Err(failed(refusal));

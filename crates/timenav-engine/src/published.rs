@@ -1,7 +1,7 @@
 //! The timelines that readers see: by name, by who is in their lists, and by when they end, so that a page of them costs
 //! what it shows, however many there are.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -100,20 +100,15 @@ impl Published {
         self.heirs.get(&key).copied().unwrap_or(0)
     }
 
-    /// Returns a timeline that has ended, whose contents are due to go, and from which none goes on.
+    /// Returns a timeline that has ended, whose contents are due to go, and from which none goes on. The layers that a
+    /// fork came with go after its own contents.
     pub(crate) fn due(&self, host: Instant<Wall>) -> Option<EndedTimeline> {
-        let is_due = |ended: &&EndedTimeline| ended.due_at <= host && !self.heirs.contains_key(&ended.key);
+        let forked: HashSet<TimelineKey> =
+            self.to_let_go.values().filter_map(|ended| ended.fork.map(|fork| fork.of)).collect();
+        let is_last = |ended: &EndedTimeline| ended.id.came_with().is_none() || !forked.contains(&ended.key);
+        let is_due =
+            |ended: &&EndedTimeline| ended.due_at <= host && !self.heirs.contains_key(&ended.key) && is_last(ended);
         self.to_let_go.values().find(is_due).cloned()
-    }
-
-    /// Puts off what is due earlier. Returns whether anything is.
-    pub(crate) fn put_off(&mut self, until: Instant<Wall>) -> bool {
-        let mut is_any = false;
-        for ended in self.to_let_go.values_mut().filter(|ended| ended.due_at < until) {
-            ended.due_at = until;
-            is_any = true;
-        }
-        is_any
     }
 
     /// Does not look any more for the end of a timeline that was not made to end.

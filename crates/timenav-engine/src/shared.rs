@@ -15,6 +15,7 @@ use crate::directory_rows::DirectoryRows;
 use crate::doors::Doors;
 use crate::head::{EndedTimeline, TimelineState};
 use crate::heads::Heads;
+use crate::host_clock::HostClock;
 use crate::live::Live;
 use crate::long_work::LongWork;
 use crate::options::Options;
@@ -46,8 +47,6 @@ pub(crate) struct Shared {
     pub(crate) long_work: LongWork,
     /// Timelines that are still to be swept in this round. Held by who sweeps.
     pub(crate) sweeping: tokio::sync::Mutex<VecDeque<TimelineId>>,
-    /// Whether it was told that the host's clock is not to be trusted with letting go.
-    pub(crate) is_clock_doubted: AtomicBool,
     /// Groups that are committed and on their way through the sealer.
     pub(crate) sealing: AtomicUsize,
     pub(crate) timelines: RwLock<Published>,
@@ -59,8 +58,10 @@ pub(crate) struct Shared {
     pub(crate) groups: AtomicU64,
     /// Host time of the newest entry when the engine opened.
     pub(crate) newest_at_start: Instant<Wall>,
-    /// Host time when ends of timelines were looked after last. Whoever does that holds on to it.
-    pub(crate) tended_at: tokio::sync::Mutex<Instant<Wall>>,
+    /// When the host's clock was last known to be right.
+    pub(crate) host_clock: HostClock,
+    /// Whoever looks after ends of timelines holds on to it.
+    pub(crate) tending: tokio::sync::Mutex<()>,
 }
 
 impl Shared {
@@ -70,7 +71,7 @@ impl Shared {
         options: Options,
         heads: &Heads,
         ended: Vec<EndedTimeline>,
-        newest_at_start: Instant<Wall>,
+        (newest_at_start, host_clock): (Instant<Wall>, HostClock),
     ) -> Self {
         let mut published = Published::default();
         published.set_rows(Arc::clone(heads.rows()));
@@ -89,7 +90,6 @@ impl Shared {
             scans: ScanPlaces::default(),
             long_work,
             sweeping: tokio::sync::Mutex::default(),
-            is_clock_doubted: AtomicBool::new(false),
             sealing: AtomicUsize::new(0),
             timelines: RwLock::new(published),
             directory: ArcSwap::new(Arc::clone(heads.directory())),
@@ -98,7 +98,8 @@ impl Shared {
             entries: AtomicU64::new(0),
             groups: AtomicU64::new(0),
             newest_at_start,
-            tended_at: tokio::sync::Mutex::new(newest_at_start),
+            host_clock,
+            tending: tokio::sync::Mutex::default(),
         }
     }
 

@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{ForkedFrom, Hash, HeadStatement, TimelineCounts, TimelineFacts, origin};
 
 use crate::head::TimelineState;
@@ -22,7 +23,9 @@ const LABEL: &str = "head statement";
 /// Returns the statement of a timeline as it is. `directory_root` counts for `system` alone.
 pub(crate) fn statement(state: &TimelineState, directory_root: Option<Hash>, service_name: &str) -> HeadStatement {
     let head = &state.head;
-    let forked = head.fork.zip(state.lineage.last()).zip(state.fork_root);
+    // A layer has the name that the first entry tells.
+    let fork_of = state.lineage.last().map(TimelineId::told);
+    let forked = head.fork.zip(fork_of.as_ref()).zip(state.fork_root);
     let facts = TimelineFacts {
         clock: &head.clock,
         counts: TimelineCounts {

@@ -48,6 +48,9 @@ pub struct CarriedSeals {
 pub struct Commit {
     /// What happens to each timeline, each at most once.
     pub timelines: Vec<TimelineCommit>,
+    /// Timelines of another service that come with a fork of them. They never stand here: each is among those that end by
+    /// the step.
+    pub layers: Vec<LayerCommit>,
     /// Timelines that the step relies on and does not change, and the sizes that their ledgers must have; `None` where
     /// there must be no such timeline. Empty where no others write.
     pub relied: Vec<(TimelineId, Option<u64>)>,
@@ -100,6 +103,25 @@ pub struct RotationNote {
     pub position: u64,
     /// The signed note.
     pub note: Arc<str>,
+}
+
+/// What is kept of a timeline of another service that a fork came with.
+#[derive(Debug)]
+pub struct LayerCommit {
+    /// Names it inside the store.
+    pub timeline: TimelineKey,
+    /// All its entries, in order.
+    pub entries: Vec<StoredEntry>,
+    /// Versions of events that ceased to stand.
+    pub ends: Vec<EventEnd>,
+    /// Versions of events.
+    pub events: Vec<EventRow>,
+    /// Interventions.
+    pub interventions: Vec<InterventionRow>,
+    /// Anchors.
+    pub anchors: Vec<Anchor>,
+    /// Sealed records.
+    pub data: Vec<DataRecord>,
 }
 
 /// Which events are asked for, on one consistent snapshot.
@@ -262,9 +284,6 @@ pub trait Store: ScanSource + Send + Sync + 'static {
     ///
     /// Nothing happens to a timeline that stands.
     async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError>;
-
-    /// Puts off the letting go of what is due earlier to a host instant.
-    async fn put_off_letting_go(&self, until: Instant<Wall>) -> Result<(), StoreError>;
 
     /// Returns the sweeps that are not finished: timelines, and positions of the sweeps' entries.
     async fn sweeps_left(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError>;

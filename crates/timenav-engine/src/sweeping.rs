@@ -8,18 +8,17 @@ use std::collections::VecDeque;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
-    ClockStep, LeafRecord, LetGoClass, Retention, SWEEP_ACTION, Sweep, SweepDraft, SweepOffer, SweptEntry, clock_step,
-    leaf_hash, payload_hash,
+    LeafRecord, LetGoClass, Retention, SWEEP_ACTION, Sweep, SweepDraft, SweepOffer, SweptEntry, leaf_hash, payload_hash,
 };
-use timenav_core::limits::HOST_CLOCK_STEP_SECONDS_MAX;
 use timenav_core::time::{Instant, Span, Wall, parse_timestamp};
 
 use crate::asked::Answer;
 use crate::caller::Caller;
 use crate::changes::{LedgerPosition, LetGone};
-use crate::deciding::retention::{AcceptHostClock, KeptFor, LetGo, SetRetention};
+use crate::deciding::retention::{KeptFor, LetGo, SetRetention};
 use crate::engine::Engine;
 use crate::head::{TimelineKey, TimelineState};
+use crate::host_clock::HostClockDoubt;
 use crate::idempotency::Idempotency;
 use crate::long_work::give_way_after;
 use crate::payload::Reading;
@@ -36,8 +35,6 @@ const BLOCK_ENTRIES: u64 = 1_000;
 const LET_GO_ENTRIES: usize = 256;
 /// How often a sweep is chosen where policies are set meanwhile.
 const CHOSEN_AGAIN_MAX: usize = 3;
-/// How long it is not kept again that the host's clock is right, in microseconds.
-const CLOCK_KEPT_MICROS: i64 = 3_600 * 1_000_000;
 /// What is attempted, where it is refused.
 const OPERATION: &str = "prune";
 
@@ -65,15 +62,6 @@ pub struct Pruned {
     pub has_more: bool,
     /// Where the sweep stands.
     pub ledger: Option<LedgerPosition>,
-}
-
-/// That the host's clock is not where it was expected. What destroys waits until an operator says that it is right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HostClockDoubt {
-    /// What it said when it was last known to be right.
-    pub last: Instant<Wall>,
-    /// What it says.
-    pub now: Instant<Wall>,
 }
 
 /// What a sweep would name, and how far that goes.
@@ -128,9 +116,8 @@ impl Engine {
             if let Some(doubt) = waits.filter(|_| !accept_host_clock) {
                 return Ok(Pruned { finished, waits: Some(doubt), ..nothing });
             }
-            if let Some(HostClockDoubt { last, now }) = waits {
-                engine.submit(&asking, TimelineId::system(), AcceptHostClock { last, now }, None).await?;
-                engine.store().keep_host_clock(now).await?;
+            if let Some(doubt) = waits {
+                engine.accept_host_clock(&asking, doubt).await?;
             }
             let (answer, has_more) = engine.sweep(Some(&asking), &on).await?;
             let (let_go, ledger) = answer.map(|answer| (answer.change, answer.ledger)).unzip();
@@ -158,8 +145,7 @@ impl Engine {
         let mut round = self.sweeping().lock().await;
         let Some(timeline) = round.pop_front() else {
             self.finish_left(None).await?;
-            if let Some(doubt) = self.doubt_host_clock().await? {
-                self.tell_doubt(doubt);
+            if self.doubt_host_clock().await?.is_some() {
                 return Ok(false);
             }
             let states = self.states().into_iter().filter(|state| !state.head.retention.as_slice().is_empty());
@@ -318,33 +304,6 @@ impl Engine {
             return Ok(leaves);
         }
         Err(Refusal::Damaged(format!("of entries {first} to {} some are missing", end - 1)))
-    }
-
-    /// Returns why what destroys has to wait: the host's clock went back, or further than it does, since it was last known
-    /// to be right. Before anything is known of that, the newest entry from before the start tells.
-    async fn doubt_host_clock(&self) -> Result<Option<HostClockDoubt>, Refusal> {
-        let (now, kept) = (self.now(), self.store().host_clock().await?);
-        let last = kept.unwrap_or_else(|| self.newest_at_start());
-        let usual = Span::from_secs(HOST_CLOCK_STEP_SECONDS_MAX).unwrap_or(Span::ZERO);
-        match clock_step(Some(last), now, usual) {
-            ClockStep::Usual => {}
-            ClockStep::First | ClockStep::Back | ClockStep::Leap => return Ok(Some(HostClockDoubt { last, now })),
-        }
-        if kept.is_none_or(|kept| now.since(kept).micros() >= CLOCK_KEPT_MICROS) {
-            self.store().keep_host_clock(now).await?;
-        }
-        Ok(None)
-    }
-
-    fn tell_doubt(&self, HostClockDoubt { last, now }: HostClockDoubt) {
-        if self.is_first_doubt() {
-            tracing::warn!(
-                host_time = %now,
-                last_known = %last,
-                "the host's clock says {now}, and {last} was the last time that it was known to be right: nothing is let go \
-                 until an operator says that it is right now, with `timenav prune --accept-host-clock`"
-            );
-        }
     }
 }
 

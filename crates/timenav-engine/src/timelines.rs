@@ -133,6 +133,13 @@ impl Engine {
             return Err(Refusal::LimitReached { what: "forks of forks", max: FORK_DEPTH_MAX });
         }
         let lineage: Arc<[TimelineId]> = parent.names_of(&layers).into();
+        if let Some(layer) = lineage.last().filter(|name| name.came_with().is_some()) {
+            let detail = format!(
+                "that moment is of `{layer}`, which another service has written and a fork of it came here with: \
+                 nothing new goes on from it"
+            );
+            return Err(Refusal::invalid("at", detail));
+        }
         if let Some(ended) = lineage.last().filter(|name| self.has_ended(name)) {
             let detail =
                 format!("that moment is of the timeline `{ended}`, which has ended: nothing new goes on from it");

@@ -71,6 +71,13 @@ impl Metrics {
                 "",
                 engine.host_clock_behind_seconds,
             ),
+            (
+                "host_clock_doubted",
+                "gauge",
+                "Whether nothing is destroyed until an operator says that the host's clock is right",
+                "",
+                engine.is_host_clock_doubted.into(),
+            ),
             ("scans_running", "gauge", "Scans for tampering in progress", "", engine.scans_running),
             ("scans_finished", "counter", "Scans that finished", "_total", engine.scans_finished),
             ("scans_cancelled", "counter", "Scans that were abandoned", "_total", engine.scans_cancelled),

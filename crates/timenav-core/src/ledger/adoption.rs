@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::canonical::{Malformed, Scanner, Writer};
 use super::{Hash, VerifierKey};
 use crate::ids::{TimelineId, UserId};
-use crate::limits::PERMISSION_USERS_MAX;
+use crate::limits::{FORK_DEPTH_MAX, PERMISSION_USERS_MAX};
 use crate::time::{Instant, Span, Wall};
 
 #[cfg(test)]
@@ -29,6 +29,8 @@ pub struct Adopted<'a> {
     pub bundle_sha256: Hash,
     /// The checkpoint of the other service: a signed note over `size` and `root`.
     pub checkpoint: Cow<'a, str>,
+    /// The timelines that it goes on from, the oldest first, where it is a fork. Not written where it is none.
+    pub layers: Vec<AdoptedLayer>,
     /// Which users of the origin are users here, by their names there. Empty unless the adopter said so.
     pub map: BTreeMap<UserId, UserId>,
     /// The ledger's name at the other service.
@@ -37,6 +39,19 @@ pub struct Adopted<'a> {
     pub root: Hash,
     /// How many entries there are before this one: its own position.
     pub size: u64,
+}
+
+/// A timeline of another service that a fork goes on from, and that came with it. Nothing is ever written to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdoptedLayer {
+    /// How much of it is gone that entries erased which came after those that the fork goes on from.
+    pub erased_later: u64,
+    /// The root over its entries.
+    pub root: Hash,
+    /// How many entries there are.
+    pub size: u64,
+    /// Its name there.
+    pub timeline_id: TimelineId,
 }
 
 /// Why a timeline is not adopted.
@@ -104,7 +119,14 @@ impl<'a> Adopted<'a> {
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         writer.raw("{\"bundle_sha256\":").hash(&self.bundle_sha256);
-        writer.raw(",\"checkpoint\":").text(&self.checkpoint).raw(",\"map\":{");
+        writer.raw(",\"checkpoint\":").text(&self.checkpoint);
+        for (number, layer) in self.layers.iter().enumerate() {
+            writer.raw(if number > 0 { "," } else { ",\"layers\":[" }).raw("{\"erased_later\":");
+            writer.integer(layer.erased_later).raw(",\"root\":").hash(&layer.root);
+            writer.raw(",\"size\":").integer(layer.size);
+            writer.raw(",\"timeline_id\":").text(layer.timeline_id.as_str()).raw("}");
+        }
+        writer.raw(if self.layers.is_empty() { "" } else { "]" }).raw(",\"map\":{");
         for (number, (theirs, ours)) in self.map.iter().enumerate() {
             writer.raw(if number > 0 { "," } else { "" }).text(theirs.as_str()).raw(":").text(ours.as_str());
         }
@@ -123,6 +145,7 @@ impl<'a> Adopted<'a> {
         let bundle_sha256 = scanner.hash()?;
         scanner.expect(",\"checkpoint\":\"")?;
         let checkpoint = scanner.text()?;
+        let layers = if scanner.skip(",\"layers\":[") { scan_layers(&mut scanner)? } else { Vec::new() };
         scanner.expect(",\"map\":{")?;
         let map = scan_map(&mut scanner)?;
         scanner.expect(",\"origin\":\"")?;
@@ -133,7 +156,31 @@ impl<'a> Adopted<'a> {
         let size = scanner.integer()?;
         scanner.expect("}")?;
         scanner.end()?;
-        Ok(Self { bundle_sha256, checkpoint, map, origin, root, size })
+        Ok(Self { bundle_sha256, checkpoint, layers, map, origin, root, size })
+    }
+}
+
+/// Reads the layers up to the closing bracket: at least one, and no more than a fork can have.
+fn scan_layers(scanner: &mut Scanner<'_>) -> Result<Vec<AdoptedLayer>, Malformed> {
+    let mut layers = Vec::new();
+    loop {
+        let wrong = scanner.malformed("a layer, and not too many");
+        scanner.expect("{\"erased_later\":")?;
+        let erased_later = scanner.integer()?;
+        scanner.expect(",\"root\":\"")?;
+        let root = scanner.hash()?;
+        scanner.expect(",\"size\":")?;
+        let size = scanner.integer()?;
+        scanner.expect(",\"timeline_id\":\"")?;
+        let timeline_id = TimelineId::new(&scanner.text()?).map_err(|_| wrong)?;
+        scanner.expect("}")?;
+        if layers.len() == FORK_DEPTH_MAX {
+            return Err(wrong);
+        }
+        layers.push(AdoptedLayer { erased_later, root, size, timeline_id });
+        if !scanner.skip(",") {
+            return scanner.expect("]").map(|()| layers);
+        }
     }
 }
 

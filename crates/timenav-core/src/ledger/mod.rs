@@ -33,7 +33,7 @@ mod tile;
 #[cfg(test)]
 mod tests;
 
-pub use adoption::{ADOPT_ACTION, ADOPT_AHEAD_SECONDS_MAX, AdoptRefusal, Adopted, decide_adoption};
+pub use adoption::{ADOPT_ACTION, ADOPT_AHEAD_SECONDS_MAX, AdoptRefusal, Adopted, AdoptedLayer, decide_adoption};
 pub use canonical::Malformed;
 pub use checkpoint::{Checkpoint, CheckpointError, origin};
 pub use directory::{DIRECTORY_BUCKETS, DirectoryRow, DirectoryTree, RowName};

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
 use timenav_core::ids::{TimelineId, UserId};
-use timenav_core::ledger::{Adopted, Frontier, HandedOver, Hash, RetentionPolicies, VerifierKey};
+use timenav_core::ledger::{Adopted, AdoptedLayer, Frontier, HandedOver, Hash, RetentionPolicies, Sweep, VerifierKey};
 use timenav_core::ledger::{decide_adoption, empty_root, leaf_hash};
 
 use super::timelines::check_new;
@@ -15,12 +15,14 @@ use super::{Aim, Asking, Deciding};
 use crate::action::Action;
 use crate::anchor::Anchor;
 use crate::changes::TimelineMade;
-use crate::draft::{Done, Draft};
-use crate::head::{Head, Origin, TimelineKey, TimelineState};
+use crate::directory::DirectoryChange;
+use crate::draft::{Done, Draft, Ledger};
+use crate::head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineState};
 use crate::json::json;
-use crate::payload::{ClockChanged, ClockRecord, PermissionsRecord, PermissionsSet};
+use crate::payload::{ClockChanged, ClockRecord, DataErased, PermissionsRecord, PermissionsSet};
 use crate::refusal::Refusal;
-use crate::rows::{DataRecord, EventEnd, EventRow, InterventionRow, StoredEntry, SweepRow};
+use crate::rows::{DataRecord, EventEnd, EventRow, InterventionRow, StoredEntry, SweepMark, SweepRow};
+use crate::store::LayerCommit;
 use crate::wall_clock::Host;
 
 /// Go on with a timeline of another service, which was checked and is ready to be kept.
@@ -33,7 +35,37 @@ pub(crate) struct Adopt {
     pub(crate) root: Hash,
     /// Which users there are which here.
     pub(crate) map: BTreeMap<UserId, UserId>,
-    pub(crate) ready: Ready,
+    pub(crate) arrived: Arrived,
+}
+
+/// Entries that go before those of what is told again: `adopt`, `pause_time` and `set_access_control`.
+pub(crate) const ENTRIES_OF_ADOPTION: u64 = 3;
+
+/// Everything that is kept of what a bundle holds.
+pub(crate) struct Arrived {
+    /// The timelines that it goes on from, by their names there, the oldest first.
+    pub(crate) layers: Vec<(TimelineId, Ready)>,
+    /// The timeline itself.
+    pub(crate) own: Ready,
+}
+
+/// What an entry of the other service told after those that arrived, and is told again here: why something of them is gone.
+pub(crate) struct ToldLater {
+    /// When it was told there.
+    pub(crate) recorded_at: Host,
+    pub(crate) told: Told,
+}
+
+pub(crate) enum Told {
+    Erasure(DataErased),
+    Sweep(Sweep<'static>),
+}
+
+impl ToldLater {
+    /// Returns whether an event stood that was erased by it.
+    pub(crate) fn took_an_event(&self) -> bool {
+        matches!(&self.told, Told::Erasure(erased) if erased.is_event() && !erased.cancelled)
+    }
 }
 
 /// Everything that is kept of a timeline that comes from elsewhere.
@@ -58,6 +90,12 @@ pub(crate) struct Ready {
     /// How long reads and refusals were kept there, and are here until somebody says otherwise.
     pub(crate) policies: RetentionPolicies,
     pub(crate) sweeps: Vec<SweepRow>,
+    /// How many inherited events were changed.
+    pub(crate) overrides_count: u64,
+    /// What is told again.
+    pub(crate) later: Vec<ToldLater>,
+    /// Of a layer: how many entries after those that arrived say why something of these is gone.
+    pub(crate) erased_later: u64,
 }
 
 impl Asking for Adopt {
@@ -70,7 +108,8 @@ impl Asking for Adopt {
     }
 
     fn events_count(&self) -> usize {
-        self.ready.entries.len()
+        let layers = self.arrived.layers.iter().map(|(_, layer)| layer.entries.len());
+        layers.sum::<usize>() + self.arrived.own.entries.len()
     }
 }
 
@@ -79,11 +118,13 @@ impl Deciding for Adopt {
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimelineMade>, Refusal> {
         let id = draft.timeline().clone();
-        let ready = &self.ready;
+        let Arrived { layers, own: ready } = &self.arrived;
         let now = draft.now();
-        decide_adoption(&self.key, &self.origin, &id, ready.recorded_at, now)
-            .map_err(|refusal| Refusal::invalid("bundle", refusal.to_string()))?;
-        let created_by = check_new(draft)?;
+        for arrived in layers.iter().map(|(_, layer)| layer).chain([ready]) {
+            decide_adoption(&self.key, &self.origin, &id, arrived.recorded_at, now)
+                .map_err(|refusal| Refusal::invalid("bundle", refusal.to_string()))?;
+        }
+        let created_by = check_new(draft, 1 + layers.len())?;
         let permissions = self.permissions(draft, &created_by)?;
         let host = now.max(ready.recorded_at);
         let clock = ready.clock.arrived(ready.recorded_at, host);
@@ -93,9 +134,10 @@ impl Deciding for Adopt {
         let system = draft.system()?;
         let host_of_system = draft.host(system);
         draft.append(system, Action::Adopt, id.as_str(), payload.clone(), host_of_system);
+        let inherited = self.keep_layers(draft, &id, host_of_system);
 
         let was_running = ready.clock.is_running();
-        let ledger = draft.new_ledger(|key| self.state((key, &id), created_by, clock));
+        let ledger = draft.new_ledger(|key| self.state((key, &id), inherited, created_by, clock));
         let step = draft.step_mut(ledger);
         step.entries.clone_from(&ready.entries);
         step.ends.clone_from(&ready.ends);
@@ -116,8 +158,31 @@ impl Deciding for Adopt {
         draft.append(ledger, Action::PauseTime, "clock", paused, host);
         let lists = json(&PermissionsSet { permissions: PermissionsRecord::of(&permissions) });
         draft.state_mut(ledger).head.permissions = Arc::new(permissions);
-        let position = draft.append(ledger, Action::SetAccessControl, "permissions", lists, host);
+        let mut position = draft.append(ledger, Action::SetAccessControl, "permissions", lists, host);
+        for later in &ready.later {
+            position = tell_again(draft, ledger, later, host.max(later.recorded_at));
+        }
         Ok(draft.done(ledger, position, TimelineMade { expires_at: None }))
+    }
+}
+
+/// Tells what an entry at the other service told after those that arrived. Its content is gone already.
+fn tell_again(draft: &mut Draft<'_>, ledger: Ledger, later: &ToldLater, host: Host) -> u64 {
+    match &later.told {
+        Told::Erasure(erased) => {
+            let head = &mut draft.state_mut(ledger).head;
+            head.events_count = head.events_count.saturating_sub(u64::from(later.took_an_event()));
+            let subject = erased.event_id.as_ref().or(erased.data_id.as_ref());
+            draft.append(ledger, Action::EraseData, subject.map_or("", String::as_str), json(erased), host)
+        }
+        Told::Sweep(sweep) => {
+            let sweep = Sweep { asked_by: Cow::Borrowed(draft.actor().name()), ..sweep.clone() };
+            let payload = String::from_utf8_lossy(&sweep.encode()).into_owned();
+            let position = draft.append(ledger, Action::Sweep, sweep.class.as_str(), payload, host);
+            let mark = SweepMark { policy: sweep.policy, class: sweep.class, until: sweep.policy + 1 };
+            draft.step_mut(ledger).sweeps.push(SweepRow { position, mark });
+            position
+        }
     }
 }
 
@@ -125,7 +190,7 @@ impl Adopt {
     /// Returns who may do what here: whoever adopts the timeline, and the users here that were named, what those there might.
     fn permissions(&self, draft: &Draft<'_>, adopter: &UserId) -> Result<Permissions, Refusal> {
         let mut permissions = Permissions::of_creator(adopter.clone());
-        let before = &self.ready.permissions;
+        let before = &self.arrived.own.permissions;
         for (theirs, ours) in &self.map {
             if !draft.directory().users.contains_key(ours) {
                 return Err(Refusal::invalid("map", format!("there is no user `{ours}` here")));
@@ -152,19 +217,73 @@ impl Adopt {
         let adopted = Adopted {
             bundle_sha256: self.bundle_sha256,
             checkpoint: Cow::Borrowed(&self.checkpoint),
+            layers: self.layers_told(),
             map: self.map.clone(),
             origin: Cow::Borrowed(&self.origin),
             root: self.root,
-            size: self.ready.entries.len() as u64,
+            size: self.arrived.own.entries.len() as u64,
         };
         String::from_utf8_lossy(&adopted.encode()).into_owned()
     }
 
+    fn layers_told(&self) -> Vec<AdoptedLayer> {
+        let told = |(timeline_id, layer): &(TimelineId, Ready)| AdoptedLayer {
+            erased_later: layer.erased_later,
+            root: frontier(&layer.entries).root(),
+            size: layer.entries.len() as u64,
+            timeline_id: timeline_id.clone(),
+        };
+        self.arrived.layers.iter().map(told).collect()
+    }
+
+    /// Keeps the timelines that the fork goes on from. From the start they are among those that have ended: nobody names
+    /// them, writes to them or goes on from them, and what they hold goes once no timeline reads it. Returns what the fork
+    /// goes on from.
+    fn keep_layers(&self, draft: &mut Draft<'_>, fork: &TimelineId, ended_at: Host) -> Inheritance {
+        let mut inherited = Inheritance::default();
+        for ((name, ready), told) in self.arrived.layers.iter().zip(self.layers_told()) {
+            let overrides = ready.overrides_count > 0;
+            let key = draft.new_layer(|timeline| LayerCommit {
+                timeline,
+                entries: ready.entries.clone(),
+                ends: ready.ends.clone(),
+                events: ready.events.clone(),
+                interventions: ready.interventions.clone(),
+                anchors: ready.anchors.clone(),
+                data: ready.data.clone(),
+            });
+            let id = TimelineId::layer_of(fork, name);
+            draft.change_directory(DirectoryChange::EndTimeline(EndedTimeline {
+                key,
+                id: id.clone(),
+                size: told.size,
+                root: told.root,
+                ended_at,
+                fork: inherited.fork.map(|(fork, _)| fork),
+                overrides,
+                due_at: ended_at,
+                is_let_go: false,
+            }));
+            inherited.ancestors.push(Layer { timeline: key, as_of: told.size, overrides });
+            inherited.lineage.push(id);
+            inherited.fork = Some((Fork { of: key, size: told.size }, told.root));
+        }
+        inherited
+    }
+
     /// Returns the timeline as it arrives, up to the entry that says so.
-    fn state(&self, (key, id): (TimelineKey, &TimelineId), created_by: UserId, clock: Clock) -> TimelineState {
-        let ready = &self.ready;
-        let mut frontier = Frontier::default();
-        ready.entries.iter().for_each(|entry| frontier.push(leaf_hash(&entry.leaf)));
+    fn state(
+        &self,
+        (key, id): (TimelineKey, &TimelineId),
+        inherited: Inheritance,
+        created_by: UserId,
+        clock: Clock,
+    ) -> TimelineState {
+        let ready = &self.arrived.own;
+        let Inheritance { ancestors, lineage, fork } = inherited;
+        let (fork, fork_root) = fork.unzip();
+        let stood = ready.later.iter().filter(|later| later.took_an_event()).count() as u64;
+        let frontier = frontier(&ready.entries);
         let size = frontier.size();
         let own = Origin { end: size, origin: self.origin.clone() };
         let head = Head {
@@ -176,11 +295,11 @@ impl Adopt {
             frontier,
             carried_note: Arc::default(),
             recorded_at: ready.recorded_at,
-            events_count: ready.events_count,
+            events_count: ready.events_count + stood,
             anchors_count: ready.anchors.len() as u64,
             clock_entry: ready.entries.last().map_or(0, |last| last.clock_entry),
-            fork: None,
-            overrides_count: 0,
+            fork,
+            overrides_count: ready.overrides_count,
             created_by,
             data_count: ready.data.len() as u64,
             directory: 0,
@@ -190,18 +309,34 @@ impl Adopt {
             expires_at: None,
             retention: Arc::new(ready.policies.clone()),
         };
-        let (ancestors, lineage) = (Arc::from([]), Arc::from([]));
         TimelineState {
             head,
             root: empty_root(),
-            fork_root: None,
-            ancestors,
-            lineage,
+            fork_root,
+            ancestors: ancestors.into(),
+            lineage: lineage.into(),
             events_changed_at: size,
             directory_root: None,
             note: OnceLock::new(),
         }
     }
+}
+
+/// What a fork goes on from: layers and their names, the oldest first, and the last of them with its root.
+#[derive(Default)]
+struct Inheritance {
+    ancestors: Vec<Layer>,
+    lineage: Vec<TimelineId>,
+    fork: Option<(Fork, Hash)>,
+}
+
+/// Returns the edge of the tree over entries.
+fn frontier(entries: &[StoredEntry]) -> Frontier {
+    let mut frontier = Frontier::default();
+    for entry in entries {
+        frontier.push(leaf_hash(&entry.leaf));
+    }
+    frontier
 }
 
 /// Let a timeline go on at another service, and write nothing to it here any more.

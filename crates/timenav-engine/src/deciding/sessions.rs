@@ -201,12 +201,14 @@ fn check_password(draft: &Draft<'_>, compared: &KeptPassword) -> Result<(), Refu
 }
 
 /// Returns the sessions that end when somebody logs in: the one in whose place the new one begins, those that have run
-/// out, whosever they are, and the user's oldest where there would be too many.
+/// out, whosever they are, and the user's oldest where there would be too many. One that has run out by a clock that is
+/// doubted lets nobody in, and stays.
 fn ended_by_log_in(draft: &Draft<'_>, user_id: &UserId, replaced: Option<&SessionId>) -> Vec<Session> {
-    let (now, spans) = (draft.now(), draft.options().session_spans());
+    let (now, sure, spans) = (draft.now(), draft.sure(), draft.options().session_spans());
     let sessions = draft.directory().sessions.values();
     let (mut live, mut ended): (Vec<_>, Vec<_>) =
         sessions.partition(|one| one.is_live(now, spans) && replaced != Some(&one.session_id));
+    ended.retain(|one| replaced == Some(&one.session_id) || !one.is_live(sure, spans));
     // The one that is replaced is among those that count, however many have run out.
     ended.sort_unstable_by_key(|one| (replaced != Some(&one.session_id), one.expires_at, one.session_id.clone()));
     ended.truncate(SESSIONS_SWEPT_MAX);

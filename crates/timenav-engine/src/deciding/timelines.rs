@@ -67,6 +67,14 @@ pub(crate) struct ForkPoint {
 }
 
 impl ForkPoint {
+    /// Refuses a name that a layer has which the fork goes on from: a bundle of it would have two layers of one name.
+    fn check_name(&self, id: &TimelineId) -> Result<(), Refusal> {
+        let mut layers = self.lineage.iter().filter(|layer| layer.came_with().is_some());
+        let Some(layer) = layers.find(|layer| layer.told() == *id) else { return Ok(()) };
+        let detail = format!("the fork would go on from `{layer}`, whose entries are under that name too");
+        Err(Refusal::invalid("timeline_id", detail))
+    }
+
     /// Returns the clock of the fork: as it stood, and on from there.
     fn clock_from(&self, host: Host) -> Clock {
         let now = self.clock.moment(host);
@@ -93,9 +101,10 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
     let CreateTimeline { fork, expires_in } = asked;
     let fork = fork.as_ref();
     let id = draft.timeline().clone();
-    let created_by = check_new(draft)?;
+    let created_by = check_new(draft, 1)?;
     let host = draft.now();
     if let Some(fork) = fork {
+        fork.check_name(&id)?;
         // To make a clock that stands at a moment is a way to go there.
         let clock = fork.clock_from(host);
         draft.admit_clock(&clock.moment(host), clock.rate())?;
@@ -162,11 +171,12 @@ pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Re
     Ok((ledger, draft.append(ledger, Action::CreateTimeline, id.as_str(), payload, host)))
 }
 
-/// Makes sure that the timeline that is aimed at may be made, and returns whose it will be.
+/// Makes sure that the timeline that is aimed at may be made, and returns whose it will be. It counts for so many: for
+/// itself and each layer that it comes with.
 ///
 /// # Errors
 /// It is there, or a limit is reached.
-pub(super) fn check_new(draft: &Draft<'_>) -> Result<UserId, Refusal> {
+pub(super) fn check_new(draft: &Draft<'_>, counted: usize) -> Result<UserId, Refusal> {
     let id = draft.timeline();
     if draft.has_ended(id) {
         return Err(Refusal::NameEnded { timeline_id: id.to_string() });
@@ -175,12 +185,12 @@ pub(super) fn check_new(draft: &Draft<'_>) -> Result<UserId, Refusal> {
         return Err(Refusal::AlreadyExists { what: "timeline", id: id.to_string() });
     }
     let max = draft.options().timelines_max;
-    if draft.timelines_count() >= max {
+    if draft.timelines_count() + counted > max {
         return Err(Refusal::LimitReached { what: "timelines", max });
     }
     let created_by = UserId::new(draft.actor().name()).map_err(|error| Refusal::id("user_id", error))?;
     let max = draft.options().timelines_per_user_max;
-    if matches!(draft.actor(), Actor::Caller(_)) && draft.made_by(&created_by) >= max {
+    if matches!(draft.actor(), Actor::Caller(_)) && draft.made_by(&created_by) + counted > max {
         return Err(Refusal::LimitReached { what: "timelines that you have made", max });
     }
     Ok(created_by)

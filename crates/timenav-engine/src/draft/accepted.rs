@@ -13,6 +13,7 @@ use crate::head::{TimelineKey, TimelineState};
 use crate::heads::Heads;
 use crate::options::Options;
 use crate::rows::KnownEvent;
+use crate::store::LayerCommit;
 use crate::wall_clock::Host;
 
 /// Reads of one timeline that are told together.
@@ -33,6 +34,8 @@ pub(crate) struct DraftedRead {
 /// What the drafts that were accepted so far add to what was committed before.
 pub(crate) struct Accepted {
     pub(crate) steps: BTreeMap<TimelineId, Step>,
+    /// Timelines that come with forks of them.
+    pub(crate) layers: Vec<LayerCommit>,
     pub(crate) directory: Arc<Directory>,
     pub(crate) directory_changes: Vec<DirectoryChange>,
     /// Whether fingerprints of requests were made with a key that goes.
@@ -52,6 +55,7 @@ impl Accepted {
     pub(crate) fn nothing(heads: &Heads) -> Self {
         Self {
             steps: BTreeMap::new(),
+            layers: Vec::new(),
             directory: Arc::clone(heads.directory()),
             directory_changes: Vec::new(),
             forget_fingerprints: false,
@@ -76,8 +80,9 @@ impl Accepted {
             }
             if step.expected_size.is_none() {
                 self.last_key = self.last_key.max(step.state.head.key.0);
-                *self.made_by.entry(step.state.head.created_by.clone()).or_default() += 1;
-                self.made += 1;
+                let counted = step.state.counted();
+                *self.made_by.entry(step.state.head.created_by.clone()).or_default() += counted;
+                self.made += counted;
             }
             self.steps.insert(id.clone(), step);
         }
@@ -86,6 +91,7 @@ impl Accepted {
             draft.directory_changes.iter().for_each(|change| directory.apply(change));
             draft.keys_expired.iter().for_each(|key_id| directory.forget_key(key_id));
         }
+        self.layers.extend(draft.layers);
         let ended = draft.directory_changes.iter().filter_map(DirectoryChange::ended);
         self.ended.extend(ended.map(|ended| ended.id.clone()));
         self.directory_changes.extend(draft.directory_changes);
@@ -106,6 +112,8 @@ pub(crate) struct Ground<'a> {
     /// The time of the host's own clock. It is one for all that is decided of a submission: a key that is found to work
     /// works when the entry is recorded.
     pub(crate) now: Host,
+    /// The host time that destroys: what has not run out by it stays.
+    pub(crate) sure: Host,
 }
 
 impl<'a> Ground<'a> {

@@ -86,7 +86,8 @@ fn submission<D: Deciding>(timeline: &TimelineId, deciding: D) -> (Submission, O
 
 fn made(heads: &Heads, doors: &Doors, submissions: &mut [Submission]) -> Finished {
     let (options, known) = (Options::default(), Known::default());
-    let mut group = Group::new(heads, &known, doors, &options, SaltPool::default());
+    let host_clock = HostClock::known(doors.clock.now(), None);
+    let mut group = Group::new(heads, &known, (doors, &options), &host_clock, SaltPool::default());
     group.decide_all(submissions);
     group.finish(submissions).unwrap()
 }

@@ -277,6 +277,7 @@ fn of_the_service() -> Vec<(Action, String)> {
     let adopted = Adopted {
         bundle_sha256: hash,
         checkpoint: "time.example/x\n7\n".into(),
+        layers: Vec::new(),
         map: BTreeMap::from([(user_id("ada"), user_id("bob"))]),
         origin: "time.example/x".into(),
         root: hash,

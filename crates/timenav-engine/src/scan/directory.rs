@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use timenav_core::ids::{KeyId, SessionId, TimelineId, UserId};
-use timenav_core::ledger::{Hash, LeafRecord, TimelineEnded};
+use timenav_core::ledger::{Adopted, AdoptedLayer, Hash, LeafRecord, TimelineEnded};
 use timenav_core::scan::Findings;
 use timenav_core::time::{Instant, Wall};
 
@@ -93,13 +93,18 @@ impl DirectoryTold {
         if let Some(authority) = &record.authority {
             self.submission = (authority.directory, action == Action::RevokeApiKey);
         }
-        for change in self.changes(action, recorded_at, payload)? {
+        for change in self.changes((action, &record.subject), recorded_at, payload)? {
             self.apply(change, recorded_at, record.authority.is_some());
         }
         Some(())
     }
 
-    fn changes(&self, action: Action, at: Instant<Wall>, payload: Option<&[u8]>) -> Option<Vec<Change>> {
+    fn changes(
+        &self,
+        (action, subject): (Action, &str),
+        at: Instant<Wall>,
+        payload: Option<&[u8]>,
+    ) -> Option<Vec<Change>> {
         let one = |change: DirectoryChange| vec![Change::Directory(change)];
         Some(match action {
             Action::CreateUser | Action::RestrictTimeTravel => {
@@ -139,6 +144,7 @@ impl DirectoryTold {
                 let TimelineEnded { timeline_id, size, root, .. } = TimelineEnded::decode(payload?).ok()?;
                 vec![Change::Timeline { timeline_id, size, root }]
             }
+            Action::Adopt => came_with(&TimelineId::new(subject).ok()?, payload?)?,
             Action::CreateTimeline
             | Action::Travel
             | Action::PauseTime
@@ -162,7 +168,6 @@ impl DirectoryTold {
             | Action::AttemptsCounted
             | Action::RotateSigningKey
             | Action::AcceptRollback
-            | Action::Adopt
             | Action::HandedOver
             | Action::SetRetention
             | Action::Sweep
@@ -240,6 +245,16 @@ impl DirectoryTold {
         };
         rows + compare_rows(findings, "sessions", &sessions(&self.directory), &sessions(kept))
     }
+}
+
+/// Returns the rows of the layers that a fork came with: they are among what has ended from the start.
+fn came_with(fork: &TimelineId, adopted: &[u8]) -> Option<Vec<Change>> {
+    let ended = |AdoptedLayer { root, size, timeline_id, .. }| Change::Timeline {
+        timeline_id: TimelineId::layer_of(fork, &timeline_id),
+        size,
+        root,
+    };
+    Some(Adopted::decode(adopted).ok()?.layers.into_iter().map(ended).collect())
 }
 
 fn ended(session_ids: &[String]) -> Option<Vec<Change>> {

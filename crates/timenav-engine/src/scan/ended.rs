@@ -39,7 +39,7 @@ pub(super) async fn walk(
         findings.add(FindingKind::Rollback, Some(size), evidence);
     }
     let marks = marks.into_iter().filter(|mark| mark.size <= size).collect();
-    let mut ledger = LedgerScan::new(request.timeline.as_str(), marks);
+    let mut ledger = LedgerScan::new(request.timeline.told().as_str(), marks);
     let (mut at, mut bytes) = (0, 0);
     while at < size {
         let end = size.min(at + BLOCK_ENTRIES);
@@ -55,12 +55,12 @@ pub(super) async fn walk(
             ledger.gap(end);
         }
         let filled = ledger.take_filled();
-        compare_tiles(request.source, ended, &mut ledger, filled).await?;
+        tree::compare_tiles(request.source, key, &mut ledger, filled).await?;
         at = end;
         progress(Progress { stage: ScanStage::Entries, entries: at, entries_total: size, bytes });
     }
     let partial = ledger.take_partial();
-    compare_tiles(request.source, ended, &mut ledger, partial).await?;
+    tree::compare_tiles(request.source, key, &mut ledger, partial).await?;
     let checked = vec![
         Checked { what: "entries", count: ledger.entries_count() },
         Checked { what: "payloads", count: ledger.payloads_count() },
@@ -89,18 +89,4 @@ pub(super) async fn walk(
         size,
         root: Some(root),
     })
-}
-
-async fn compare_tiles(
-    source: &dyn ScanSource,
-    ended: &EndedTimeline,
-    ledger: &mut LedgerScan,
-    filled: Vec<timenav_core::scan::FilledTile>,
-) -> Result<(), StoreError> {
-    let tiles = filled.iter().map(|filled| filled.tile).collect();
-    let kept = source.tile_bytes(ended.key, tiles).await?;
-    for (filled, kept) in filled.iter().zip(kept) {
-        ledger.compare_tile(filled, kept.as_deref());
-    }
-    Ok(())
 }

@@ -8,15 +8,16 @@ use std::sync::Arc;
 
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
+use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, TimelineId};
 use timenav_core::ledger::{LeafRecord, LetGoClass, RetentionPolicies, Salt, Sweep};
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX, LOCATION_BYTES_MAX};
-use timenav_core::time::Instant;
+use timenav_core::time::{Instant, parse_timestamp};
 
 use super::replay::{Made, Recorded, RecordedEvent, Replay};
 use crate::action::Action;
 use crate::anchor::Anchor;
-use crate::deciding::adoption::Ready;
+use crate::deciding::adoption::{ENTRIES_OF_ADOPTION, Ready, Told, ToldLater};
 use crate::doors::Doors;
 use crate::event_content::event_draft;
 use crate::json::read;
@@ -27,10 +28,15 @@ use crate::rows::{DataRecord, EventEnd, EventRow, InterventionRow, StoredEntry, 
 /// A timeline as it is being made anew.
 pub(crate) struct Rebuilding<'a> {
     doors: &'a Doors,
+    timeline: TimelineId,
     replay: Replay,
     rebuilt: Ready,
-    /// The newest version of each event, and whether it stands.
-    versions: HashMap<EventId, (u64, bool)>,
+    /// The newest version of each event, those among them that are inherited.
+    versions: HashMap<EventId, Newest>,
+    /// Events of which a version is gone: what stands of them is not known.
+    erased_events: HashSet<EventId>,
+    /// How many events stand in the end; known once the entries were read.
+    standing: Option<u64>,
     /// Interventions whose payloads are gone.
     erased: BTreeSet<u64>,
     /// How many events stand after each entry, as far as was known there.
@@ -38,11 +44,27 @@ pub(crate) struct Rebuilding<'a> {
     /// By how many fewer from an entry on, as an erasure told later.
     fewer: BTreeMap<u64, i64>,
     data_ids: HashSet<DataId>,
+    is_fork: bool,
+}
+
+/// The newest version of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Newest {
+    /// The position that made it; `None` where it is of a timeline that this one goes on from.
+    position: Option<u64>,
+    stands: bool,
+}
+
+/// The events that a fork begins with.
+pub(crate) struct Inherited {
+    versions: HashMap<EventId, Newest>,
+    erased_events: HashSet<EventId>,
+    data_ids: HashSet<DataId>,
 }
 
 impl<'a> Rebuilding<'a> {
-    /// Returns a timeline without entries.
-    pub(crate) fn new(doors: &'a Doors, timeline: &TimelineId) -> Self {
+    /// Returns a timeline without entries; a fork begins with events.
+    pub(crate) fn new(doors: &'a Doors, timeline: &TimelineId, inherited: Option<Inherited>) -> Self {
         let rebuilt = Ready {
             entries: Vec::new(),
             ends: Vec::new(),
@@ -58,17 +80,97 @@ impl<'a> Rebuilding<'a> {
             origins: Vec::new(),
             policies: RetentionPolicies::default(),
             sweeps: Vec::new(),
+            overrides_count: 0,
+            later: Vec::new(),
+            erased_later: 0,
         };
+        let is_fork = inherited.is_some();
+        let none = || Inherited { versions: HashMap::new(), erased_events: HashSet::new(), data_ids: HashSet::new() };
+        let Inherited { versions, erased_events, data_ids } = inherited.unwrap_or_else(none);
         Self {
             doors,
             replay: Replay::new(timeline, 0, None),
+            timeline: timeline.clone(),
             rebuilt,
-            versions: HashMap::new(),
+            versions,
+            erased_events,
+            standing: None,
             erased: BTreeSet::new(),
             counts: Vec::new(),
             fewer: BTreeMap::new(),
-            data_ids: HashSet::new(),
+            data_ids,
+            is_fork,
         }
+    }
+
+    /// Returns whether it is that timeline.
+    pub(crate) fn is_of(&self, timeline: &str) -> bool {
+        self.timeline.as_str() == timeline
+    }
+
+    /// Returns what a fork goes on from that begins after the last entry.
+    pub(crate) fn hand_on(&mut self) -> Inherited {
+        self.standing = Some(self.stand());
+        let mut versions = std::mem::take(&mut self.versions);
+        for newest in versions.values_mut() {
+            newest.position = None;
+        }
+        let (erased_events, data_ids) = (std::mem::take(&mut self.erased_events), std::mem::take(&mut self.data_ids));
+        Inherited { versions, erased_events, data_ids }
+    }
+
+    /// Returns how many events stand.
+    fn stand(&self) -> u64 {
+        self.versions.values().filter(|newest| newest.stands).count() as u64
+    }
+
+    /// Takes an entry that the other service wrote after those that a fork goes on from, and that says why something of
+    /// these is gone.
+    pub(crate) fn erased_after_fork(&mut self, record: &LeafRecord<'_>, payload: &[u8]) {
+        self.replay.later_entry(record, record.seq, payload);
+        self.rebuilt.erased_later += 1;
+    }
+
+    /// Takes an entry that the other service wrote while it exported the timeline, and that says why something is gone. It
+    /// is told again here, since no entry of what arrives tells it.
+    ///
+    /// # Errors
+    /// It tells of entries too that did not arrive.
+    pub(crate) fn erased_after_export(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> Result<(), String> {
+        let size = self.rebuilt.entries.len() as u64;
+        let again = || {
+            "something of it was erased while it was exported, by an entry that tells of others which are not in it: \
+             export the timeline again"
+                .to_owned()
+        };
+        let recorded_at = parse_timestamp(&record.recorded_at).map_err(|error| error.to_string())?;
+        if let Ok(sweep) = Sweep::decode(payload)
+            && Action::of(record) == Some(Action::Sweep)
+        {
+            let last = sweep.positions.as_slice().last().map_or(0, |(_, last)| *last);
+            if last >= size || sweep.policy >= size {
+                return Err(again());
+            }
+            self.rebuilt.later.push(ToldLater { recorded_at, told: Told::Sweep(sweep.into_owned()) });
+            return Ok(());
+        }
+        let erased = read::<DataErased>(payload).filter(|_| Action::of(record) == Some(Action::EraseData));
+        let erased = erased.ok_or_else(again)?;
+        if std::iter::once(&erased.position).chain(&erased.also).any(|position| *position >= size) {
+            return Err(again());
+        }
+        let by = size + ENTRIES_OF_ADOPTION + self.rebuilt.later.len() as u64;
+        let mut data = self.rebuilt.data.iter_mut();
+        if let Some(of) = data.find(|record| !erased.is_event() && record.position == erased.position) {
+            of.erased = Some(by);
+            self.replay.data_is_gone(of.position, by);
+        }
+        self.replay.told_again(&erased, by);
+        if erased.is_event() && erased.cancelled {
+            self.cancelled_before(&erased);
+        }
+        self.rebuilt.later.push(ToldLater { recorded_at, told: Told::Erasure(erased) });
+        Ok(())
     }
 
     /// Takes the next entry, which is in its place and fits its payload. Both salt and payload are empty where that is gone.
@@ -145,7 +247,7 @@ impl<'a> Rebuilding<'a> {
     }
 
     fn event(&mut self, action: Action, event: RecordedEvent) -> Result<(), String> {
-        let RecordedEvent { position, event_id, made, ends, intervention_id } = event;
+        let RecordedEvent { position, event_id, made, ends, inherited, intervention_id } = event;
         let event_id = EventId::new(&event_id).map_err(|error| error.to_string())?;
         if action == Action::ManipulateEvent {
             let intervention_id = match intervention_id {
@@ -158,20 +260,51 @@ impl<'a> Rebuilding<'a> {
             self.rebuilt.interventions.push(InterventionRow { position, event_id, intervention_id });
         }
         let before = self.versions.get(&event_id).copied();
+        self.check_inherited(&event_id, before, (inherited, &made))?;
         if ends {
-            let Some((version, true)) = before else {
+            let Some(Newest { position: Some(version), stands: true }) = before else {
                 return Err(format!("no version of the event `{event_id}` stands before it"));
             };
-            self.versions.insert(event_id.clone(), (version, false));
+            self.versions.insert(event_id.clone(), Newest { position: Some(version), stands: false });
             self.rebuilt.ends.push(EventEnd { event_id: event_id.clone(), position: version, until: position });
-        } else if let (Some((_, true)), Made::Version(_)) = (before, &made) {
+        } else if let (Some(Newest { position: Some(_), stands: true }), Made::Version(_)) = (before, &made) {
             return Err(format!("the event `{event_id}` is recorded already"));
         }
         match made {
             Made::Version(content) => self.version(position, event_id, content),
-            Made::Tombstone => Err("it is about an event of a timeline that is not in the bundle".to_owned()),
-            Made::Nothing | Made::Erased => Ok(()),
+            Made::Tombstone => {
+                self.versions.insert(event_id.clone(), Newest { position: Some(position), stands: false });
+                let draft = Arc::new(EventDraft::at(Instant::EPOCH, ""));
+                let point = point_of(self.doors, &draft);
+                let content = Arc::from("");
+                self.rebuilt.events.push(EventRow { position, is_tombstone: true, event_id, draft, point, content });
+                Ok(())
+            }
+            Made::Erased => {
+                self.erased_events.insert(event_id);
+                Ok(())
+            }
+            Made::Nothing => Ok(()),
         }
+    }
+
+    /// What an entry says of where the version before it was made is what earlier entries lead to. Of an event of which
+    /// something is gone that is not known.
+    fn check_inherited(
+        &self,
+        event_id: &EventId,
+        before: Option<Newest>,
+        (inherited, made): (bool, &Made),
+    ) -> Result<(), String> {
+        let is_inherited = before.is_some_and(|newest| newest.position.is_none());
+        let makes = matches!(made, Made::Version(_) | Made::Tombstone);
+        if !makes || inherited == is_inherited || (self.is_fork && self.erased_events.contains(event_id)) {
+            return Ok(());
+        }
+        if !inherited {
+            return Err(format!("the event `{event_id}` is one of a timeline that this one goes on from"));
+        }
+        Err(format!("it is about an event `{event_id}` of a timeline that this one does not go on from"))
     }
 
     fn version(&mut self, position: u64, event_id: EventId, content: Vec<u8>) -> Result<(), String> {
@@ -180,7 +313,7 @@ impl<'a> Rebuilding<'a> {
         let draft = draft.ok_or_else(|| format!("it does not tell of the event `{event_id}`"))?;
         draft.check().map_err(|error| format!("the event `{event_id}`: {}: {}", error.field, error.detail))?;
         let point = point_of(self.doors, &draft);
-        self.versions.insert(event_id.clone(), (position, true));
+        self.versions.insert(event_id.clone(), Newest { position: Some(position), stands: true });
         let (draft, content) = (Arc::new(draft), content.into());
         self.rebuilt.events.push(EventRow { position, is_tombstone: false, event_id, draft, point, content });
         Ok(())
@@ -194,39 +327,45 @@ impl<'a> Rebuilding<'a> {
         }
     }
 
-    /// Returns everything that is kept of the timeline.
+    /// Returns everything that is kept of the timeline, and its name. `is_known`: whether all that it goes on from is there.
     ///
     /// # Errors
     /// The entries contradict each other, or tell of what no service keeps.
-    pub(crate) fn finish(self) -> Result<Ready, String> {
-        let Self { mut replay, mut rebuilt, versions, counts, fewer, .. } = self;
+    pub(crate) fn finish(self, is_known: bool) -> Result<(TimelineId, Ready), String> {
+        let standing = self.standing.unwrap_or_else(|| self.stand());
+        let Self { mut replay, mut rebuilt, counts, fewer, timeline, .. } = self;
         replay.compare_erasures(0);
         if let Some(finding) = replay.findings.first() {
             let at = finding.position.map_or_else(String::new, |position| format!("entry {position}: "));
             return Err(at + &finding.evidence);
         }
-        let standing = versions.values().filter(|(_, stands)| *stands).count() as u64;
         let state = replay.into_carried().ok_or("its first entry does not tell of its making")?;
-        if i64::try_from(standing) != Ok(state.events_count) {
+        // What is gone on a timeline that it goes on from may have stood, and may stand here.
+        let is_known = is_known && rebuilt.erased_later == 0;
+        if is_known && i64::try_from(standing) != Ok(state.events_count) {
             return Err(format!("{} events stand by its entries, and {standing} are told of", state.events_count));
         }
+        let events_count = u64::try_from(state.events_count).map_err(|_| "fewer events stand than none")?;
         check_anchors(&state.anchors)?;
         check_location(state.clock.location.as_deref())?;
         count_events(&mut rebuilt.entries, &counts, &fewer)?;
-        if rebuilt.entries.last().is_some_and(|last| last.events_count != standing) {
+        let stood = rebuilt.later.iter().filter(|later| later.took_an_event()).count() as u64;
+        if is_known && rebuilt.entries.last().is_some_and(|last| last.events_count != standing + stood) {
             return Err("what its entries say of erased events is not what they leave".to_owned());
         }
-        Ok(Ready {
+        let ready = Ready {
             anchors: state.anchors,
             clock: state.clock,
             permissions: state.permissions,
-            events_count: standing,
+            events_count,
             created_at: state.created_at,
             recorded_at: state.recorded_at,
             origins: state.origins,
             policies: state.policies,
+            overrides_count: state.overrides_count,
             ..rebuilt
-        })
+        };
+        Ok((timeline, ready))
     }
 }
 

@@ -40,6 +40,8 @@ pub(super) struct RecordedEvent {
     pub(super) made: Made,
     /// Whether a version on this timeline stood right before, and ends here.
     pub(super) ends: bool,
+    /// Whether the entry says that the version before is one of a timeline that this one goes on from.
+    pub(super) inherited: bool,
     /// The id of the intervention, where the entry is one.
     pub(super) intervention_id: Option<String>,
 }
@@ -391,7 +393,7 @@ impl Replay {
                 Sweep::decode(payload?).ok()?;
                 self.sweeps.insert(position);
             }
-            Action::EraseData => self.told.extend(erasures(read(payload?)?, position)),
+            Action::EraseData => self.told.extend(erasures(&read(payload?)?, position)),
             // Where it is read, the time of the entry before it counts.
             Action::Adopt => return None,
             Action::HandedOver => self.hand_over(position, payload?)?,
@@ -409,7 +411,7 @@ impl Replay {
     fn event_recorded(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) -> Recorded {
         let made = payload.map_or(Made::Erased, |content| Made::Version(content.to_vec()));
         self.events_count += i64::from(made != Made::Erased);
-        self.event(record, position, made, false, None)
+        self.event(record, position, made, (false, false), None)
     }
 
     fn sealed(&mut self, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
@@ -419,16 +421,20 @@ impl Replay {
     }
 
     fn corrected(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
-        let Some(payload) = payload else { return Some(self.event(record, position, Made::Erased, false, None)) };
+        let Some(payload) = payload else {
+            return Some(self.event(record, position, Made::Erased, (false, false), None));
+        };
         let Corrected { event, inherited } = read(payload)?;
         self.overrides_count += u64::from(inherited);
         let made = Made::Version(event.get().as_bytes().to_vec());
-        Some(self.event(record, position, made, !inherited, None))
+        Some(self.event(record, position, made, (!inherited, inherited), None))
     }
 
     fn intervened(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
         self.interventions_count += 1;
-        let Some(payload) = payload else { return Some(self.event(record, position, Made::Erased, false, None)) };
+        let Some(payload) = payload else {
+            return Some(self.event(record, position, Made::Erased, (false, false), None));
+        };
         let Intervened { intervention_id, stood, changed, inherited, after, .. } = read(payload)?;
         self.overrides_count += u64::from(inherited);
         let made = match after {
@@ -439,7 +445,8 @@ impl Replay {
         if changed {
             self.events_count += i64::from(after.is_some()) - i64::from(stood);
         }
-        Some(self.event(record, position, made, changed && stood && !inherited, Some(intervention_id)))
+        let ends = changed && stood && !inherited;
+        Some(self.event(record, position, made, (ends, inherited), Some(intervention_id)))
     }
 
     fn event(
@@ -447,12 +454,17 @@ impl Replay {
         record: &LeafRecord<'_>,
         position: u64,
         made: Made,
-        ends: bool,
+        (ends, inherited): (bool, bool),
         intervention_id: Option<String>,
     ) -> Recorded {
         self.event_rows += u64::from(matches!(made, Made::Version(_) | Made::Tombstone));
         let event_id = record.subject.to_string();
-        Recorded::Event(RecordedEvent { position, event_id, made, ends, intervention_id })
+        Recorded::Event(RecordedEvent { position, event_id, made, ends, inherited, intervention_id })
+    }
+
+    /// Takes what an entry tells of an erasure that is to be told again at a position.
+    pub(super) fn told_again(&mut self, erased: &DataErased, by: u64) {
+        self.told.extend(erasures(erased, by));
     }
 
     /// Takes an entry that came after the scan began, for the erasure that it may tell of.
@@ -460,15 +472,16 @@ impl Replay {
         let is_erasure = Action::of(record).is_some_and(|action| action.on_events() == OnEvents::Erases);
         let erased = read::<DataErased>(payload).filter(|_| is_erasure);
         if let Some(payload) = erased {
-            self.told_later.extend(erasures(payload, position));
+            self.told_later.extend(erasures(&payload, position));
         }
     }
 }
 
 /// Returns what an entry says of erasures, by the position of what was erased.
-fn erasures(payload: DataErased, by: u64) -> impl Iterator<Item = (u64, Erased)> {
+fn erasures(payload: &DataErased, by: u64) -> impl Iterator<Item = (u64, Erased)> + use<> {
     let is_event = payload.is_event();
     let DataErased { position, also, cancelled, .. } = payload;
-    let first = (position, Erased { by, is_event, stood: is_event && !cancelled });
+    let first = (*position, Erased { by, is_event, stood: is_event && !cancelled });
+    let also = also.clone();
     std::iter::once(first).chain(also.into_iter().map(move |also| (also, Erased { by, is_event, stood: false })))
 }

@@ -1,7 +1,7 @@
 //! Roots of the tree as its tiles tell them.
 
 use timenav_core::ledger::{Frontier, Hash, ProofNode, root_node};
-use timenav_core::scan::{FindingKind, Findings, Mark};
+use timenav_core::scan::{FilledTile, FindingKind, Findings, LedgerScan, Mark};
 
 use crate::archive::ScanSource;
 use crate::head::TimelineKey;
@@ -64,4 +64,22 @@ pub(super) async fn frontier(
     let Some(edge) = hashes(source, key, &nodes, size, findings).await? else { return Ok(None) };
     let bytes: Vec<u8> = edge.iter().flat_map(Hash::as_bytes).copied().collect();
     Ok(Frontier::from_bytes(size, &bytes).ok())
+}
+
+/// Compares tiles that entries have filled with those that are kept.
+pub(super) async fn compare_tiles(
+    source: &dyn ScanSource,
+    key: TimelineKey,
+    ledger: &mut LedgerScan,
+    filled: Vec<FilledTile>,
+) -> Result<(), StoreError> {
+    if filled.is_empty() {
+        return Ok(());
+    }
+    let tiles = filled.iter().map(|filled| filled.tile).collect();
+    let kept = source.tile_bytes(key, tiles).await?;
+    for (filled, kept) in filled.iter().zip(kept) {
+        ledger.compare_tile(filled, kept.as_deref());
+    }
+    Ok(())
 }

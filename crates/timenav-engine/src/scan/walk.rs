@@ -19,6 +19,7 @@ use crate::long_work::giving_way;
 use crate::store_error::StoreError;
 
 mod fork;
+mod layers;
 mod picked;
 mod retention;
 
@@ -225,7 +226,7 @@ impl Way<'_, '_> {
     /// Compares the tiles and sealed records of a block with what is kept. Returns its events,
     /// which take longer.
     async fn compare_block(&mut self, carried: &mut Carried, block: Block) -> Result<Vec<RecordedEvent>, StoreError> {
-        self.compare_tiles(carried, block.filled).await?;
+        tree::compare_tiles(self.request.source, self.snapshot.head.key, &mut carried.ledger, block.filled).await?;
         if !block.data.is_empty() {
             self.compare_data(&mut carried.replay, &block.data).await?;
         }
@@ -262,18 +263,6 @@ impl Way<'_, '_> {
         }
     }
 
-    async fn compare_tiles(&mut self, carried: &mut Carried, filled: Vec<FilledTile>) -> Result<(), StoreError> {
-        if filled.is_empty() {
-            return Ok(());
-        }
-        let tiles = filled.iter().map(|filled| filled.tile).collect();
-        let kept = self.request.source.tile_bytes(self.snapshot.head.key, tiles).await?;
-        for (filled, kept) in filled.iter().zip(kept) {
-            carried.ledger.compare_tile(filled, kept.as_deref());
-        }
-        Ok(())
-    }
-
     /// A row that cannot be read is a finding; a store that does not answer is an error.
     fn damage(&mut self, error: StoreError, table: &str) -> Result<(), StoreError> {
         match error {
@@ -289,7 +278,7 @@ impl Way<'_, '_> {
     async fn end(&mut self, mut carried: Carried) -> Result<(), StoreError> {
         self.enter(ScanStage::Tables, self.progress.entries_total);
         let partial = carried.ledger.take_partial();
-        self.compare_tiles(&mut carried, partial).await?;
+        tree::compare_tiles(self.request.source, self.snapshot.head.key, &mut carried.ledger, partial).await?;
         let Carried { ledger, mut replay, mut let_go } = carried;
         // Counted first: what is erased after the count is told by an entry that is read after it.
         let counts = self.count_rows().await?;

@@ -1,6 +1,7 @@
 //! Timelines that go over from one service to another: a bundle is adopted, and a timeline is handed over.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::BufReader;
 use std::time::Duration;
 
@@ -79,6 +80,9 @@ pub(crate) struct AdoptedBody {
     origin: String,
     /// Entries that the other service has signed.
     entries: u64,
+    /// The timelines that it goes on from, the oldest first, where it is a fork: by the names that answers show them with.
+    /// They came with it, and nobody can ask for them.
+    layers: Vec<String>,
     /// Contents that were erased or let go there, each named by an entry.
     erased: u64,
     /// Sealed records that came with it, erased ones too. Their keys are with those who sealed them, as before.
@@ -221,15 +225,25 @@ fn notes(text: &str) -> Result<Vec<String>, Failure> {
 impl From<AdoptedTimeline> for AdoptedBody {
     fn from(adopted: AdoptedTimeline) -> Self {
         let AdoptedTimeline { bundle, sealed, ledger } = adopted;
-        let entries = bundle.layers.iter().map(|(_, size)| size).sum();
+        let entries = bundle.layers.last().map_or(0, |(_, size)| *size);
+        let (timeline, origin) = (&bundle.timeline_id, &bundle.origin);
+        let inherited = bundle.layers.iter().rev().skip(1).rev();
+        let layers = inherited.map(|(layer, _)| TimelineId::layer_of(timeline, layer).to_string()).collect();
+        let mut status = format!(
+            "The timeline `{timeline}` goes on here after the {entries} entries of `{origin}`; its clock is paused"
+        );
+        // Writing to a string cannot fail.
+        let _ = match bundle.layers.len().saturating_sub(1) {
+            0 => write!(status, "."),
+            1 => write!(status, ", and 1 timeline that it goes on from came with it."),
+            count => write!(status, ", and {count} timelines that it goes on from came with it."),
+        };
         Self {
-            status: format!(
-                "The timeline `{}` goes on here after the {entries} entries of `{}`; its clock is paused.",
-                bundle.timeline_id, bundle.origin
-            ),
+            status,
             timeline_id: bundle.timeline_id.to_string(),
             origin: bundle.origin,
             entries,
+            layers,
             erased: bundle.gone,
             sealed,
             rotations_followed: bundle.rotations_followed,

@@ -74,7 +74,6 @@ async fn limits(
     let options = app.engine.options();
     limits.insert("timelines_per_user_max".to_owned(), options.timelines_per_user_max.into());
     limits.insert("ended_grace_days".to_owned(), options.ended_grace_days.into());
-    limits.insert("ended_clock_step_days_max".to_owned(), core::ENDED_CLOCK_STEP_DAYS_MAX.into());
     limits.insert("expires_in_seconds_min".to_owned(), core::EXPIRES_IN_SECONDS_MIN.into());
     limits.insert("expires_in_days_max".to_owned(), core::EXPIRES_IN_DAYS_MAX.into());
     limits.insert("users_max".to_owned(), options.users_max.into());

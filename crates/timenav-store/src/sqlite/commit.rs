@@ -6,8 +6,8 @@ use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::Salt;
 use timenav_core::place::Cell;
 use timenav_engine::{
-    Anchor, Commit, EventRow, Head, Idempotency, IdempotencyRecord, InterventionRow, StoreError, TimelineCommit,
-    TimelineKey, name_key,
+    Anchor, Commit, DataRecord, EventEnd, EventRow, Head, Idempotency, IdempotencyRecord, InterventionRow, LayerCommit,
+    StoreError, StoredEntry, TimelineCommit, TimelineKey, name_key,
 };
 
 use super::values::{entry_key, failed, sql};
@@ -55,6 +55,12 @@ pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), S
     for change in &step.directory {
         identity::change(&transaction, change).map_err(failed)?;
     }
+    // Their names are known by now.
+    for layer in &step.layers {
+        let LayerCommit { timeline, entries, ends, events, interventions, anchors, data } = layer;
+        put_entries(&transaction, *timeline, (0, entries.len() as u64), entries)?;
+        put_rows(&transaction, *timeline, &Rows { ends, events, interventions, anchors, data })?;
+    }
     if step.forget_fingerprints {
         let forgotten = Idempotency::FINGERPRINT_FORGOTTEN;
         transaction.execute("UPDATE outcomes SET fingerprint = ?1", [forgotten]).map_err(failed)?;
@@ -91,38 +97,9 @@ fn put_timeline(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
     if step.permissions_changed {
         put_permissions(transaction, head.key, &head.permissions).map_err(failed)?;
     }
-    let mut insert = transaction.prepare_cached(INSERT_ENTRY).map_err(failed)?;
-    for entry in &step.entries {
-        let key = entry_key(head.key, entry.seq);
-        let marks = (sql(entry.events_count), sql(entry.clock_entry));
-        // One that was erased elsewhere is kept as one that was erased here.
-        let is_gone = entry.is_erased() && *entry.salt.as_bytes() == [0; Salt::BYTES];
-        let salt: &[u8] = if is_gone { &[] } else { entry.salt.as_bytes() };
-        let leaf = leaf::kept(&entry.leaf);
-        insert.execute(params![key, leaf, salt, entry.payload, marks.0, marks.1]).map_err(failed)?;
-    }
-    drop(insert);
-    tiles::fill(transaction, head.key, step.expected_size.unwrap_or(0), head.frontier.size())?;
-    for event in &step.events {
-        insert_event(transaction, head.key, event).map_err(failed)?;
-    }
-    for end in &step.ends {
-        let mut update = transaction.prepare_cached(END_EVENT).map_err(failed)?;
-        let row = params![sql(end.until), head.key.0, end.event_id.as_str(), sql(end.position)];
-        update.execute(row).map_err(failed)?;
-    }
-    for intervention in &step.interventions {
-        let mut insert = transaction.prepare_cached(INSERT_INTERVENTION).map_err(failed)?;
-        let InterventionRow { position, event_id, intervention_id } = intervention;
-        let row = params![head.key.0, event_id.as_str(), sql(*position), intervention_id.as_str()];
-        insert.execute(row).map_err(failed)?;
-    }
-    for anchor in &step.anchors {
-        insert_anchor(transaction, head.key, anchor).map_err(failed)?;
-    }
-    for record in &step.data {
-        data::insert(transaction, head.key, record).map_err(failed)?;
-    }
+    put_entries(transaction, head.key, (step.expected_size.unwrap_or(0), head.frontier.size()), &step.entries)?;
+    let TimelineCommit { ends, events, interventions, anchors, data, .. } = step;
+    put_rows(transaction, head.key, &Rows { ends, events, interventions, anchors, data })?;
     for policy in &step.policies {
         retention::insert_policy(transaction, head.key, policy).map_err(failed)?;
     }
@@ -131,6 +108,60 @@ fn put_timeline(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
     }
     for erasure in &step.erasures {
         data::erase(transaction, head.key, erasure).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Rows that follow from entries.
+struct Rows<'a> {
+    ends: &'a [EventEnd],
+    events: &'a [EventRow],
+    interventions: &'a [InterventionRow],
+    anchors: &'a [Anchor],
+    data: &'a [DataRecord],
+}
+
+/// Adds entries to a ledger that grows from a size to another one.
+fn put_entries(
+    transaction: &Transaction<'_>,
+    timeline: TimelineKey,
+    (before, after): (u64, u64),
+    entries: &[StoredEntry],
+) -> Result<(), StoreError> {
+    let mut insert = transaction.prepare_cached(INSERT_ENTRY).map_err(failed)?;
+    for entry in entries {
+        let key = entry_key(timeline, entry.seq);
+        let marks = (sql(entry.events_count), sql(entry.clock_entry));
+        // One that was erased elsewhere is kept as one that was erased here.
+        let is_gone = entry.is_erased() && *entry.salt.as_bytes() == [0; Salt::BYTES];
+        let salt: &[u8] = if is_gone { &[] } else { entry.salt.as_bytes() };
+        let leaf = leaf::kept(&entry.leaf);
+        insert.execute(params![key, leaf, salt, entry.payload, marks.0, marks.1]).map_err(failed)?;
+    }
+    drop(insert);
+    tiles::fill(transaction, timeline, before, after)
+}
+
+fn put_rows(transaction: &Transaction<'_>, timeline: TimelineKey, rows: &Rows<'_>) -> Result<(), StoreError> {
+    for event in rows.events {
+        insert_event(transaction, timeline, event).map_err(failed)?;
+    }
+    for end in rows.ends {
+        let mut update = transaction.prepare_cached(END_EVENT).map_err(failed)?;
+        let row = params![sql(end.until), timeline.0, end.event_id.as_str(), sql(end.position)];
+        update.execute(row).map_err(failed)?;
+    }
+    for intervention in rows.interventions {
+        let mut insert = transaction.prepare_cached(INSERT_INTERVENTION).map_err(failed)?;
+        let InterventionRow { position, event_id, intervention_id } = intervention;
+        let row = params![timeline.0, event_id.as_str(), sql(*position), intervention_id.as_str()];
+        insert.execute(row).map_err(failed)?;
+    }
+    for anchor in rows.anchors {
+        insert_anchor(transaction, timeline, anchor).map_err(failed)?;
+    }
+    for record in rows.data {
+        data::insert(transaction, timeline, record).map_err(failed)?;
     }
     Ok(())
 }

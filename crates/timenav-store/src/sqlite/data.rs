@@ -17,6 +17,10 @@ const INSERT: &str = "INSERT INTO data_records (data_id, timeline, position, era
     commitment, ciphertext) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 const SELECT: &str = "SELECT t.timeline_id, d.position, d.erased, d.format, d.kind, d.salt, d.nonce, d.commitment,
     d.ciphertext FROM data_records d JOIN timelines t ON t.timeline = d.timeline WHERE d.data_id = ?1";
+/// The same of those that a fork came with, which nobody asks for by their names.
+const SELECT_OF_LAYER: &str = "SELECT t.timeline_id, d.position, d.erased, d.format, d.kind, d.salt, d.nonce,
+    d.commitment, d.ciphertext FROM data_records d JOIN ended_timelines t ON t.timeline = d.timeline
+    WHERE d.data_id = ?1 AND t.is_let_go = 0";
 const ERASE_RECORD: &str = "UPDATE data_records SET erased = ?1, salt = x'', nonce = x'', commitment = x'',
     ciphertext = x'' WHERE data_id = ?2 AND timeline = ?3 AND position = ?4 AND erased IS NULL";
 const ERASE_EVENT: &str = "DELETE FROM events WHERE timeline = ?1 AND event_id = ?2 AND position = ?3";
@@ -75,11 +79,31 @@ pub(super) fn forget_log(connection: &Connection) {
     }
 }
 
+/// Returns a record of a timeline that stands.
 pub(super) fn record(
     connection: &Connection,
     data_id: &DataId,
 ) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
-    let mut select = connection.prepare_cached(SELECT).map_err(failed)?;
+    found(connection, SELECT, data_id)
+}
+
+/// Returns a record of a timeline that stands, or is read through those that go on from it.
+pub(super) fn any_record(
+    connection: &Connection,
+    data_id: &DataId,
+) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
+    match found(connection, SELECT, data_id)? {
+        None => found(connection, SELECT_OF_LAYER, data_id),
+        standing => Ok(standing),
+    }
+}
+
+fn found(
+    connection: &Connection,
+    select: &str,
+    data_id: &DataId,
+) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
+    let mut select = connection.prepare_cached(select).map_err(failed)?;
     let found = select.query_row([data_id.as_str()], |row| {
         let numbers: (i64, Option<i64>, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
         let blobs: [Vec<u8>; 4] = [row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?];
@@ -93,7 +117,7 @@ pub(super) fn record(
     let sealed = SealedData { format: byte(format)?, kind: byte(kind)?, salt, nonce, commitment, ciphertext };
     let erased = erased.map(count).transpose()?;
     let record = DataRecord { data_id: data_id.clone(), position: count(position)?, erased, sealed };
-    Ok(Some((id(TimelineId::new(&timeline))?, record)))
+    Ok(Some((id(TimelineId::kept(&timeline))?, record)))
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Hash;
-use timenav_core::time::{Instant, Wall};
 use timenav_engine::{EndedTimeline, Fork, StoreError, TimelineKey};
 
 use super::data;
@@ -14,7 +13,6 @@ const INSERT: &str = "INSERT INTO ended_timelines (timeline_id, timeline, size, 
 const SELECT: &str =
     "SELECT timeline_id, timeline, size, root, ended_at, fork_of, fork_size, overrides, due_at, is_let_go
     FROM ended_timelines";
-const PUT_OFF: &str = "UPDATE ended_timelines SET due_at = ?1 WHERE due_at < ?1 AND is_let_go = 0";
 /// Whoever wrote the row of a timeline that stands among those that have ended must not have it emptied.
 const SELECT_STANDING: &str = "SELECT 1 FROM timelines WHERE timeline = ?1 OR timeline_id = ?2";
 const SELECT_FULL: &str = "SELECT entry FROM entries WHERE entry BETWEEN ?1 AND ?2
@@ -78,7 +76,7 @@ fn ended(row: &Row<'_>) -> Result<EndedTimeline, StoreError> {
     let fork: (Option<i64>, Option<i64>) = (row.get(5).map_err(failed)?, row.get(6).map_err(failed)?);
     let fork = fork.0.zip(fork.1).map(|(of, size)| Ok(Fork { of: TimelineKey(of), size: count(size)? }));
     Ok(EndedTimeline {
-        id: id(TimelineId::new(&row.get::<_, String>(0).map_err(failed)?))?,
+        id: id(TimelineId::kept(&row.get::<_, String>(0).map_err(failed)?))?,
         key: TimelineKey(number(1)?),
         size: count(number(2)?)?,
         root: Hash::from_bytes(bytes(&row.get::<_, Vec<u8>>(3).map_err(failed)?)?),
@@ -88,11 +86,6 @@ fn ended(row: &Row<'_>) -> Result<EndedTimeline, StoreError> {
         due_at: instant(number(8)?)?,
         is_let_go: row.get(9).map_err(failed)?,
     })
-}
-
-pub(super) fn put_off(connection: &Connection, until: Instant<Wall>) -> Result<(), StoreError> {
-    connection.execute(PUT_OFF, [until.micros()]).map_err(failed)?;
-    Ok(())
 }
 
 /// Lets go so much of a timeline. Returns from which position to go on; `None` once nothing is left.

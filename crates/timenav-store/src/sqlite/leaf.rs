@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use rusqlite::Connection;
+use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{LeafRecord, ReadsEntry, rebuilt_leaf};
 use timenav_engine::{StoreError, TimelineKey};
 
-use super::values::failed;
+use super::values::{failed, id};
 
 /// What an entry of reads begins with. No other entry does.
 const OF_READS: &[u8] = b"{\"action\":\"reads\",";
@@ -50,6 +51,8 @@ impl<'c> Leaves<'c> {
             UNION ALL SELECT timeline_id FROM ended_timelines WHERE timeline = ?1";
         let mut select = self.connection.prepare_cached(select).map_err(failed)?;
         let found: String = select.query_row([self.timeline.0], |row| row.get(0)).map_err(failed)?;
+        // Entries of a layer tell the name that it had where they were written.
+        let found = id(TimelineId::kept(&found))?.told().to_string();
         Ok(self.timeline_id.get_or_init(|| found))
     }
 }

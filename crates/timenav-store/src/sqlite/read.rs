@@ -212,10 +212,6 @@ impl Store for SqliteStore {
         self.write(move |connection| ends::let_go(connection, &ended, from, items_max)).await
     }
 
-    async fn put_off_letting_go(&self, until: Instant<Wall>) -> Result<(), StoreError> {
-        self.write(move |connection| ends::put_off(connection, until)).await
-    }
-
     async fn sweeps_left(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
         self.read(retention::left).await
     }

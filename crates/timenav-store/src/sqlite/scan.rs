@@ -214,7 +214,7 @@ macro_rules! scan_source {
                 data_ids: Vec<String>,
             ) -> Result<Vec<Option<(TimelineId, DataRecord)>>, StoreError> {
                 self.read(move |connection| {
-                    let one = |text: &String| data::record(connection, &id(DataId::new(text))?);
+                    let one = |text: &String| data::any_record(connection, &id(DataId::new(text))?);
                     data_ids.iter().map(one).collect()
                 })
                 .await

@@ -17,6 +17,7 @@ mod first_write;
 mod idempotency;
 mod identity;
 mod history;
+mod host_clock;
 mod import;
 mod life;
 mod long_work;

@@ -243,10 +243,6 @@ impl Store for FaultyStore {
         self.inner.let_go(ended, from, items_max).await
     }
 
-    async fn put_off_letting_go(&self, until: Instant<Wall>) -> Result<(), StoreError> {
-        self.inner.put_off_letting_go(until).await
-    }
-
     async fn known_events(
         &self,
         layers: &[Layer],

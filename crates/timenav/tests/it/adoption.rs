@@ -259,14 +259,65 @@ fn what_is_not_whole_or_not_signed_leaves_nothing() {
 }
 
 #[test]
-fn a_fork_and_what_is_too_large_are_refused() {
-    let (there, here) = (Service::start(), Service::start());
+fn a_fork_brings_what_it_goes_on_from_and_can_go_on_again() {
+    let (there, mut here) = (Service::start(), Service::start());
     let away = Away::new();
-    event(&there, "main", "first");
-    there.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
+    live(&there);
+    event(&there, "main", "unrelated");
+    there.post("/timelines", &json!({ "timeline_id": "middle", "fork_of": NAME }));
+    let deed = json!({ "timeline_id": "middle", "event_id": "event-8", "action": "cancel",
+        "time": "2001-01-01T00:00:00Z" });
+    there.post("/v1/manipulate-event", &deed);
+    event(&there, NAME, "after-the-fork");
+    there.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "middle" }));
+    event(&there, "fork", "own");
     away.export(&there, "fork", "a");
-    let refused = adopt(&here, &key_of(&there, "fork"), &bundle(&away, "a")).refused(400, "invalid_parameter");
-    assert!(refused["detail"].as_str().unwrap().contains("only a timeline that goes on from no other"), "{refused}");
+    // There is a timeline of that name here, which has nothing to do with it.
+    event(&here, NAME, "local");
+    let answer = adopt(&here, &key_of(&there, "fork"), &bundle(&away, "a")).expect(201);
+    let status = answer["status"].as_str().unwrap();
+    assert!(status.contains("and 2 timelines that it goes on from came with it"), "{status}");
+    let found = |service: &Service| {
+        let parameters = [("timeline_id", "fork"), ("location", "*"), ("time_range", "../.."), ("limit", "1000")];
+        let mut events = service.get("/v1/monitor-events", &parameters)["events"].take();
+        let of: Vec<Value> =
+            events.as_array_mut().unwrap().iter_mut().map(|event| event["timeline_id"].take()).collect();
+        (events, of)
+    };
+    let (theirs, ours) = (found(&there), found(&here));
+    assert_eq!(theirs.0, ours.0);
+    assert!(ours.1.contains(&json!(format!("fork/{NAME}"))), "{:?}", ours.1);
+    assert_eq!(here.get("/timeline/fork", &[])["fork"]["of"], "fork/middle");
+    // Nobody can ask for what came with it.
+    for path in ["/timeline/fork%2Fmiddle", "/timeline/fork/middle", "/timeline/fork%2Fmiddle/checkpoint"] {
+        let answer = here.send(Request::get(path));
+        assert!([400, 404].contains(&answer.status), "{path}: {}", answer.status);
+    }
+    let body = json!({ "timeline_id": "x", "fork_of": "fork/middle" });
+    here.send(Request::post("/timelines").json(&body)).refused(400, "invalid_parameter");
+    here.restart();
+    event(&here, "fork", "here");
+    let scan = here.post("/v1/detect-tampering", &json!({ "timeline_id": "fork", "scan_depth": "full" }));
+    assert_eq!(scan["tampering_detected"], json!(false), "{scan}");
+    away.export(&here, "fork", "b");
+    let (verifies, said) = away.verify("b", &key_of(&here, "fork"), &[]);
+    assert!(verifies, "{said:?}");
+    if has_python() {
+        let script = ["--contents", "--verifier-key", &key_of(&here, "fork")];
+        let (code, said) = verify_at(&here.url(), "fork", &here.admin, &script);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("middle of another service, which fork came with"), "{said}");
+    }
+    let third = Service::start();
+    adopt(&third, &key_of(&here, "fork"), &bundle(&away, "b")).expect(201);
+    assert_eq!(found(&third).0, found(&here).0);
+    here.send(Request::new("DELETE", "/timeline/fork")).expect(200);
+    [there, here, third].into_iter().for_each(Service::audit);
+}
+
+#[test]
+fn what_is_too_large_is_refused() {
+    let (there, here) = (Service::start(), Service::start());
     let path = target("/timelines/adopt", &[("verifier_key", &key_of(&there, "large"))]);
     let claimed = Request::post(&path).header("content-type", "application/x-ndjson");
     let claimed = here.signed(claimed.header("content-length", "67108865"));

@@ -3,11 +3,12 @@
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
 use timenav_core::ids::{TimelineId, UserId};
-use timenav_core::ledger::{Adopted, HandedOver, Hash, LeafRecord, RetentionPolicies};
+use timenav_core::ledger::{Adopted, AdoptedLayer, HandedOver, Hash, LeafRecord, RetentionPolicies};
 use timenav_core::scan::FindingKind;
 use timenav_core::time::{Instant, Wall};
 
 use super::signing_keys::SigningKeys;
+use super::timelines::Ended;
 use super::{Followed, Replay};
 use crate::action::Action;
 use crate::anchor::Anchor;
@@ -25,6 +26,8 @@ pub(in crate::scan) struct Carried {
     pub(in crate::scan) origins: Vec<Origin>,
     /// How long reads and refusals are kept.
     pub(in crate::scan) policies: RetentionPolicies,
+    /// How many inherited events were changed.
+    pub(in crate::scan) overrides_count: u64,
 }
 
 impl Replay {
@@ -39,6 +42,7 @@ impl Replay {
             recorded_at: self.recorded_at?,
             origins: self.origins,
             policies: self.policies,
+            overrides_count: self.overrides_count,
         })
     }
 
@@ -50,11 +54,19 @@ impl Replay {
         (before, recorded_at): (Option<Instant<Wall>>, Instant<Wall>),
         payload: Option<&[u8]>,
     ) -> Option<Followed> {
+        let told = Adopted::decode(payload?).ok()?;
         if self.timeline_id == TimelineId::SYSTEM {
-            self.timelines.insert(TimelineId::new(&record.subject).ok()?);
+            self.directory.take(Action::Adopt, record, recorded_at, payload)?;
+            let timeline = TimelineId::new(&record.subject).ok()?;
+            let mut fork_size = None;
+            for AdoptedLayer { root, size, timeline_id, .. } in told.layers {
+                let ended = Ended { size, root, at: recorded_at, fork_size: fork_size.replace(size) };
+                self.ended.insert(TimelineId::layer_of(&timeline, &timeline_id), ended);
+            }
+            self.fork_sizes.extend(fork_size.map(|size| (timeline.clone(), size)));
+            self.timelines.insert(timeline);
             return Some(Followed::State);
         }
-        let told = Adopted::decode(payload?).ok()?;
         self.origins.push(Origin { end: position, origin: told.origin.into_owned() });
         self.handed_over = None;
         // Where it was to end by itself, that was said to the other service.

@@ -12,10 +12,10 @@ use crate::payload::TimelineCreated;
 /// A timeline that has ended, as far as entries tell of what is kept of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ended {
-    size: u64,
-    root: Hash,
-    at: Instant<Wall>,
-    fork_size: Option<u64>,
+    pub(super) size: u64,
+    pub(super) root: Hash,
+    pub(super) at: Instant<Wall>,
+    pub(super) fork_size: Option<u64>,
 }
 
 impl Ended {

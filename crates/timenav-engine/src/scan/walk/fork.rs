@@ -10,12 +10,11 @@ use crate::scan::{replay::Replay, report::Checked, tree};
 use crate::store_error::StoreError;
 
 /// Returns the number and the size of a timeline that stands, or has ended.
-async fn parent_of(source: &dyn ScanSource, name: &str) -> Result<Option<(TimelineKey, u64)>, StoreError> {
-    let Ok(parent) = TimelineId::new(name) else { return Ok(None) };
-    if let Some(standing) = source.snapshot(&parent).await? {
+async fn parent_of(source: &dyn ScanSource, parent: &TimelineId) -> Result<Option<(TimelineKey, u64)>, StoreError> {
+    if let Some(standing) = source.snapshot(parent).await? {
         return Ok(Some((standing.head.key, standing.head.frontier.size())));
     }
-    Ok(source.ended(&parent).await?.map(|ended| (ended.key, ended.size)))
+    Ok(source.ended(parent).await?.map(|ended| (ended.key, ended.size)))
 }
 
 impl Way<'_, '_> {
@@ -27,7 +26,16 @@ impl Way<'_, '_> {
             let evidence = format!("forked from the first {} entries of `{}`: {what}", fork.size, fork.fork_of);
             self.findings.add(kind, Some(0), evidence);
         };
-        let Some((key, size)) = parent_of(self.request.source, &fork.fork_of).await? else {
+        // Where another service has written the first entry, the timeline that it names is one of that service.
+        let came = !self.snapshot.head.origins.is_empty();
+        let parent = TimelineId::new(&fork.fork_of).ok();
+        let parent =
+            parent.map(|parent| if came { TimelineId::layer_of(&self.request.timeline, &parent) } else { parent });
+        let known = match &parent {
+            Some(parent) => parent_of(self.request.source, parent).await?,
+            None => None,
+        };
+        let Some((key, size)) = known else {
             found(FindingKind::StateMismatch, "there is no such timeline");
             return Ok(());
         };
@@ -45,6 +53,9 @@ impl Way<'_, '_> {
             self.findings.add(FindingKind::Fork, Some(0), evidence);
         }
         self.checked.push(Checked { what: "forks", count: 1 });
-        Ok(())
+        match parent.filter(|_| came) {
+            Some(layer) => Box::pin(self.compare_layers(layer)).await,
+            None => Ok(()),
+        }
     }
 }

@@ -197,28 +197,6 @@ async fn contents_go_after_the_grace_and_leaves_stay() {
 }
 
 #[tokio::test]
-async fn a_clock_that_leaps_lets_nothing_go_and_the_grace_begins_anew() {
-    let house = House::new();
-    let home = house.open().await;
-    record(&home, "job", "e").await;
-    let key = key_of(&home, "job").await;
-    end(&home, "job").await;
-    home.engine.tend().await.unwrap();
-    house.clock.advance(400 * DAY);
-    home.engine.tend().await.unwrap();
-    home.engine.tend().await.unwrap();
-    assert!(contents(&house, key).0 > 0);
-    // A start does not make what leapt the usual.
-    let home = home.reopen().await;
-    home.engine.tend().await.unwrap();
-    pass_days(&home, 6).await;
-    assert!(contents(&house, key).0 > 0);
-    pass_days(&home, 2).await;
-    assert_eq!(contents(&house, key).0, 0);
-    home.close().await;
-}
-
-#[tokio::test]
 async fn letting_go_that_was_cut_off_is_finished_later() {
     let house = House::with(Options { ended_grace_days: 0, ..House::new().options });
     let home = house.open().await;

@@ -168,7 +168,6 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav-store/tests/it/engine/bounds.rs", "so_many_users_and_sealed_records_and_no_more")
         }
         "ended_grace_days" | "let_go_rows_max" => Tested(ENDS, "contents_go_after_the_grace_and_leaves_stay"),
-        "ended_clock_step_days_max" => Tested(ENDS, "a_clock_that_leaps_lets_nothing_go_and_the_grace_begins_anew"),
         "expired_ended_at_once_max" => Tested(ENDS, "so_many_end_in_one_go_and_the_others_in_the_next"),
         "expires_in_seconds_min" | "expires_in_days_max" => {
             Tested("timenav/tests/it/timelines/ends.rs", "a_timeline_stands_neither_too_short_nor_too_long")
@@ -196,7 +195,7 @@ fn edge(name: &str) -> Option<Edge> {
         "views_running_max" => {
             Tested("timenav-store/tests/it/engine/long_work.rs", "views_are_made_a_few_at_a_time_and_in_turn")
         }
-        "adopt_bytes_max" => Tested(ADOPTION, "a_fork_and_what_is_too_large_are_refused"),
+        "adopt_bytes_max" => Tested(ADOPTION, "what_is_too_large_is_refused"),
         "adopt_rotations_max" | "adoptions_running_max" => {
             Tested(ADOPTION, "bundles_arrive_in_turn_and_with_few_notes")
         }

@@ -116,10 +116,7 @@ fn forged(text: &str, there: &House, chance: &mut Chance) -> String {
             entry["payload"] = payload.into();
         }
     }
-    let mut frontier = Frontier::default();
-    for at in &entries {
-        frontier.push(leaf_hash(lines[*at]["entry"]["leaf"].as_str().unwrap().as_bytes()));
-    }
+    let frontier = chained(&mut lines);
     let origin = format!("timenav.test/{NAME}");
     let key = VerifierKey::new(&origin, there.signer.public_key()).unwrap();
     let checkpoint = Checkpoint { origin, size: frontier.size(), root: frontier.root(), extensions: Vec::new() };
@@ -131,19 +128,57 @@ fn forged(text: &str, there: &House, chance: &mut Chance) -> String {
     text + &format!("{}\n", lines[end])
 }
 
+/// Lets each layer go on from the one before as that is now, and returns the edge of the last tree.
+fn chained(lines: &mut [Value]) -> Frontier {
+    let mut frontier = Frontier::default();
+    for line in lines {
+        if line.get("entry").is_none() {
+            continue;
+        }
+        let begins = line["entry"]["leaf"].as_str().unwrap().contains("\"seq\":0,");
+        let before = if begins { std::mem::take(&mut frontier) } else { Frontier::default() };
+        if before.size() > 0 {
+            let entry = &mut line["entry"];
+            let payload = entry["payload"].as_str().unwrap();
+            let Some((front, rest)) = payload.split_once("\"root\":\"") else { continue };
+            let payload = format!("{front}\"root\":\"{}{}", before.root().to_hex(), &rest[64.min(rest.len())..]);
+            let hash = payload_hash(&salt(entry["salt"].as_str().unwrap()), payload.as_bytes()).to_hex();
+            let leaf = entry["leaf"].as_str().unwrap().to_owned();
+            let (front, rest) = leaf.split_once("\"payload_hash\":\"").unwrap();
+            entry["leaf"] = format!("{front}\"payload_hash\":\"{hash}{}", &rest[64..]).into();
+            entry["payload"] = payload.into();
+        }
+        frontier.push(leaf_hash(line["entry"]["leaf"].as_str().unwrap().as_bytes()));
+    }
+    frontier
+}
+
 #[tokio::test]
 async fn what_is_taken_over_is_what_a_scan_finds_right() {
     let there = House::off_disk();
     let far = there.open().await;
     live(&far).await;
+    Box::pin(try_forgeries(&there, far)).await;
+}
+
+#[tokio::test]
+async fn what_comes_with_a_fork_is_what_a_scan_finds_right() {
+    let there = House::off_disk();
+    let far = there.open().await;
+    super::forks::chain(&far).await;
+    Box::pin(try_forgeries(&there, far)).await;
+}
+
+/// Takes over forgeries of what a house holds: each is refused, or is as a scan would have it, and can be exported.
+async fn try_forgeries(there: &House, far: Home<'_>) {
     let text = export(&far).await;
     let mut chance = Chance(0x9E37_79B9_7F4A_7C15);
     let (mut taken, mut refused) = (0, 0);
     for round in 0..ROUNDS {
-        let forged = forged(&text, &there, &mut chance);
+        let forged = forged(&text, there, &mut chance);
         let here = another_house();
         let home = here.open().await;
-        let adopted = adopt(&home, &there, &forged).await;
+        let adopted = adopt(&home, there, &forged).await;
         home.engine.close().await;
         if let Err(refusal) = adopted {
             refused += 1;
@@ -155,7 +190,9 @@ async fn what_is_taken_over_is_what_a_scan_finds_right() {
         drop(home);
         let scan = look(&here, NAME, Depth::Full, Outside::Kept).await;
         assert!(scan.findings.is_empty(), "{round}: {:#?}\n{forged}", scan.findings);
-        here.open().await.engine.close().await;
+        let home = here.open().await;
+        export(&home).await;
+        home.engine.close().await;
     }
     println!("{taken} were taken over, and {refused} refused");
     assert!(taken > ROUNDS / 20 && refused > ROUNDS / 20, "{taken} {refused}");

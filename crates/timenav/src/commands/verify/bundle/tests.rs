@@ -88,6 +88,7 @@ fn what_an_adoption_needs_is_known_of_each() {
         let adopted = Adopted {
             bundle_sha256: bundle.sha256,
             checkpoint: bundle.checkpoint.into(),
+            layers: Vec::new(),
             map: std::collections::BTreeMap::new(),
             origin: bundle.origin.into(),
             root: bundle.root,

@@ -1,0 +1,47 @@
+//! What all ask that destroys by the host's clock: sweeps, ends of timelines, and what forgets.
+
+use timenav_core::ids::TimelineId;
+use timenav_core::time::{Instant, Wall};
+
+use crate::caller::Caller;
+use crate::deciding::retention::AcceptHostClock;
+use crate::engine::Engine;
+use crate::host_clock::HostClockDoubt;
+use crate::refusal::Refusal;
+
+impl Engine {
+    /// Returns why what destroys has to wait, if so. It is told once, and kept now and then that the clock is right.
+    pub(crate) async fn doubt_host_clock(&self) -> Result<Option<HostClockDoubt>, Refusal> {
+        let (now, clock) = (self.now(), self.host_clock());
+        let doubt = clock.doubt(now);
+        if let Some(HostClockDoubt { last, now }) = doubt
+            && clock.is_first_doubt()
+        {
+            tracing::warn!(
+                host_time = %now,
+                last_known = %last,
+                "the host's clock says {now}, and {last} was the last time that it was known to be right: nothing is swept, \
+                 let go, ended or forgotten by it until an operator says that it is right now, with \
+                 `timenav prune --accept-host-clock`"
+            );
+        }
+        if doubt.is_none() && clock.is_to_be_kept(now) {
+            self.store().keep_host_clock(now).await?;
+        }
+        Ok(doubt)
+    }
+
+    /// Returns the host time that destroys.
+    pub(crate) fn sure(&self) -> Instant<Wall> {
+        self.host_clock().sure(self.now())
+    }
+
+    /// Takes an operator's word that the host's clock is right.
+    pub(crate) async fn accept_host_clock(&self, caller: &Caller, doubt: HostClockDoubt) -> Result<(), Refusal> {
+        let HostClockDoubt { last, now } = doubt;
+        self.submit(caller, TimelineId::system(), AcceptHostClock { last, now }, None).await?;
+        self.store().keep_host_clock(now).await?;
+        self.host_clock().accept(now);
+        Ok(())
+    }
+}

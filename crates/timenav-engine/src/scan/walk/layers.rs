@@ -1,0 +1,188 @@
+//! The timelines of another service that a fork came here with: they stand nowhere else, and are scanned with it.
+
+use timenav_core::ids::TimelineId;
+use timenav_core::ledger::{Checkpoint, LeafRecord, LetGoClass};
+use timenav_core::scan::{FilledTile, FindingKind, Findings, LedgerScan};
+
+use super::{BLOCK_ANCHORS, BLOCK_ENTRIES, Way};
+use crate::anchor::Anchor;
+use crate::archive::EntryRow;
+use crate::head::EndedTimeline;
+use crate::long_work::giving_way;
+use crate::scan::compared::Unplaced;
+use crate::scan::replay::{Recorded, RecordedData, RecordedEvent, Replay};
+use crate::scan::report::Checked;
+use crate::scan::{events, rows, tree};
+use crate::store_error::StoreError;
+
+/// What is carried from block to block.
+struct Carried {
+    ledger: LedgerScan,
+    replay: Replay,
+}
+
+/// What a block gives to compare with what is kept.
+#[derive(Default)]
+struct Block {
+    events: Vec<RecordedEvent>,
+    data: Vec<RecordedData>,
+    filled: Vec<FilledTile>,
+}
+
+impl Way<'_, '_> {
+    /// Compares the layers that the timeline came with, from the newest one on: each tells in its first entry which one it
+    /// goes on from.
+    pub(super) async fn compare_layers(&mut self, newest: TimelineId) -> Result<(), StoreError> {
+        let (mut next, mut count) = (Some(newest), 0);
+        while let Some(layer) = next.take() {
+            let Some(ended) = self.request.source.ended(&layer).await? else {
+                let evidence = format!("there is no timeline `{layer}`, which this one came here with");
+                self.findings.add(FindingKind::StateMismatch, Some(0), evidence);
+                break;
+            };
+            let (replay, findings) = self.walk_layer(&ended).await?;
+            self.findings.append_of(layer.as_str(), findings);
+            if let Some(fork) = replay.fork() {
+                let parent = TimelineId::new(&fork.fork_of).ok();
+                next = parent.map(|parent| TimelineId::layer_of(&self.request.timeline, &parent));
+            }
+            count += 1;
+        }
+        self.checked.push(Checked { what: "layers", count });
+        Ok(())
+    }
+
+    /// Reads every entry of a layer, and compares what follows from them.
+    async fn walk_layer(&mut self, ended: &EndedTimeline) -> Result<(Replay, Findings), StoreError> {
+        let (source, gazetteer) = (self.request.source, self.request.gazetteer.as_ref());
+        let (EndedTimeline { key, size, root, .. }, told) = (ended.clone(), ended.id.told());
+        let mut findings = Findings::default();
+        let ledger = LedgerScan::new(told.as_str(), Vec::new());
+        let mut carried = Carried { ledger, replay: Replay::new(&told, 0, None) };
+        let (mut at, mut unplaced) = (0, Unplaced::default());
+        while at < size {
+            let end = size.min(at + BLOCK_ENTRIES);
+            let rows = source.entry_rows(key, at, end).await?;
+            let working = tokio::task::spawn_blocking(move || carried.take(&rows, end));
+            let (back, block) = working.await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+            carried = back;
+            tree::compare_tiles(source, key, &mut carried.ledger, block.filled).await?;
+            for data in block.data {
+                let kept = source.data_rows(vec![data.data_id.clone()]).await?.pop().flatten();
+                if let Some(by) = rows::compare_data(&mut findings, &ended.id, &data, kept.as_ref()) {
+                    carried.replay.data_is_gone(data.position, by);
+                }
+            }
+            let compared = events::compare(source, key, gazetteer, block.events).await?;
+            findings.append(compared.findings);
+            unplaced.append(compared.unplaced);
+            for event in compared.missing {
+                let evidence = format!("table events, {}: the row is missing", event.event_id);
+                findings.add(FindingKind::StateMismatch, Some(event.position), evidence);
+            }
+            at = end;
+        }
+        unplaced.tell(&mut findings);
+        let Carried { mut ledger, mut replay } = carried;
+        let partial = ledger.take_partial();
+        tree::compare_tiles(source, key, &mut ledger, partial).await?;
+        let is_damaged = ledger.is_damaged();
+        let frontier = tree::frontier(source, key, size, &mut findings).await?.unwrap_or_default();
+        // The row of the layer, with its root, is among those that are signed with `system`.
+        let signed = Checkpoint { origin: String::new(), size, root, extensions: Vec::new() };
+        findings.append(ledger.finish(&frontier, Some(&signed)).0);
+        if !is_damaged && replay.blind().is_none() {
+            self.compare_rows_of_layer(ended, &mut replay).await?;
+        }
+        findings.append(std::mem::take(&mut replay.findings));
+        Ok((replay, findings))
+    }
+
+    async fn compare_rows_of_layer(&mut self, ended: &EndedTimeline, replay: &mut Replay) -> Result<(), StoreError> {
+        let (source, key, size) = (self.request.source, ended.key, ended.size);
+        if self.erased_later(&ended.id).await? {
+            self.not_checked.push(format!(
+                "Contents of `{}` are gone that later entries erased, which only the bundle shows that it came in.",
+                ended.id
+            ));
+        } else {
+            replay.compare_erasures(0);
+        }
+        let mut kept: Vec<Anchor> = Vec::new();
+        loop {
+            let after = kept.last().map(|anchor| anchor.position);
+            let page = source.anchor_rows(key, after, BLOCK_ANCHORS).await?;
+            if page.is_empty() {
+                break;
+            }
+            kept.extend(page);
+        }
+        replay.compare_anchors(&kept);
+        let (events, interventions) = source.event_rows_count(key, size).await?;
+        let data = source.data_rows_count(key, size).await?;
+        let pairs = [
+            ("events", events, replay.event_rows()),
+            ("interventions", interventions, replay.interventions_count()),
+            ("data_records", data, replay.data_count()),
+        ];
+        for (table, found, made) in pairs.into_iter().filter(|(_, found, made)| found != made) {
+            let evidence = format!("table {table} has {found} rows, and entries made {made}");
+            replay.findings.add(FindingKind::StateMismatch, None, evidence);
+        }
+        Ok(())
+    }
+
+    /// Returns whether the adoption tells that later entries erased contents of a layer.
+    async fn erased_later(&mut self, layer: &TimelineId) -> Result<bool, StoreError> {
+        let head = &self.snapshot.head;
+        let Some(origin) = head.origins.last() else { return Ok(false) };
+        let rows = self.request.source.entry_rows(head.key, origin.end, origin.end + 1).await?;
+        let adopted = rows.first().and_then(|row| timenav_core::ledger::Adopted::decode(&row.payload).ok());
+        let told = adopted.into_iter().flat_map(|adopted| adopted.layers);
+        Ok(told.into_iter().any(|one| one.timeline_id == layer.told() && one.erased_later > 0))
+    }
+}
+
+impl Carried {
+    /// Takes the rows there are before position `end`.
+    fn take(mut self, rows: &[EntryRow], end: u64) -> (Self, Block) {
+        let mut block = Block::default();
+        for row in giving_way(rows) {
+            if row.position > self.ledger.position() {
+                let first = self.ledger.position();
+                self.ledger.gap(row.position);
+                self.replay.lose(first);
+            }
+            let bytes = row.as_bytes();
+            let fitted = self.ledger.payloads_count();
+            let Some(record) = self.ledger.entry(bytes) else {
+                self.replay.lose(row.position);
+                continue;
+            };
+            let payload = (!bytes.is_erased()).then_some(bytes.payload);
+            let fits = payload.is_none() || self.ledger.payloads_count() > fitted;
+            if !fits {
+                self.replay.lose(row.position);
+            }
+            let recorded =
+                self.replay.entry(&record, row.position, payload, Some(row.marks), is_let_go(&record, payload));
+            match recorded.filter(|_| fits) {
+                Some(Recorded::Event(event)) => block.events.push(event),
+                Some(Recorded::Data(data)) => block.data.push(data),
+                None => {}
+            }
+        }
+        if self.ledger.position() < end {
+            let first = self.ledger.position();
+            self.ledger.gap(end);
+            self.replay.lose(first);
+        }
+        block.filled = self.ledger.take_filled();
+        (self, block)
+    }
+}
+
+/// Which sweep named what is missing was checked when it arrived.
+fn is_let_go(record: &LeafRecord<'_>, payload: Option<&[u8]>) -> bool {
+    payload.is_none() && LetGoClass::of(&record.action).is_some()
+}

@@ -1,0 +1,178 @@
+//! A host clock that is a year ahead for a minute destroys nothing: what ends, is let go or is forgotten by host time asks
+//! first whether that can be so. Sweeps are tried with the other attacks on retention.
+
+use timenav_core::clock::ClockCommand;
+use timenav_core::event::EventDraft;
+use timenav_core::limits::HOST_CLOCK_STEP_SECONDS_MAX;
+use timenav_core::time::Span;
+use timenav_engine::{Idempotency, NewTimeline, Refusal};
+
+use super::sessions::{lasts, log_in, with_password};
+use crate::house::{Home, House, on};
+use crate::sample::{digest, event_id, moment, timeline_id};
+
+const SECOND: i64 = 1_000_000;
+const DAY: i64 = 86_400 * SECOND;
+const YEAR: i64 = 365 * DAY;
+
+async fn record(home: &Home<'_>, timeline: &str) {
+    let draft = EventDraft { event_id: Some(event_id("e")), ..EventDraft::at(moment(1), "d") };
+    home.engine.record_events(&home.admin, on(timeline), vec![draft], None).await.unwrap();
+}
+
+/// Returns how many payloads there are of all timelines that have ended.
+fn contents(house: &House) -> i64 {
+    let select =
+        "SELECT count(*) FROM entries JOIN ended_timelines ON entry >> 40 = timeline WHERE length(payload) > 0";
+    rusqlite::Connection::open(house.path()).unwrap().query_row(select, [], |row| row.get(0)).unwrap()
+}
+
+/// Has the operator say that the clock is right.
+async fn accept(home: &Home<'_>) {
+    home.engine.prune(&home.admin, timeline_id("main"), true).await.unwrap();
+}
+
+/// Starts with a clock that is a year ahead, looks after what is due for a minute, and starts again with the right one.
+async fn a_minute_ahead<'a>(home: Home<'a>, meanwhile: impl AsyncFnOnce(&Home<'a>)) -> Home<'a> {
+    let house = home.house;
+    let home = home.reopen().await;
+    house.clock.advance(YEAR);
+    for _ in 0..4 {
+        home.engine.tend().await.unwrap();
+        house.clock.advance(15 * SECOND);
+    }
+    assert!(home.engine.stats().is_host_clock_doubted);
+    meanwhile(&home).await;
+    let home = home.reopen().await;
+    house.clock.advance(-YEAR);
+    home.engine.tend().await.unwrap();
+    assert!(!home.engine.stats().is_host_clock_doubted, "it is right again, and nobody has to say so");
+    home
+}
+
+#[tokio::test]
+async fn the_contents_of_what_has_ended_stay() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "job").await;
+    home.engine.end_timeline(&home.admin, timeline_id("job"), None).await.unwrap();
+    home.engine.tend().await.unwrap();
+    let full = contents(&house);
+    assert!(full > 1);
+    let home = a_minute_ahead(home, async |_| assert_eq!(contents(&house), full)).await;
+    for _ in 0..6 {
+        house.clock.advance(DAY);
+        home.engine.tend().await.unwrap();
+        assert_eq!(contents(&house), full, "the grace is as long as before");
+    }
+    for _ in 0..2 {
+        house.clock.advance(DAY);
+        home.engine.tend().await.unwrap();
+    }
+    assert_eq!(contents(&house), 0);
+    home.close().await;
+}
+
+#[tokio::test]
+async fn what_is_to_end_by_itself_stands() {
+    let house = House::new();
+    let home = house.open().await;
+    let job = NewTimeline { timeline_id: timeline_id("job"), expires_in: Some(Span::from_micros(30 * DAY)) };
+    home.engine.create_timeline(&home.admin, job, None).await.unwrap();
+    home.engine.tend().await.unwrap();
+    let is_there = async |home: &Home<'_>| home.engine.read_clock(&home.admin, on("job")).await.is_ok();
+    let home = a_minute_ahead(home, async |home| assert!(is_there(home).await, "it can be read meanwhile")).await;
+    assert!(is_there(&home).await);
+    for _ in 0..5 {
+        house.clock.advance(7 * DAY - SECOND);
+        home.engine.tend().await.unwrap();
+    }
+    let refused = home.engine.read_clock(&home.admin, on("job")).await.err().unwrap();
+    assert!(matches!(refused, Refusal::Ended { .. }), "{refused}");
+    home.close().await;
+}
+
+#[tokio::test]
+async fn kept_outcomes_are_answered_and_not_forgotten() {
+    let house = House::new();
+    let home = house.open().await;
+    let asked = |name: &str| Some(Idempotency { key: digest(name), fingerprint: digest(name) });
+    let pause = async |home: &Home<'_>, name: &str| {
+        home.engine.change_clock(&home.admin, on("job"), ClockCommand::Pause, asked(name)).await.unwrap()
+    };
+    record(&home, "job").await;
+    let first = pause(&home, "first").await;
+    home.engine.tend().await.unwrap();
+    let meanwhile = async |home: &Home<'_>| {
+        let again = pause(home, "first").await;
+        assert_eq!((again.replayed, again.ledger), (true, first.ledger));
+        // To keep an outcome is when others are forgotten.
+        assert!(!pause(home, "second").await.replayed);
+    };
+    let home = a_minute_ahead(home, meanwhile).await;
+    assert!(pause(&home, "first").await.replayed);
+    house.clock.advance(2 * DAY);
+    assert!(!pause(&home, "first").await.replayed, "a day is over");
+    home.close().await;
+}
+
+#[tokio::test]
+async fn sessions_are_not_ended() {
+    let house = House::new();
+    let home = house.open().await;
+    with_password(&home, "ada").await;
+    let session = log_in(&home, "ada").await;
+    home.engine.tend().await.unwrap();
+    let meanwhile = async |home: &Home<'_>| {
+        assert!(!lasts(home, &session), "it has run out by that clock");
+        let other = log_in(home, "ada").await;
+        let third = log_in(home, "ada").await;
+        assert!(lasts(home, &other) && lasts(home, &third), "nor are those that begin meanwhile");
+    };
+    let home = a_minute_ahead(home, meanwhile).await;
+    assert!(lasts(&home, &session), "it was not ended");
+    home.close().await;
+}
+
+#[tokio::test]
+async fn who_was_away_for_three_weeks_says_so_and_goes_on() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "job").await;
+    home.engine.end_timeline(&home.admin, timeline_id("job"), None).await.unwrap();
+    let short = NewTimeline { timeline_id: timeline_id("short"), expires_in: Some(Span::from_micros(DAY)) };
+    home.engine.create_timeline(&home.admin, short, None).await.unwrap();
+    home.engine.tend().await.unwrap();
+    home.engine.close().await;
+    house.clock.advance(21 * DAY);
+    let home = house.open().await;
+    home.engine.tend().await.unwrap();
+    assert!(contents(&house) > 0 && home.engine.read_clock(&home.admin, on("short")).await.is_ok());
+    let pruned = home.engine.prune(&home.admin, timeline_id("main"), false).await.unwrap();
+    assert!(pruned.waits.is_some());
+    // A restart is no word of an operator.
+    let home = home.reopen().await;
+    home.engine.tend().await.unwrap();
+    assert!(contents(&house) > 0 && home.engine.stats().is_host_clock_doubted);
+    accept(&home).await;
+    assert!(!home.engine.stats().is_host_clock_doubted);
+    home.engine.tend().await.unwrap();
+    assert!(home.engine.read_clock(&home.admin, on("short")).await.is_err());
+    let home = home.reopen().await;
+    home.engine.tend().await.unwrap();
+    assert!(!home.engine.stats().is_host_clock_doubted, "it is kept");
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_week_off_is_usual() {
+    let house = House::new();
+    let home = house.open().await;
+    home.engine.tend().await.unwrap();
+    home.engine.close().await;
+    // The clock of the tests ticks.
+    house.clock.advance((HOST_CLOCK_STEP_SECONDS_MAX - 60) * SECOND);
+    let home = house.open().await;
+    assert!(!home.engine.stats().is_host_clock_doubted);
+    home.close().await;
+}
