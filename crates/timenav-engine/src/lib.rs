@@ -94,6 +94,7 @@ mod bundles;
 mod adoption;
 mod data;
 mod sweeping;
+mod erasing;
 mod detection;
 mod ledger_stream;
 mod rotation;
@@ -111,6 +112,7 @@ pub use clocks::{ClockChanges, ClockStep, ClockStream, ClockView, KEPT_CHANGES_M
 pub use code::Code;
 pub use committer::QUEUE_SUBMISSIONS_MAX;
 pub use data::{Encrypted, Erased, ErasureRequest};
+pub use deciding::erasing::WhichReads;
 pub use deciding::retention::KeptFor;
 pub use detection::{AskedScan, Detection};
 pub use diff::{DiffPage, DiffSide, Difference, TimelinesDiff};
@@ -120,6 +122,10 @@ pub use ends::TimelineEnd;
 pub use engine::{Engine, EngineStats};
 pub use entries::{ENTRIES_PAGE_BYTES_MAX, EntriesRequest, EntryContents, EntryPage, LedgerEntry};
 pub use entropy::Entropy;
+pub use erasing::{
+    ERASE_EVENTS_BATCH_MAX, ERASE_EVENTS_SELECTED_MAX, ErasedEvents, ErasedReads, EventErasure, ForeseenErasure,
+    ForkSeen, ReadErasure, WhichEvents,
+};
 pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
 pub use export::{EventExport, ExportEvents};
 pub use gazetteer::{Gazetteer, KnownPlace};

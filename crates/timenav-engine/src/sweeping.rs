@@ -322,7 +322,7 @@ impl Engine {
 
     /// Returns why what destroys has to wait: the host's clock went back, or further than it does, since it was last known
     /// to be right. Before anything is known of that, the newest entry from before the start tells.
-    async fn doubt_host_clock(&self) -> Result<Option<HostClockDoubt>, Refusal> {
+    pub(crate) async fn doubt_host_clock(&self) -> Result<Option<HostClockDoubt>, Refusal> {
         let (now, kept) = (self.now(), self.store().host_clock().await?);
         let last = kept.unwrap_or_else(|| self.newest_at_start());
         let usual = Span::from_secs(HOST_CLOCK_STEP_SECONDS_MAX).unwrap_or(Span::ZERO);

@@ -179,6 +179,26 @@ fn of_access(service: &Service, id: &str) -> Option<Vec<Case>> {
                 Case::repeatable("/v1/erase-data", &here(json!({ "event_id": "erased" }))),
             ]
         }
+        "erase_events" => {
+            for event_id in ["named", "found"] {
+                service.post("/v1/events", &event_here(event_id));
+            }
+            let named = here(json!({ "event_ids": ["named"], "include_forks": true }));
+            let mut found = here(json!({ "location": "*", "time_range": "../..", "include_forks": true }));
+            found["dry_run"] = json!(true);
+            let foreseen = service.post("/v1/erase-events", &found);
+            found["dry_run"] = json!(false);
+            found["evaluated_at"] = foreseen["evaluated_at"].clone();
+            vec![Case::repeatable("/v1/erase-events", &named), Case::repeatable("/v1/erase-events", &found)]
+        }
+        "erase_reads" => {
+            service.get("/v1/clock", &[("timeline_id", HERE)]);
+            let asked = [("timeline_id", HERE), ("time_range", "../.."), ("action", "read")];
+            let logs = service.get("/v1/access-logs", &asked);
+            let last = logs["logs"].as_array().unwrap().last().unwrap().clone();
+            let body = here(json!({ "position": last["position"], "reads": [last["index"]] }));
+            vec![Case::repeatable("/v1/erase-reads", &body)]
+        }
         _ => return None,
     })
 }
