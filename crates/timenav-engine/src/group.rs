@@ -362,7 +362,7 @@ impl<'a> Group<'a> {
             }
             told.push(one);
         }
-        commit.outcomes.extend(outcomes_erased.into_values().flatten().map(forgotten));
+        commit.outcomes.extend(outcomes_erased.values().flatten().map(forgotten));
         if !commit.outcomes.is_empty() {
             commit.forget_outcomes_before = Some(now);
         }
@@ -372,7 +372,7 @@ impl<'a> Group<'a> {
 }
 
 /// Returns a kept outcome as it is kept once what it holds was erased.
-fn forgotten(record: IdempotencyRecord) -> IdempotencyRecord {
+fn forgotten(record: &IdempotencyRecord) -> IdempotencyRecord {
     let kept: Option<OutcomeRecord> = serde_json::from_str(&record.outcome).ok();
     let parts = kept.as_ref().and_then(OutcomeRecord::parts);
     let outcome = parts.and_then(|(timeline_id, ledger, _)| OutcomeRecord::forgotten(&timeline_id, ledger));
@@ -380,7 +380,7 @@ fn forgotten(record: IdempotencyRecord) -> IdempotencyRecord {
     IdempotencyRecord {
         outcome: outcome.map_or_else(|| "{}".to_owned(), |outcome| json(&outcome)),
         event: None,
-        ..record
+        ..record.clone()
     }
 }
 

@@ -411,7 +411,9 @@ fn of_ends() -> Vec<(Action, String)> {
 fn of_erasures() -> Vec<(Action, String)> {
     let runs = |positions: &[u64]| {
         let mut runs = PositionRuns::default();
-        positions.iter().for_each(|position| runs.push(*position).unwrap());
+        for position in positions {
+            runs.push(*position).unwrap();
+        }
         runs
     };
     let events = EventsErased {

@@ -474,7 +474,11 @@ impl Replay {
                 self.told_later.extend(erased.into_iter().flat_map(|payload| erasures(payload, position)));
             }
             Some(Action::EraseEvents) => self.gone.events_erased_later(EventsErased::decode(payload).ok()),
-            Some(Action::EraseReads) => self.gone.reads_erased_later(ReadsErased::decode(payload).ok()),
+            Some(Action::EraseReads) => {
+                if let Ok(erased) = ReadsErased::decode(payload) {
+                    self.gone.reads_erased_later(&erased);
+                }
+            }
             _ => {}
         }
     }

@@ -82,7 +82,6 @@ pub(crate) struct EraseEventsRequest {
 /// Which reads to erase: by `reads` or by `user_id`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::struct_field_names, reason = "the fields are named as on the wire")]
 pub(crate) struct EraseReadsRequest {
     /// The timeline; `system` too.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
@@ -236,7 +235,7 @@ fn read_ids(ids: &[String]) -> Result<Vec<EventId>, Failure> {
         return Err(Failure::invalid("event_ids", detail));
     }
     let id = |(index, id): (usize, &String)| {
-        EventId::new(id).map_err(|error| Failure::invalid(&format!("event_ids/{index}"), error.to_string()))
+        EventId::new(id).map_err(|error| Failure::invalid(format!("event_ids/{index}"), error.to_string()))
     };
     ids.iter().enumerate().map(id).collect()
 }

@@ -94,8 +94,8 @@ impl Gone {
         self.later.extend([versions, interventions]);
     }
 
-    pub(super) fn reads_erased_later(&mut self, erased: Option<ReadsErased<'_>>) {
-        erased.iter().for_each(|erased| self.explain(erased));
+    pub(super) fn reads_erased_later(&mut self, erased: &ReadsErased<'_>) {
+        self.explain(erased);
     }
 
     fn explain(&mut self, erased: &ReadsErased<'_>) {

@@ -88,13 +88,12 @@ fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> 
     match (action, payload) {
         // It stood until it was erased.
         (Action::RecordEvent, None) => Some(1),
-        (Action::ManipulateEvent, None) => None,
         (Action::EraseData, Some(payload)) => {
             let erased: DataErased = read(payload)?;
             Some(-i64::from(erased.is_event() && !erased.cancelled))
         }
-        // Which of them stood is not told any more.
-        (Action::EraseEvents, Some(_)) => None,
+        // What it did, and which of them stood, is not told any more.
+        (Action::ManipulateEvent, None) | (Action::EraseEvents, Some(_)) => None,
         (Action::RecordEvent | Action::ManipulateEvent, Some(_))
         | (Action::EraseData | Action::EraseEvents, None)
         | (

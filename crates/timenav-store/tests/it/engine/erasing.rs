@@ -26,7 +26,7 @@ fn draft(id: &str, second: i64) -> EventDraft {
     EventDraft {
         event_id: Some(event_id(id)),
         location: Some(format!("{SECRET} place")),
-        ..EventDraft::at(moment(second), &format!("{SECRET} {id}"))
+        ..EventDraft::at(moment(second), format!("{SECRET} {id}"))
     }
 }
 
@@ -35,6 +35,7 @@ async fn record(home: &Home<'_>, timeline: &str, ids: &[&str]) {
     home.engine.record_events(&home.admin, on(timeline), drafts, None).await.unwrap();
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "reads as the argument that it is")]
 fn asked(name: &str) -> Option<Idempotency> {
     Some(Idempotency { key: digest(name), fingerprint: digest("asked") })
 }

@@ -66,7 +66,9 @@ fn resign(house: &House) {
 /// Has an erasure name other versions.
 fn name(payload: &mut Vec<u8>, positions: &[u64]) {
     let mut versions = PositionRuns::default();
-    positions.iter().for_each(|position| versions.push(*position).unwrap());
+    for position in positions {
+        versions.push(*position).unwrap();
+    }
     let told = payload.clone();
     *payload = EventsErased { versions, ..EventsErased::decode(&told).unwrap() }.encode();
 }
