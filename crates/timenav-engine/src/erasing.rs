@@ -160,6 +160,9 @@ impl Engine {
     /// written.
     pub async fn foresee_erasure(&self, caller: &Caller, request: EventErasure) -> Result<ForeseenErasure, Refusal> {
         let timeline = caller.timeline(request.timeline);
+        if self.decide(caller, &timeline, Demand::Erase).is_ok() {
+            check_has_events(&timeline)?;
+        }
         let reading = reading(&request.which, true);
         let look = self.look(caller, timeline.clone(), Demand::Erase, reading).await?;
         let (state, which) = (Arc::clone(&look.state), request.which);
@@ -220,6 +223,7 @@ impl Engine {
     ) -> Result<Answer<EventsGone>, Refusal> {
         let EventErasure { which, include_forks, evaluated_at, .. } = request;
         let state = self.admit(caller, timeline, Demand::Erase, Action::EraseEvents.word()).await?;
+        check_has_events(timeline)?;
         let by = which.by();
         let evaluated_at = self.check_evaluated_at(&state, by, evaluated_at).await?;
         let forks = self.keys_where(|other| is_fork(other, &state)).len();
@@ -413,6 +417,11 @@ impl Engine {
         forks.sort_by(|one, other| one.timeline_id.cmp(&other.timeline_id));
         forks
     }
+}
+
+fn check_has_events(timeline: &TimelineId) -> Result<(), Refusal> {
+    let detail = "`system` holds facts of the service, and has no events";
+    if timeline.is_system() { Err(Refusal::invalid("timeline_id", detail)) } else { Ok(()) }
 }
 
 fn is_fork(of: &TimelineState, state: &TimelineState) -> bool {

@@ -42,6 +42,6 @@ pub(crate) fn run(command: EraseReadsCommand, surroundings: &Surroundings) -> Re
     insert(&mut body, "position", Some(command.position));
     insert(&mut body, "reads", (!command.index.is_empty()).then_some(command.index));
     insert(&mut body, "user_id", command.user);
-    let answer = client.post(&["erase-reads"], body)?;
+    let answer = client.post(&["v1", "erase-reads"], body)?;
     client.show(&answer, output::status)
 }

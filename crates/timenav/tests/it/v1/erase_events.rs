@@ -54,7 +54,8 @@ fn events_are_found_by_a_dry_run_and_erased() {
         }
         service.restart();
         let key = crate::ledger::verifier_key("timenav.local/main", &service.public_key);
-        let verify = ["verify", "--contents", "--timeline", "main", "--verifier-key", &key];
+        let url = service.url();
+        let verify = ["verify", "--url", &url, "--contents", "--timeline", "main", "--verifier-key", &key];
         let (code, stdout, stderr) = run(&mut crate::cli::command(&service, &verify), "");
         assert_eq!(code, Some(0), "{stdout} {stderr}");
         service.audit();
@@ -126,7 +127,8 @@ fn a_read_is_erased_from_the_access_log() {
     let (code, stdout, stderr) = run(&mut crate::cli::command(&service, &erase), "");
     assert_eq!((code, stdout.as_str()), (Some(0), &*format!("1 read of entry {second} erased; 0 left.\n")), "{stderr}");
     let key = crate::ledger::verifier_key("timenav.local/main", &service.public_key);
-    let verify = ["verify", "--contents", "--timeline", "main", "--verifier-key", &key];
+    let url = service.url();
+    let verify = ["verify", "--url", &url, "--contents", "--timeline", "main", "--verifier-key", &key];
     let (code, stdout, stderr) = run(&mut crate::cli::command(&service, &verify), "");
     assert_eq!(code, Some(0), "{stdout} {stderr}");
     assert!(stdout.contains("Single reads that were erased: 2."), "{stdout}");
