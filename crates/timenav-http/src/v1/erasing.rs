@@ -62,7 +62,7 @@ pub(crate) struct EraseEventsRequest {
     #[schema(value_type = Option<String>, format = "time-range", example = "../1969-12-31T23:59:59Z")]
     time_range: Option<Text<TimeRange<Virtual>>>,
     /// Events that nothing has changed for so long, by the host's clock, cancelled ones too. No months.
-    #[schema(value_type = Option<String>, format = "retention", example = "P365D")]
+    #[schema(value_type = Option<String>, format = "retention")]
     older_than: Option<Text<Duration>>,
     /// Whether to tell what would be erased, and erase nothing.
     #[serde(default, deserialize_with = "wire::truth")]
@@ -95,7 +95,7 @@ pub(crate) struct EraseReadsRequest {
     #[serde(default, deserialize_with = "numbers")]
     reads: Option<BTreeSet<u32>>,
     /// Whose reads to erase.
-    #[schema(value_type = Option<String>, format = "id", example = "ada")]
+    #[schema(value_type = Option<String>, format = "id")]
     user_id: Option<Text<UserId>>,
 }
 
