@@ -51,6 +51,7 @@ fn event(event_id: &str, description: &str) -> Value {
 /// Returns what is asked twice of an operation, after making what it needs.
 fn cases(service: &Service, id: &str) -> Vec<Case> {
     let cases = of_clocks(service, id).or_else(|| of_events(service, id)).or_else(|| of_access(service, id));
+    let cases = cases.or_else(|| of_erasing(service, id));
     cases.unwrap_or_else(|| panic!("say how `{id}` is repeated"))
 }
 
@@ -166,6 +167,12 @@ fn of_access(service: &Service, id: &str) -> Option<Vec<Case>> {
             let body = json!({ "user_id": "bob", "restriction_level": "read_only" });
             vec![Case::repeatable("/v1/restrict-time-travel", &body)]
         }
+        _ => return None,
+    })
+}
+
+fn of_erasing(service: &Service, id: &str) -> Option<Vec<Case>> {
+    Some(match id {
         "encrypt_data" => {
             let body = here(json!({ "data": { "n": 1 }, "encryption_key": "a passphrase" }));
             vec![Case::repeatable("/v1/encrypt-data", &body)]
