@@ -71,6 +71,10 @@ actions! {
     DecryptData = "decrypt_data",
     /// The content of an event or a sealed record was erased.
     EraseData = "erase_data",
+    /// Events were erased, with every version of them.
+    EraseEvents = "erase_events",
+    /// Single reads were erased, of an entry that tells of many.
+    EraseReads = "erase_reads",
     /// It was said who may do what.
     SetAccessControl = "set_access_control",
     /// Somebody looked for tampering.
@@ -209,6 +213,8 @@ impl Action {
             | Self::EncryptData
             | Self::DecryptData
             | Self::EraseData
+            | Self::EraseEvents
+            | Self::EraseReads
             | Self::SetAccessControl
             | Self::DetectTampering
             | Self::CreateUser
@@ -253,7 +259,7 @@ impl Action {
             Self::RecordEvent | Self::CorrectEvent | Self::EncryptData => Demanded::All(&[Demand::Record]),
             Self::ManipulateEvent => Demanded::All(&[Demand::Intervene]),
             Self::DecryptData | Self::DetectTampering => Demanded::All(&[Demand::Inspect]),
-            Self::EraseData => Demanded::All(&[Demand::Erase]),
+            Self::EraseData | Self::EraseEvents | Self::EraseReads => Demanded::All(&[Demand::Erase]),
             // The service sweeps too, and is named by no key then.
             Self::SetAccessControl | Self::SetRetention | Self::Sweep => Demanded::All(&[Demand::Administer]),
             Self::CreateUser | Self::DeleteUser | Self::RestrictTimeTravel | Self::AcceptHostClock => {
@@ -275,7 +281,7 @@ impl Action {
     pub(crate) const fn on_events(self) -> OnEvents {
         match self {
             Self::RecordEvent | Self::CorrectEvent | Self::ManipulateEvent => OnEvents::Changes,
-            Self::EraseData => OnEvents::Erases,
+            Self::EraseData | Self::EraseEvents => OnEvents::Erases,
             Self::CreateTimeline
             | Self::Travel
             | Self::PauseTime
@@ -287,6 +293,7 @@ impl Action {
             | Self::SetAnchor
             | Self::EncryptData
             | Self::DecryptData
+            | Self::EraseReads
             | Self::SetAccessControl
             | Self::DetectTampering
             | Self::CreateUser
@@ -330,9 +337,11 @@ impl Action {
             | Self::RecordEvent
             | Self::CorrectEvent
             | Self::ManipulateEvent
-            | Self::EraseData => Audience::Readers,
+            | Self::EraseData
+            | Self::EraseEvents => Audience::Readers,
             Self::EncryptData
             | Self::DecryptData
+            | Self::EraseReads
             | Self::SetAccessControl
             | Self::DetectTampering
             | Self::CreateUser

@@ -1,7 +1,7 @@
 //! What stands in the writer's queue: who asks for what, and who waits for the answer.
 
 use timenav_core::access::Denial;
-use timenav_core::ids::TimelineId;
+use timenav_core::ids::{EventId, TimelineId};
 use tokio::sync::oneshot;
 
 use crate::actor::Actor;
@@ -59,6 +59,9 @@ pub(crate) trait Asked: Send {
     /// Returns what is remembered as JSON.
     fn keep(&self) -> Option<String>;
 
+    /// Returns the event whose content is in what is remembered.
+    fn event(&self) -> Option<EventId>;
+
     /// Answers whoever waits.
     fn tell(self: Box<Self>, told: Result<Told, Refusal>);
 }
@@ -99,6 +102,10 @@ impl<D: Deciding> Asked for Pending<D> {
 
     fn keep(&self) -> Option<String> {
         self.change.as_ref().map(Change::keep)
+    }
+
+    fn event(&self) -> Option<EventId> {
+        self.change.as_ref().and_then(Change::event).cloned()
     }
 
     fn tell(self: Box<Self>, told: Result<Told, Refusal>) {

@@ -14,8 +14,10 @@ use timenav_core::time::{Instant, Virtual, Wall};
 use crate::json::json;
 use crate::payload::{ClockRecord, EffectRecord};
 
+mod erasing;
 mod retention;
 
+pub(crate) use erasing::{EventsGone, ReadsGone};
 pub use retention::LetGone;
 pub(crate) use retention::RetentionSet;
 
@@ -41,6 +43,11 @@ pub(crate) trait Change: Clone + Send + 'static {
     /// Returns the change, or `None` if the record holds what no change can be.
     fn of(record: Self::Record) -> Option<Self>;
 
+    /// Returns the event whose content it holds. Once that is erased, the change is not kept any more.
+    fn event(&self) -> Option<&EventId> {
+        None
+    }
+
     /// Returns the change as JSON.
     fn keep(&self) -> String {
         json(&Kept { kind: Self::KIND.to_owned(), record: self.record() })
@@ -51,6 +58,14 @@ pub(crate) trait Change: Clone + Send + 'static {
         let kept: Kept<Self::Record> = serde_json::from_str(kept).ok()?;
         (kept.kind == Self::KIND).then_some(kept.record).and_then(Self::of)
     }
+}
+
+/// Stands where a change was kept that held the content of an event, and that was erased.
+const FORGOTTEN: &str = r#"{"kind":"forgotten"}"#;
+
+/// Returns whether what is kept says that it was a change, which is forgotten.
+pub(crate) fn is_forgotten(kept: &str) -> bool {
+    kept == FORGOTTEN
 }
 
 #[derive(Serialize, Deserialize)]
@@ -80,6 +95,11 @@ impl OutcomeRecord {
             root: ledger.root.to_hex(),
             change: RawValue::from_string(change).ok()?,
         })
+    }
+
+    /// Returns the record of a change that is not told any more: where it stands is.
+    pub(crate) fn forgotten(timeline: &TimelineId, ledger: LedgerPosition) -> Option<Self> {
+        Self::of(timeline, ledger, FORGOTTEN.to_owned())
     }
 
     /// Returns where the outcome stands, and the change as JSON. `None` if the record holds what no outcome can be.
@@ -214,6 +234,10 @@ impl Change for EventCorrected {
         let event_id = EventId::new(&record.event_id).ok()?;
         Some(Self { event_id, content: record.content.into(), changed: record.changed })
     }
+
+    fn event(&self) -> Option<&EventId> {
+        Some(&self.event_id)
+    }
 }
 
 /// Something was done to an event.
@@ -261,6 +285,10 @@ impl Change for EventIntervened {
             before: record.before.map(Arc::from),
             after: record.after.map(Arc::from),
         })
+    }
+
+    fn event(&self) -> Option<&EventId> {
+        Some(&self.event_id)
     }
 }
 

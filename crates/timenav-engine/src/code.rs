@@ -45,6 +45,8 @@ pub enum Code {
     NotFound,
     /// The timeline has ended.
     TimelineEnded,
+    /// What is to be answered was erased.
+    ContentErased,
     /// The path does not take the method.
     MethodNotAllowed,
     /// It exists already.
@@ -53,6 +55,8 @@ pub enum Code {
     WouldCreateParadox,
     /// It is at odds with what is there.
     Conflict,
+    /// What a query selects has changed since it was evaluated.
+    SelectionChanged,
     /// A body is too large.
     ContentTooLarge,
     /// A body is of a type that is not taken.
@@ -73,7 +77,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of `docs/errors.md`.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 34] = [
         Self::MissingParameter,
         Self::InvalidParameter,
         Self::UnknownParameter,
@@ -94,10 +98,12 @@ impl Code {
         Self::RateLimited,
         Self::NotFound,
         Self::TimelineEnded,
+        Self::ContentErased,
         Self::MethodNotAllowed,
         Self::AlreadyExists,
         Self::WouldCreateParadox,
         Self::Conflict,
+        Self::SelectionChanged,
         Self::ContentTooLarge,
         Self::UnsupportedMediaType,
         Self::TimeOutOfRange,
@@ -132,10 +138,12 @@ impl Code {
             Self::RateLimited => "rate_limited",
             Self::NotFound => "not_found",
             Self::TimelineEnded => "timeline_ended",
+            Self::ContentErased => "content_erased",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::AlreadyExists => "already_exists",
             Self::WouldCreateParadox => "would_create_paradox",
             Self::Conflict => "conflict",
+            Self::SelectionChanged => "selection_changed",
             Self::ContentTooLarge => "content_too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
             Self::TimeOutOfRange => "time_out_of_range",

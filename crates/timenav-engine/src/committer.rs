@@ -245,7 +245,24 @@ async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submission]) -> 
     }
     let mut events: HashMap<&TimelineId, Vec<EventId>> = HashMap::new();
     for submission in submissions {
-        let Needs { events: asked, data } = submission.asked.asking().needs();
+        let Needs { events: asked, forks, outcomes, data, entry } = submission.asked.asking().needs();
+        let aimed = heads.get(&submission.timeline);
+        if outcomes && let Some(aimed) = aimed {
+            let event_ids: Vec<EventId> = asked.iter().copied().cloned().collect();
+            let is_fork =
+                |state: &&Arc<TimelineState>| state.ancestors.iter().any(|layer| layer.timeline == aimed.head.key);
+            for state in heads.all().filter(is_fork).chain([aimed]) {
+                let id = &state.head.id;
+                if forks && id != &submission.timeline {
+                    events.entry(id).or_default().extend(event_ids.iter().cloned());
+                }
+                known.add_outcomes(id, &event_ids, store.outcomes_of_events(id, &event_ids).await?);
+            }
+        }
+        if let (Some(position), Some(aimed)) = (entry, aimed) {
+            let found = store.entry(aimed.head.key, position).await?;
+            known.entries.extend(found.map(|entry| ((aimed.head.key, position), entry)));
+        }
         if !asked.is_empty() {
             events.entry(&submission.timeline).or_default().extend(asked.into_iter().cloned());
         }

@@ -16,6 +16,7 @@ pub(crate) mod anchors;
 pub(crate) mod clocks;
 pub(crate) mod data;
 pub(crate) mod ends;
+pub(crate) mod erasing;
 pub(crate) mod events;
 pub(crate) mod history;
 pub(crate) mod identity;
@@ -139,6 +140,12 @@ impl Aim {
 pub(crate) struct Needs<'a> {
     /// Events of the timeline that is aimed at.
     pub(crate) events: Vec<&'a EventId>,
+    /// Whether these events are to be known on every fork of that timeline too.
+    pub(crate) forks: bool,
+    /// Whether the outcomes that hold the content of these events are to be known, those of forks too.
+    pub(crate) outcomes: bool,
     /// A sealed record.
     pub(crate) data: Option<&'a DataId>,
+    /// The position of an entry of the timeline that is aimed at.
+    pub(crate) entry: Option<u64>,
 }

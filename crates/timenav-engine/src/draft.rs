@@ -27,6 +27,7 @@ use crate::store::LayerCommit;
 use crate::wall_clock::Host;
 
 mod accepted;
+mod erasing;
 
 pub(crate) use accepted::{Accepted, DraftedRead, GatheredReads, Ground};
 
@@ -35,8 +36,26 @@ pub(crate) use accepted::{Accepted, DraftedRead, GatheredReads, Ground};
 pub(crate) struct Known {
     pub(crate) events: HashMap<(TimelineKey, EventId), KnownEvent>,
     pub(crate) outcomes: HashMap<[u8; 32], IdempotencyRecord>,
+    /// Outcomes that hold the content of an event of a timeline.
+    pub(crate) outcomes_of: HashMap<(TimelineId, EventId), Vec<IdempotencyRecord>>,
     /// Sealed records that are not erased: on which timeline, and the position that tells of them.
     pub(crate) data: HashMap<DataId, (TimelineId, u64)>,
+    /// Entries, by their positions.
+    pub(crate) entries: HashMap<(TimelineKey, u64), StoredEntry>,
+}
+
+impl Known {
+    /// Adds the outcomes that hold the content of these events of a timeline: all there are.
+    pub(crate) fn add_outcomes(&mut self, timeline: &TimelineId, event_ids: &[EventId], all: Vec<IdempotencyRecord>) {
+        for event_id in event_ids {
+            self.outcomes_of.insert((timeline.clone(), event_id.clone()), Vec::new());
+        }
+        for record in all {
+            if let Some(of) = record.event.clone() {
+                self.outcomes_of.entry(of).or_default().push(record);
+            }
+        }
+    }
 }
 
 /// What happens to one timeline.
@@ -118,6 +137,10 @@ pub(crate) struct Drafted {
     keys_expired: Vec<KeyId>,
     events: HashMap<(TimelineKey, EventId), KnownEvent>,
     data_erased: Vec<DataId>,
+    /// Payloads of entries of reads, once single ones were erased.
+    reads_left: HashMap<(TimelineKey, u64), Vec<u8>>,
+    /// Outcomes that are forgotten.
+    outcomes_erased: HashMap<[u8; 32], Option<IdempotencyRecord>>,
     forget_fingerprints: bool,
     /// What was read, to be told with other reads.
     pub(crate) read: Option<DraftedRead>,

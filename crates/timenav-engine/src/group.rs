@@ -13,7 +13,7 @@ use timenav_core::time::Instant;
 use crate::action::Action;
 use crate::actor::Actor;
 use crate::asked::{Submission, Told};
-use crate::changes::{LedgerPosition, OutcomeRecord};
+use crate::changes::{LedgerPosition, OutcomeRecord, is_forgotten};
 use crate::code::Code;
 use crate::deciding::{Aim, standing};
 use crate::directory::{Directory, DirectoryChange};
@@ -136,6 +136,10 @@ impl<'a> Group<'a> {
             let idempotency = submission.idempotency.filter(|_| is_new);
             if let Some(idempotency) = idempotency {
                 self.by_key.insert(idempotency.key, number);
+                if let Some(event_id) = submission.asked.event() {
+                    let of = (submission.timeline.clone(), event_id);
+                    self.accepted.outcomes_of.entry(of).or_default().push(idempotency.key);
+                }
             }
             self.decided[number] = Some(Decided { outcome, idempotency });
         }
@@ -198,7 +202,7 @@ impl<'a> Group<'a> {
             && let Some(outcome) = self.repeated(asked, earlier, submission)?
         {
             self.check_told(submission)?;
-            return Ok(outcome);
+            return outcome;
         }
         let Submission { actor, timeline, asked, .. } = &mut *submission;
         let (ground, salts) = self.parts();
@@ -231,13 +235,13 @@ impl<'a> Group<'a> {
     }
 
     /// Returns where the outcome of an earlier request with the same key stands, if there was one, and has the
-    /// submission remember what it was.
+    /// submission remember what it was; or that it was erased since.
     fn repeated(
         &self,
         asked: Idempotency,
         earlier: &[Submission],
         submission: &mut Submission,
-    ) -> Result<Option<Outcome>, Refusal> {
+    ) -> Result<Option<Result<Outcome, Refusal>>, Refusal> {
         if let Some(number) = self.by_key.get(&asked.key).copied() {
             let is_same = |first: Idempotency| first.fingerprint == asked.fingerprint;
             let first = self.decided.get(number).and_then(Option::as_ref);
@@ -246,7 +250,7 @@ impl<'a> Group<'a> {
             }
             let kept = earlier.get(number).and_then(|first| first.asked.keep()).unwrap_or_default();
             submission.asked.repeat(&kept)?;
-            return Ok(Some(Outcome::Same(number)));
+            return Ok(Some(Ok(Outcome::Same(number))));
         }
         // What has run out is forgotten, and what is forgotten is done again.
         let sure = self.host_clock.sure(self.now);
@@ -258,8 +262,12 @@ impl<'a> Group<'a> {
         let unreadable = || Refusal::Damaged("a kept outcome cannot be read".to_owned());
         let record: OutcomeRecord = serde_json::from_str(&record.outcome).map_err(|_| unreadable())?;
         let (timeline_id, ledger, kept) = record.parts().ok_or_else(unreadable)?;
+        if is_forgotten(kept) {
+            let (timeline_id, position) = (timeline_id.to_string(), ledger.position);
+            return Ok(Some(Err(Refusal::AnswerErased { timeline_id, position })));
+        }
         submission.asked.repeat(kept)?;
-        Ok(Some(Outcome::Replayed { timeline_id, ledger }))
+        Ok(Some(Ok(Outcome::Replayed { timeline_id, ledger })))
     }
 
     /// Lets a repeated request be answered as before, if who asks may still do what it asks for. What happened is not
@@ -321,7 +329,8 @@ impl<'a> Group<'a> {
         if let Some(refusal) = untold {
             return Err(refusal);
         }
-        let Accepted { steps, layers, directory, directory_changes, forget_fingerprints, .. } = accepted;
+        let Accepted { steps, layers, directory, directory_changes, forget_fingerprints, outcomes_erased, .. } =
+            accepted;
         let rows = if directory_changes.is_empty() {
             Arc::clone(heads.rows())
         } else {
@@ -371,23 +380,43 @@ impl<'a> Group<'a> {
                 Err(refusal) => Err(refusal),
             };
             if let (Some(idempotency), Ok(told)) = (idempotency, &one) {
-                let kept = submission.asked.keep();
-                let record = kept.and_then(|kept| OutcomeRecord::of(&told.timeline_id, told.ledger, kept));
+                let Told { timeline_id, ledger, .. } = told;
+                let event = submission.asked.event().filter(|_| !outcomes_erased.contains_key(&idempotency.key));
+                let record = if outcomes_erased.contains_key(&idempotency.key) {
+                    OutcomeRecord::forgotten(timeline_id, *ledger)
+                } else {
+                    submission.asked.keep().and_then(|kept| OutcomeRecord::of(timeline_id, *ledger, kept))
+                };
                 let record = record.ok_or_else(|| Refusal::Damaged("an outcome cannot be kept".to_owned()))?;
                 commit.outcomes.push(IdempotencyRecord {
                     key: idempotency.key,
                     fingerprint: idempotency.fingerprint,
                     expires_at: now.checked_add(Idempotency::KEPT).unwrap_or(Instant::MAX),
                     outcome: json(&record),
+                    event: event.map(|event_id| (timeline_id.clone(), event_id)),
                 });
             }
             told.push(Some(one));
         }
+        commit.outcomes.extend(outcomes_erased.values().flatten().map(forgotten));
         if !commit.outcomes.is_empty() {
             commit.forget_outcomes_before = Some(host_clock.sure(now));
         }
         let states = states.into_values().collect();
         Ok(Finished { commit, states, directory, rows, ended, told, entries_count, salts })
+    }
+}
+
+/// Returns a kept outcome as it is kept once what it holds was erased.
+fn forgotten(record: &IdempotencyRecord) -> IdempotencyRecord {
+    let kept: Option<OutcomeRecord> = serde_json::from_str(&record.outcome).ok();
+    let parts = kept.as_ref().and_then(OutcomeRecord::parts);
+    let outcome = parts.and_then(|(timeline_id, ledger, _)| OutcomeRecord::forgotten(&timeline_id, ledger));
+    // What could not be read is not kept for that.
+    IdempotencyRecord {
+        outcome: outcome.map_or_else(|| "{}".to_owned(), |outcome| json(&outcome)),
+        event: None,
+        ..record.clone()
     }
 }
 

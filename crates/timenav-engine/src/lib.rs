@@ -99,6 +99,7 @@ mod bundles;
 mod adoption;
 mod data;
 mod sweeping;
+mod erasing;
 mod detection;
 mod ledger_stream;
 mod rotation;
@@ -116,6 +117,7 @@ pub use clocks::{ClockChange, ClockChanges, ClockStep, ClockStream, ClockView, K
 pub use code::Code;
 pub use committer::QUEUE_SUBMISSIONS_MAX;
 pub use data::{Encrypted, Erased, ErasureRequest};
+pub use deciding::erasing::WhichReads;
 pub use deciding::retention::KeptFor;
 pub use detection::{AskedScan, Detection};
 pub use diff::{DiffPage, DiffSide, Difference, TimelinesDiff};
@@ -125,6 +127,10 @@ pub use ends::TimelineEnd;
 pub use engine::{Engine, EngineStats};
 pub use entries::{ENTRIES_PAGE_BYTES_MAX, EntriesRequest, EntryContents, EntryPage, LedgerEntry};
 pub use entropy::Entropy;
+pub use erasing::{
+    ERASE_EVENTS_BATCH_MAX, ERASE_EVENTS_SELECTED_MAX, ErasedEvents, ErasedReads, EventErasure, ForeseenErasure,
+    ForkSeen, ReadErasure, WhichEvents,
+};
 pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
 pub use expected::Expected;
 pub use export::{EventExport, ExportEvents};
@@ -163,9 +169,7 @@ pub use scan_places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 pub use seldom::Seldom;
 pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
-pub use store::{
-    CarriedSeals, Commit, EventQuery, LayerCommit, Opened, Pattern, RotationNote, Store, TimelineCommit,
-};
+pub use store::{CarriedSeals, Commit, EventQuery, LayerCommit, Opened, Pattern, RotationNote, Store, TimelineCommit};
 pub use store_error::StoreError;
 pub use sweeping::{Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
 pub use timelines::{MadeTimeline, NewTimeline, TimelineView};

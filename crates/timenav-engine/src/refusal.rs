@@ -3,6 +3,7 @@
 use timenav_core::access::Denial;
 use timenav_core::clock::ClockRefusal;
 use timenav_core::ids::{DataId, IdError};
+use timenav_core::time::{Instant, Wall};
 
 use crate::caller::AuthFailure;
 use crate::store_error::StoreError;
@@ -85,6 +86,36 @@ pub enum Refusal {
     /// Others change the timeline's events faster than this can be decided.
     #[error("the timeline's events are changed by others meanwhile; try again")]
     ChangedMeanwhile,
+    /// What a query selects is not what it selected when it was evaluated.
+    #[error(
+        "what the query selects has changed since the ledger had {evaluated_at} entries; ask for a dry run again, and pass \
+         the `evaluated_at` that it answers"
+    )]
+    SelectionChanged {
+        /// The size of the ledger that the caller named.
+        evaluated_at: u64,
+    },
+    /// The host's clock is not where it was expected, so that nothing is destroyed by it.
+    #[error(
+        "the host's clock says {now}, and was last known to be right at {last}; an operator who knows that it is right says \
+         so with `accept_host_clock` of `prune`"
+    )]
+    HostClockDoubted {
+        /// What it said when it was last known to be right.
+        last: Instant<Wall>,
+        /// What it says.
+        now: Instant<Wall>,
+    },
+    /// The request was carried out earlier, and what it was answered was erased since.
+    #[error(
+        "this request was carried out, at position {position} of `{timeline_id}`, and what it was answered was erased since"
+    )]
+    AnswerErased {
+        /// On which timeline.
+        timeline_id: String,
+        /// The position that it was answered with.
+        position: u64,
+    },
     /// A count has reached its limit.
     #[error("there are {max} {what} already, which is the limit")]
     LimitReached {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use timenav_core::data::SealedData;
 use timenav_core::event::EventDraft;
-use timenav_core::ids::{DataId, EventId, InterventionId};
+use timenav_core::ids::{DataId, EventId, InterventionId, TimelineId};
 use timenav_core::ledger::{LetGoClass, Salt};
 use timenav_core::place::Point;
 use timenav_core::time::{Instant, Virtual, Wall};
@@ -42,6 +42,9 @@ pub enum ErasedContent {
     /// A version of an event: its row goes, the payload and the salt of its entry become empty. An
     /// intervention at that position stays as a row, without its payload.
     Event(EventId),
+    /// Single reads of an entry of reads: its salt becomes empty, and this takes the place of its payload, with what is
+    /// left. Nothing happens where all of it was let go.
+    Reads(Vec<u8>),
 }
 
 /// What one entry tells of who did what.
@@ -83,10 +86,9 @@ pub struct StoredEntry {
     pub seq: u64,
     /// The bytes that are hashed into the tree.
     pub leaf: Vec<u8>,
-    /// Hashed before the payload.
+    /// Hashed before the payload. Zero bytes where single reads of it were erased, or all of it.
     pub salt: Salt,
-    /// What happened, as JSON. What is hashed is what is stored. Empty if it was erased, with a
-    /// salt of zero bytes; no other payload is empty.
+    /// What happened, as JSON. What is hashed is what is stored. Empty if it was erased; no other payload is empty.
     pub payload: Vec<u8>,
     /// How many events stand after the entry.
     pub events_count: u64,
@@ -95,7 +97,7 @@ pub struct StoredEntry {
 }
 
 impl StoredEntry {
-    /// Returns whether the payload was erased. A later entry `erase_data` names the position then.
+    /// Returns whether the payload was erased. A later entry `erase_data` or `erase_events` names the position then.
     #[must_use]
     pub const fn is_erased(&self) -> bool {
         self.payload.is_empty()
@@ -153,6 +155,8 @@ pub struct IdempotencyRecord {
     pub expires_at: Instant<Wall>,
     /// The answer, as JSON.
     pub outcome: String,
+    /// The event whose content it holds, and on which timeline.
+    pub event: Option<(TimelineId, EventId)>,
 }
 
 /// An event found by its id.

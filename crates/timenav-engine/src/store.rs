@@ -203,6 +203,23 @@ pub trait Store: ScanSource + Send + Sync + 'static {
     /// Returns the outcomes kept under these keys.
     async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError>;
 
+    /// Returns the outcomes that hold the content of these events.
+    async fn outcomes_of_events(
+        &self,
+        timeline: &TimelineId,
+        event_ids: &[EventId],
+    ) -> Result<Vec<IdempotencyRecord>, StoreError>;
+
+    /// Returns the ids of at most `items_max` events that were recorded on a timeline before a position, and that nothing
+    /// changed from there on: those after one id, in their order. Cancelled ones are among them. May take long.
+    async fn events_unchanged_since(
+        &self,
+        timeline: TimelineKey,
+        position: u64,
+        after: Option<EventId>,
+        items_max: usize,
+    ) -> Result<Vec<EventId>, StoreError>;
+
     /// Returns what [`Store::events`] would, on the thread that asks, if that takes no more than a moment. `None` where it
     /// may take longer.
     ///

@@ -18,6 +18,7 @@ pub(crate) fn operations() -> Vec<Route> {
     routes.extend(v1::bundles::routes());
     routes.extend(v1::adoption::routes());
     routes.extend(v1::data::routes());
+    routes.extend(v1::erasing::routes());
     routes.extend(v1::timelines::routes());
     routes.extend(v1::timelines_diff::routes());
     routes.extend(v1::proofs::routes());

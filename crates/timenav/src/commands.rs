@@ -16,6 +16,7 @@ mod import_git;
 mod export;
 mod timeline;
 mod prune;
+mod erase_reads;
 mod key;
 mod user;
 mod stream;
@@ -65,6 +66,7 @@ enum Command {
     Export(export::ExportCommand),
     Timeline(timeline::TimelineCommand),
     Prune(prune::PruneCommand),
+    EraseReads(erase_reads::EraseReadsCommand),
     Key(key::KeyCommand),
     User(user::UserCommand),
     Stream(stream::StreamCommand),
@@ -97,6 +99,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Export(command) => export::run(command, surroundings),
         Command::Timeline(command) => timeline::run(command, surroundings),
         Command::Prune(command) => prune::run(command, surroundings),
+        Command::EraseReads(command) => erase_reads::run(command, surroundings),
         Command::Key(command) => key::run(command, surroundings),
         Command::User(command) => user::run(command, surroundings),
         Command::Stream(command) => stream::run(command, surroundings),

@@ -44,7 +44,7 @@ export const ACTIONS: readonly [string, readonly string[]][] = [
     ['travel', 'pause_time', 'resume_time', 'fast_forward', 'rewind', 'set_rate', 'set_anchor', 'return_to_anchor'],
   ],
   ['Events', ['record_event', 'correct_event', 'manipulate_event']],
-  ['Data', ['encrypt_data', 'decrypt_data', 'erase_data', 'detect_tampering']],
+  ['Data', ['encrypt_data', 'decrypt_data', 'erase_data', 'erase_events', 'erase_reads', 'detect_tampering']],
   [
     'Timeline',
     ['create_timeline', 'set_access_control', 'adopt', 'handed_over', 'rotate_signing_key', 'accept_rollback'],

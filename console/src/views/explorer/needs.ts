@@ -26,6 +26,8 @@ const ADMIN = [
   'access-control',
   'access-logs',
   'erase-data',
+  'erase-events',
+  'erase-reads',
   'set-retention',
   'prune',
   'hand-over',

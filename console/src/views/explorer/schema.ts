@@ -89,6 +89,10 @@ const list = (words: string[], last = 'or'): string =>
 const IN_WORDS: Record<string, string> = {
   '^[0-9A-Za-z][0-9A-Za-z._:@-]{0,127}$':
     'Use 1 to 128 letters, digits or . _ - : @, and begin with a letter or digit.',
+  '^([0-9A-Za-z][0-9A-Za-z._:@-]{0,127})$':
+    'Use ids of 1 to 128 letters, digits or . _ - : @, each beginning with a letter or digit.',
+  '^ *([0-9A-Za-z][0-9A-Za-z._:@-]{0,127}) *(, *([0-9A-Za-z][0-9A-Za-z._:@-]{0,127}) *)*$':
+    'Use ids of 1 to 128 letters, digits or . _ - : @, with commas between.',
   '^[a-z_]{1,64}$': 'Use small letters and underscores, as in unauthorized_access_attempt.',
   '^[!-~]+$': 'Use visible ASCII characters, without blanks.',
   '^[0-9]{1,19}$': 'Use digits only.',

@@ -83,7 +83,7 @@ impl Asking for ReturnToAnchor {
 
     fn needs(&self) -> Needs<'_> {
         let compensations = self.history.iter().flat_map(|history| &history.compensations);
-        Needs { events: compensations.map(|one| &one.event_id).collect(), data: None }
+        Needs { events: compensations.map(|one| &one.event_id).collect(), ..Needs::default() }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use timenav_core::data::{KeyKind, SealedData};
 use timenav_core::ids::{DataId, EventId};
 
+use super::erasing::forget;
 use super::{Aim, Asking, Deciding, Needs};
 use crate::action::Action;
 use crate::changes::{ContentErased, DataKept, Logged};
@@ -104,7 +105,7 @@ impl Asking for EraseData {
     }
 
     fn needs(&self) -> Needs<'_> {
-        Needs { events: Vec::new(), data: Some(&self.data_id) }
+        Needs { data: Some(&self.data_id), ..Needs::default() }
     }
 }
 
@@ -140,7 +141,7 @@ impl Asking for EraseEvent {
     }
 
     fn needs(&self) -> Needs<'_> {
-        Needs { events: vec![&self.event_id], data: None }
+        Needs { events: vec![&self.event_id], outcomes: true, ..Needs::default() }
     }
 }
 
@@ -163,7 +164,9 @@ impl Deciding for EraseEvent {
         let also: BTreeSet<u64> = versions.chain(interventions).filter(|also| *also != position).collect();
         let also: Vec<u64> = also.into_iter().collect();
         let cancelled = known.standing().is_none();
-        *draft.known_event_mut(ledger, event_id) = crate::rows::KnownEvent::default();
+        let forks = draft.forks_of(draft.state(ledger).head.key);
+        // The entry does not name them: its form is older than that they were forgotten.
+        forget(draft, ledger, (&forks, std::slice::from_ref(event_id)));
         let state = draft.state_mut(ledger);
         state.head.events_count = state.head.events_count.saturating_sub(u64::from(!cancelled));
         state.events_changed_at = state.head.frontier.size() + 1;

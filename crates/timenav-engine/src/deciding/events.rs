@@ -51,7 +51,7 @@ impl Asking for RecordEvents {
     }
 
     fn needs(&self) -> Needs<'_> {
-        Needs { events: self.events.iter().map(|event| &event.event_id).collect(), data: None }
+        Needs { events: self.events.iter().map(|event| &event.event_id).collect(), ..Needs::default() }
     }
 
     fn events_count(&self) -> usize {

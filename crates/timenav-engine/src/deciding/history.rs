@@ -77,7 +77,7 @@ impl Asking for CorrectEvent {
     }
 
     fn needs(&self) -> Needs<'_> {
-        Needs { events: vec![&self.event.event_id], data: None }
+        Needs { events: vec![&self.event.event_id], ..Needs::default() }
     }
 }
 
@@ -117,7 +117,7 @@ impl Asking for Intervene {
     }
 
     fn needs(&self) -> Needs<'_> {
-        Needs { events: vec![&self.event_id], data: None }
+        Needs { events: vec![&self.event_id], ..Needs::default() }
     }
 }
 
@@ -159,6 +159,14 @@ pub(super) fn restore_history(
             Some(content) => Some((Arc::new(kept_draft(content)?), Arc::clone(content))),
             None => None,
         };
+        // What was erased since it was read is not to come back by this.
+        let is_there = |content: &Arc<str>| {
+            let known = draft.known_event(ledger, event_id);
+            known.is_some_and(|known| known.versions.iter().any(|version| version.content == *content))
+        };
+        if content.as_ref().is_some_and(|content| !is_there(content)) {
+            return Err(Refusal::ChangedMeanwhile);
+        }
         let before = Before::of(draft, ledger, event_id)?;
         let one = Intervene {
             id: intervention_id.clone(),

@@ -12,7 +12,7 @@ use crate::doors::Doors;
 use crate::head::{TimelineKey, TimelineState};
 use crate::heads::Heads;
 use crate::options::Options;
-use crate::rows::KnownEvent;
+use crate::rows::{IdempotencyRecord, KnownEvent};
 use crate::store::LayerCommit;
 use crate::wall_clock::Host;
 
@@ -44,6 +44,11 @@ pub(crate) struct Accepted {
     pub(crate) reads: BTreeMap<TimelineId, GatheredReads>,
     pub(super) events: HashMap<(TimelineKey, EventId), KnownEvent>,
     pub(super) data_erased: HashSet<DataId>,
+    pub(super) reads_left: HashMap<(TimelineKey, u64), Vec<u8>>,
+    /// Outcomes of this group that hold the content of an event of a timeline.
+    pub(crate) outcomes_of: HashMap<(TimelineId, EventId), Vec<[u8; 32]>>,
+    /// Outcomes that are forgotten; those of earlier groups are there as they were kept.
+    pub(crate) outcomes_erased: HashMap<[u8; 32], Option<IdempotencyRecord>>,
     pub(super) ended: HashSet<TimelineId>,
     pub(super) last_key: i64,
     pub(super) made_by: HashMap<UserId, usize>,
@@ -62,6 +67,9 @@ impl Accepted {
             reads: BTreeMap::new(),
             events: HashMap::new(),
             data_erased: HashSet::new(),
+            reads_left: HashMap::new(),
+            outcomes_of: HashMap::new(),
+            outcomes_erased: HashMap::new(),
             ended: HashSet::new(),
             last_key: heads.last_key(),
             made_by: HashMap::new(),
@@ -97,6 +105,8 @@ impl Accepted {
         self.directory_changes.extend(draft.directory_changes);
         self.events.extend(draft.events);
         self.data_erased.extend(draft.data_erased);
+        self.reads_left.extend(draft.reads_left);
+        self.outcomes_erased.extend(draft.outcomes_erased);
         self.forget_fingerprints |= draft.forget_fingerprints;
     }
 }

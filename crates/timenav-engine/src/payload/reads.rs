@@ -27,6 +27,17 @@ pub(crate) enum Reading {
     Entries {
         from: u64,
     },
+    /// Which events would be erased.
+    EraseEvents {
+        by: &'static str,
+        dry_run: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        location: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        older_than: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        time_range: Option<String>,
+    },
     Event {
         event_id: String,
     },
@@ -97,6 +108,7 @@ impl Reading {
             Self::ClockStream {} => "clock_stream",
             Self::ConsistencyProof { .. } | Self::InclusionProof { .. } => "proof",
             Self::Entries { .. } => "entries",
+            Self::EraseEvents { .. } => "erase_events",
             Self::Event { .. } => "event",
             Self::ExportEvents { .. } => "export_events",
             Self::Fork { .. } => "fork",
@@ -128,6 +140,7 @@ pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> 
         // Hashes are not entries, which tell of clocks and events.
         "proof" | "tile" => &[&[Demand::Inspect], &[Demand::Look]],
         "manipulate_event" => &[&[Demand::Intervene]],
+        "erase_events" => &[&[Demand::Erase]],
         "access_control" | "access_logs" | "prune" => &[&[Demand::Administer]],
         "bundle" => &[&[Demand::Look, Demand::Administer]],
         "restrictions" | "users" => &[&[Demand::Operate]],

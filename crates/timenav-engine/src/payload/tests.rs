@@ -9,6 +9,7 @@ use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Pr
 use timenav_core::ids::{AnchorId, EventId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::intervention::Effect;
 use timenav_core::ledger::{Adopted, HandedOver, Hash, LetGoClass, PositionRuns, Retention, Sweep, TimelineEnded};
+use timenav_core::ledger::{ErasedBy, EventsErased, ReadsErased};
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Instant, TimeScale, Virtual, Wall, parse_duration};
 
@@ -344,6 +345,20 @@ fn readings() -> Vec<Reading> {
         Reading::Event { event_id: text("e") },
         Reading::InclusionProof { position: 7 },
         Reading::ConsistencyProof { from: 7 },
+        Reading::EraseEvents {
+            by: "query",
+            dry_run: true,
+            location: Some(text("New Orleans")),
+            older_than: None,
+            time_range: Some(range()),
+        },
+        Reading::EraseEvents {
+            by: "age",
+            dry_run: false,
+            location: None,
+            older_than: Some(text("P90D")),
+            time_range: None,
+        },
     ]
 }
 
@@ -393,6 +408,30 @@ fn of_ends() -> Vec<(Action, String)> {
     vec![(Action::CreateTimeline, json(&made)), (Action::EndTimeline, ended)]
 }
 
+/// The payloads of what was erased.
+fn of_erasures() -> Vec<(Action, String)> {
+    let runs = |positions: &[u64]| {
+        let mut runs = PositionRuns::default();
+        for position in positions {
+            runs.push(*position).unwrap();
+        }
+        runs
+    };
+    let events = EventsErased {
+        asked_by: "ada \"x\"".into(),
+        by: ErasedBy::Age,
+        evaluated_at: 12,
+        events_count: 2,
+        include_forks: true,
+        interventions: runs(&[7]),
+        outcomes: vec![Hash::from_bytes([7; 32])],
+        versions: runs(&[3, 4, 9]),
+    };
+    let reads = ReadsErased { asked_by: "ada".into(), position: 3, reads: runs(&[0, 1, 5]) };
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    vec![(Action::EraseEvents, text(events.encode())), (Action::EraseReads, text(reads.encode()))]
+}
+
 #[derive(Deserialize)]
 struct Vectors {
     payloads: Vec<Vector>,
@@ -412,7 +451,8 @@ fn vectors() -> Vec<Vector> {
 
 #[test]
 fn what_is_written_is_what_was_frozen() {
-    let written = [of_timelines(), of_events(), of_users(), of_the_service(), of_reads(), of_ends()].concat();
+    let written =
+        [of_timelines(), of_events(), of_users(), of_the_service(), of_reads(), of_ends(), of_erasures()].concat();
     // Long parameters are cut in another way now, which the vectors of the second format have.
     let is_written = |vector: &Vector| !vector.payload.starts_with(r#"{"parameters_begin""#);
     let frozen: Vec<_> =
@@ -451,6 +491,8 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
         Action::EncryptData => json(&read::<DataEncrypted>(bytes)?),
         Action::DecryptData => json(&read::<DataDecrypted>(bytes)?),
         Action::EraseData => json(&read::<DataErased>(bytes)?),
+        Action::EraseEvents => String::from_utf8(EventsErased::decode(bytes).ok()?.encode()).ok()?,
+        Action::EraseReads => String::from_utf8(ReadsErased::decode(bytes).ok()?.encode()).ok()?,
         Action::SetAccessControl => {
             let lists = read::<PermissionsSet>(bytes)?.permissions.permissions()?;
             json(&PermissionsSet { permissions: PermissionsRecord::of(&lists) })

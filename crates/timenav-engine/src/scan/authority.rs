@@ -209,6 +209,8 @@ fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) ->
         | Action::EncryptData
         | Action::DecryptData
         | Action::EraseData
+        | Action::EraseEvents
+        | Action::EraseReads
         | Action::SetAccessControl
         | Action::DetectTampering
         | Action::CreateUser

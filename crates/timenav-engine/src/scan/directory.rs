@@ -160,6 +160,8 @@ impl DirectoryTold {
             | Action::EncryptData
             | Action::DecryptData
             | Action::EraseData
+            | Action::EraseEvents
+            | Action::EraseReads
             | Action::SetAccessControl
             | Action::DetectTampering
             | Action::Read

@@ -10,7 +10,7 @@ use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, TimelineId};
-use timenav_core::ledger::{LeafRecord, LetGoClass, RetentionPolicies, Salt, Sweep};
+use timenav_core::ledger::{EventsErased, LeafRecord, LetGoClass, RetentionPolicies, Salt, Sweep};
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX, LOCATION_BYTES_MAX};
 use timenav_core::time::{Instant, parse_timestamp};
 
@@ -39,6 +39,8 @@ pub(crate) struct Rebuilding<'a> {
     standing: Option<u64>,
     /// Interventions whose payloads are gone.
     erased: BTreeSet<u64>,
+    /// Events whose recording is gone, by the position of it.
+    recorded: BTreeSet<u64>,
     /// How many events stand after each entry, as far as was known there.
     counts: Vec<i64>,
     /// By how many fewer from an entry on, as an erasure told later.
@@ -96,6 +98,7 @@ impl<'a> Rebuilding<'a> {
             erased_events,
             standing: None,
             erased: BTreeSet::new(),
+            recorded: BTreeSet::new(),
             counts: Vec::new(),
             fewer: BTreeMap::new(),
             data_ids,
@@ -185,10 +188,11 @@ impl<'a> Rebuilding<'a> {
             return Err(at(&format!("this version does not know the action `{}`", record.action)));
         };
         let is_gone = payload.is_empty();
-        let salt: [u8; Salt::BYTES] = match (is_gone, salt.try_into()) {
+        // Where single reads were erased, the payload stays and the salt does not.
+        let salt: [u8; Salt::BYTES] = match (salt.is_empty(), salt.try_into()) {
             (true, _) => [0; Salt::BYTES],
             (false, Ok(salt)) => salt,
-            (false, Err(_)) => return Err(at("parts of it were erased, which this version cannot take over")),
+            (false, Err(_)) => return Err(at("its salt is none")),
         };
         // That a sweep names it was checked before.
         let is_let_go = is_gone && LetGoClass::of(&record.action).is_some();
@@ -209,6 +213,9 @@ impl<'a> Rebuilding<'a> {
         {
             self.cancelled_before(&erased);
         }
+        if let Some(erased) = (action == Action::EraseEvents).then(|| EventsErased::decode(payload).ok()).flatten() {
+            self.erased_before(position, &erased);
+        }
         if let Some(sweep) = (action == Action::Sweep).then(|| Sweep::decode(payload).ok()).flatten() {
             // Nothing is known to be swept, so that the next sweep looks at all of it.
             let mark = SweepMark { policy: sweep.policy, class: sweep.class, until: sweep.policy + 1 };
@@ -216,6 +223,9 @@ impl<'a> Rebuilding<'a> {
         }
         if action == Action::ManipulateEvent && is_gone {
             self.erased.insert(position);
+        }
+        if action == Action::RecordEvent && is_gone {
+            self.recorded.insert(position);
         }
         let marks = self.replay.last_marks();
         self.counts.push(marks.events_count);
@@ -327,6 +337,18 @@ impl<'a> Rebuilding<'a> {
         }
     }
 
+    /// Of events that were erased together, it is not told which stood. All of them are taken to have, until then.
+    fn erased_before(&mut self, position: u64, erased: &EventsErased<'_>) {
+        for (first, last) in erased.versions.as_slice() {
+            let named: Vec<u64> = self.recorded.range(*first..=*last).copied().collect();
+            for recorded in named {
+                self.recorded.remove(&recorded);
+                *self.fewer.entry(position).or_default() += 1;
+            }
+        }
+    }
+
+    /// Returns everything that is kept of the timeline.
     /// Returns everything that is kept of the timeline, and its name. `is_known`: whether all that it goes on from is there.
     ///
     /// # Errors

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use timenav_core::access::Permissions;
 use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{LeafRecord, Retention, RetentionPolicies, Sweep};
+use timenav_core::ledger::{EventsErased, LeafRecord, ReadsErased, Retention, RetentionPolicies, Sweep};
 use timenav_core::scan::Findings;
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use super::directory::DirectoryTold;
 use super::powers::Powers;
-use crate::action::{Action, OnEvents};
+use crate::action::Action;
 use crate::anchor::Anchor;
 use crate::archive::EntryMarks;
 use crate::head::Origin;
@@ -22,12 +22,14 @@ use crate::payload::{AnchorSet, Corrected, DataEncrypted, DataErased, ForkRecord
 mod carried;
 mod clocks;
 mod compare;
+mod gone;
 mod marks;
 mod rights;
 mod signing_keys;
 mod stated;
 mod timelines;
 
+use gone::Gone;
 use marks::Marks;
 use signing_keys::SigningKeys;
 use timelines::Ended;
@@ -138,8 +140,8 @@ pub(super) struct Replay {
     sweeps: BTreeSet<u64>,
     /// Payloads that sweeps let go.
     let_go_count: u64,
-    /// Entries whose payload is gone, and was let go by no sweep.
-    gone: BTreeSet<u64>,
+    /// Payloads that are gone and were let go by no sweep, and single reads.
+    gone: Gone,
     /// Sealed records whose row says that an entry erased them, by the position of their own.
     data_gone: BTreeMap<u64, u64>,
     /// What entries say of erasures, by the position of what was erased.
@@ -191,7 +193,7 @@ impl Replay {
             policies: RetentionPolicies::default(),
             sweeps: BTreeSet::new(),
             let_go_count: 0,
-            gone: BTreeSet::new(),
+            gone: Gone::default(),
             data_gone: BTreeMap::new(),
             told: BTreeMap::new(),
             told_later: BTreeMap::new(),
@@ -221,7 +223,7 @@ impl Replay {
 
     /// Returns how many payloads and sealed records were erased.
     pub(super) fn erased_count(&self) -> u64 {
-        (self.gone.len() + self.data_gone.len()) as u64
+        self.gone.count() + self.data_gone.len() as u64
     }
 
     /// Returns how many payloads sweeps let go.
@@ -231,13 +233,13 @@ impl Replay {
 
     /// Says that a sweep let the payload of an entry go that was committed after the scan began.
     pub(super) fn let_go_later(&mut self, position: u64) {
-        self.let_go_count += u64::from(self.gone.remove(&position));
+        self.let_go_count += u64::from(self.gone.let_go(position));
     }
 
     /// Returns how many events stand.
     fn events_count(&self) -> i64 {
         // What was erased while the scan ran stood when it began, and its payload may be gone already.
-        let unseen = |(position, erased): &(&u64, &Erased)| erased.stood && self.gone.contains(position);
+        let unseen = |(position, erased): &(&u64, &Erased)| erased.stood && self.gone.contains(**position);
         let unseen = self.told_later.iter().filter(unseen).count();
         self.events_count.saturating_add_unsigned(unseen as u64)
     }
@@ -264,12 +266,13 @@ impl Replay {
 
     /// Returns how many events were erased while the scan ran.
     pub(super) fn events_erased_later(&self) -> u64 {
-        self.told_later.values().filter(|erased| erased.is_event).count() as u64
+        let told = self.told_later.values().filter(|erased| erased.is_event).count() as u64;
+        told + self.gone.positions_erased_later()
     }
 
     /// Returns whether that event was erased while the scan ran.
     pub(super) fn is_erased_later(&self, position: u64) -> bool {
-        self.told_later.contains_key(&position)
+        self.told_later.contains_key(&position) || self.gone.is_erased_later(position)
     }
 
     /// Says that the row of a sealed record is marked as erased by an entry.
@@ -315,8 +318,8 @@ impl Replay {
         let before = self.recorded_at.replace(recorded_at);
         if is_let_go {
             self.let_go_count += 1;
-        } else if payload.is_none() {
-            self.gone.insert(position);
+        } else {
+            self.gone.entry(record, position, payload);
         }
         let events_before = self.events_count;
         let followed = match Action::of(record) {
@@ -394,6 +397,14 @@ impl Replay {
                 self.sweeps.insert(position);
             }
             Action::EraseData => self.told.extend(erasures(&read(payload?)?, position)),
+            Action::EraseEvents => {
+                let erased = EventsErased::decode(payload?).ok()?;
+                self.gone.events_erased((position, self.first), &erased, &mut self.findings);
+            }
+            Action::EraseReads => {
+                let erased = ReadsErased::decode(payload?).ok()?;
+                self.gone.reads_erased(position, &erased);
+            }
             // Where it is read, the time of the entry before it counts.
             Action::Adopt => return None,
             Action::HandedOver => self.hand_over(position, payload?)?,
@@ -469,10 +480,18 @@ impl Replay {
 
     /// Takes an entry that came after the scan began, for the erasure that it may tell of.
     pub(super) fn later_entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: &[u8]) {
-        let is_erasure = Action::of(record).is_some_and(|action| action.on_events() == OnEvents::Erases);
-        let erased = read::<DataErased>(payload).filter(|_| is_erasure);
-        if let Some(payload) = erased {
-            self.told_later.extend(erasures(&payload, position));
+        match Action::of(record) {
+            Some(Action::EraseData) => {
+                let erased = read::<DataErased>(payload);
+                self.told_later.extend(erased.into_iter().flat_map(|payload| erasures(&payload, position)));
+            }
+            Some(Action::EraseEvents) => self.gone.events_erased_later(EventsErased::decode(payload).ok()),
+            Some(Action::EraseReads) => {
+                if let Ok(erased) = ReadsErased::decode(payload) {
+                    self.gone.reads_erased_later(&erased);
+                }
+            }
+            _ => {}
         }
     }
 }

@@ -21,6 +21,7 @@ use crate::store_error::StoreError;
 mod fork;
 mod layers;
 mod picked;
+mod reads;
 mod retention;
 
 /// Entries read at a time. A scan holds three such blocks in memory, and no more of a ledger: one
@@ -314,6 +315,7 @@ impl Way<'_, '_> {
             rows += replay.compare_retention(&self.snapshot, &sweeps);
             self.compare_counts(&replay, counts);
         }
+        self.compare_reads(&replay).await?;
         if replay.blind().is_some() {
             self.not_checked.push(
                 "The tables were not compared with the entries, since entries are not what was signed, or cannot be read."

@@ -17,7 +17,11 @@ use crate::payload::{self, Corrected, DataErased, clock_in};
 /// Returns whether an entry erases an event.
 pub(super) fn erases(row: &EntryRow) -> bool {
     let action = LeafRecord::decode(&row.leaf).ok().and_then(|record| Action::of(&record));
-    action.is_some_and(|action| action.on_events() == OnEvents::Erases) && DataErased::may_be_of_event(&row.payload)
+    let erases = |action: Action| action.on_events() == OnEvents::Erases;
+    action.filter(|action| erases(*action)).is_some_and(|action| {
+        // A sealed record is no event.
+        action != Action::EraseData || DataErased::may_be_of_event(&row.payload)
+    })
 }
 
 /// Returns whether what is taken in changes a view by itself, and not only by what it makes and heals.
@@ -65,6 +69,8 @@ fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMu
         Action::EncryptData
         | Action::DecryptData
         | Action::EraseData
+        | Action::EraseEvents
+        | Action::EraseReads
         | Action::SetAccessControl
         | Action::DetectTampering
         | Action::CreateUser

@@ -61,6 +61,7 @@ fn rules(kind: &str) -> Option<Value> {
         "restriction-level" => json!({ "enum": RestrictionLevel::ALL.map(RestrictionLevel::as_str) }),
         "paradox-kind" => words(&paradox_kinds()),
         "included" => words("observations"),
+        "event-id" => words(ID_PATTERN.trim_matches(['^', '$'])),
         "proof-format" => json!({ "enum": [proofs::AS_JSON, proofs::AS_FILE] }),
         "export-format" => json!({ "enum": ExportFormat::ALL.map(ExportFormat::as_str) }),
         "file-format" => json!({ "enum": Format::ALL.map(Format::as_str) }),

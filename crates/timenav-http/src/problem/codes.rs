@@ -28,10 +28,12 @@ pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
         Code::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "There were too many attempts."),
         Code::NotFound => (StatusCode::NOT_FOUND, "There is no such thing, or it is not yours to see."),
         Code::TimelineEnded => (StatusCode::NOT_FOUND, "The timeline has ended, and its name is never used again."),
+        Code::ContentErased => (StatusCode::GONE, "What this request was answered was erased."),
         Code::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "This path does not support this method."),
         Code::AlreadyExists => (StatusCode::CONFLICT, "It already exists."),
         Code::WouldCreateParadox => (StatusCode::UNPROCESSABLE_ENTITY, "The intervention would make a paradox."),
         Code::Conflict => (StatusCode::CONFLICT, "The request conflicts with what is there."),
+        Code::SelectionChanged => (StatusCode::CONFLICT, "What the query selects has changed."),
         Code::ContentTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "The body is too large."),
         Code::UnsupportedMediaType => {
             (StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body has a media type that is not supported here.")
@@ -73,7 +75,10 @@ pub(super) const fn of_refusal(refusal: &Refusal) -> Code {
         | Refusal::LastOperator { .. }
         | Refusal::HandedOver { .. }
         | Refusal::EventCancelled { .. }
+        | Refusal::HostClockDoubted { .. }
         | Refusal::ChangedMeanwhile => Code::Conflict,
+        Refusal::SelectionChanged { .. } => Code::SelectionChanged,
+        Refusal::AnswerErased { .. } => Code::ContentErased,
         Refusal::LastAdmin { .. } => Code::LastAdmin,
         Refusal::WouldCreateParadox { .. } => Code::WouldCreateParadox,
         Refusal::TagDiffers { .. } => Code::PreconditionFailed,

@@ -4,15 +4,16 @@ use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use timenav_core::ledger::{ADOPT_AHEAD_SECONDS_MAX, POSITION_RUNS_MAX};
+use timenav_core::ledger::{ADOPT_AHEAD_SECONDS_MAX, ERASED_OUTCOMES_MAX, POSITION_RUNS_MAX};
 use timenav_core::limits as core;
 use timenav_core::scan::{FINDINGS_PER_KIND_MAX, SAMPLE_ENTRIES_MAX};
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
 use timenav_engine::{
     ADOPT_BYTES_MAX, ADOPT_ROTATIONS_MAX, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, COUNTED_NAMED_MAX,
-    COUNTED_NETWORKS_MAX, ENTRIES_PAGE_BYTES_MAX, KEPT_CHANGES_MAX, LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX,
-    NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX, READ_PARAMETERS_BYTES_MAX, SCANS_RUNNING_MAX,
-    SCANS_RUNNING_PER_USER_MAX, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX, VIEWS_RUNNING_MAX,
+    COUNTED_NETWORKS_MAX, ENTRIES_PAGE_BYTES_MAX, ERASE_EVENTS_BATCH_MAX, ERASE_EVENTS_SELECTED_MAX, KEPT_CHANGES_MAX,
+    LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX,
+    READ_PARAMETERS_BYTES_MAX, SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX, SWEEP_ENTRIES_READ_MAX,
+    SWEEP_POSITIONS_MAX, VIEWS_RUNNING_MAX,
 };
 use timenav_import::limits as import;
 use utoipa::ToSchema;
@@ -83,6 +84,9 @@ async fn limits(
     limits.insert("host_clock_step_seconds_max".to_owned(), core::HOST_CLOCK_STEP_SECONDS_MAX.into());
     limits.insert("retention_floor_seconds_min".to_owned(), options.retention_floor_seconds.into());
     limits.insert("retention_policies_max".to_owned(), core::RETENTION_POLICIES_MAX.into());
+    limits.insert("erase_events_batch_max".to_owned(), ERASE_EVENTS_BATCH_MAX.into());
+    limits.insert("erase_events_selected_max".to_owned(), ERASE_EVENTS_SELECTED_MAX.into());
+    limits.insert("erased_outcomes_max".to_owned(), ERASED_OUTCOMES_MAX.into());
     limits.insert("sweep_entries_read_max".to_owned(), SWEEP_ENTRIES_READ_MAX.into());
     limits.insert("sweep_positions_max".to_owned(), SWEEP_POSITIONS_MAX.into());
     limits.insert("sweep_runs_max".to_owned(), POSITION_RUNS_MAX.into());

@@ -8,6 +8,7 @@ pub(crate) mod clock;
 pub(crate) mod data;
 pub(crate) mod effect;
 pub(crate) mod entries;
+pub(crate) mod erasing;
 pub(crate) mod event_history;
 pub(crate) mod events;
 pub(crate) mod export;

@@ -36,9 +36,10 @@ const INSERT_INTERVENTION: &str = "INSERT INTO interventions (timeline, event_id
 const INSERT_ANCHOR: &str = "INSERT INTO anchors (timeline, position, anchor_id, set_at, timestamp, description,
     fixed, clock_at, clock_running, clock_rate, clock_location) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 const INSERT_PERMISSION: &str = "INSERT INTO permissions (timeline, user_id, role) VALUES (?1, ?2, ?3)";
-const PUT_OUTCOME: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, outcome) VALUES (?1, ?2, ?3, ?4)
+const PUT_OUTCOME: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, outcome, timeline_id, event_id)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6)
     ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, expires_at = excluded.expires_at,
-    outcome = excluded.outcome";
+    outcome = excluded.outcome, timeline_id = excluded.timeline_id, event_id = excluded.event_id";
 
 /// The cell of events without coordinates.
 const NO_CELL: i64 = -1;
@@ -132,8 +133,8 @@ fn put_entries(
     for entry in entries {
         let key = entry_key(timeline, entry.seq);
         let marks = (sql(entry.events_count), sql(entry.clock_entry));
-        // One that was erased elsewhere is kept as one that was erased here.
-        let is_gone = entry.is_erased() && *entry.salt.as_bytes() == [0; Salt::BYTES];
+        // One of which something was erased elsewhere is kept as one that was erased here.
+        let is_gone = *entry.salt.as_bytes() == [0; Salt::BYTES];
         let salt: &[u8] = if is_gone { &[] } else { entry.salt.as_bytes() };
         let leaf = leaf::kept(&entry.leaf);
         insert.execute(params![key, leaf, salt, entry.payload, marks.0, marks.1]).map_err(failed)?;
@@ -280,6 +281,8 @@ fn insert_anchor(transaction: &Transaction<'_>, timeline: TimelineKey, anchor: &
 
 fn put_outcome(transaction: &Transaction<'_>, record: &IdempotencyRecord) -> rusqlite::Result<()> {
     let mut put = transaction.prepare_cached(PUT_OUTCOME)?;
-    put.execute(params![record.key, record.fingerprint, record.expires_at.micros(), record.outcome])?;
+    let (timeline, event) = record.event.as_ref().map(|(on, id)| (on.as_str(), id.as_str())).unzip();
+    let row = params![record.key, record.fingerprint, record.expires_at.micros(), record.outcome, timeline, event];
+    put.execute(row)?;
     Ok(())
 }

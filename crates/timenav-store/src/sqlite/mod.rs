@@ -19,6 +19,7 @@ mod maintenance;
 mod migrations;
 mod origins;
 mod orphans;
+mod outcomes;
 mod read;
 mod retention;
 mod room;

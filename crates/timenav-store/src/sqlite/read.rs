@@ -18,7 +18,9 @@ use timenav_engine::{
 
 use super::leaf::Leaves;
 use super::values::{POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, position, rate, role, sql};
-use super::{SqliteStore, commit, data, ends, events, identity, log_rows, origins, retention, room, tiles, versions};
+use super::{
+    SqliteStore, commit, data, ends, events, identity, log_rows, origins, outcomes, retention, room, tiles, versions,
+};
 
 /// Rows that a query for events may read on the thread that asks: a quarter of a millisecond's worth.
 const ROWS_READ_HERE_MAX: usize = 256;
@@ -88,7 +90,28 @@ impl Store for SqliteStore {
     }
 
     async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError> {
-        outcomes(&self.shared.writer.lock(), keys)
+        outcomes::named(&self.shared.writer.lock(), keys)
+    }
+
+    async fn outcomes_of_events(
+        &self,
+        timeline: &TimelineId,
+        event_ids: &[EventId],
+    ) -> Result<Vec<IdempotencyRecord>, StoreError> {
+        outcomes::of_events(&self.shared.writer.lock(), timeline, event_ids)
+    }
+
+    async fn events_unchanged_since(
+        &self,
+        timeline: TimelineKey,
+        position: u64,
+        after: Option<EventId>,
+        items_max: usize,
+    ) -> Result<Vec<EventId>, StoreError> {
+        let unchanged = move |connection: &Connection| {
+            versions::unchanged_since(connection, (timeline, position), after.as_ref(), items_max)
+        };
+        self.read(unchanged).await
     }
 
     fn events_at_once(&self, query: &EventQuery) -> Result<Option<Vec<StoredEvent>>, StoreError> {
@@ -171,9 +194,8 @@ impl Store for SqliteStore {
             let Some(found) = found.optional().map_err(failed)? else { return Ok(None) };
             let ((leaf, salt, payload), events_count, clock_entry) = found;
             let leaf = Leaves::new(connection, timeline).whole(seq, &leaf)?.into_owned();
-            // Both are gone where the payload was erased.
-            let erased = salt.is_empty() && payload.is_empty();
-            let salt = if erased { [0; Salt::BYTES] } else { bytes(&salt)? };
+            // It is gone where the payload was erased, and where single reads of it were.
+            let salt = if salt.is_empty() { [0; Salt::BYTES] } else { bytes(&salt)? };
             let (salt, events_count) = (Salt::from_bytes(salt), count(events_count)?);
             Ok(Some(StoredEntry { seq, leaf, salt, payload, events_count, clock_entry: count(clock_entry)? }))
         })
@@ -420,21 +442,6 @@ fn anchor(row: &Row<'_>) -> Result<Anchor, StoreError> {
         fixed: row.get(5).map_err(failed)?,
         moment,
     })
-}
-
-fn outcomes(connection: &Connection, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError> {
-    let mut select = connection
-        .prepare_cached("SELECT fingerprint, expires_at, outcome FROM outcomes WHERE key = ?1")
-        .map_err(failed)?;
-    let mut found = Vec::new();
-    for key in keys {
-        let row = select.query_row([key], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?, row.get(2)?)));
-        if let Some((fingerprint, expires_at, outcome)) = row.optional().map_err(failed)? {
-            let (fingerprint, expires_at) = (bytes(&fingerprint)?, instant(expires_at)?);
-            found.push(IdempotencyRecord { key: *key, fingerprint, expires_at, outcome });
-        }
-    }
-    Ok(found)
 }
 
 fn leaves(

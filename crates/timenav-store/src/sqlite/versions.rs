@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, params};
 use timenav_core::ids::EventId;
-use timenav_engine::{EventVersion, KnownEvent, Layer, StoreError};
+use timenav_engine::{EventVersion, KnownEvent, Layer, StoreError, TimelineKey};
 
 use super::values::{count, failed, id, sql};
 
@@ -12,6 +12,10 @@ const SELECT_VERSIONS: &str = "SELECT position, until, content FROM events INDEX
     WHERE timeline = ?1 AND event_id = ?2 AND position < ?3 ORDER BY position";
 const SELECT_INTERVENTIONS: &str = "SELECT position FROM interventions
     WHERE timeline = ?1 AND event_id = ?2 AND position < ?3 ORDER BY position";
+
+const SELECT_UNCHANGED: &str = "SELECT event_id FROM events INDEXED BY events_by_id
+    WHERE timeline = ?1 AND event_id > ?2
+    GROUP BY event_id HAVING max(max(position, coalesce(until, 0))) < ?3 ORDER BY event_id LIMIT ?4";
 
 const SELECT_NAMED: &str = "SELECT e.time, e.event_id FROM events e INDEXED BY events_by_name
     WHERE e.timeline = ?1 AND e.name_key = ?2 AND e.position < ?3 AND (e.until IS NULL OR e.until >= ?3)
@@ -137,6 +141,20 @@ fn read_layer(
         known.interventions.push((number, count(position.map_err(failed)?)?));
     }
     Ok(())
+}
+
+/// Returns the ids of events that nothing changed at or after a position, in their order.
+pub(super) fn unchanged_since(
+    connection: &Connection,
+    (timeline, position): (TimelineKey, u64),
+    after: Option<&EventId>,
+    items_max: usize,
+) -> Result<Vec<EventId>, StoreError> {
+    let mut select = connection.prepare_cached(SELECT_UNCHANGED).map_err(failed)?;
+    let after = after.map_or("", EventId::as_str);
+    let row = params![timeline.0, after, sql(position), sql(items_max as u64)];
+    let ids = select.query_map(row, |row| row.get::<_, String>(0)).map_err(failed)?;
+    ids.map(|event_id| id(EventId::new(&event_id.map_err(failed)?))).collect()
 }
 
 /// Events that are told where a name is nearly theirs.

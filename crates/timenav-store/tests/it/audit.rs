@@ -9,7 +9,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::Sha256;
 use timenav_core::ids::DataId;
-use timenav_core::ledger::{Checkpoint, Hash, KeptReads, LeafRecord, LetGoClass, Read, ReadParameters, Salt};
+use timenav_core::ledger::{
+    Checkpoint, EventsErased, Hash, KeptReads, LeafRecord, LetGoClass, Read, ReadParameters, Salt,
+};
 use timenav_core::ledger::{VerifierKey, origin, payload_hash};
 use timenav_core::place::LocationQuery;
 use timenav_core::scan::Depth;
@@ -66,7 +68,7 @@ pub(crate) async fn check(store: &dyn Store, house: &House) -> Vec<Line> {
         let entries = entries(store, head).await;
         check_entries(head, &entries);
         check_tree(head, &entries, house);
-        for entry in entries.iter().filter(|entry| !entry.is_erased()) {
+        for entry in entries.iter().filter(|entry| !salt_of(entry).is_empty()) {
             assert!(salts.insert(*entry.salt.as_bytes()), "{} {}: a salt is used twice", head.id, entry.seq);
         }
         let lines: Vec<Line> = entries.iter().flat_map(lines_of).collect();
@@ -142,13 +144,14 @@ pub(crate) fn lines_of(entry: &StoredEntry) -> Vec<Line> {
         payload,
     };
     if record.action == "reads" && !entry.is_erased() {
-        let reads = KeptReads::parse(entry.salt.as_bytes(), &entry.payload).expect("reads");
+        let reads = KeptReads::parse(salt_of(entry), &entry.payload).expect("reads");
         let of_read = |read: &Read<'_>| {
             let ReadParameters::Whole(parameters) = &read.parameters else { panic!("long parameters: {read:?}") };
             let payload = serde_json::from_str(parameters).expect("parameters are JSON");
             line(&read.user, "read", &read.action, &read.clock_time.to_string(), payload)
         };
-        return reads.iter().map(|read| of_read(read.expect("no read was erased"))).collect();
+        let erased = || line("", "read", "", &record.clock_time, Value::Null);
+        return reads.iter().map(|read| read.map_or_else(erased, of_read)).collect();
     }
     let payload = if entry.is_erased() {
         Value::Null
@@ -156,6 +159,12 @@ pub(crate) fn lines_of(entry: &StoredEntry) -> Vec<Line> {
         serde_json::from_slice(&entry.payload).expect("a payload is JSON")
     };
     vec![line(&record.actor, &record.action, &record.subject, &record.clock_time, payload)]
+}
+
+/// Returns the salt of an entry as it is kept: nothing where something of the entry was erased.
+fn salt_of(entry: &StoredEntry) -> &[u8] {
+    let is_gone = *entry.salt.as_bytes() == [0; Salt::BYTES];
+    if is_gone { &[] } else { entry.salt.as_bytes() }
 }
 
 /// Returns what a payload hashes to, in the way of its entry.
@@ -189,10 +198,10 @@ fn check_entries(head: &Head, entries: &[StoredEntry]) {
         if entry.is_erased() {
             continue;
         }
-        let hash = payload_hash_of(&record, entry.salt.as_bytes(), &entry.payload);
+        let hash = payload_hash_of(&record, salt_of(entry), &entry.payload);
         assert_eq!(hash, record.payload_hash, "{} {seq}: payload", head.id);
         assert_eq!(record.actor.is_empty(), record.action == "reads", "{} {seq}: actor", head.id);
-        assert_ne!(*entry.salt.as_bytes(), [0; Salt::BYTES], "{} {seq}: no salt", head.id);
+        assert!(record.action == "reads" || !salt_of(entry).is_empty(), "{} {seq}: no salt", head.id);
     }
     assert_eq!(recorded_at, head.recorded_at, "{}: the last entry's time", head.id);
 }
@@ -330,6 +339,13 @@ async fn check_erased(store: &dyn Store, lines: &[Line], entries_erased: &[u64])
             told.insert(position);
             told.extend(line.payload["also"].as_array().into_iter().flatten().map(|also| also.as_u64().unwrap()));
         }
+    }
+    for line in lines.iter().filter(|line| line.action == "erase_events") {
+        let payload = line.payload.to_string();
+        let erased = EventsErased::decode(payload.as_bytes()).expect("the members are in order");
+        assert!(erased.is_possible_at(line.seq), "{line:?}");
+        let runs = erased.versions.as_slice().iter().chain(erased.interventions.as_slice());
+        told.extend(runs.flat_map(|(first, last)| *first..=*last));
     }
     let runs = lines.iter().filter(|line| line.action == "sweep").flat_map(|line| {
         let runs = line.payload["positions"].as_array().unwrap();

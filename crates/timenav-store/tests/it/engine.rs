@@ -10,6 +10,7 @@ mod clocks;
 mod concurrency;
 mod data;
 mod ends;
+mod erasing;
 mod entries;
 mod failures;
 mod first_start;

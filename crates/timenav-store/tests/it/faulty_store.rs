@@ -289,6 +289,25 @@ impl Store for FaultyStore {
         self.reading()?.outcomes(keys).await
     }
 
+    async fn outcomes_of_events(
+        &self,
+        timeline: &TimelineId,
+        event_ids: &[EventId],
+    ) -> Result<Vec<IdempotencyRecord>, StoreError> {
+        self.point().await;
+        self.reading()?.outcomes_of_events(timeline, event_ids).await
+    }
+
+    async fn events_unchanged_since(
+        &self,
+        timeline: TimelineKey,
+        position: u64,
+        after: Option<EventId>,
+        items_max: usize,
+    ) -> Result<Vec<EventId>, StoreError> {
+        self.reading()?.events_unchanged_since(timeline, position, after, items_max).await
+    }
+
     fn events_at_once(&self, query: &EventQuery) -> Result<Option<Vec<StoredEvent>>, StoreError> {
         self.reading()?.events_at_once(query)
     }

@@ -68,6 +68,7 @@ pub(crate) fn outcome(name: &str, expires_at: i64) -> IdempotencyRecord {
         fingerprint: digest(&format!("{name} asked")),
         expires_at: host(expires_at),
         outcome: format!("{{\"answer\":\"{name}\"}}"),
+        event: None,
     }
 }
 

@@ -7,6 +7,7 @@ mod crowd;
 mod depths;
 mod ended;
 mod entries;
+mod erasing;
 mod retention;
 mod rewritten;
 mod rollback;

@@ -1,5 +1,6 @@
-//! `timenav events`: records events, finds them by place and time, corrects them, and intervenes.
+//! `timenav events`: records events, finds them by place and time, corrects them, intervenes, and erases them.
 
+mod erase;
 mod history;
 
 use std::io::Read as _;
@@ -16,7 +17,7 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Records events, finds and corrects them, and intervenes.
+/// Records events, finds, corrects and erases them, and intervenes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct EventsCommand {
     #[command(subcommand)]
@@ -39,6 +40,11 @@ enum Action {
     Correct(Box<history::Correct>),
     /// Does something to an event: cancels, restores, delays, advances, moves, relocates, describes or renames it.
     Manipulate(history::Manipulate),
+    /// Erases events with every version of them, by their ids, by a query or by their age. There is no way back.
+    ///
+    /// What the ledger says of them stays: who recorded what when, and every proof. What a query or an age selects is
+    /// shown by --dry-run first, and erased with the size of the ledger that it names: nothing that came since goes too.
+    Erase(erase::Erase),
 }
 
 #[derive(Debug, clap::Args)]
@@ -151,6 +157,7 @@ pub(crate) fn run(command: EventsCommand, surroundings: &Surroundings) -> Result
         Action::Show(show) => history::show(&client, show, command.timeline.query()),
         Action::Correct(correct) => history::correct(&client, *correct, command.timeline.body()),
         Action::Manipulate(manipulate) => history::manipulate(&client, manipulate, command.timeline.body()),
+        Action::Erase(erase) => erase::run(&client, erase, &command.timeline.body()),
     }
 }
 

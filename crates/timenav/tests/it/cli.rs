@@ -15,7 +15,7 @@ use crate::service::{Service, run, timenav};
 use crate::snapshot;
 
 /// Returns the command with all that it needs to find the service.
-fn command(service: &Service, arguments: &[&str]) -> Command {
+pub(crate) fn command(service: &Service, arguments: &[&str]) -> Command {
     let mut command = timenav();
     command.args(arguments).env("TIMENAV_URL", service.url()).env("TIMENAV_API_KEY", &service.admin);
     command

@@ -20,6 +20,7 @@ mod encrypt_data;
 mod decrypt_data;
 mod derivations;
 mod erase_data;
+mod erase_events;
 mod users;
 mod access_logs;
 mod restrict_time_travel;

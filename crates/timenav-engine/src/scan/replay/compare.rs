@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use timenav_core::ids::TimelineId;
+use timenav_core::ledger::PositionRuns;
 use timenav_core::scan::FindingKind;
 use timenav_core::time::{Instant, Wall};
 
@@ -14,12 +15,18 @@ use crate::scan::tables::compare_rows;
 impl Replay {
     /// What is gone was erased by an entry, and what was erased is gone.
     pub(in crate::scan) fn compare_erasures(&mut self, first: u64) {
-        for position in &self.gone {
-            let told = self.told.get(position).or_else(|| self.told_later.get(position));
-            if told.is_none_or(|erased| !erased.is_event) {
-                let evidence = "the payload is gone, and no entry says that it was erased";
-                self.findings.add(FindingKind::PayloadMismatch, Some(*position), evidence);
-            }
+        for (position, is_event) in self.gone.unnamed() {
+            let told = self.told.get(&position).or_else(|| self.told_later.get(&position));
+            let evidence = match told.filter(|erased| erased.is_event) {
+                Some(_) if is_event => continue,
+                Some(_) => "the payload is gone, and what says that it was erased is about events, and this is none",
+                None => "the payload is gone, and no entry says that it was erased",
+            };
+            self.findings.add(FindingKind::PayloadMismatch, Some(position), evidence);
+        }
+        for position in self.gone.reads_unnamed() {
+            let evidence = "single reads are gone, and no entry says that they were erased";
+            self.findings.add(FindingKind::PayloadMismatch, Some(position), evidence);
         }
         for (position, by) in &self.data_gone {
             let told = self.told.get(position).or_else(|| self.told_later.get(position));
@@ -30,7 +37,7 @@ impl Replay {
         }
         for (position, erased) in self.told.range(first..) {
             let is_gone =
-                if erased.is_event { self.gone.contains(position) } else { self.data_gone.contains_key(position) };
+                if erased.is_event { self.gone.contains(*position) } else { self.data_gone.contains_key(position) };
             if !is_gone {
                 let evidence =
                     format!("the entry at position {} says that this was erased, and it is there", erased.by);
@@ -64,7 +71,8 @@ impl Replay {
 
     fn compare_head(&mut self, snapshot: &Snapshot) -> u64 {
         let head = &snapshot.head;
-        let events_count = self.events_count();
+        let events_count = self.about(self.events_count(), head.events_count);
+        let overrides_count = self.about(i64::try_from(self.overrides_count).unwrap_or(i64::MAX), head.overrides_count);
         let mut differs = |what: &str, expected: String, found: String| {
             if expected != found {
                 let evidence =
@@ -84,7 +92,7 @@ impl Replay {
             differs("the count of events", events_count.to_string(), head.events_count.to_string());
             differs("the count of anchors", self.anchors.len().to_string(), head.anchors_count.to_string());
             differs("the entry of the clock", self.clock_entry.to_string(), head.clock_entry.to_string());
-            differs("the count of overrides", self.overrides_count.to_string(), head.overrides_count.to_string());
+            differs("the count of overrides", overrides_count.to_string(), head.overrides_count.to_string());
             differs("who made it", self.first_actor.clone().unwrap_or_default(), head.created_by.to_string());
             differs("the count of sealed records", self.data_count.to_string(), head.data_count.to_string());
             let size = self.fork.as_ref().map(|fork| fork.size);
@@ -103,6 +111,18 @@ impl Replay {
             self.findings.add(FindingKind::StateMismatch, None, evidence);
         }
         1 + u64::from(self.permissions.is_some())
+    }
+
+    /// Returns a count that the entries make, or the one that was found, if both differ by no more than what was erased
+    /// after the scan began: of that nothing can be read any more.
+    fn about(&self, counted: i64, found: u64) -> i64 {
+        let found = i64::try_from(found).unwrap_or(i64::MAX);
+        if counted.abs_diff(found) <= self.gone.events_gone_later() { found } else { counted }
+    }
+
+    /// What entries say of single reads that were erased is gone, or all of the entry is.
+    pub(in crate::scan) fn reads_told(&self) -> Vec<(u64, u64, PositionRuns)> {
+        self.gone.reads_told().to_vec()
     }
 
     /// Compares what tells of retention with the rows that lead to it. Returns how many were compared.

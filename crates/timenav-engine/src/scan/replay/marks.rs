@@ -1,6 +1,6 @@
 //! What is kept beside each entry for forks: how many events stand after it, and which entry tells of the clock.
 
-use timenav_core::ledger::LeafRecord;
+use timenav_core::ledger::{EventsErased, LeafRecord};
 use timenav_core::scan::FindingKind;
 
 use super::Replay;
@@ -61,11 +61,24 @@ impl Replay {
         let events_count = match (self.marks.events_count, stand_more(record, payload, counted)) {
             (Some(before), Some(more)) => before + more,
             // What an erased intervention did is not known any more; it did it to one event.
-            (Some(before), None) => kept.events_count.clamp(before - 1, before + 1),
+            (Some(before), None) => {
+                let most = events_touched(record, payload);
+                kept.events_count.clamp(before.saturating_sub(most), before.saturating_add(most))
+            }
             (None, _) => kept.events_count,
         };
         differs("the count of events", events_count, kept.events_count);
         self.marks.events_count = Some(events_count);
+    }
+}
+
+/// Returns how many events an entry may have made stand or not.
+fn events_touched(record: &LeafRecord<'_>, payload: Option<&[u8]>) -> i64 {
+    match (Action::of(record), payload) {
+        (Some(Action::EraseEvents), Some(payload)) => {
+            EventsErased::decode(payload).map_or(0, |erased| i64::try_from(erased.events_count).unwrap_or(i64::MAX))
+        }
+        _ => 1,
     }
 }
 
@@ -75,13 +88,14 @@ fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> 
     match (action, payload) {
         // It stood until it was erased.
         (Action::RecordEvent, None) => Some(1),
-        (Action::ManipulateEvent, None) => None,
         (Action::EraseData, Some(payload)) => {
             let erased: DataErased = read(payload)?;
             Some(-i64::from(erased.is_event() && !erased.cancelled))
         }
+        // What it did, and which of them stood, is not told any more.
+        (Action::ManipulateEvent, None) | (Action::EraseEvents, Some(_)) => None,
         (Action::RecordEvent | Action::ManipulateEvent, Some(_))
-        | (Action::EraseData, None)
+        | (Action::EraseData | Action::EraseEvents, None)
         | (
             Action::CreateTimeline
             | Action::Travel
@@ -95,6 +109,7 @@ fn stand_more(record: &LeafRecord<'_>, payload: Option<&[u8]>, counted: i64) -> 
             | Action::CorrectEvent
             | Action::EncryptData
             | Action::DecryptData
+            | Action::EraseReads
             | Action::SetAccessControl
             | Action::DetectTampering
             | Action::CreateUser

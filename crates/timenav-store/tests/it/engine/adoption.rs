@@ -9,9 +9,13 @@ use rusqlite::Connection;
 use timenav_core::clock::ClockCommand;
 use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::event::EventDraft;
+use timenav_core::intervention::Effect;
 use timenav_core::ledger::VerifierKey;
 use timenav_core::scan::Depth;
-use timenav_engine::{AdoptRequest, AdoptedTimeline, Refusal, Signer as _, UnreadBundle};
+use timenav_engine::{
+    AdoptRequest, AdoptedTimeline, EventErasure, InterventionRequest, ReadErasure, Refusal, Signer as _, UnreadBundle,
+    WhichEvents, WhichReads,
+};
 use zeroize::Zeroizing;
 
 use crate::house::{Home, House};
@@ -80,6 +84,47 @@ async fn what_arrives_goes_on_and_is_there_after_a_restart() {
     let expected =
         ["create_timeline", "record_event", "record_event", "read", "adopt", "pause_time", "set_access_control"];
     assert_eq!(of_it[..7], expected);
+}
+
+#[tokio::test]
+async fn what_was_erased_there_stays_erased_here() {
+    let (there, here) = (House::new(), another_house());
+    let (far, home) = (there.open().await, here.open().await);
+    make(&far, NAME).await;
+    let on = || Some(timeline_id(NAME));
+    let request = |ids: &[&str]| EventErasure {
+        timeline: on(),
+        which: WhichEvents::Ids(ids.iter().map(|id| event_id(id)).collect()),
+        include_forks: false,
+        evaluated_at: None,
+    };
+    // One that was cancelled before, one that stands, and the first one's id again.
+    let cancel = InterventionRequest {
+        event_id: event_id("a"),
+        action: "cancel".to_owned(),
+        effect: Effect::Cancel,
+        time: moment(1),
+        causes: Vec::new(),
+    };
+    far.engine.manipulate_event(&far.admin, on(), cancel, None).await.unwrap();
+    far.engine.erase_events(&far.admin, request(&["a", "b"]), None).await.unwrap();
+    let draft = |id: &str| EventDraft { event_id: Some(event_id(id)), ..EventDraft::at(moment(1), "again") };
+    far.engine.record_events(&far.admin, on(), vec![draft("a"), draft("c")], None).await.unwrap();
+    for _ in 0..3 {
+        far.engine.read_clock(&far.admin, on()).await.unwrap();
+    }
+    let lines = far.lines().await;
+    let read = lines.iter().find(|line| line.timeline == NAME && line.subject == "clock").unwrap().seq;
+    let which = WhichReads::Of("admin".to_owned());
+    let reads = ReadErasure { timeline: timeline_id(NAME), position: read, which };
+    far.engine.erase_reads(&far.admin, reads, None).await.unwrap();
+    adopt(&home, &there, &export(&far).await).await.unwrap();
+    far.close().await;
+    let home = home.reopen().await;
+    home.engine.erase_events(&home.admin, request(&["a"]), None).await.unwrap();
+    home.engine.record_events(&home.admin, on(), vec![draft("b")], None).await.unwrap();
+    home.close().await;
+    crate::tampering::clean(&here).await;
 }
 
 #[tokio::test]

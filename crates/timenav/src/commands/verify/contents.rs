@@ -1,14 +1,15 @@
 //! What the entries of a service's ledger say: every payload that it answers, against its leaf.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, anyhow};
 use data_encoding::HEXLOWER;
 use serde::Deserialize;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{
-    Checkpoint, Frontier, LeafRecord, MissingPayloads, Retention, SET_RETENTION_ACTION, SWEEP_ACTION, Sweep,
-    SweepFault, SweptEntry, TrustedKeys, leaf_hash,
+    Checkpoint, ERASE_EVENTS_ACTION, ERASE_READS_ACTION, EventsErased, Frontier, LeafRecord, MissingPayloads,
+    ReadsEntry, ReadsErased, Retention, SET_RETENTION_ACTION, SWEEP_ACTION, Sweep, SweepFault, SweptEntry, TrustedKeys,
+    leaf_hash, reads_in,
 };
 use timenav_core::limits::PAGE_ITEMS_MAX;
 use timenav_core::scan::{EntryBytes, FindingKind, LedgerScan, open_signed};
@@ -54,6 +55,9 @@ struct Contents<'a> {
     hidden: BTreeMap<String, u64>,
     /// Payloads that are missing, as far as no later entry says why.
     missing: MissingPayloads,
+    /// Numbers of single reads that are missing, by the position of their entry, as far as no later entry says why.
+    reads: BTreeMap<u64, BTreeSet<u64>>,
+    reads_erased: u64,
     /// How many were erased.
     erased: u64,
     /// How many were let go by sweeps.
@@ -75,13 +79,15 @@ pub(super) fn check(client: &Client, scan: &mut Scan, newest: &Checkpoint, keys:
         frontier: Frontier::default(),
         hidden: BTreeMap::new(),
         missing: MissingPayloads::default(),
+        reads: BTreeMap::new(),
+        reads_erased: 0,
         erased: 0,
         let_go: 0,
         faults: Vec::new(),
     };
     contents.read(newest.size)?;
     contents.compare(scan, newest);
-    if contents.missing.count() > 0 {
+    if contents.missing.count() > 0 || contents.reads.values().any(|numbers| !numbers.is_empty()) {
         // It may have been erased after the checkpoint: a later entry says so.
         let page = contents.page(newest.size, 1)?;
         let opened = open_signed(&page.checkpoint, keys, verify_signature);
@@ -138,6 +144,12 @@ impl Contents<'_> {
             let (position, leaf_hash) = (*position, leaf_hash(leaf.as_bytes()));
             self.missing.add(&SweptEntry { position, action: &record.action, recorded_at, leaf_hash });
         }
+        // Where single reads were erased, the salt of all is gone.
+        if salt.is_empty() && !is_missing && ReadsEntry::of(&record).is_some() {
+            let reads = reads_in(payload.as_bytes()).unwrap_or_default();
+            let gone = (0..).zip(&reads).filter(|(_, read)| read.is_none());
+            self.reads.insert(*position, gone.map(|(number, _)| number).collect());
+        }
         self.explain(&record, payload);
     }
 
@@ -150,6 +162,19 @@ impl Contents<'_> {
                 for erased in also.into_iter().chain([position]) {
                     self.erased += u64::from(self.missing.remove(erased));
                 }
+            }
+            ERASE_EVENTS_ACTION if is_second => {
+                if let Ok(erased) = EventsErased::decode(payload.as_bytes()) {
+                    let named = [&erased.versions, &erased.interventions];
+                    self.erased += named.map(|positions| self.missing.erased(positions)).iter().sum::<u64>();
+                }
+            }
+            ERASE_READS_ACTION if is_second => {
+                let Ok(erased) = ReadsErased::decode(payload.as_bytes()) else { return };
+                let Some(numbers) = self.reads.get_mut(&erased.position) else { return };
+                let before = numbers.len();
+                numbers.retain(|number| !erased.reads.contains(*number));
+                self.reads_erased += (before - numbers.len()) as u64;
             }
             SET_RETENTION_ACTION if is_second => {
                 if let Ok(retention) = Retention::decode(payload.as_bytes()) {
@@ -197,6 +222,13 @@ impl Contents<'_> {
         for position in self.missing.positions() {
             let evidence = "salt and payload are missing, and no entry erased them or let them go".to_owned();
             add(scan, FindingKind::PayloadMismatch, Some(position), evidence);
+        }
+        for (position, _) in self.reads.iter().filter(|(_, numbers)| !numbers.is_empty()) {
+            let evidence = "single reads are missing, and no entry erased them".to_owned();
+            add(scan, FindingKind::PayloadMismatch, Some(*position), evidence);
+        }
+        if self.reads_erased > 0 {
+            scan.not_checked.push(format!("Single reads that were erased: {}.", self.reads_erased));
         }
         if !self.hidden.is_empty() {
             let hidden: Vec<String> = self.hidden.iter().map(|(action, count)| format!("{count} {action}")).collect();

@@ -39,6 +39,29 @@ fn events_are_corrected_and_read_with_their_versions() {
 }
 
 #[test]
+fn events_are_erased_once_a_dry_run_has_shown_them() {
+    let service = Service::start();
+    for id in ["a", "b"] {
+        done(&service, &["events", "add", "--id", id, "--time", "2005-08-29T11:10:00Z"]);
+    }
+    let erase = ["events", "erase", "--location", "*", "--range", "../.."];
+    let said = done(&service, &[&erase[..], &["--dry-run"]].concat());
+    let size = said.trim_end().trim_end_matches('.').rsplit(' ').next().unwrap().to_owned();
+    assert!(said.contains("2 events of `main` would be.\na\nb\n"), "{said}");
+    let (code, _, stderr) = run(&mut command(&service, &erase), "");
+    assert_eq!(code, Some(1), "{stderr}");
+    let said = done(&service, &[&erase[..], &["--evaluated-at", &size]].concat());
+    assert_eq!(said, "2 events of `main` erased; proofs stay.\n");
+    done(&service, &["events", "add", "--id", "a", "--time", "2005-08-29T11:10:00Z"]);
+    assert_eq!(done(&service, &["events", "erase", "a"]), "1 event of `main` erased; proofs stay.\n");
+    for wrong in [&["events", "erase"][..], &["events", "erase", "a", "--older-than", "P1D"]] {
+        let (code, ..) = run(&mut command(&service, wrong), "");
+        assert_eq!(code, Some(2), "{wrong:?}");
+    }
+    service.audit();
+}
+
+#[test]
 fn events_are_cancelled_and_read_as_they_stood() {
     let service = Service::start();
     done(&service, &["clock", "pause"]);

@@ -116,6 +116,13 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("encrypt_data", post("/v1/encrypt-data", json!({ "data": {}, "encryption_key": ENCRYPTION_KEY }))),
         ("decrypt_data", post("/v1/decrypt-data", json!({ "data_id": data_id, "encryption_key": ENCRYPTION_KEY }))),
         ("erase_data", post("/v1/erase-data", json!({ "event_id": event_id }))),
+        ("erase_events", post("/v1/erase-events", json!({ "older_than": "P9000D", "evaluated_at": 1 }))),
+        (
+            "erase_events, a dry run",
+            post("/v1/erase-events", json!({ "location": "*", "time_range": "../..", "dry_run": true })),
+        ),
+        // There is none at that position, which is told to those alone who may erase one.
+        ("erase_reads", post("/v1/erase-reads", json!({ "position": 0, "reads": [0] }))),
     ];
     rows.extend(rows_of_the_service(about));
     rows

@@ -39,6 +39,7 @@ const CAPS: &str = "timenav/tests/it/connections/caps.rs";
 const SILENT: &str = "timenav/tests/it/connections/silent.rs";
 const HTTP2: &str = "timenav/tests/it/connections/http2.rs";
 const HTTP2_LIMITS: &str = "timenav/src/server/limits/tests.rs";
+const ERASING: &str = "timenav-store/tests/it/engine/erasing.rs";
 const GEOJSON: &str = "timenav-import/src/geojson_file/tests.rs";
 
 #[expect(clippy::too_many_lines, reason = "a table with a row for each limit")]
@@ -81,6 +82,13 @@ fn edge(name: &str) -> Option<Edge> {
         }),
         "event_sequence_max" => Asked(|n| vec![(event(&json!({ "sequence": n })), "sequence")]),
         "action_bytes_max" => Tested(DEEDS, "what_is_done_is_told_in_so_many_words"),
+        "erase_events_batch_max" => Tested(ERASING, "many_events_go_batch_by_batch"),
+        "erase_events_selected_max" => {
+            Tested("timenav-engine/src/erasing.rs", "so_many_events_are_selected_and_no_more")
+        }
+        "erased_outcomes_max" => {
+            Tested("timenav-engine/src/deciding/erasing.rs", "what_one_entry_cannot_name_another_does")
+        }
         "return_events_max" => Tested(HISTORY, "so_many_events_are_changed_back_at_once"),
         "fork_depth_max" => Tested(HISTORY, "forks_of_forks_come_to_an_end"),
         "diff_entries_max" => Tested("timenav-engine/src/diff/tests.rs", "so_many_entries_are_looked_through"),

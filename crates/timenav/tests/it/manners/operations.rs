@@ -76,6 +76,8 @@ impl Operation {
             "log_out" => json!({ "everywhere": true }),
             "set_password" => json!({ "password": "correct horse battery staple" }),
             "erase_data" => json!({ "data_id": "data_none" }),
+            "erase_events" => json!({ "event_ids": ["none"] }),
+            "erase_reads" => json!({ "timeline_id": "main", "position": 0, "reads": [0] }),
             _ => json!({}),
         }
     }

@@ -51,6 +51,7 @@ fn event(event_id: &str, description: &str) -> Value {
 /// Returns what is asked twice of an operation, after making what it needs.
 fn cases(service: &Service, id: &str) -> Vec<Case> {
     let cases = of_clocks(service, id).or_else(|| of_events(service, id)).or_else(|| of_access(service, id));
+    let cases = cases.or_else(|| of_erasing(service, id));
     cases.unwrap_or_else(|| panic!("say how `{id}` is repeated"))
 }
 
@@ -166,6 +167,12 @@ fn of_access(service: &Service, id: &str) -> Option<Vec<Case>> {
             let body = json!({ "user_id": "bob", "restriction_level": "read_only" });
             vec![Case::repeatable("/v1/restrict-time-travel", &body)]
         }
+        _ => return None,
+    })
+}
+
+fn of_erasing(service: &Service, id: &str) -> Option<Vec<Case>> {
+    Some(match id {
         "encrypt_data" => {
             let body = here(json!({ "data": { "n": 1 }, "encryption_key": "a passphrase" }));
             vec![Case::repeatable("/v1/encrypt-data", &body)]
@@ -178,6 +185,26 @@ fn of_access(service: &Service, id: &str) -> Option<Vec<Case>> {
                 Case::repeatable("/v1/erase-data", &json!({ "data_id": data_id })),
                 Case::repeatable("/v1/erase-data", &here(json!({ "event_id": "erased" }))),
             ]
+        }
+        "erase_events" => {
+            for event_id in ["named", "found"] {
+                service.post("/v1/events", &event_here(event_id));
+            }
+            let named = here(json!({ "event_ids": ["named"], "include_forks": true }));
+            let mut found = here(json!({ "location": "*", "time_range": "../..", "include_forks": true }));
+            found["dry_run"] = json!(true);
+            let foreseen = service.post("/v1/erase-events", &found);
+            found["dry_run"] = json!(false);
+            found["evaluated_at"] = foreseen["evaluated_at"].clone();
+            vec![Case::repeatable("/v1/erase-events", &named), Case::repeatable("/v1/erase-events", &found)]
+        }
+        "erase_reads" => {
+            service.get("/v1/clock", &[("timeline_id", HERE)]);
+            let asked = [("timeline_id", HERE), ("time_range", "../.."), ("action", "read")];
+            let logs = service.get("/v1/access-logs", &asked);
+            let last = logs["logs"].as_array().unwrap().last().unwrap().clone();
+            let body = here(json!({ "position": last["position"], "reads": [last["index"]] }));
+            vec![Case::repeatable("/v1/erase-reads", &body)]
         }
         _ => return None,
     })

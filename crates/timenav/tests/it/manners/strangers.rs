@@ -180,6 +180,10 @@ fn parameters(operation: &Operation, things: &Things, dice: &mut Dice) -> Value 
         // One thing is erased at a time.
         fields.remove(["data_id", "event_id"][usize::from(dice.below(2) == 0)]);
     }
+    if operation.id == "erase_reads" {
+        // Reads are named, or those whose they are.
+        fields.remove(["reads", "user_id"][usize::from(dice.below(2) == 0)]);
+    }
     match operation.id.as_str() {
         // One of them may be the stranger's own.
         "timelines_diff" => {

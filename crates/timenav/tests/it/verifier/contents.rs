@@ -59,6 +59,30 @@ fn check(service: &Service, url: &str, timeline: &str, api_key: &str) -> (Option
 }
 
 #[test]
+fn a_script_checks_what_was_erased_together() {
+    if !has_python() {
+        return;
+    }
+    let service = Service::start();
+    lived_in(&service);
+    let ids = ["delayed", "cancelled", "restored", "noted"];
+    service.post("/v1/erase-events", &json!({ "event_ids": ids, "include_forks": true }));
+    service.get("/v1/clock", &[]);
+    let asked = [("timeline_id", "main"), ("time_range", "../.."), ("action", "read")];
+    let read = service.get("/v1/access-logs", &asked)["logs"][0].clone();
+    let reads = json!({ "timeline_id": "main", "position": read["position"], "reads": [read["index"]] });
+    service.post("/v1/erase-reads", &reads);
+    service.post("/v1/events", &event("noted"));
+    for (timeline, events) in [("main", 4), ("fork", 2)] {
+        let (code, said) = check(&service, &service.url(), timeline, &service.admin);
+        assert_eq!(code, Some(0), "{said}");
+        let told = format!("\nevents      monitor-events answers the {events} events that stand after entry ");
+        assert!(said.contains(&told), "{said}");
+    }
+    service.audit();
+}
+
+#[test]
 fn a_stranger_s_script_checks_what_entries_say() {
     if !has_python() {
         return;

@@ -1,0 +1,339 @@
+//! Erasing events by their ids, by a query or by their age, and erasing single reads.
+
+use std::collections::BTreeSet;
+
+use axum::extract::State;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use timenav_core::ids::{EventId, TimelineId, UserId};
+use timenav_core::ledger::READS_MAX;
+use timenav_core::time::{Duration, TimeRange, Virtual};
+use timenav_engine::{
+    ERASE_EVENTS_BATCH_MAX, ErasedEvents, ErasedReads, EventErasure, ForeseenErasure, ForkSeen, ReadErasure,
+    WhichEvents, WhichReads,
+};
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
+
+use super::parameters::timeline;
+use crate::answer::{Changed, LedgerBody};
+use crate::auth::Authenticated;
+use crate::idempotency::Idempotent;
+use crate::params::Params;
+use crate::problem::Failure;
+use crate::route::{Form, Route};
+use crate::state::App;
+use crate::wire::{self, Location, Text, Words};
+
+const TAG: &str = "data";
+
+pub(crate) fn routes() -> Vec<Route> {
+    let forms = [
+        Form::default().with("event_ids").without("location").without("older_than").without("evaluated_at"),
+        Form::default().with("location").with("time_range").without("event_ids").without("older_than"),
+        Form::default().with("older_than").without("event_ids").without("location").without("time_range"),
+    ];
+    let events =
+        Route::change("/erase-events", "erase_events", "Erases events, with every version of them", erase_events)
+            .takes::<EraseEventsRequest>()
+            .gives::<ErasedEventsBody>()
+            .tag(TAG);
+    vec![
+        forms.into_iter().fold(events, Route::form),
+        Route::change("/erase-reads", "erase_reads", "Erases single reads from the access log", erase_reads)
+            .takes::<EraseReadsRequest>()
+            .either("reads", "user_id")
+            .gives::<ErasedReadsBody>()
+            .tag(TAG),
+    ]
+}
+
+/// What to erase: events by `event_ids`, by `location` and `time_range`, or by `older_than`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EraseEventsRequest {
+    /// The events: 1 000 at most, and fewer where there are forks. As a list, or as words with commas.
+    #[schema(schema_with = event_ids_schema, required = false)]
+    event_ids: Option<Words>,
+    /// Where the events are that are erased, as in `monitor-events`. What was recorded on a timeline that this one was
+    /// forked from is not among them.
+    #[schema(value_type = Option<String>, format = "location", example = "*")]
+    location: Option<Text<Location>>,
+    /// When these are, on the timeline's clock: `<start>/<end>`, both ends included.
+    #[schema(value_type = Option<String>, format = "time-range", example = "../1969-12-31T23:59:59Z")]
+    time_range: Option<Text<TimeRange<Virtual>>>,
+    /// Events that nothing has changed for so long, by the host's clock, cancelled ones too. No months.
+    #[schema(value_type = Option<String>, format = "retention")]
+    older_than: Option<Text<Duration>>,
+    /// Whether to tell what would be erased, and erase nothing.
+    #[serde(default, deserialize_with = "wire::truth")]
+    dry_run: Option<bool>,
+    /// The `evaluated_at` of a dry run. Whoever erases by `location` or `older_than` must name it.
+    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
+    #[serde(default, deserialize_with = "wire::number")]
+    evaluated_at: Option<u64>,
+    /// Whether timelines that were forked from this one lose the events too. You must administer each of them.
+    #[serde(default, deserialize_with = "wire::truth")]
+    include_forks: Option<bool>,
+    /// The timeline; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
+}
+
+/// Which reads to erase: by `reads` or by `user_id`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EraseReadsRequest {
+    /// The timeline; `system` too.
+    #[schema(value_type = String, format = "timeline-id", example = "main")]
+    timeline_id: Text<TimelineId>,
+    /// The `position` of the reads in the access log.
+    #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
+    #[serde(deserialize_with = "position")]
+    position: u64,
+    /// The `index` of each read, as the access log tells it. As a list, or as words with commas.
+    #[schema(schema_with = reads_schema, required = false)]
+    #[serde(default, deserialize_with = "numbers")]
+    reads: Option<BTreeSet<u32>>,
+    /// Whose reads to erase.
+    #[schema(value_type = Option<String>, format = "id")]
+    user_id: Option<Text<UserId>>,
+}
+
+/// What was erased, or would be.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ErasedEventsBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// Whether nothing was erased.
+    dry_run: bool,
+    /// How many events were erased now, or would be in all.
+    events_count: u64,
+    /// How many events that were chosen are left: send the same request again.
+    left: u64,
+    /// Of a dry run, the ids of the first events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_ids: Option<Vec<String>>,
+    /// Of a dry run, the size of the ledger that it is of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evaluated_at: Option<u64>,
+    /// Of a dry run, the timelines that were forked from this one, and from these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forks: Option<Vec<ForkBody>>,
+    /// How many payloads went, those of forks too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payloads_count: Option<u64>,
+    /// How many forks had something of their own to lose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forks_count: Option<u64>,
+    /// How many answers to requests with an `Idempotency-Key` are forgotten.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcomes_count: Option<u64>,
+    /// Where the erasure stands in the ledger; absent after a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ledger: Option<LedgerBody>,
+}
+
+/// A timeline that goes on from the one that is erased on.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ForkBody {
+    /// The timeline.
+    timeline_id: String,
+    /// Whether you may erase there.
+    may_erase: bool,
+}
+
+/// Reads that were erased.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ErasedReadsBody {
+    /// What happened, in a sentence.
+    status: String,
+    /// The timeline.
+    timeline_id: String,
+    /// The position of their entry. Its leaf stays, and so does every proof.
+    position: u64,
+    /// How many reads went.
+    erased: u64,
+    /// How many of that entry are left.
+    left: u64,
+    /// Where the erasure stands in the ledger.
+    ledger: LedgerBody,
+}
+
+/// Erases events, one batch at a time, or tells which it would erase.
+async fn erase_events(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<EraseEventsRequest>,
+) -> Result<Changed<ErasedEventsBody>, Failure> {
+    let is_dry = request.dry_run == Some(true);
+    let erasure = request.read()?;
+    if is_dry {
+        let foreseen = app.engine.foresee_erasure(&caller, erasure).await?;
+        return Ok(Changed::ok(ErasedEventsBody::foreseen(foreseen), false));
+    }
+    let erased = app.engine.erase_events(&caller, erasure, idempotency).await?;
+    let replayed = erased.replayed;
+    Ok(Changed::ok(ErasedEventsBody::erased(erased), replayed))
+}
+
+/// Erases single reads of an entry of reads.
+async fn erase_reads(
+    State(app): State<App>,
+    Authenticated(caller): Authenticated,
+    Idempotent(idempotency): Idempotent,
+    Params(request): Params<EraseReadsRequest>,
+) -> Result<Changed<ErasedReadsBody>, Failure> {
+    let EraseReadsRequest { timeline_id: Text(timeline), position, reads, user_id } = request;
+    let which = match (reads, user_id) {
+        (Some(numbers), None) => WhichReads::Numbers(numbers),
+        (None, Some(Text(user_id))) => WhichReads::Of(user_id.to_string()),
+        (Some(_), Some(_)) | (None, None) => {
+            return Err(Failure::invalid("reads", "say which reads to erase: `reads` or `user_id`"));
+        }
+    };
+    let timeline_id = timeline.to_string();
+    let erased = app.engine.erase_reads(&caller, ReadErasure { timeline, position, which }, idempotency).await?;
+    let ErasedReads { position, erased, left, ledger, replayed } = erased;
+    let status = format!("{} of entry {position} erased; {left} left.", counted(erased, "read"));
+    let body = ErasedReadsBody { status, timeline_id, position, erased, left, ledger: ledger.into() };
+    Ok(Changed::ok(body, replayed))
+}
+
+impl EraseEventsRequest {
+    fn read(self) -> Result<EventErasure, Failure> {
+        let Self { event_ids, location, time_range, older_than, evaluated_at, include_forks, timeline_id, .. } = self;
+        let which = match (event_ids, location, time_range, older_than) {
+            (Some(Words(ids)), None, None, None) => WhichEvents::Ids(read_ids(&ids)?),
+            (None, Some(Text(location)), Some(Text(range)), None) => {
+                WhichEvents::Found { location_text: location.text, location: location.query, range }
+            }
+            (None, Some(_), None, None) => return Err(Failure::missing("time_range")),
+            (None, None, Some(_), None) => return Err(Failure::missing("location")),
+            (None, None, None, Some(Text(age))) => {
+                if age.months() > 0 {
+                    let detail = "months and years differ in length: give days, such as \"P365D\"";
+                    return Err(Failure::invalid("older_than", detail));
+                }
+                WhichEvents::Unchanged { text: age.to_string(), span: age.exact() }
+            }
+            _ => {
+                let detail = "choose events in one way: `event_ids`, or `location` and `time_range`, or `older_than`";
+                return Err(Failure::invalid("event_ids", detail));
+            }
+        };
+        let include_forks = include_forks == Some(true);
+        Ok(EventErasure { timeline: timeline(timeline_id), which, include_forks, evaluated_at })
+    }
+}
+
+fn read_ids(ids: &[String]) -> Result<Vec<EventId>, Failure> {
+    if !(1..=ERASE_EVENTS_BATCH_MAX).contains(&ids.len()) {
+        let detail = format!("give 1 to {ERASE_EVENTS_BATCH_MAX} ids, not {}", ids.len());
+        return Err(Failure::invalid("event_ids", detail));
+    }
+    let id = |(index, id): (usize, &String)| {
+        EventId::new(id).map_err(|error| Failure::invalid(format!("event_ids/{index}"), error.to_string()))
+    };
+    ids.iter().enumerate().map(id).collect()
+}
+
+impl ErasedEventsBody {
+    fn foreseen(foreseen: ForeseenErasure) -> Self {
+        let ForeseenErasure { timeline_id, events_count, event_ids, evaluated_at, forks } = foreseen;
+        let would = counted(events_count, "event");
+        let fork = |ForkSeen { timeline_id, may_erase }| ForkBody { timeline_id: timeline_id.to_string(), may_erase };
+        Self {
+            status: format!("A dry run; nothing was erased. {would} of `{timeline_id}` would be."),
+            timeline_id: timeline_id.to_string(),
+            dry_run: true,
+            events_count,
+            left: events_count,
+            event_ids: Some(event_ids.iter().map(ToString::to_string).collect()),
+            evaluated_at: Some(evaluated_at),
+            forks: Some(forks.into_iter().map(fork).collect()),
+            payloads_count: None,
+            forks_count: None,
+            outcomes_count: None,
+            ledger: None,
+        }
+    }
+
+    fn erased(erased: ErasedEvents) -> Self {
+        let ErasedEvents {
+            timeline_id, events_count, payloads_count, forks_count, outcomes_count, left, ledger, ..
+        } = erased;
+        let status = match (events_count, left) {
+            (0, _) => format!("Nothing of `{timeline_id}` is left to be erased."),
+            (_, 0) => format!("{} of `{timeline_id}` erased; proofs stay.", counted(events_count, "event")),
+            (_, _) => format!("{} of `{timeline_id}` erased; {left} left: ask again.", counted(events_count, "event")),
+        };
+        Self {
+            status,
+            timeline_id: timeline_id.to_string(),
+            dry_run: false,
+            events_count,
+            left,
+            event_ids: None,
+            evaluated_at: None,
+            forks: None,
+            payloads_count: Some(payloads_count),
+            forks_count: Some(forks_count),
+            outcomes_count: Some(outcomes_count),
+            ledger: Some(ledger.into()),
+        }
+    }
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// Reads a position that a query string can only give as text.
+fn position<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    wire::number(deserializer)?.ok_or_else(|| de::Error::custom("a position is a number from 0 on"))
+}
+
+/// Reads numbers of reads: a list, or one text with commas between them.
+fn numbers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BTreeSet<u32>>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Text(String),
+        List(Vec<serde_json::Number>),
+    }
+    let wrong = || de::Error::custom(format!("give a list of 1 to {READS_MAX} numbers of reads, counted from 0"));
+    let whole = |number: &serde_json::Number| {
+        let number = number.as_u64().or_else(|| {
+            // For JSON `2.0` is a whole number as `2` is (JSON Schema, Core §4.2.2).
+            let decimal = number.as_f64().filter(|decimal| decimal.fract() == 0.0)?;
+            (decimal + 0.0).to_string().parse().ok()
+        });
+        number.and_then(|number| u32::try_from(number).ok())
+    };
+    let numbers: Option<Vec<u32>> = match Option::<Either>::deserialize(deserializer) {
+        Ok(None) => return Ok(None),
+        Ok(Some(Either::Text(text))) => text.split(',').map(|word| word.trim().parse().ok()).collect(),
+        Ok(Some(Either::List(list))) => list.iter().map(whole).collect(),
+        Err(_) => None,
+    };
+    let numbers = numbers.filter(|numbers| (1..=READS_MAX).contains(&numbers.len()));
+    numbers.map(|numbers| Some(numbers.into_iter().collect())).ok_or_else(wrong)
+}
+
+/// Describes the events that are erased in the OpenAPI document.
+fn event_ids_schema() -> utoipa::openapi::Schema {
+    let description = "The events: 1 000 at most, and fewer where there are forks. As a list, or as words with commas.";
+    wire::words_schema("event-id", description)
+}
+
+/// Describes the reads that are erased in the OpenAPI document.
+fn reads_schema() -> utoipa::openapi::Schema {
+    let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(u32::MAX));
+    let types = SchemaType::from_iter([Type::Array, Type::String, Type::Null]);
+    let description = "The `index` of each read, as the access log tells it. As a list, or as words with commas.";
+    let list = ArrayBuilder::new().schema_type(types).items(number).min_items(Some(1)).max_items(Some(READS_MAX));
+    list.description(Some(description)).build().into()
+}

@@ -1,0 +1,465 @@
+//! Erasing events by their ids, by a query and by their age, and erasing single reads.
+
+use timenav_core::as_of::AsOf;
+use timenav_core::event::EventDraft;
+use timenav_core::ids::EventId;
+use timenav_core::intervention::Effect;
+use timenav_core::ledger::EventsErased;
+use timenav_core::place::LocationQuery;
+use timenav_core::time::{Span, TimeRange};
+use timenav_engine::{
+    Caller, ERASE_EVENTS_BATCH_MAX, EntriesRequest, EntryContents, ErasedEvents, ErasureRequest, EventErasure,
+    ForeseenErasure, Idempotency, InterventionRequest, PermissionsChange, ReadErasure, Refusal, WhichEvents,
+    WhichReads,
+};
+
+use crate::audit::Line;
+use crate::house::{Home, House, on, told};
+use crate::sample::{digest, event_id, moment, timeline_id, users};
+use crate::tampering::clean;
+
+/// In no test but these.
+const SECRET: &str = "what-nobody-is-to-know";
+const DAY_MICROS: i64 = 86_400_000_000;
+
+fn draft(id: &str, second: i64) -> EventDraft {
+    EventDraft {
+        event_id: Some(event_id(id)),
+        location: Some(format!("{SECRET} place")),
+        ..EventDraft::at(moment(second), format!("{SECRET} {id}"))
+    }
+}
+
+async fn record(home: &Home<'_>, timeline: &str, ids: &[&str]) {
+    let drafts = ids.iter().zip(1..).map(|(id, second)| draft(id, second)).collect();
+    home.engine.record_events(&home.admin, on(timeline), drafts, None).await.unwrap();
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "reads as the argument that it is")]
+fn asked(name: &str) -> Option<Idempotency> {
+    Some(Idempotency { key: digest(name), fingerprint: digest("asked") })
+}
+
+async fn correct(home: &Home<'_>, timeline: &str, id: &str, key: Option<Idempotency>) -> Result<(), Refusal> {
+    let mut draft = draft(id, 77);
+    draft.description = format!("{SECRET} {id} corrected");
+    home.engine.correct_event(&home.admin, on(timeline), draft, None, key).await.map(|_| ())
+}
+
+async fn intervene(
+    home: &Home<'_>,
+    timeline: &str,
+    (id, effect): (&str, Effect),
+    key: Option<Idempotency>,
+) -> Result<(), Refusal> {
+    let request = InterventionRequest {
+        event_id: event_id(id),
+        action: format!("{SECRET} action"),
+        effect,
+        time: moment(5),
+        causes: Vec::new(),
+    };
+    home.engine.manipulate_event(&home.admin, on(timeline), request, key).await.map(|_| ())
+}
+
+fn ids(timeline: &str, ids: &[&str]) -> EventErasure {
+    let ids: Vec<EventId> = ids.iter().map(|id| event_id(id)).collect();
+    EventErasure { timeline: on(timeline), which: WhichEvents::Ids(ids), include_forks: false, evaluated_at: None }
+}
+
+fn everything(timeline: &str, evaluated_at: Option<u64>) -> EventErasure {
+    let which = WhichEvents::Found {
+        location_text: "*".to_owned(),
+        location: LocationQuery::Anywhere,
+        range: TimeRange::everything(),
+    };
+    EventErasure { timeline: on(timeline), which, include_forks: false, evaluated_at }
+}
+
+fn unchanged_for(days: i64, evaluated_at: Option<u64>) -> EventErasure {
+    let which = WhichEvents::Unchanged { text: format!("P{days}D"), span: Span::from_micros(days * DAY_MICROS) };
+    EventErasure { timeline: on("main"), which, include_forks: false, evaluated_at }
+}
+
+async fn foresee(home: &Home<'_>, request: EventErasure) -> ForeseenErasure {
+    home.engine.foresee_erasure(&home.admin, request).await.unwrap()
+}
+
+async fn erase(home: &Home<'_>, request: EventErasure) -> Result<ErasedEvents, Refusal> {
+    home.engine.erase_events(&home.admin, request, None).await
+}
+
+/// Erases what a dry run has found, all batches.
+async fn erase_all(home: &Home<'_>, request: EventErasure) -> u64 {
+    let foreseen = foresee(home, request.clone()).await;
+    let request = EventErasure { evaluated_at: Some(foreseen.evaluated_at), ..request };
+    let mut erased = 0;
+    loop {
+        let batch = erase(home, request.clone()).await.unwrap();
+        erased += batch.events_count;
+        if batch.left == 0 {
+            assert_eq!(erased, foreseen.events_count);
+            return erased;
+        }
+    }
+}
+
+/// Returns how often the secret stands in the files of the database.
+fn secrets(house: &House) -> usize {
+    let count = |end: &str| {
+        let bytes = std::fs::read(format!("{}{end}", house.path().display())).unwrap_or_default();
+        bytes.windows(SECRET.len()).filter(|piece| *piece == SECRET.as_bytes()).count()
+    };
+    ["", "-wal"].into_iter().map(count).sum()
+}
+
+fn erasures(lines: &[Line], timeline: &str) -> Vec<EventsErased<'static>> {
+    let is_one = |line: &&Line| line.timeline == timeline && line.action == "erase_events";
+    let of = |line: &Line| {
+        let payload = line.payload.to_string();
+        let EventsErased { by, evaluated_at, events_count, include_forks, interventions, outcomes, versions, .. } =
+            EventsErased::decode(payload.as_bytes()).unwrap();
+        let asked_by = line.actor.clone().into();
+        EventsErased { asked_by, by, evaluated_at, events_count, include_forks, interventions, outcomes, versions }
+    };
+    lines.iter().filter(is_one).map(of).collect()
+}
+
+#[tokio::test]
+async fn everything_that_holds_an_event_goes_and_nothing_else() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "main", &["a", "b"]).await;
+    correct(&home, "main", "a", asked("correct")).await.unwrap();
+    intervene(&home, "main", ("a", Effect::Note), asked("note")).await.unwrap();
+    intervene(&home, "main", ("a", Effect::Cancel), asked("cancel")).await.unwrap();
+    // It changes nothing, and is answered with what stands.
+    intervene(&home, "main", ("b", Effect::Note), asked("b")).await.unwrap();
+    assert!(secrets(&house) > 10);
+    let erased = erase(&home, ids("main", &["a", "a"])).await.unwrap();
+    assert_eq!((erased.events_count, erased.payloads_count, erased.outcomes_count, erased.left), (1, 4, 3, 0));
+    let lines = home.lines().await;
+    let [told] = &erasures(&lines, "main")[..] else { panic!("{lines:?}") };
+    assert_eq!((told.versions.count(), told.interventions.count(), told.outcomes.len()), (2, 2, 3));
+    // Whoever asks again learns that it happened, and no more.
+    for again in [
+        correct(&home, "main", "a", asked("correct")).await,
+        intervene(&home, "main", ("a", Effect::Note), asked("note")).await,
+        intervene(&home, "main", ("a", Effect::Cancel), asked("cancel")).await,
+    ] {
+        assert!(matches!(again, Err(Refusal::AnswerErased { .. })), "{again:?}");
+    }
+    intervene(&home, "main", ("b", Effect::Note), asked("b")).await.unwrap();
+    assert!(matches!(erase(&home, ids("main", &["a"])).await, Err(Refusal::NotFound { .. })));
+    erase(&home, ids("main", &["b"])).await.unwrap();
+    // The id is free again, and its past stays gone.
+    home.engine
+        .record_events(
+            &home.admin,
+            None,
+            vec![EventDraft { event_id: Some(event_id("a")), ..EventDraft::at(moment(1), "new") }],
+            None,
+        )
+        .await
+        .unwrap();
+    let then = AsOf::Position(erased.ledger.position - 1);
+    assert!(home.engine.event(&home.admin, None, &event_id("a"), Some(&then)).await.is_err());
+    let history = home.engine.event(&home.admin, None, &event_id("a"), None).await.unwrap();
+    assert_eq!(history.known.versions.len(), 1);
+    home.close().await;
+    assert_eq!(secrets(&house), 0);
+    clean(&house).await;
+}
+
+#[tokio::test]
+async fn erasing_one_event_the_old_way_leaves_no_answer_with_its_content_either() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "main", &["a"]).await;
+    // In one group with the erasure, and before it.
+    correct(&home, "main", "a", asked("correct")).await.unwrap();
+    let erasure = ErasureRequest::Event(None, event_id("a"));
+    let (_, erased) = tokio::join!(
+        intervene(&home, "main", ("a", Effect::Note), asked("note")),
+        home.engine.erase_data(&home.admin, erasure, None),
+    );
+    erased.unwrap();
+    let again = correct(&home, "main", "a", asked("correct")).await;
+    assert!(matches!(again, Err(Refusal::AnswerErased { position: 2.., .. })), "{again:?}");
+    home.close().await;
+    assert_eq!(secrets(&house), 0);
+}
+
+#[tokio::test]
+async fn a_query_erases_what_its_dry_run_has_found_or_nothing() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "main", &["a", "b", "c"]).await;
+    let size = home.size("main").await;
+    let foreseen = foresee(&home, everything("main", None)).await;
+    assert_eq!((foreseen.events_count, foreseen.event_ids.len(), foreseen.forks.len()), (3, 3, 0));
+    assert_eq!(home.size("main").await, size + 1, "only its read is an entry");
+    // A poller's reads change nothing, nor what is far from it.
+    for _ in 0..5 {
+        home.engine.read_clock(&home.admin, None).await.unwrap();
+    }
+    for at in [None, Some(0), Some(10_000)] {
+        let refused = erase(&home, everything("main", at)).await;
+        assert!(matches!(&refused, Err(Refusal::Invalid { field, .. }) if field == "evaluated_at"), "{refused:?}");
+    }
+    let request = everything("main", Some(foreseen.evaluated_at));
+    record(&home, "main", &["d"]).await;
+    let refused = erase(&home, request.clone()).await;
+    assert!(matches!(refused, Err(Refusal::SelectionChanged { .. })), "{refused:?}");
+    intervene(&home, "main", ("d", Effect::Cancel), None).await.unwrap();
+    // What stands again as it did then is the same selection.
+    assert_eq!(erase(&home, request.clone()).await.unwrap().events_count, 3);
+    let again = erase(&home, request).await.unwrap();
+    assert_eq!((again.events_count, again.left), (0, 0));
+    correct(&home, "main", "a", None).await.unwrap_err();
+    home.close().await;
+    clean(&house).await;
+}
+
+#[tokio::test]
+async fn a_corrected_event_is_not_what_was_found() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "main", &["a", "b"]).await;
+    let at = foresee(&home, everything("main", None)).await.evaluated_at;
+    correct(&home, "main", "a", None).await.unwrap();
+    let refused = erase(&home, everything("main", Some(at))).await;
+    assert!(matches!(refused, Err(Refusal::SelectionChanged { .. })), "{refused:?}");
+    assert_eq!(erase_all(&home, everything("main", None)).await, 2);
+    home.close().await;
+    assert_eq!(secrets(&house), 0);
+    clean(&house).await;
+}
+
+#[tokio::test]
+async fn many_events_go_batch_by_batch() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    let names: Vec<String> = (0..2 * ERASE_EVENTS_BATCH_MAX + 5).map(|number| format!("e{number:05}")).collect();
+    for part in names.chunks(500) {
+        record(&home, "main", &part.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        home.engine.read_clock(&home.admin, None).await.unwrap();
+    }
+    assert_eq!(erase_all(&home, everything("main", None)).await, names.len() as u64);
+    let lines = home.lines().await;
+    let counts: Vec<u64> = erasures(&lines, "main").iter().map(|one| one.events_count).collect();
+    assert_eq!(counts, [1_000, 1_000, 5]);
+    home.close().await;
+    assert_eq!(secrets(&house), 0);
+    clean(&house).await;
+}
+
+#[tokio::test]
+async fn what_nothing_changed_for_long_goes_by_its_age_also_where_it_was_cancelled() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "main", &["old", "cancelled", "corrected"]).await;
+    intervene(&home, "main", ("cancelled", Effect::Cancel), None).await.unwrap();
+    for _ in 0..6 {
+        house.clock.advance(DAY_MICROS);
+    }
+    correct(&home, "main", "corrected", None).await.unwrap();
+    record(&home, "main", &["young"]).await;
+    assert_eq!(foresee(&home, unchanged_for(7, None)).await.events_count, 0);
+    let foreseen = foresee(&home, unchanged_for(5, None)).await;
+    assert_eq!(foreseen.event_ids, [event_id("cancelled"), event_id("old")]);
+    let request = unchanged_for(5, Some(foreseen.evaluated_at));
+    assert!(erase(&home, unchanged_for(5, None)).await.is_err());
+    // A clock that leapt destroys nothing.
+    house.clock.advance(400 * DAY_MICROS);
+    let doubted = erase(&home, request.clone()).await;
+    assert!(matches!(doubted, Err(Refusal::HostClockDoubted { .. })), "{doubted:?}");
+    house.clock.advance(-400 * DAY_MICROS);
+    assert_eq!(erase(&home, request).await.unwrap().events_count, 2);
+    home.close().await;
+    clean(&house).await;
+}
+
+#[tokio::test]
+async fn two_who_erase_the_same_at_once_erase_it_once() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "main", &["a", "b", "c"]).await;
+    let at = foresee(&home, everything("main", None)).await.evaluated_at;
+    let one = || home.engine.erase_events(&home.admin, everything("main", Some(at)), None);
+    let named = home.engine.erase_events(&home.admin, ids("main", &["b"]), None);
+    let (a, b, c) = tokio::join!(one(), one(), named);
+    let gone = [&a, &b, &c].into_iter().filter_map(|one| one.as_ref().ok()).map(|one| one.events_count).sum::<u64>();
+    assert_eq!(gone, 3, "{a:?} {b:?} {c:?}");
+    home.close().await;
+    assert_eq!(secrets(&house), 0);
+    clean(&house).await;
+}
+
+#[tokio::test]
+async fn a_repetition_erases_once() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "main", &["a"]).await;
+    let erase = || home.engine.erase_events(&home.admin, ids("main", &["a"]), asked("erase"));
+    let (first, second) = (erase().await.unwrap(), erase().await.unwrap());
+    assert_eq!((first.ledger, first.payloads_count), (second.ledger, second.payloads_count));
+    assert!(!first.replayed && second.replayed);
+    let home = home.reopen().await;
+    let third = home.engine.erase_events(&home.admin, ids("main", &["a"]), asked("erase")).await.unwrap();
+    assert!(third.replayed);
+    home.close().await;
+}
+
+/// Has a timeline forked, and everything that a fork can do to what it goes on from.
+async fn forked(home: &Home<'_>) {
+    record(home, "main", &["a", "b", "c", "d"]).await;
+    for (name, of) in [("one", "main"), ("two", "one"), ("plain", "main")] {
+        home.engine.fork_timeline(&home.admin, timeline_id(name), &timeline_id(of), None, None).await.unwrap();
+    }
+    correct(home, "one", "a", asked("one a")).await.unwrap();
+    intervene(home, "one", ("b", Effect::Cancel), None).await.unwrap();
+    intervene(home, "two", ("b", Effect::Note), None).await.unwrap();
+    intervene(home, "two", ("c", Effect::Note), asked("two c")).await.unwrap();
+    intervene(home, "two", ("d", Effect::Cancel), None).await.unwrap();
+    intervene(home, "two", ("d", Effect::Restore), None).await.unwrap();
+    record(home, "two", &["own"]).await;
+}
+
+#[tokio::test]
+async fn forks_lose_it_too_if_that_is_said_and_by_admins_of_each() {
+    let house = House::new();
+    let home = house.open().await;
+    forked(&home).await;
+    let request = ids("main", &["a", "b", "c", "d"]);
+    let refused = erase(&home, request.clone()).await;
+    assert!(matches!(&refused, Err(Refusal::Invalid { field, .. }) if field == "include_forks"), "{refused:?}");
+    let refused = erase(&home, ids("one", &["a"])).await;
+    assert!(matches!(&refused, Err(Refusal::Invalid { field, .. }) if field == "event_ids"), "{refused:?}");
+    // Ada administers all but one of the forks.
+    let ada: Caller = home.user("ada", false).await;
+    for name in ["main", "one", "plain"] {
+        let change = PermissionsChange { admin: Some(users(["admin", "ada"])), ..PermissionsChange::default() };
+        home.engine.set_access_control(&home.admin, timeline_id(name), change, None).await.unwrap();
+    }
+    let request = EventErasure { include_forks: true, ..request };
+    let before = secrets(&house);
+    let refused = home.engine.erase_events(&ada, request.clone(), None).await;
+    assert_eq!(told(&refused), "Permission { needs: Admin }");
+    assert!(secrets(&house) >= before, "nothing went");
+    let lines = home.lines().await;
+    assert!(!lines.iter().any(|line| line.action == "erase_events"));
+    let foreseen = home.engine.foresee_erasure(&ada, request.clone()).await.unwrap();
+    let forks: Vec<(&str, bool)> =
+        foreseen.forks.iter().map(|fork| (fork.timeline_id.as_str(), fork.may_erase)).collect();
+    assert_eq!(forks, [("one", true), ("plain", true), ("two", false)]);
+    let change = PermissionsChange { admin: Some(users(["admin", "ada"])), ..PermissionsChange::default() };
+    home.engine.set_access_control(&home.admin, timeline_id("two"), change, None).await.unwrap();
+    let erased = home.engine.erase_events(&ada, request, None).await.unwrap();
+    assert_eq!((erased.events_count, erased.payloads_count, erased.forks_count), (4, 10, 2));
+    for again in [
+        correct(&home, "one", "a", asked("one a")).await,
+        intervene(&home, "two", ("c", Effect::Note), asked("two c")).await,
+    ] {
+        assert!(matches!(again, Err(Refusal::AnswerErased { .. })), "{again:?}");
+    }
+    for (name, left) in [("main", 0), ("one", 0), ("plain", 0), ("two", 1)] {
+        let found = foresee(&home, everything(name, None)).await;
+        assert_eq!(found.events_count, left, "{name}");
+        for id in ["a", "b", "c", "d"] {
+            assert!(home.engine.event(&home.admin, on(name), &event_id(id), None).await.is_err(), "{name} {id}");
+        }
+    }
+    home.engine.erase_data(&home.admin, ErasureRequest::Event(on("two"), event_id("own")), None).await.unwrap();
+    let home = home.reopen().await;
+    // Each name is free again, on each.
+    record(&home, "two", &["a", "d"]).await;
+    correct(&home, "two", "d", None).await.unwrap();
+    erase(&home, ids("two", &["a", "d"])).await.unwrap();
+    home.close().await;
+    assert_eq!(secrets(&house), 0);
+    clean(&house).await;
+}
+
+#[tokio::test]
+async fn a_fork_does_not_write_down_what_is_erased_beside_it() {
+    let house = House::new();
+    let home = house.open().await;
+    forked(&home).await;
+    let request = EventErasure { include_forks: true, ..ids("main", &["a", "b", "c", "d"]) };
+    // Decided together, in some order.
+    let (erased, _, _) = tokio::join!(
+        erase(&home, request),
+        intervene(&home, "plain", ("a", Effect::Restore), None),
+        intervene(&home, "two", ("d", Effect::Cancel), None),
+    );
+    erased.unwrap();
+    erase_all(&home, everything("two", None)).await;
+    home.close().await;
+    assert_eq!(secrets(&house), 0);
+    clean(&house).await;
+}
+
+#[tokio::test]
+async fn single_reads_go_and_those_that_are_left_can_still_be_proven() {
+    let house = House::new();
+    let home = house.open().await;
+    let ada = home.user("ada", false).await;
+    let change = PermissionsChange { read: Some(users(["ada"])), ..PermissionsChange::default() };
+    home.engine.set_access_control(&home.admin, timeline_id("main"), change, None).await.unwrap();
+    let read = |caller: &Caller| {
+        let (engine, caller) = (home.engine.clone(), caller.clone());
+        async move { engine.read_clock(&caller, None).await.unwrap() }
+    };
+    // Many at once share an entry.
+    let reads: Vec<_> =
+        (0..40).map(|number| tokio::spawn(read(if number % 2 == 0 { &ada } else { &home.admin }))).collect();
+    for read in reads {
+        read.await.unwrap();
+    }
+    let lines = home.lines().await;
+    let of_ada: Vec<u64> =
+        lines.iter().filter(|line| line.actor == "ada" && line.action == "read").map(|line| line.seq).collect();
+    let position = *of_ada.last().unwrap();
+    let there = lines.iter().filter(|line| line.timeline == "main" && line.seq == position).count() as u64;
+    let wanted = of_ada.iter().filter(|seq| **seq == position).count() as u64;
+    let erasure = |position, which| ReadErasure { timeline: timeline_id("main"), position, which };
+    let of = |user: &str| WhichReads::Of(user.to_owned());
+    let refused = home.engine.erase_reads(&ada, erasure(position, of("ada")), None).await;
+    assert_eq!(told(&refused), "Permission { needs: Admin }");
+    let erased = home.engine.erase_reads(&home.admin, erasure(position, of("ada")), asked("reads")).await.unwrap();
+    assert_eq!((erased.erased, erased.left), (wanted, there - wanted));
+    let again = home.engine.erase_reads(&home.admin, erasure(position, of("ada")), asked("reads")).await.unwrap();
+    assert!(again.replayed);
+    for (position, which) in [
+        (position, of("ada")),
+        (position, of("nobody")),
+        (0, of("ada")),
+        (position, WhichReads::Numbers([9_999].into())),
+        (10_000, WhichReads::Numbers([0].into())),
+    ] {
+        let refused = home.engine.erase_reads(&home.admin, erasure(position, which), None).await;
+        assert!(matches!(refused, Err(Refusal::NotFound { .. } | Refusal::Invalid { .. })), "{refused:?}");
+    }
+    let request = EntriesRequest { timeline: timeline_id("main"), from: position, items_max: 1 };
+    let page = home.engine.entries(&home.admin, request).await.unwrap();
+    let EntryContents::Shown { salt, payload } = &page.entries[0].contents else { panic!("{page:?}") };
+    assert!(salt.is_empty() && !String::from_utf8_lossy(payload).contains("\"user\":\"ada\""));
+    let home = home.reopen().await;
+    let lines = home.lines().await;
+    assert!(!lines.iter().any(|line| line.actor == "ada" && line.seq == position && line.timeline == "main"));
+    // One of those that are left, and then the rest.
+    let reads = lines.iter().filter(|line| line.timeline == "main" && line.seq == position);
+    let first = u32::try_from(reads.clone().position(|line| line.actor == "admin").unwrap_or(0)).unwrap();
+    if reads.clone().any(|line| line.actor == "admin") {
+        let one = WhichReads::Numbers([first].into());
+        let (a, b) = tokio::join!(
+            home.engine.erase_reads(&home.admin, erasure(position, one), None),
+            home.engine.erase_reads(&home.admin, erasure(position, of("admin")), None),
+        );
+        let all = [&a, &b].into_iter().filter_map(|one| one.as_ref().ok()).map(|one| one.erased).sum::<u64>();
+        assert_eq!(all, there - wanted, "{a:?} {b:?}");
+    }
+    home.close().await;
+    clean(&house).await;
+}

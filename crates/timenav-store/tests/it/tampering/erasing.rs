@@ -1,0 +1,191 @@
+//! Attacks under the name of an erasure: what is taken away without one, and entries that name what they may not.
+
+use std::sync::Arc;
+
+use timenav_core::ids::{EventId, TimelineId};
+use timenav_core::ledger::{Authority, EventsErased, KeptReads, PositionRuns, ReadsErased};
+use timenav_core::scan::{Depth, FindingKind};
+use timenav_engine::{EventErasure, ReadErasure, Signer as _, WhichEvents, WhichReads};
+
+use super::{
+    MAIN, Outside, attack, check_found, clean, connect, entry, first_reads, found, look, rebuild, record, rewrite, row,
+    sign, told,
+};
+use crate::faulty_store::FaultyStore;
+use crate::house::{Home, House, on};
+use crate::sample::{event_id, key_id, timeline_id};
+
+/// The first event of `main` is recorded there.
+const FIRST: u64 = 1;
+
+async fn erase(home: &Home<'_>, ids: &[&str]) -> u64 {
+    let ids: Vec<EventId> = ids.iter().map(|id| event_id(id)).collect();
+    let request =
+        EventErasure { timeline: on("main"), which: WhichEvents::Ids(ids), include_forks: false, evaluated_at: None };
+    home.engine.erase_events(&home.admin, request, None).await.unwrap().ledger.position
+}
+
+/// Returns a house with ten events, of which two and a read were erased; and where these erasures stand. Another user has
+/// a key and no role.
+async fn erased() -> (House, u64, u64, String) {
+    let house = House::off_disk();
+    let home = house.open().await;
+    record(&home, "main", 0, 10).await;
+    let bob = home.user("bob", false).await;
+    home.engine.read_clock(&home.admin, on("main")).await.unwrap();
+    home.engine.read_clock(&home.admin, on("main")).await.unwrap();
+    let events = erase(&home, &["e0", "e4"]).await;
+    let position = first_reads(&connect(&house));
+    let which = WhichReads::Numbers([0].into());
+    let request = ReadErasure { timeline: timeline_id("main"), position, which };
+    let reads = home.engine.erase_reads(&home.admin, request, None).await.unwrap().ledger.position;
+    record(&home, "main", 10, 1).await;
+    home.close().await;
+    clean(&house).await;
+    (house, events, reads, key_id(&bob).to_string())
+}
+
+fn empty(house: &House, position: u64) {
+    attack(house, &format!("UPDATE entries SET salt = x'', payload = x'' WHERE entry = {}", entry(MAIN, position)));
+}
+
+/// Changes an entry as somebody does who has the key that signs: everything fits, but for checkpoints that others kept.
+fn forge(house: &House, position: u64, change: impl FnOnce(&mut Vec<u8>)) {
+    let connection = connect(house);
+    rewrite(&connection, MAIN, position, |_, payload| change(payload));
+    resign(house);
+}
+
+fn resign(house: &House) {
+    let connection = connect(house);
+    let frontier = rebuild(&connection, MAIN);
+    let (name, signer) = (format!("{}/main", house.options.service_name), Arc::clone(&house.signer));
+    sign(&connection, MAIN, &frontier, &name, signer.public_key(), |message| signer.sign(message));
+}
+
+/// Has an erasure name other versions.
+fn name(payload: &mut Vec<u8>, positions: &[u64]) {
+    let mut versions = PositionRuns::default();
+    for position in positions {
+        versions.push(*position).unwrap();
+    }
+    let told = payload.clone();
+    *payload = EventsErased { versions, ..EventsErased::decode(&told).unwrap() }.encode();
+}
+
+#[tokio::test]
+async fn what_was_taken_away_without_an_erasure_is_found() {
+    let (house, ..) = erased().await;
+    empty(&house, FIRST + 1);
+    for depth in ["full", "tail:1000"] {
+        let scan = look(&house, "main", depth.parse().unwrap(), Outside::Kept).await;
+        check_found(&scan, FindingKind::PayloadMismatch, Some(FIRST + 1));
+    }
+}
+
+#[tokio::test]
+async fn an_erasure_that_names_no_event_lets_nothing_go() {
+    let (house, events, reads, _) = erased().await;
+    // The making of the timeline; and another erasure, which is there still.
+    for (named, taken) in [(0, true), (first_reads(&connect(&house)), false)] {
+        if taken {
+            empty(&house, named);
+        }
+        let mut positions = vec![FIRST, FIRST + 4, named];
+        positions.sort_unstable();
+        forge(&house, events, |payload| name(payload, &positions));
+        let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+        let kind = if taken { FindingKind::PayloadMismatch } else { FindingKind::StateMismatch };
+        check_found(&scan, kind, Some(named));
+    }
+    assert!(reads > events);
+}
+
+#[tokio::test]
+async fn an_erasure_that_says_what_did_not_happen_is_found() {
+    let (house, events, ..) = erased().await;
+    for (positions, at) in [
+        (vec![FIRST, FIRST + 3, FIRST + 4], FIRST + 3),
+        (vec![FIRST, FIRST + 4, events], events),
+        (vec![FIRST, FIRST + 4, events + 1_000_000], events),
+    ] {
+        forge(&house, events, |payload| name(payload, &positions));
+        let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+        check_found(&scan, FindingKind::StateMismatch, Some(at));
+    }
+    // It leaves one out: that is gone without a word.
+    forge(&house, events, |payload| name(payload, &[FIRST]));
+    let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+    check_found(&scan, FindingKind::PayloadMismatch, Some(FIRST + 4));
+}
+
+#[tokio::test]
+async fn an_erasure_by_somebody_who_might_not_is_found() {
+    for number in 0..2 {
+        let (house, events, reads, key) = erased().await;
+        let position = [events, reads][number];
+        rewrite(&connect(&house), MAIN, position, |record, _| {
+            record.actor = "bob".into();
+            let directory = record.authority.as_ref().unwrap().directory;
+            record.authority = Some(Authority { key: key.clone().into(), directory });
+        });
+        resign(&house);
+        let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+        check_found(&scan, FindingKind::UnauthorizedEntry, Some(position));
+    }
+}
+
+#[tokio::test]
+async fn reads_that_go_without_a_word_and_words_without_reads_are_found() {
+    let (house, events, reads, _) = erased().await;
+    // The other entry of reads, or one of `system`.
+    let connection = connect(&house);
+    let is_one = |position: &u64| row(&connection, MAIN, *position).0.starts_with(b"{\"action\":\"reads\"");
+    let other = (first_reads(&connection) + 1..events).find(is_one).unwrap();
+    let (_, salt, payload) = row(&connection, MAIN, other);
+    let left = KeptReads::parse(&salt, &payload).unwrap().without(|_, _| true);
+    let update = "UPDATE entries SET salt = x'', payload = ?1 WHERE entry = ?2";
+    connection.execute(update, rusqlite::params![left, entry(MAIN, other)]).unwrap();
+    found(&house, "main", FindingKind::PayloadMismatch, Some(other)).await;
+    connection
+        .execute(
+            "UPDATE entries SET salt = ?1, payload = ?2 WHERE entry = ?3",
+            rusqlite::params![salt, payload, entry(MAIN, other)],
+        )
+        .unwrap();
+    clean(&house).await;
+    for position in [other, FIRST, 0, reads, reads + 1_000_000] {
+        forge(&house, reads, |payload| {
+            let told = payload.clone();
+            *payload = ReadsErased { position, ..ReadsErased::decode(&told).unwrap() }.encode();
+        });
+        let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+        check_found(&scan, FindingKind::StateMismatch, Some(reads));
+        // Nothing names what is gone any more.
+        check_found(&scan, FindingKind::PayloadMismatch, Some(first_reads(&connection)));
+    }
+}
+
+#[tokio::test]
+async fn an_erasure_that_was_cut_off_has_happened_or_not() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    record(&home, "main", 0, 5).await;
+    home.close().await;
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    store.fail_after(0);
+    let which = WhichEvents::Ids(vec![event_id("e1")]);
+    let request = EventErasure { timeline: Some(TimelineId::main()), which, include_forks: false, evaluated_at: None };
+    home.engine.erase_events(&home.admin, request, None).await.unwrap_err();
+    store.fail_after(usize::MAX);
+    home.close().await;
+    clean(&house).await;
+    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+    assert_eq!((told(&scan), scan.checked_count("erased")), (vec![], 0));
+    let home = house.open().await;
+    erase(&home, &["e1"]).await;
+    home.close().await;
+    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+    assert_eq!((told(&scan), scan.checked_count("erased")), (vec![], 1));
+}

@@ -1,0 +1,47 @@
+//! `timenav erase-reads`: erases single reads from the access log.
+
+use serde_json::Map;
+use timenav_core::ids::TimelineId;
+
+use super::arguments::{insert, timeline_id};
+use crate::client::{Client, ServiceOptions};
+use crate::exit::Failure;
+use crate::output;
+use crate::surroundings::Surroundings;
+
+/// Erases single reads from the access log of a timeline that you administer. There is no way back.
+///
+/// Many reads share an entry. The others stay, with a salt of their own each, and so does every proof.
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("which").args(["index", "user"]).required(true)))]
+pub(crate) struct EraseReadsCommand {
+    /// The position of their entry, as the access log tells it.
+    position: u64,
+    /// Which of the reads that the entry tells of, counted from 0. May be given more than once.
+    #[arg(long, value_name = "N")]
+    index: Vec<u32>,
+    /// Whose reads.
+    #[arg(long, value_name = "USER_ID")]
+    user: Option<String>,
+    /// The timeline; `system` too.
+    #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", default_value = "main",
+        value_parser = timeline_id)]
+    timeline: TimelineId,
+    #[command(flatten)]
+    service: ServiceOptions,
+}
+
+/// Erases reads.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(crate) fn run(command: EraseReadsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(command.service, surroundings)?;
+    let mut body = Map::new();
+    insert(&mut body, "timeline_id", Some(command.timeline.to_string()));
+    insert(&mut body, "position", Some(command.position));
+    insert(&mut body, "reads", (!command.index.is_empty()).then_some(command.index));
+    insert(&mut body, "user_id", command.user);
+    let answer = client.post(&["v1", "erase-reads"], body)?;
+    client.show(&answer, output::status)
+}

@@ -1,0 +1,90 @@
+//! Erasing events: by their ids, by a query, by their age.
+
+use serde_json::{Map, Value};
+
+use crate::client::Client;
+use crate::commands::arguments::insert;
+use crate::exit::Failure;
+use crate::output;
+
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("which").args(["event_ids", "location", "older_than"]).required(true)))]
+pub(super) struct Erase {
+    /// The events.
+    #[arg(value_name = "EVENT_ID")]
+    event_ids: Vec<String>,
+    /// Those at a place, as `find` takes it. `*` is anywhere.
+    #[arg(long, requires = "range", allow_hyphen_values = true)]
+    location: Option<String>,
+    /// Of those, the ones in this range: `<start>/<end>`, both ends included.
+    #[arg(long, requires = "location", allow_hyphen_values = true)]
+    range: Option<String>,
+    /// Those that nothing has changed for so long by the host's clock, such as 365d; cancelled ones too.
+    #[arg(long, value_name = "DURATION")]
+    older_than: Option<String>,
+    /// Show what would be erased, and erase nothing.
+    #[arg(long, conflicts_with = "evaluated_at")]
+    dry_run: bool,
+    /// Erase what --dry-run has shown: the size of the ledger that it told.
+    #[arg(long, value_name = "SIZE", conflicts_with = "event_ids")]
+    evaluated_at: Option<u64>,
+    /// Erase them on timelines too that were forked from this one. You must administer each.
+    #[arg(long)]
+    include_forks: bool,
+}
+
+/// Erases events, batch after batch.
+///
+/// # Errors
+/// The service does not answer, or says no.
+pub(super) fn run(client: &Client, erase: Erase, body: &Map<String, Value>) -> Result<(), Failure> {
+    let mut body = body.clone();
+    let is_dry = erase.dry_run;
+    insert(&mut body, "event_ids", (!erase.event_ids.is_empty()).then_some(erase.event_ids));
+    insert(&mut body, "location", erase.location);
+    insert(&mut body, "time_range", erase.range);
+    insert(&mut body, "older_than", erase.older_than);
+    insert(&mut body, "dry_run", is_dry.then_some(true));
+    insert(&mut body, "evaluated_at", erase.evaluated_at);
+    insert(&mut body, "include_forks", erase.include_forks.then_some(true));
+    loop {
+        let answer = client.post(&["v1", "erase-events"], body.clone())?;
+        client.show(&answer, if is_dry { foreseen_text } else { output::status })?;
+        if is_dry || answer.value["left"].as_u64().unwrap_or(0) == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Returns what would be erased, and how to go on.
+fn foreseen_text(answer: &Value) -> String {
+    let ids = answer["event_ids"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let ids: String = ids.map(|id| output::printable(id) + "\n").collect();
+    let forks = answer["forks"].as_array().into_iter().flatten().map(|fork| {
+        let may = if fork["may_erase"] == true { "" } else { ", which you do not administer" };
+        format!("Forked as {}{may}.\n", output::printable(fork["timeline_id"].as_str().unwrap_or_default()))
+    });
+    let forks: String = forks.collect();
+    let size = output::member(answer, "evaluated_at");
+    format!("{}{ids}{forks}Erase what a query or an age selects with --evaluated-at {size}.\n", output::status(answer))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_dry_run_tells_what_goes_and_how_to_go_on() {
+        let answer = json!({
+            "status": "A dry run; nothing was erased. 1 event of `main` would be.",
+            "event_ids": ["a"],
+            "evaluated_at": 12,
+            "forks": [{ "timeline_id": "one", "may_erase": true }, { "timeline_id": "two", "may_erase": false }],
+        });
+        let expected = "A dry run; nothing was erased. 1 event of `main` would be.\na\nForked as one.\nForked as two, \
+            which you do not administer.\nErase what a query or an age selects with --evaluated-at 12.\n";
+        assert_eq!(foreseen_text(&answer), expected);
+    }
+}
