@@ -90,7 +90,7 @@ pub(crate) struct EraseReadsRequest {
     #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     #[serde(deserialize_with = "position")]
     position: u64,
-    /// The `index` of each read, as the access log tells it. As a list, or as words with commas.
+    /// The `index` of each read, as the access log tells it.
     #[schema(schema_with = reads_schema, required = false)]
     #[serde(default, deserialize_with = "numbers")]
     reads: Option<BTreeSet<u32>>,
@@ -332,8 +332,8 @@ fn event_ids_schema() -> utoipa::openapi::Schema {
 /// Describes the reads that are erased in the OpenAPI document.
 fn reads_schema() -> utoipa::openapi::Schema {
     let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(u32::MAX));
-    let types = SchemaType::from_iter([Type::Array, Type::String, Type::Null]);
-    let description = "The `index` of each read, as the access log tells it. As a list, or as words with commas.";
+    let types = SchemaType::from_iter([Type::Array, Type::Null]);
+    let description = "The `index` of each read, as the access log tells it.";
     let list = ArrayBuilder::new().schema_type(types).items(number).min_items(Some(1)).max_items(Some(READS_MAX));
     list.description(Some(description)).build().into()
 }
