@@ -8,11 +8,11 @@ use std::sync::{Arc, OnceLock};
 
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, ReadsDraft};
-use timenav_core::time::Instant;
+use timenav_core::time::{Instant, Wall};
 
 use crate::action::Action;
 use crate::actor::Actor;
-use crate::asked::{Submission, Told};
+use crate::asked::{Asked, Submission, Told};
 use crate::changes::{LedgerPosition, OutcomeRecord, is_forgotten};
 use crate::code::Code;
 use crate::deciding::{Aim, standing};
@@ -380,21 +380,8 @@ impl<'a> Group<'a> {
                 Err(refusal) => Err(refusal),
             };
             if let (Some(idempotency), Ok(told)) = (idempotency, &one) {
-                let Told { timeline_id, ledger, .. } = told;
-                let event = submission.asked.event().filter(|_| !outcomes_erased.contains_key(&idempotency.key));
-                let record = if outcomes_erased.contains_key(&idempotency.key) {
-                    OutcomeRecord::forgotten(timeline_id, *ledger)
-                } else {
-                    submission.asked.keep().and_then(|kept| OutcomeRecord::of(timeline_id, *ledger, kept))
-                };
-                let record = record.ok_or_else(|| Refusal::Damaged("an outcome cannot be kept".to_owned()))?;
-                commit.outcomes.push(IdempotencyRecord {
-                    key: idempotency.key,
-                    fingerprint: idempotency.fingerprint,
-                    expires_at: now.checked_add(Idempotency::KEPT).unwrap_or(Instant::MAX),
-                    outcome: json(&record),
-                    event: event.map(|event_id| (timeline_id.clone(), event_id)),
-                });
+                let is_erased = outcomes_erased.contains_key(&idempotency.key);
+                commit.outcomes.push(kept_outcome(idempotency, told, &*submission.asked, is_erased, now)?);
             }
             told.push(Some(one));
         }
@@ -405,6 +392,32 @@ impl<'a> Group<'a> {
         let states = states.into_values().collect();
         Ok(Finished { commit, states, directory, rows, ended, told, entries_count, salts })
     }
+}
+
+/// Returns what is kept of an answer, for whoever asks again with the same key. Of what was erased in the same group, only
+/// that it was.
+fn kept_outcome(
+    asked_with: Idempotency,
+    told: &Told,
+    asked: &dyn Asked,
+    is_erased: bool,
+    now: Instant<Wall>,
+) -> Result<IdempotencyRecord, Refusal> {
+    let Told { timeline_id, ledger, .. } = told;
+    let record = if is_erased {
+        OutcomeRecord::forgotten(timeline_id, *ledger)
+    } else {
+        asked.keep().and_then(|kept| OutcomeRecord::of(timeline_id, *ledger, kept))
+    };
+    let record = record.ok_or_else(|| Refusal::Damaged("an outcome cannot be kept".to_owned()))?;
+    let event = asked.event().filter(|_| !is_erased);
+    Ok(IdempotencyRecord {
+        key: asked_with.key,
+        fingerprint: asked_with.fingerprint,
+        expires_at: now.checked_add(Idempotency::KEPT).unwrap_or(Instant::MAX),
+        outcome: json(&record),
+        event: event.map(|event_id| (timeline_id.clone(), event_id)),
+    })
 }
 
 /// Returns a kept outcome as it is kept once what it holds was erased.

@@ -17,11 +17,12 @@ use crate::anchor::Anchor;
 use crate::archive::EntryMarks;
 use crate::head::Origin;
 use crate::json::read;
-use crate::payload::{AnchorSet, Corrected, DataEncrypted, DataErased, ForkRecord, Intervened, PermissionsSet};
+use crate::payload::{AnchorSet, Corrected, DataEncrypted, ForkRecord, Intervened, PermissionsSet};
 
 mod carried;
 mod clocks;
 mod compare;
+mod erased;
 mod gone;
 mod marks;
 mod rights;
@@ -29,6 +30,7 @@ mod signing_keys;
 mod stated;
 mod timelines;
 
+use erased::erasures;
 use gone::Gone;
 use marks::Marks;
 use signing_keys::SigningKeys;
@@ -264,17 +266,6 @@ impl Replay {
         self.data_count
     }
 
-    /// Returns how many events were erased while the scan ran.
-    pub(super) fn events_erased_later(&self) -> u64 {
-        let told = self.told_later.values().filter(|erased| erased.is_event).count() as u64;
-        told + self.gone.positions_erased_later()
-    }
-
-    /// Returns whether that event was erased while the scan ran.
-    pub(super) fn is_erased_later(&self, position: u64) -> bool {
-        self.told_later.contains_key(&position) || self.gone.is_erased_later(position)
-    }
-
     /// Says that the row of a sealed record is marked as erased by an entry.
     pub(super) fn data_is_gone(&mut self, position: u64, by: u64) {
         self.data_gone.insert(position, by);
@@ -472,35 +463,4 @@ impl Replay {
         let event_id = record.subject.to_string();
         Recorded::Event(RecordedEvent { position, event_id, made, ends, inherited, intervention_id })
     }
-
-    /// Takes what an entry tells of an erasure that is to be told again at a position.
-    pub(super) fn told_again(&mut self, erased: &DataErased, by: u64) {
-        self.told.extend(erasures(erased, by));
-    }
-
-    /// Takes an entry that came after the scan began, for the erasure that it may tell of.
-    pub(super) fn later_entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: &[u8]) {
-        match Action::of(record) {
-            Some(Action::EraseData) => {
-                let erased = read::<DataErased>(payload);
-                self.told_later.extend(erased.into_iter().flat_map(|payload| erasures(&payload, position)));
-            }
-            Some(Action::EraseEvents) => self.gone.events_erased_later(EventsErased::decode(payload).ok()),
-            Some(Action::EraseReads) => {
-                if let Ok(erased) = ReadsErased::decode(payload) {
-                    self.gone.reads_erased_later(&erased);
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Returns what an entry says of erasures, by the position of what was erased.
-fn erasures(payload: &DataErased, by: u64) -> impl Iterator<Item = (u64, Erased)> + use<> {
-    let is_event = payload.is_event();
-    let DataErased { position, also, cancelled, .. } = payload;
-    let first = (*position, Erased { by, is_event, stood: is_event && !cancelled });
-    let also = also.clone();
-    std::iter::once(first).chain(also.into_iter().map(move |also| (also, Erased { by, is_event, stood: false })))
 }

@@ -1,0 +1,52 @@
+//! What entries tell of erasures, those that came while the scan ran too.
+
+use timenav_core::ledger::{EventsErased, LeafRecord, ReadsErased};
+
+use super::{Erased, Replay};
+use crate::action::Action;
+use crate::json::read;
+use crate::payload::DataErased;
+
+impl Replay {
+    /// Returns how many events were erased while the scan ran.
+    pub(in crate::scan) fn events_erased_later(&self) -> u64 {
+        let told = self.told_later.values().filter(|erased| erased.is_event).count() as u64;
+        told + self.gone.positions_erased_later()
+    }
+
+    /// Returns whether that event was erased while the scan ran.
+    pub(in crate::scan) fn is_erased_later(&self, position: u64) -> bool {
+        self.told_later.contains_key(&position) || self.gone.is_erased_later(position)
+    }
+
+    /// Takes what an entry tells of an erasure that is to be told again at a position.
+    pub(in crate::scan) fn told_again(&mut self, erased: &DataErased, by: u64) {
+        self.told.extend(erasures(erased, by));
+    }
+
+    /// Takes an entry that came after the scan began, for the erasure that it may tell of.
+    pub(in crate::scan) fn later_entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: &[u8]) {
+        match Action::of(record) {
+            Some(Action::EraseData) => {
+                let erased = read::<DataErased>(payload);
+                self.told_later.extend(erased.into_iter().flat_map(|payload| erasures(&payload, position)));
+            }
+            Some(Action::EraseEvents) => self.gone.events_erased_later(EventsErased::decode(payload).ok()),
+            Some(Action::EraseReads) => {
+                if let Ok(erased) = ReadsErased::decode(payload) {
+                    self.gone.reads_erased_later(&erased);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns what an entry says of erasures, by the position of what was erased.
+pub(super) fn erasures(payload: &DataErased, by: u64) -> impl Iterator<Item = (u64, Erased)> + use<> {
+    let is_event = payload.is_event();
+    let DataErased { position, also, cancelled, .. } = payload;
+    let first = (*position, Erased { by, is_event, stood: is_event && !cancelled });
+    let also = also.clone();
+    std::iter::once(first).chain(also.into_iter().map(move |also| (also, Erased { by, is_event, stood: false })))
+}
