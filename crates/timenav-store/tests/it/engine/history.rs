@@ -124,7 +124,7 @@ async fn step(home: &Home<'_>, lives: &mut Vec<Life>, number: usize, step: &Step
             let is_new = !lives[number].now.contains_key(&id(event));
             assert_eq!(done.is_ok(), is_new, "{done:?}");
             if is_new {
-                lives[number].now.insert(id(event), Known { recorded: *time, stands: Some(*time) });
+                lives[number].now.insert(id(event), Known { recorded: *time, stands: Some(*time), born: 0 });
             }
         }
         Step::Correct(event, time) => {
@@ -135,7 +135,7 @@ async fn step(home: &Home<'_>, lives: &mut Vec<Life>, number: usize, step: &Step
                 assert_eq!(done.unwrap().changed, known.stands != Some(*time));
                 // What is recorded so already is no correction.
                 let recorded = if known.stands == Some(*time) { known.recorded } else { *time };
-                *known = Known { recorded, stands: Some(*time) };
+                *known = Known { recorded, stands: Some(*time), ..*known };
             }
         }
         Step::Cancel(event) => change(home, &mut lives[number], *event, Effect::Cancel).await,

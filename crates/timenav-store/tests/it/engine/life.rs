@@ -17,6 +17,8 @@ use crate::sample::{event_id, moment};
 pub(super) struct Known {
     pub(super) recorded: i64,
     pub(super) stands: Option<i64>,
+    /// Tells it from an event that had its id before, where events are erased.
+    pub(super) born: usize,
 }
 
 pub(super) type State = BTreeMap<String, Known>;

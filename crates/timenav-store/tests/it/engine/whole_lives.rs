@@ -1,5 +1,5 @@
 //! Whole lives of a service: everything that changes a timeline, drawn at random, with answers that are lost, commits that
-//! fail, kills, requests that are sent again, contents that are let go, and ends. After each life, every state there was
+//! fail, kills, requests that are sent again, contents that are let go or erased, and ends. After each life, every state there was
 //! is read and compared with the model, and every ledger is audited.
 
 mod world;
@@ -24,9 +24,18 @@ enum Deed {
     Intervene(u8, Effect),
     Steer(ClockCommand),
     Anchor,
-    Return { to: Index, all: bool },
-    Fork { at: Option<Index> },
-    Retain { days: u32 },
+    Return {
+        to: Index,
+        all: bool,
+    },
+    Fork {
+        at: Option<Index>,
+    },
+    Retain {
+        days: u32,
+    },
+    /// Erase an event that was recorded there, in all that goes on from it too.
+    Erase(u8),
     End,
 }
 
@@ -77,6 +86,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         3 => (any::<Index>(), any::<bool>()).prop_map(|(to, all)| Deed::Return { to, all }),
         3 => any::<Option<Index>>().prop_map(|at| Deed::Fork { at }),
         1 => (1..4_u32).prop_map(|days| Deed::Retain { days }),
+        2 => event().prop_map(Deed::Erase),
         1 => Just(Deed::End),
     ];
     let fate = prop_oneof![8 => Just(Fate::Answered), 1 => Just(Fate::NotWritten), 1 => Just(Fate::AnswerLost)];

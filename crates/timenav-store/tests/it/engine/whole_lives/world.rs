@@ -13,8 +13,8 @@ use timenav_core::intervention::Effect;
 use timenav_core::ledger::Retention;
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_engine::{
-    AnchorRequest, ClockStep, Idempotency, InterventionRequest, KeptFor, Refusal, RetentionRequest, ReturnScope,
-    WallClock as _,
+    AnchorRequest, ClockStep, EventErasure, Idempotency, InterventionRequest, KeptFor, Refusal, RetentionRequest,
+    ReturnScope, WallClock as _, WhichEvents,
 };
 
 use super::{Deed, Fate};
@@ -49,6 +49,7 @@ enum What {
     Return(AnchorId, ReturnScope),
     Fork { name: TimelineId, at: Option<u64> },
     Retain(u32),
+    Erase(u8),
     End,
 }
 
@@ -64,6 +65,8 @@ struct Answer {
 
 struct Asked {
     request: Request,
+    /// The event whose content the answer holds, as [`Known::born`] has it.
+    about: Option<usize>,
     told: String,
     at: Instant<Wall>,
 }
@@ -76,6 +79,12 @@ pub(super) struct World<'a> {
     ended: BTreeSet<TimelineId>,
     clocks: Model,
     anchored: BTreeMap<AnchorId, Instant<Virtual>>,
+    /// Where each event was recorded that was not erased, and how many there ever were.
+    recorded: BTreeMap<usize, (TimelineId, String)>,
+    born_count: usize,
+    erased: BTreeSet<usize>,
+    /// Those that lost an event that they only inherited: their own entries do not tell of it.
+    bereft: BTreeSet<TimelineId>,
     asked: Vec<Asked>,
     requests_count: usize,
 }
@@ -89,6 +98,10 @@ impl<'a> World<'a> {
             ended: BTreeSet::new(),
             clocks: Model::default(),
             anchored: BTreeMap::new(),
+            recorded: BTreeMap::new(),
+            born_count: 0,
+            erased: BTreeSet::new(),
+            bereft: BTreeSet::new(),
             asked: Vec::new(),
             requests_count: 0,
         };
@@ -137,11 +150,21 @@ impl<'a> World<'a> {
                 What::Fork { name, at: at.map(|at| *at.get(&positions)) }
             }
             Deed::Retain { days } => What::Retain(days),
+            Deed::Erase(event) => {
+                self.born(&life.name, event)?;
+                What::Erase(event)
+            }
             Deed::End if life.name == timeline_id("main") => return None,
             Deed::End => What::End,
         };
         self.requests_count += 1;
         Some(Request { on: life.name.clone(), what, number: self.requests_count })
+    }
+
+    /// Returns which event of that id was recorded on a timeline, if there is one.
+    fn born(&self, on: &TimelineId, event: u8) -> Option<usize> {
+        let of = (on.clone(), format!("e{event}"));
+        self.recorded.iter().find(|(_, recorded)| **recorded == of).map(|(born, _)| *born)
     }
 
     fn life(&mut self, name: &TimelineId) -> &mut Life {
@@ -163,7 +186,7 @@ impl<'a> World<'a> {
             What::Intervene(event, effect) => known(&format!("e{event}"))
                 .is_some_and(|known| known.stands.is_some() || matches!(effect, Effect::Restore | Effect::Note)),
             What::Steer(command) => clock.clone().change(request.on.as_str(), command, now).is_ok(),
-            What::Anchor | What::Return(..) | What::Fork { .. } | What::Retain(_) | What::End => true,
+            What::Anchor | What::Return(..) | What::Fork { .. } | What::Retain(_) | What::Erase(_) | What::End => true,
         }
     }
 
@@ -174,7 +197,9 @@ impl<'a> World<'a> {
         match &request.what {
             What::Record(draft) => {
                 let time = draft.time.micros() / 1_000_000;
-                let known = Known { recorded: time, stands: Some(time) };
+                self.born_count += 1;
+                self.recorded.insert(self.born_count, (name.clone(), id_of(draft).to_owned()));
+                let known = Known { recorded: time, stands: Some(time), born: self.born_count };
                 self.life(name).now.insert(id_of(draft).to_owned(), known);
             }
             What::Correct(draft) => {
@@ -182,7 +207,7 @@ impl<'a> World<'a> {
                 let known = self.life(name).now.get_mut(id_of(draft)).unwrap();
                 // What is recorded so already is no correction.
                 let recorded = if known.stands == Some(time) { known.recorded } else { time };
-                *known = Known { recorded, stands: Some(time) };
+                *known = Known { recorded, stands: Some(time), ..*known };
             }
             What::Intervene(event, effect) => {
                 let known = self.life(name).now.get_mut(&format!("e{event}")).unwrap();
@@ -227,9 +252,29 @@ impl<'a> World<'a> {
                 self.begin(fork.clone(), now, anchors).await;
             }
             What::Retain(_) => {}
+            What::Erase(event) => {
+                let born = self.born(name, *event).expect("it was drawn");
+                self.forget(name, born);
+            }
             What::End => drop(self.ended.insert(name.clone())),
         }
         self.remember().await;
+    }
+
+    /// Forgets an event in every state there was, on every timeline that has it.
+    fn forget(&mut self, on: &TimelineId, born: usize) {
+        self.recorded.remove(&born);
+        self.erased.insert(born);
+        for life in &mut self.lives {
+            let marked = life.anchors.iter_mut().map(|mark| &mut mark.state);
+            for state in life.past.values_mut().chain(marked).chain([&mut life.now]) {
+                let before = state.len();
+                state.retain(|_, known| known.born != born);
+                if state.len() < before && life.name != *on {
+                    self.bereft.insert(life.name.clone());
+                }
+            }
+        }
     }
 
     /// Notes the states that can be read at the positions there are now.
@@ -278,8 +323,19 @@ impl<'a> World<'a> {
         // A fork asks the parent first, and that is where it is cut off.
         let was_written = is_lost && matches!(fate, Fate::AnswerLost) && !matches!(request.what, What::Fork { .. });
         assert_eq!(answer.replayed, was_written, "{request:?}, {fate:?}");
+        let about = self.about(&request);
         self.apply(&request, &answer).await;
-        self.asked.push(Asked { request, told: answer.told, at: self.house.clock.now() });
+        self.asked.push(Asked { request, about, told: answer.told, at: self.house.clock.now() });
+    }
+
+    /// Returns the event whose content the answer to a request holds.
+    fn about(&mut self, request: &Request) -> Option<usize> {
+        let event_id = match &request.what {
+            What::Correct(draft) => id_of(draft).to_owned(),
+            What::Intervene(event, _) => format!("e{event}"),
+            _ => return None,
+        };
+        self.life(&request.on).now.get(&event_id).map(|known| known.born)
     }
 
     /// Sends an earlier request once more: the answer is the first, and nothing more is written.
@@ -291,8 +347,8 @@ impl<'a> World<'a> {
         if repeatable.is_empty() {
             return;
         }
-        let Asked { request, told, .. } = &self.asked[*which.get(&repeatable)];
-        let (request, first) = (request.clone(), told.clone());
+        let Asked { request, about, told, .. } = &self.asked[*which.get(&repeatable)];
+        let (request, about, first) = (request.clone(), *about, told.clone());
         let before = self.sizes().await;
         let again = self.send(&request).await;
         let of_fork = |fork: &TimelineId| self.ended.contains(fork);
@@ -303,6 +359,9 @@ impl<'a> World<'a> {
         };
         if has_ended {
             assert!(matches!(again, Err(Refusal::Ended { .. })), "{request:?}: {again:?}");
+        } else if about.is_some_and(|born| self.erased.contains(&born)) {
+            assert!(matches!(again, Err(Refusal::AnswerErased { .. })), "{request:?}: {again:?}");
+            assert_eq!(self.sizes().await, before, "{request:?}");
         } else {
             let again = again.unwrap_or_else(|refusal| panic!("{request:?}: {refusal}"));
             assert_eq!((again.told, again.replayed), (first, true), "{request:?}");
@@ -363,6 +422,18 @@ impl<'a> World<'a> {
                 let request = RetentionRequest { reads: kept, refusals: kept };
                 let (kept, ledger, replayed): (Retention, _, _) = engine.set_retention(admin, on, request, key).await?;
                 plain(format!("{kept:?} {ledger:?}"), replayed, ledger.position)
+            }
+            What::Erase(event) => {
+                let erasure = EventErasure {
+                    timeline: named,
+                    which: WhichEvents::Ids(vec![event_id(&format!("e{event}"))]),
+                    include_forks: true,
+                    evaluated_at: None,
+                };
+                let made = engine.erase_events(admin, erasure, key).await?;
+                assert_eq!((made.events_count, made.left), (1, 0), "{request:?}");
+                let told = format!("{} {} {:?}", made.payloads_count, made.outcomes_count, made.ledger);
+                plain(told, made.replayed, made.ledger.position)
             }
             What::End => {
                 let end = engine.end_timeline(admin, on, key).await?;
@@ -429,7 +500,9 @@ impl<'a> World<'a> {
             let (home, name) = (self.home(), &life.name);
             assert_eq!(found(home, name, None).await, standing(&life.now), "{name}");
             let view = home.engine.timeline(&home.admin, name).await.unwrap();
-            assert_eq!(view.state.head.events_count, standing(&life.now).len() as u64, "{name}");
+            if !self.bereft.contains(name) {
+                assert_eq!(view.state.head.events_count, standing(&life.now).len() as u64, "{name}");
+            }
             for (position, state) in &life.past {
                 let events = found(home, name, Some(AsOf::Position(*position))).await;
                 assert_eq!(events, standing(state), "{name} {position}");
