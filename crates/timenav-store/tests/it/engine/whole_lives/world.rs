@@ -249,6 +249,10 @@ impl<'a> World<'a> {
                 let is_later = |mark: &Mark| at.is_some_and(|at| mark.own.is_some_and(|own| own > at));
                 let inherited = parent.anchors.iter().filter(|mark| !is_later(mark));
                 let anchors = inherited.map(|mark| Mark { own: None, ..mark.clone() }).collect();
+                // How many stood then is what the ledger said then, and so it is for forks of one that lost something.
+                if self.bereft.contains(name) || (at.is_some() && !self.erased.is_empty()) {
+                    self.bereft.insert(fork.clone());
+                }
                 self.begin(fork.clone(), now, anchors).await;
             }
             What::Retain(_) => {}
