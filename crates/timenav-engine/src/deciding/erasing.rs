@@ -15,6 +15,7 @@ use crate::action::Action;
 use crate::actor::Actor;
 use crate::changes::{EventsGone, ReadsGone};
 use crate::draft::{Done, Draft, Ledger};
+use crate::head::{TimelineKey, TimelineState};
 use crate::refusal::Refusal;
 use crate::rows::{ErasedContent, Erasure, KnownEvent};
 
@@ -229,7 +230,9 @@ fn holdings_of_forks(
         };
         let mut holding = Holding::default();
         for event_id in event_ids {
-            let Some(known) = draft.known_on(state, event_id) else { continue };
+            let Some(known) = draft.known_on(state, event_id).filter(|known| is_of(known, state, erased)) else {
+                continue;
+            };
             if let Some(ended) = known.versions.iter().find(|version| !is_written(version.layer)) {
                 let name = state.lineage.get(ended.layer).map_or_else(String::new, ToString::to_string);
                 let detail = format!(
@@ -247,6 +250,13 @@ fn holdings_of_forks(
     Ok(all)
 }
 
+/// Returns whether a fork has an event from the timeline that it is erased on. It may have recorded another one of the same
+/// id before that was recorded.
+fn is_of(known: &KnownEvent, fork: &TimelineState, erased: TimelineKey) -> bool {
+    let layer_of = |number: usize| fork.ancestors.get(number).map(|layer| layer.timeline);
+    known.versions.iter().any(|version| layer_of(version.layer) == Some(erased))
+}
+
 /// Lets what is known of the events be forgotten, and what requests were answered with. Returns the names of the outcomes.
 pub(super) fn forget(
     draft: &mut Draft<'_>,
@@ -254,9 +264,15 @@ pub(super) fn forget(
     (forks, event_ids): (&BTreeSet<TimelineId>, &[EventId]),
 ) -> Vec<Hash> {
     let mut outcomes = BTreeSet::new();
+    let erased = draft.state(ledger).head.key;
     for event_id in event_ids {
-        draft.forget_event(ledger, event_id, forks);
-        for timeline in forks.iter().chain([draft.timeline()]) {
+        let has_another = |draft: &Draft<'_>, fork: &TimelineId| {
+            let state = draft.look(fork);
+            state.is_some_and(|state| draft.known_on(state, event_id).is_some_and(|known| !is_of(known, state, erased)))
+        };
+        let heirs: BTreeSet<TimelineId> = forks.iter().filter(|fork| !has_another(draft, fork)).cloned().collect();
+        draft.forget_event(ledger, event_id, &heirs);
+        for timeline in heirs.iter().chain([draft.timeline()]) {
             outcomes.extend(draft.forget_outcomes(timeline, event_id));
         }
     }

@@ -382,6 +382,28 @@ async fn forks_lose_it_too_if_that_is_said_and_by_admins_of_each() {
 }
 
 #[tokio::test]
+async fn a_fork_keeps_an_event_of_its_own_that_has_the_same_id() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "main", &["before"]).await;
+    home.engine.fork_timeline(&home.admin, timeline_id("fork"), &timeline_id("main"), None, None).await.unwrap();
+    record(&home, "fork", &["same"]).await;
+    correct(&home, "fork", "same", asked("of the fork")).await.unwrap();
+    record(&home, "main", &["same"]).await;
+    let erasure = EventErasure { include_forks: true, ..ids("main", &["same", "before"]) };
+    let erased = erase(&home, erasure).await.unwrap();
+    assert_eq!((erased.events_count, erased.forks_count, erased.outcomes_count), (2, 0, 0));
+    let known = async |timeline: &str, id: &str| {
+        home.engine.event(&home.admin, on(timeline), &event_id(id), None).await.is_ok()
+    };
+    assert!(known("fork", "same").await && !known("fork", "before").await && !known("main", "same").await);
+    // Its answers are kept too.
+    correct(&home, "fork", "same", asked("of the fork")).await.unwrap();
+    home.close().await;
+    clean(&house).await;
+}
+
+#[tokio::test]
 async fn a_fork_does_not_write_down_what_is_erased_beside_it() {
     let house = House::new();
     let home = house.open().await;
