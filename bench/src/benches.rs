@@ -4,6 +4,7 @@ pub(crate) mod clock;
 pub(crate) mod reads;
 pub(crate) mod travel;
 pub(crate) mod writes;
+pub(crate) mod peers;
 pub(crate) mod year;
 pub(crate) mod monitor;
 pub(crate) mod places;

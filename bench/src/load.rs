@@ -8,10 +8,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use bytes::Bytes;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
 use crate::cores::on_core;
+use crate::grpc::{self, Channel};
 use crate::history::History;
 use crate::http::{Connection, request};
 use crate::setting::Setting;
@@ -41,6 +43,16 @@ pub(crate) enum Plan {
     Passphrase,
     /// `GET /v1/monitor-events`, ten events of one place.
     Monitor,
+    /// etcd's `Put`: the event as a value under a key of its own.
+    EtcdPut,
+    /// UmaDB's `Append`: the event, with its place as a tag.
+    UmadbAppend,
+}
+
+/// A connection, by the protocol of what is measured.
+enum Wire {
+    Http(Connection),
+    Grpc(Channel),
 }
 
 /// Sends requests for a while.
@@ -49,9 +61,9 @@ pub(crate) struct Load {
     /// Where to.
     #[arg(long)]
     address: SocketAddr,
-    /// The API key.
+    /// The API key. Other servers than the service take none here.
     #[arg(long)]
-    key_file: PathBuf,
+    key_file: Option<PathBuf>,
     /// What is sent.
     #[arg(long, value_enum)]
     plan: Plan,
@@ -120,7 +132,7 @@ impl Load {
     }
 
     async fn send(self) -> anyhow::Result<Outcome> {
-        let key = read_key(&self.key_file)?;
+        let key = self.key_file.as_deref().map(read_key).transpose()?.unwrap_or_default();
         let requests = (0..REQUESTS_PREPARED).map(|number| self.plan.request(number, &key)).collect();
         let time = Duration::from_millis(self.millis);
         let shared = Rc::new(Shared {
@@ -131,7 +143,7 @@ impl Load {
             micros: RefCell::default(),
         });
         let senders: Vec<_> = (0..self.connections)
-            .map(|_| tokio::task::spawn_local(send_until_end(Rc::clone(&shared), self.address)))
+            .map(|_| tokio::task::spawn_local(send_until_end(Rc::clone(&shared), self.plan, self.address)))
             .collect();
         let all = async {
             for sender in senders {
@@ -154,7 +166,7 @@ impl Load {
 }
 
 struct Shared {
-    requests: Vec<Vec<u8>>,
+    requests: Vec<Bytes>,
     next: Cell<usize>,
     start: Stopwatch,
     end: Duration,
@@ -162,18 +174,15 @@ struct Shared {
     micros: RefCell<Vec<f32>>,
 }
 
-async fn send_until_end(shared: Rc<Shared>, address: SocketAddr) -> anyhow::Result<()> {
-    let mut connection = Connection::open(address).await?;
+async fn send_until_end(shared: Rc<Shared>, plan: Plan, address: SocketAddr) -> anyhow::Result<()> {
+    let mut wire = plan.connect(address).await?;
     while shared.start.elapsed() < shared.end && shared.micros.borrow().len() < REQUESTS_MAX {
         let number = shared.next.get();
         shared.next.set(number + 1);
         let watch = Stopwatch::start();
-        let status = connection.exchange(&shared.requests[number % shared.requests.len()]).await?;
+        wire.exchange(&shared.requests[number % shared.requests.len()]).await?;
         #[expect(clippy::cast_possible_truncation, reason = "a third of a microsecond in an hour is exact enough")]
         let micros = watch.micros() as f32;
-        if !(200..300).contains(&status) {
-            bail!("answered with {status}: {}", String::from_utf8_lossy(connection.body()));
-        }
         // What ends before or after the measured time is answered, and does not count.
         let at = shared.start.elapsed();
         if (WARM_TIME..shared.end).contains(&at) {
@@ -189,9 +198,40 @@ fn quantile(sorted: &[f32], share: f64) -> f64 {
     sorted.get(place).map_or(f64::NAN, |micros| f64::from(*micros))
 }
 
-impl Plan {
-    fn request(self, number: u64, key: &str) -> Vec<u8> {
+impl Wire {
+    /// Sends a request and waits until it is answered with success.
+    async fn exchange(&mut self, request: &Bytes) -> anyhow::Result<()> {
         match self {
+            Self::Http(connection) => {
+                let status = connection.exchange(request).await?;
+                if !(200..300).contains(&status) {
+                    bail!("answered with {status}: {}", String::from_utf8_lossy(connection.body()));
+                }
+                Ok(())
+            }
+            Self::Grpc(channel) => channel.call(request.clone()).await,
+        }
+    }
+}
+
+impl Plan {
+    async fn connect(self, address: SocketAddr) -> anyhow::Result<Wire> {
+        Ok(match self {
+            Self::EtcdPut => Wire::Grpc(Channel::open(address, "/etcdserverpb.KV/Put").await?),
+            Self::UmadbAppend => Wire::Grpc(Channel::open(address, "/umadb.v1.DCB/Append").await?),
+            Self::Clock | Self::Travel | Self::Event | Self::Passphrase | Self::Monitor => {
+                Wire::Http(Connection::open(address).await?)
+            }
+        })
+    }
+
+    fn request(self, number: u64, key: &str) -> Bytes {
+        Bytes::from(match self {
+            Self::EtcdPut => grpc::etcd_put(&event_key(number), &History { named: false }.json(number)),
+            Self::UmadbAppend => {
+                grpc::umadb_append("event", &event_key(number), &History { named: false }.json(number))
+            }
+
             Self::Clock => request("GET", "/v1/clock", key, None),
             Self::Travel => {
                 let body = format!(r#"{{"destination_time":"{}"}}"#, History::default().draft(number).time);
@@ -212,8 +252,12 @@ impl Plan {
                 let path = format!("/v1/monitor-events?location={place}&time_range=../..&limit=10");
                 request("GET", &path, key, None)
             }
-        }
+        })
     }
+}
+
+fn event_key(number: u64) -> String {
+    format!("event-{number:026}")
 }
 
 impl Upload {
@@ -248,6 +292,22 @@ impl Upload {
 fn read_key(path: &std::path::Path) -> anyhow::Result<String> {
     let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
     Ok(text.trim().to_owned())
+}
+
+/// Sends requests to any server for so long, from a process of its own.
+pub(crate) fn send(
+    setting: &Setting,
+    address: SocketAddr,
+    key: &[&str],
+    plan: Plan,
+    connections: usize,
+    time: Duration,
+) -> anyhow::Result<Outcome> {
+    let plan = plan.to_possible_value().context("a plan has no name")?;
+    let (address, connections, millis) = (address.to_string(), connections.to_string(), time.as_millis().to_string());
+    let counts = ["--connections", &connections, "--millis", &millis];
+    let arguments = [&["load", "--address", &address, "--plan", plan.get_name()], key, &counts].concat();
+    generate(setting, &arguments)
 }
 
 /// Runs this program as a load generator, on the core for that, and returns what came of it.

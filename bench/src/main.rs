@@ -16,6 +16,7 @@ mod report;
 mod results;
 
 mod service;
+mod peers;
 mod history;
 mod doors;
 mod raw_sqlite;
@@ -23,6 +24,7 @@ mod bare_server;
 
 mod load;
 mod http;
+mod grpc;
 mod running;
 mod cores;
 mod interrupt;

@@ -199,18 +199,8 @@ fn send_for(
     connections: usize,
     time: Duration,
 ) -> anyhow::Result<Outcome> {
-    let plan = match plan {
-        Plan::Clock => "clock",
-        Plan::Travel => "travel",
-        Plan::Event => "event",
-        Plan::Passphrase => "passphrase",
-        Plan::Monitor => "monitor",
-    };
-    let (address, connections) = (address.to_string(), connections.to_string());
     let key = data.join("admin.key").display().to_string();
-    let millis = time.as_millis().to_string();
-    let arguments = ["load", "--address", &address, "--key-file", &key, "--plan", plan];
-    load::generate(setting, &[&arguments[..], &["--connections", &connections, "--millis", &millis]].concat())
+    load::send(setting, address, &["--key-file", &key], plan, connections, time)
 }
 
 /// Returns the service's database in its folder of data, whatever its name is.

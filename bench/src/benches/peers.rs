@@ -1,0 +1,54 @@
+//! Durable single appends against the own protocols of other servers (goal 4): PostgreSQL, etcd and UmaDB.
+//!
+//! They append what is asked, and prove nothing. The service answers with a root that whoever asked can check.
+
+use crate::load::Plan;
+use crate::peers::{Etcd, Peer, Postgresql, Umadb};
+use crate::report::{Finding, Goal, Unit};
+use crate::rounds::Rounds;
+use crate::service::Service;
+use crate::setting::Setting;
+
+/// What the service is asked for, and by how many clients.
+const CASES: [(&str, Plan, usize); 4] = [
+    ("travel-1", Plan::Travel, 1),
+    ("travel-64", Plan::Travel, 64),
+    ("events-1", Plan::Event, 1),
+    ("events-64", Plan::Event, 64),
+];
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    let postgresql = Postgresql::start(setting)?;
+    compare(setting, "postgresql", "PostgreSQL: one prepared INSERT a commit, by pgbench", &postgresql, &mut findings)?;
+    drop(postgresql);
+    let etcd = Etcd::start(setting)?;
+    compare(setting, "etcd", "etcd: one Put a call, by gRPC", &etcd, &mut findings)?;
+    drop(etcd);
+    let umadb = Umadb::start(setting)?;
+    compare(setting, "umadb", "UmaDB: one Append of one event a call, by gRPC", &umadb, &mut findings)?;
+    Ok(findings)
+}
+
+fn compare(
+    setting: &Setting,
+    name: &str,
+    floor: &'static str,
+    peer: &dyn Peer,
+    findings: &mut Vec<Finding>,
+) -> anyhow::Result<()> {
+    for (case, plan, clients) in CASES {
+        let service = Service::start(setting, &setting.empty_folder("peers")?, &[])?;
+        let rounds = Rounds::measure(setting, || peer.rate(clients), || Ok(service.load(plan, clients)?.rate()))?;
+        service.stop()?;
+        findings.push(Finding {
+            name: format!("{name}-{case}"),
+            unit: Unit::RequestsPerSecond,
+            rounds,
+            ratio_goal: Goal::AtLeast(1.0),
+            own_goal: None,
+            floor,
+        });
+    }
+    Ok(())
+}
