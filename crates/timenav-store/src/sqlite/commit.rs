@@ -3,15 +3,15 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use timenav_core::access::{Permissions, Role};
 use timenav_core::ids::{TimelineId, UserId};
-use timenav_core::ledger::Salt;
 use timenav_core::place::Cell;
 use timenav_engine::{
     Anchor, Commit, DataRecord, EventEnd, EventRow, Head, Idempotency, IdempotencyRecord, InterventionRow, LayerCommit,
     StoreError, StoredEntry, TimelineCommit, TimelineKey, name_key,
 };
 
-use super::values::{entry_key, failed, sql};
-use super::{data, identity, leaf, origins, retention, tiles};
+use super::contents::Insertion;
+use super::values::{failed, sql};
+use super::{data, identity, origins, retention, tiles};
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
     carried_note, recorded_at, clock_running, clock_rate, clock_host, clock_virtual, clock_location,
@@ -25,8 +25,6 @@ const UPDATE_TIMELINE: &str = "UPDATE timelines SET size = ?1, frontier = ?2, ca
     clock_location = ?9, clock_generation = ?10, events_count = ?11, anchors_count = ?12, clock_entry = ?13,
     overrides_count = ?14, data_count = ?15, directory = ?16, statement = ?17 WHERE timeline = ?18 AND size = ?19";
 const SELECT_SIZE: &str = "SELECT size FROM timelines WHERE timeline_id = ?1";
-const INSERT_ENTRY: &str = "INSERT INTO entries (entry, leaf, salt, payload, events_count, clock_entry)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 const INSERT_EVENT: &str = "INSERT INTO events (timeline, cell, time, position, lat, lon, event_id, place, content,
     until, name_key) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 const END_EVENT: &str = "UPDATE events INDEXED BY events_by_id SET until = ?1
@@ -129,17 +127,11 @@ fn put_entries(
     (before, after): (u64, u64),
     entries: &[StoredEntry],
 ) -> Result<(), StoreError> {
-    let mut insert = transaction.prepare_cached(INSERT_ENTRY).map_err(failed)?;
+    let mut insertion = Insertion::new(transaction).map_err(failed)?;
     for entry in entries {
-        let key = entry_key(timeline, entry.seq);
-        let marks = (sql(entry.events_count), sql(entry.clock_entry));
-        // One of which something was erased elsewhere is kept as one that was erased here.
-        let is_gone = *entry.salt.as_bytes() == [0; Salt::BYTES];
-        let salt: &[u8] = if is_gone { &[] } else { entry.salt.as_bytes() };
-        let leaf = leaf::kept(&entry.leaf);
-        insert.execute(params![key, leaf, salt, entry.payload, marks.0, marks.1]).map_err(failed)?;
+        insertion.add(timeline, entry).map_err(failed)?;
     }
-    drop(insert);
+    drop(insertion);
     tiles::fill(transaction, timeline, before, after)
 }
 

@@ -8,6 +8,7 @@ use timenav_core::ids::{DataId, TimelineId};
 use timenav_engine::{DataRecord, ErasedContent, Erasure, StoreError, TimelineKey};
 
 use super::connection::BUSY_WAIT;
+use super::contents;
 use super::values::{count, damaged, entry_key, failed, id, sql};
 
 /// How long emptying the log may wait for readers: as long do all writers.
@@ -24,8 +25,6 @@ const SELECT_OF_LAYER: &str = "SELECT t.timeline_id, d.position, d.erased, d.for
 const ERASE_RECORD: &str = "UPDATE data_records SET erased = ?1, salt = x'', nonce = x'', commitment = x'',
     ciphertext = x'' WHERE data_id = ?2 AND timeline = ?3 AND position = ?4 AND erased IS NULL";
 const ERASE_EVENT: &str = "DELETE FROM events WHERE timeline = ?1 AND event_id = ?2 AND position = ?3";
-const ERASE_READS: &str = "UPDATE entries SET salt = x'', payload = ?2 WHERE entry = ?1 AND length(payload) > 0";
-const ERASE_PAYLOAD: &str = "UPDATE entries SET salt = x'', payload = x'' WHERE entry = ?1";
 
 pub(super) fn insert(
     transaction: &Transaction<'_>,
@@ -58,11 +57,10 @@ pub(super) fn erase(transaction: &Transaction<'_>, timeline: TimelineKey, erasur
         }
         ErasedContent::Event(event_id) => {
             transaction.prepare_cached(ERASE_EVENT)?.execute(params![timeline.0, event_id.as_str(), position])?;
-            transaction.prepare_cached(ERASE_PAYLOAD)?.execute([entry_key(timeline, erasure.position)])?;
+            let key = entry_key(timeline, erasure.position);
+            contents::let_go(transaction, key, key)?;
         }
-        ErasedContent::Reads(left) => {
-            transaction.prepare_cached(ERASE_READS)?.execute(params![entry_key(timeline, erasure.position), left])?;
-        }
+        ErasedContent::Reads(left) => contents::leave(transaction, entry_key(timeline, erasure.position), left)?,
     }
     Ok(())
 }

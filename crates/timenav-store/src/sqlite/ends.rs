@@ -5,8 +5,8 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Hash;
 use timenav_engine::{EndedTimeline, Fork, StoreError, TimelineKey};
 
-use super::data;
 use super::values::{POSITION_MAX, bytes, count, entry_key, failed, id, instant, sql};
+use super::{contents, data};
 
 const INSERT: &str = "INSERT INTO ended_timelines (timeline_id, timeline, size, root, ended_at, fork_of, fork_size,
     overrides, due_at, is_let_go) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
@@ -15,9 +15,6 @@ const SELECT: &str =
     FROM ended_timelines";
 /// Whoever wrote the row of a timeline that stands among those that have ended must not have it emptied.
 const SELECT_STANDING: &str = "SELECT 1 FROM timelines WHERE timeline = ?1 OR timeline_id = ?2";
-const SELECT_FULL: &str = "SELECT entry FROM entries WHERE entry BETWEEN ?1 AND ?2
-    AND (length(payload) > 0 OR length(salt) > 0) ORDER BY entry LIMIT ?3";
-const EMPTY: &str = "UPDATE entries SET salt = x'', payload = x'' WHERE entry = ?1";
 /// Each takes away some rows of a table, found by its key.
 const DELETE_SOME: [&str; 4] = [
     "DELETE FROM events WHERE timeline = ?1 AND (cell, time, position) IN
@@ -117,14 +114,8 @@ fn let_go_some(
     items_max: usize,
 ) -> rusqlite::Result<Option<u64>> {
     let (key, items) = (ended.key, sql(items_max as u64));
-    let bounds = params![entry_key(key, from.min(POSITION_MAX)), entry_key(key, POSITION_MAX), items];
-    let full: Vec<i64> =
-        transaction.prepare_cached(SELECT_FULL)?.query_map(bounds, |row| row.get(0))?.collect::<Result<_, _>>()?;
-    let mut empty = transaction.prepare_cached(EMPTY)?;
-    for entry in &full {
-        empty.execute([entry])?;
-    }
-    if let Some(last) = full.last() {
+    let bounds = [entry_key(key, from.min(POSITION_MAX)), entry_key(key, POSITION_MAX)];
+    if let Some(last) = contents::let_go_some(transaction, bounds, items_max)? {
         return Ok(Some(last.abs_diff(entry_key(key, 0)) + 1));
     }
     for delete in DELETE_SOME {

@@ -7,7 +7,7 @@ use timenav_engine::StoreError;
 use super::values::failed;
 
 /// The steps, in order. One that was ever released never changes: a change is a new step.
-pub(super) const STEPS: [(&str, &str); 13] = [
+pub(super) const STEPS: [(&str, &str); 14] = [
     ("0001-init", include_str!("../../migrations/sqlite/0001-init.sql")),
     ("0002-data", include_str!("../../migrations/sqlite/0002-data.sql")),
     ("0003-history", include_str!("../../migrations/sqlite/0003-history.sql")),
@@ -21,6 +21,7 @@ pub(super) const STEPS: [(&str, &str); 13] = [
     ("0011-no-seals", include_str!("../../migrations/sqlite/0011-no-seals.sql")),
     ("0012-erasing", include_str!("../../migrations/sqlite/0012-erasing.sql")),
     ("0013-notes", include_str!("../../migrations/sqlite/0013-notes.sql")),
+    ("0014-contents", include_str!("../../migrations/sqlite/0014-contents.sql")),
 ];
 
 /// Says that a file is timenav's: "TNAV" in ASCII. Step 5 writes it.

@@ -5,6 +5,7 @@
 
 mod commit;
 mod connection;
+mod contents;
 mod copy;
 mod data;
 mod ends;

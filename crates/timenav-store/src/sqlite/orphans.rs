@@ -25,12 +25,13 @@ const STANDING: &str = "SELECT timeline FROM timelines ORDER BY timeline";
 pub(super) fn orphans(connection: &Connection) -> Result<Vec<Orphan>, StoreError> {
     let mut found = Vec::new();
     for (first, last) in gaps(connection, OF_TREES)? {
-        of_entries(connection, first.max(ENTRY_NUMBERS.0), last.min(ENTRY_NUMBERS.1), &mut found)?;
+        of_entries(connection, "entries", (first, last), &mut found)?;
         for table in OF_LEDGERS {
             of_table(connection, table, first, last, &mut found)?;
         }
     }
     for (first, last) in gaps(connection, OF_CONTENTS)? {
+        of_entries(connection, "contents", (first, last), &mut found)?;
         for table in TABLES {
             of_table(connection, table, first, last, &mut found)?;
         }
@@ -55,9 +56,16 @@ fn gaps(connection: &Connection, select: &str) -> Result<Vec<(i64, i64)>, StoreE
     Ok(gaps)
 }
 
-fn of_entries(connection: &Connection, first: i64, last: i64, found: &mut Vec<Orphan>) -> Result<(), StoreError> {
-    let mut select =
-        connection.prepare_cached("SELECT min(entry) FROM entries WHERE entry BETWEEN ?1 AND ?2").map_err(failed)?;
+/// Looks at a table with the keys of entries.
+fn of_entries(
+    connection: &Connection,
+    table: &'static str,
+    (first, last): (i64, i64),
+    found: &mut Vec<Orphan>,
+) -> Result<(), StoreError> {
+    let (first, last) = (first.max(ENTRY_NUMBERS.0), last.min(ENTRY_NUMBERS.1));
+    let select = format!("SELECT min(entry) FROM {table} WHERE entry BETWEEN ?1 AND ?2");
+    let mut select = connection.prepare_cached(&select).map_err(failed)?;
     let end = (last << POSITION_BITS) | ((1 << POSITION_BITS) - 1);
     let mut next = first;
     while next <= last && found.len() < ORPHANS_MAX {
@@ -65,7 +73,7 @@ fn of_entries(connection: &Connection, first: i64, last: i64, found: &mut Vec<Or
             select.query_row(params![next << POSITION_BITS, end], |row| row.get(0)).map_err(failed)?;
         let Some(entry) = entry else { break };
         let timeline = entry >> POSITION_BITS;
-        found.push(Orphan { table: "entries", timeline });
+        found.push(Orphan { table, timeline });
         next = timeline + 1;
     }
     Ok(())

@@ -16,6 +16,7 @@ use timenav_engine::{
     LogRow, Opened, RotationNote, Store, StoreError, StoredEntry, StoredEvent, SweepMark, TimelineKey,
 };
 
+use super::contents::{self, Contents};
 use super::leaf::Leaves;
 use super::values::{POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, position, rate, role, sql};
 use super::{
@@ -187,12 +188,15 @@ impl Store for SqliteStore {
             let mut select = connection
                 .prepare_cached("SELECT leaf, salt, payload, events_count, clock_entry FROM entries WHERE entry = ?1")
                 .map_err(failed)?;
-            let found = select.query_row([entry_key(timeline, seq)], |row| {
-                let bytes = (row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, Vec<u8>>(2)?);
-                Ok((bytes, row.get::<_, i64>(3)?, row.get::<_, i64>(4)?))
+            let key = entry_key(timeline, seq);
+            let found = select.query_row([key], |row| {
+                let (leaf, beside) = (row.get::<_, Vec<u8>>(0)?, Contents { salt: row.get(1)?, payload: row.get(2)? });
+                // SQLite keeps to one moment while the row is read.
+                let contents = contents::of_one(connection, key, &leaf, beside)?;
+                Ok((leaf, contents, row.get::<_, i64>(3)?, row.get::<_, i64>(4)?))
             });
             let Some(found) = found.optional().map_err(failed)? else { return Ok(None) };
-            let ((leaf, salt, payload), events_count, clock_entry) = found;
+            let (leaf, Contents { salt, payload }, events_count, clock_entry) = found;
             let leaf = Leaves::new(connection, timeline).whole(seq, &leaf)?.into_owned();
             // It is gone where the payload was erased, and where single reads of it were.
             let salt = if salt.is_empty() { [0; Salt::BYTES] } else { bytes(&salt)? };
@@ -278,6 +282,7 @@ fn clock_payloads(
     last: u64,
     items_max: usize,
 ) -> Result<Vec<Vec<u8>>, StoreError> {
+    // Retention lets none of these go, so they are beside their leaves.
     let mut payload = connection.prepare_cached("SELECT payload FROM entries WHERE entry = ?1").map_err(failed)?;
     let mut before = connection.prepare_cached("SELECT clock_entry FROM entries WHERE entry = ?1").map_err(failed)?;
     let mut payloads = Vec::new();

@@ -8,6 +8,7 @@ use timenav_core::ledger::{LetGoClass, Retention, RetentionPolicies};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{StoreError, SweepMark, SweepRow, TimelineKey};
 
+use super::contents;
 use super::data::forget_log;
 use super::values::{count, damaged, entry_key, failed, instant, sql};
 
@@ -20,7 +21,6 @@ const MARK_REFUSALS: &str = "UPDATE policies SET refusals_until = ?3 WHERE timel
 const SELECT_MARKS: &str = "SELECT position, reads_until, refusals_until FROM policies WHERE timeline = ?1";
 const SELECT_LEFT: &str = "SELECT timeline, position FROM sweeps WHERE finished = 0 ORDER BY timeline, position";
 const SELECT_SWEEPS: &str = "SELECT position FROM sweeps WHERE timeline = ?1 AND position < ?2 ORDER BY position";
-const LET_GO: &str = "UPDATE entries SET salt = x'', payload = x'' WHERE entry = ?1";
 
 pub(super) fn insert_policy(
     transaction: &Transaction<'_>,
@@ -87,11 +87,10 @@ pub(super) fn let_go(
     finished: Option<u64>,
 ) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-    let mut update = transaction.prepare_cached(LET_GO).map_err(failed)?;
-    for position in positions {
-        update.execute([entry_key(timeline, *position)]).map_err(failed)?;
+    for run in positions.chunk_by(|one, next| one + 1 == *next) {
+        let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
+        contents::let_go(&transaction, entry_key(timeline, *first), entry_key(timeline, *last)).map_err(failed)?;
     }
-    drop(update);
     if let Some(sweep) = finished {
         transaction.execute(FINISH_SWEEP, params![timeline.0, sql(sweep)]).map_err(failed)?;
     }

@@ -14,15 +14,17 @@ use timenav_engine::{
     Snapshot, StoreError, TimelineKey,
 };
 
+use super::contents::{self, Contents, Kept};
 use super::examination::{self, Examination};
 use super::integrity::Wanted;
 use super::leaf::Leaves;
 use super::values::{POSITION_MAX, count, entry_key, failed, id, position, sql};
 use super::{SqliteStore, connection, data, ends, identity, integrity, orphans, read, retention, schema, tiles};
 
-const SELECT_ROWS: &str = "SELECT entry, leaf, salt, payload, events_count, clock_entry FROM entries
-    WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
-const SELECT_LAST: &str = "SELECT max(entry) FROM entries WHERE entry BETWEEN ?1 AND ?2";
+/// Of both tables: what belongs to no entry is not hidden behind the last one.
+const SELECT_LAST: &str =
+    "SELECT max(entry) FROM (SELECT max(entry) AS entry FROM entries WHERE entry BETWEEN ?1 AND ?2
+    UNION ALL SELECT max(entry) FROM contents WHERE entry BETWEEN ?1 AND ?2)";
 const SELECT_TILE: &str = "SELECT hashes FROM tiles WHERE timeline = ?1 AND level = ?2 AND tile = ?3";
 const SELECT_EVENT: &str = "SELECT position, until, time, lat, lon, cell, place, content, name_key
     FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND event_id = ?2";
@@ -276,23 +278,16 @@ fn entry_rows(connection: &Connection, key: TimelineKey, first: u64, end: u64) -
     if first >= end {
         return Ok(Vec::new());
     }
-    let leaves = Leaves::new(connection, key);
-    let mut select = connection.prepare_cached(SELECT_ROWS).map_err(failed)?;
-    let mut rows = select.query([entry_key(key, first), entry_key(key, end - 1)]).map_err(failed)?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        let position = position(key, row.get(0).map_err(failed)?)?;
-        let (leaf, salt, payload) = (blob(row, 1)?, blob(row, 2)?, blob(row, 3)?);
-        let leaf = leaves.whole(position, &leaf)?.into_owned();
-        let marks = EntryMarks { events_count: row.get(4).map_err(failed)?, clock_entry: row.get(5).map_err(failed)? };
+    let (leaves, mut found) = (Leaves::new(connection, key), Vec::new());
+    contents::walk(connection, [entry_key(key, first), entry_key(key, end - 1)], false, |kept| {
+        let Kept { contents: Contents { salt, payload }, events_count, clock_entry, .. } = kept;
+        let position = position(key, kept.key)?;
+        let leaf = leaves.whole(position, kept.leaf)?.into_owned();
+        let marks = EntryMarks { events_count, clock_entry };
         found.push(EntryRow { position, leaf, salt, payload, marks });
-    }
+        Ok(true)
+    })?;
     Ok(found)
-}
-
-/// Returns the bytes in a column; nothing where there is nothing.
-fn blob(row: &Row<'_>, at: usize) -> Result<Vec<u8>, StoreError> {
-    Ok(row.get::<_, Option<Vec<u8>>>(at).map_err(failed)?.unwrap_or_default())
 }
 
 fn tile_bytes(connection: &Connection, key: TimelineKey, tiles: &[TileId]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {

@@ -3,6 +3,7 @@
 mod authority;
 mod carried_over;
 mod clean;
+mod contents;
 mod crowd;
 mod depths;
 mod ended;
@@ -211,9 +212,10 @@ pub(crate) async fn clean(house: &House) {
     }
 }
 
-/// Returns an entry as it is kept.
+/// Returns an entry as it is kept, in whichever table its contents are.
 fn row(connection: &Connection, timeline: i64, position: u64) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
-    let select = "SELECT leaf, salt, payload FROM entries WHERE entry = ?1";
+    let select = "SELECT leaf, iif(c.entry IS NULL, e.salt, c.salt), iif(c.entry IS NULL, e.payload, c.payload)
+        FROM entries e LEFT JOIN contents c ON c.entry = e.entry WHERE e.entry = ?1";
     let key = [entry(timeline, position)];
     let (leaf, salt, payload): (Vec<u8>, _, _) =
         connection.query_row(select, key, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
@@ -240,11 +242,23 @@ fn read_by_nobody(payload: &[u8]) -> Vec<u8> {
     changed.into_bytes()
 }
 
-/// Puts an entry in the place of another.
+/// Puts an entry in the place of another, with its contents beside the leaf, where versions before kept all of them.
 fn put(connection: &Connection, timeline: i64, position: u64, (leaf, salt, payload): &(Vec<u8>, Vec<u8>, Vec<u8>)) {
     let insert = "INSERT INTO entries (entry, leaf, salt, payload) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT DO UPDATE SET leaf = excluded.leaf, salt = excluded.salt, payload = excluded.payload";
     connection.execute(insert, params![entry(timeline, position), leaf, salt, payload]).unwrap();
+    connection.execute("DELETE FROM contents WHERE entry = ?1", [entry(timeline, position)]).unwrap();
+}
+
+/// Takes away what belongs to an entry.
+fn empty(house: &House, position: u64) {
+    let connection = connect(house);
+    let changed = [
+        "UPDATE entries SET salt = x'', payload = x'' WHERE entry = ?1 AND payload <> x''",
+        "DELETE FROM contents WHERE entry = ?1",
+    ]
+    .map(|statement| connection.execute(statement, [entry(MAIN, position)]).unwrap());
+    assert_eq!(changed.iter().sum::<usize>(), 1, "{position}");
 }
 
 /// Changes an entry as somebody does who knows the format: its hashes fit.

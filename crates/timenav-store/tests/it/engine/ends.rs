@@ -58,7 +58,8 @@ fn ended(name: &str) -> String {
 /// Returns how many payloads of a timeline are there, and how many rows of its events.
 fn contents(house: &House, key: TimelineKey) -> (i64, i64) {
     let connection = rusqlite::Connection::open(house.path()).unwrap();
-    let select = "SELECT (SELECT count(*) FROM entries WHERE entry >> 40 = ?1 AND length(payload) + length(salt) > 0),
+    let select = "SELECT (SELECT count(*) FROM entries WHERE entry >> 40 = ?1 AND length(payload) + length(salt) > 0)
+        + (SELECT count(*) FROM contents WHERE entry >> 40 = ?1),
         (SELECT count(*) FROM events WHERE timeline = ?1) + (SELECT count(*) FROM anchors WHERE timeline = ?1)";
     connection.query_row(select, [key.0], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
 }

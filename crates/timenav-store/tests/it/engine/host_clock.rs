@@ -22,8 +22,8 @@ async fn record(home: &Home<'_>, timeline: &str) {
 
 /// Returns how many payloads there are of all timelines that have ended.
 fn contents(house: &House) -> i64 {
-    let select =
-        "SELECT count(*) FROM entries JOIN ended_timelines ON entry >> 40 = timeline WHERE length(payload) > 0";
+    let select = "SELECT count(*) FROM ended_timelines JOIN (SELECT entry FROM entries WHERE length(payload) > 0
+        UNION ALL SELECT entry FROM contents) ON entry >> 40 = timeline";
     rusqlite::Connection::open(house.path()).unwrap().query_row(select, [], |row| row.get(0)).unwrap()
 }
 

@@ -8,7 +8,7 @@ use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{EventErasure, ReadErasure, Signer as _, WhichEvents, WhichReads};
 
 use super::{
-    MAIN, Outside, attack, check_found, clean, connect, entry, first_reads, found, look, rebuild, record, rewrite, row,
+    MAIN, Outside, check_found, clean, connect, empty, entry, first_reads, found, look, rebuild, record, rewrite, row,
     sign, told,
 };
 use crate::faulty_store::FaultyStore;
@@ -43,10 +43,6 @@ async fn erased() -> (House, u64, u64, String) {
     home.close().await;
     clean(&house).await;
     (house, events, reads, key_id(&bob).to_string())
-}
-
-fn empty(house: &House, position: u64) {
-    attack(house, &format!("UPDATE entries SET salt = x'', payload = x'' WHERE entry = {}", entry(MAIN, position)));
 }
 
 /// Changes an entry as somebody does who has the key that signs: everything fits, but for checkpoints that others kept.
@@ -144,12 +140,12 @@ async fn reads_that_go_without_a_word_and_words_without_reads_are_found() {
     let other = (first_reads(&connection) + 1..events).find(is_one).unwrap();
     let (_, salt, payload) = row(&connection, MAIN, other);
     let left = KeptReads::parse(&salt, &payload).unwrap().without(|_, _| true);
-    let update = "UPDATE entries SET salt = x'', payload = ?1 WHERE entry = ?2";
+    let update = "UPDATE contents SET salt = x'', payload = ?1 WHERE entry = ?2";
     connection.execute(update, rusqlite::params![left, entry(MAIN, other)]).unwrap();
     found(&house, "main", FindingKind::PayloadMismatch, Some(other)).await;
     connection
         .execute(
-            "UPDATE entries SET salt = ?1, payload = ?2 WHERE entry = ?3",
+            "UPDATE contents SET salt = ?1, payload = ?2 WHERE entry = ?3",
             rusqlite::params![salt, payload, entry(MAIN, other)],
         )
         .unwrap();

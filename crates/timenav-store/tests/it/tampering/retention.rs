@@ -9,8 +9,9 @@ use timenav_core::limits::{HOST_CLOCK_STEP_SECONDS_MAX, RETENTION_POLICIES_MAX};
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{Caller, KeptFor, Pruned, Refusal, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
 
+use super::contents::as_before;
 use super::{
-    MAIN, Outside, attack, check_found, clean, connect, entry, found, look, rebuild, record, rewrite, sign, told,
+    MAIN, Outside, attack, check_found, clean, connect, empty, found, look, rebuild, record, rewrite, sign, told,
 };
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, on};
@@ -78,7 +79,8 @@ async fn of_class(home: &Home<'_>, class: LetGoClass) -> BTreeSet<u64> {
 /// Positions of `main` without payload.
 fn gone(home: &Home<'_>) -> BTreeSet<u64> {
     let connection = connect(home.house);
-    let select = "SELECT entry & ((1 << 40) - 1) FROM entries WHERE entry >> 40 = ?1 AND payload = x'' AND salt = x''";
+    let select = "SELECT entry & ((1 << 40) - 1) FROM entries WHERE entry >> 40 = ?1 AND payload = x'' AND salt = x''
+        AND entry NOT IN (SELECT entry FROM contents)";
     let mut select = connection.prepare(select).unwrap();
     let rows = select.query_map([MAIN], |row| row.get::<_, i64>(0)).unwrap();
     rows.map(|position| position.unwrap().cast_unsigned()).collect()
@@ -227,6 +229,50 @@ async fn system_lets_refusals_of_strangers_go_too() {
     clean(&house).await;
 }
 
+/// Entries of versions before keep what belongs to them beside their leaves.
+#[tokio::test]
+async fn what_was_recorded_by_a_version_before_goes_too() {
+    let house = House::new();
+    let home = house.open().await;
+    fill(&home).await;
+    home.close().await;
+    as_before(&house);
+    let home = house.open().await;
+    read(&home, 3).await;
+    let (reads, refusals) = (of_class(&home, LetGoClass::Reads).await, of_class(&home, LetGoClass::Refusals).await);
+    pass(&home, 21).await;
+    sweep(&home).await;
+    assert_eq!(gone(&home), reads.union(&refusals).copied().collect());
+    home.close().await;
+    clean(&house).await;
+}
+
+#[tokio::test]
+async fn room_that_a_sweep_has_made_is_filled_again() {
+    let house = House::new();
+    let home = house.open().await;
+    record(&home, "other", 0, 1).await;
+    set(&home, "main", 10, 10).await.unwrap();
+    let weigh = || -> (i64, i64) {
+        let select = "SELECT (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size),
+            (SELECT count(*) FROM entries)";
+        connect(&house).query_row(select, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+    };
+    let mut weights = Vec::new();
+    for _ in 0..6 {
+        read(&home, 1_000).await;
+        pass(&home, 11).await;
+        sweep(&home).await;
+        weights.push(weigh());
+    }
+    home.close().await;
+    let [.., (bytes, entries), _, _, (bytes_after, entries_after)] = weights[..] else { panic!("{weights:?}") };
+    assert!(entries_after - entries >= 3_000, "{weights:?}");
+    // A leaf, its hash and the key of its row: what it holds besides has gone, and so has the room for it.
+    assert!(bytes_after - bytes < 130 * (entries_after - entries), "{weights:?}");
+    clean(&house).await;
+}
+
 #[tokio::test]
 async fn a_sweep_that_is_cut_off_is_finished_later_and_told_once() {
     // Before it is committed; after that, before anything went; while it goes; and before it is told finished.
@@ -271,10 +317,6 @@ async fn swept() -> (House, u64, BTreeSet<u64>) {
     let reads = gone(&home);
     home.close().await;
     (house, position, reads)
-}
-
-fn empty(house: &House, position: u64) {
-    attack(house, &format!("UPDATE entries SET salt = x'', payload = x'' WHERE entry = {}", entry(MAIN, position)));
 }
 
 /// Changes a sweep as somebody does who has the key that signs: everything fits, but for checkpoints that others kept.

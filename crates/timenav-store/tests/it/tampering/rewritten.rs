@@ -76,7 +76,10 @@ fn renumber(connection: &Connection, first: u64, by: i64) {
     let last = (first..10_000).take_while(|position| exists(connection, *position)).last().unwrap();
     let mut moved: Vec<_> = (first..=last).map(|position| (position, row(connection, MAIN, position))).collect();
     for (position, _) in &moved {
-        connection.execute("DELETE FROM entries WHERE entry = ?1", [entry(MAIN, *position)]).unwrap();
+        for table in ["entries", "contents"] {
+            let delete = format!("DELETE FROM {table} WHERE entry = ?1");
+            connection.execute(&delete, [entry(MAIN, *position)]).unwrap();
+        }
     }
     for (position, kept) in &mut moved {
         let to = position.checked_add_signed(by).unwrap();

@@ -128,7 +128,9 @@ fn failed_attempts_are_limited_and_leave_no_more_entries() {
 /// Entries about strangers who were refused: one by one, and together with how many.
 fn told(service: &Service) -> (u64, Vec<Value>) {
     let database = rusqlite::Connection::open(service.data().join("timenav.db")).unwrap();
-    let mut rows = database.prepare("select leaf, payload from entries order by entry").unwrap();
+    let select = "select leaf, coalesce(c.payload, e.payload) from entries e left join contents c using (entry)
+        order by entry";
+    let mut rows = database.prepare(select).unwrap();
     let rows = rows.query_map([], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?))).unwrap();
     let (mut alone, mut together) = (0, Vec::new());
     // What begins otherwise than an entry does is the short form of one that tells of reads.
@@ -201,7 +203,8 @@ fn what_is_kept_of_the_parameters_of_a_read_is_short() {
     assert!(service.stop().success());
     let database = rusqlite::Connection::open(service.data().join("timenav.db")).unwrap();
     // What is kept in the short form tells of reads, and each of these has one with long parameters.
-    let sql = "select max(length(payload)), max(length(leaf)) from entries where substr(leaf, 1, 1) <> x'7b'";
+    let sql = "select max(length(c.payload)), max(length(leaf)) from entries join contents c using (entry)
+        where substr(leaf, 1, 1) <> x'7b'";
     let longest: (i64, i64) = database.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     // A letter has six bytes at most as it is written. How long it was and its hash stand beside the beginning.
     assert!(longest.0 > max && longest.0 < 2 * max + 400 && longest.1 <= 55, "{longest:?}");

@@ -28,6 +28,7 @@ fn record(service: &Service, timeline: &str, event_id: &str) {
 fn contents(data: &Path, name: &str) -> i64 {
     let connection = Connection::open(data.join("timenav.db")).unwrap();
     let select = "SELECT (SELECT count(*) FROM entries e WHERE e.entry >> 40 = t.timeline AND length(e.payload) > 0)
+        + (SELECT count(*) FROM contents c WHERE c.entry >> 40 = t.timeline)
         + (SELECT count(*) FROM events e WHERE e.timeline = t.timeline) FROM ended_timelines t WHERE t.timeline_id = ?1";
     connection.query_row(select, [name], |row| row.get(0)).unwrap()
 }

@@ -181,8 +181,8 @@ async fn layers_go_with_the_fork_and_not_before() {
     chain(&far).await;
     adopt(&home, &there, &export(&far).await).await.unwrap();
     let contents = || {
-        let select = "SELECT count(*) FROM entries JOIN ended_timelines ON entry >> 40 = timeline
-            WHERE timeline_id LIKE 'away/%' AND length(payload) > 0";
+        let select = "SELECT count(*) FROM ended_timelines JOIN (SELECT entry FROM entries WHERE length(payload) > 0
+            UNION ALL SELECT entry FROM contents) ON entry >> 40 = timeline WHERE timeline_id LIKE 'away/%'";
         let rows = "SELECT count(*) FROM events JOIN ended_timelines USING (timeline) WHERE timeline_id LIKE 'away/%'";
         let connection = Connection::open(here.path()).unwrap();
         [select, rows].map(|select| connection.query_row(select, [], |row| row.get::<_, i64>(0)).unwrap())

@@ -1,0 +1,215 @@
+//! Salt and payload of entries, and the two places where they are kept.
+//!
+//! What retention may let go, reads and refusals, is in the table `contents`: a sweep deletes runs of its rows, and the
+//! pages that become free are filled again. Everything else is in `entries`, beside its leaf, and so are reads and
+//! refusals that were recorded before there was another table. Nobody else asks which it is.
+
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, Rows, params};
+use timenav_core::ledger::{LetGoClass, Salt};
+use timenav_engine::{StoreError, StoredEntry, TimelineKey};
+
+use super::leaf;
+use super::values::{entry_key, failed, sql};
+
+const INSERT_ENTRY: &str = "INSERT INTO entries (entry, leaf, salt, payload, events_count, clock_entry)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const INSERT: &str = "INSERT INTO contents (entry, salt, payload) VALUES (?1, ?2, ?3)";
+const SELECT_ONE: &str = "SELECT salt, payload FROM contents WHERE entry = ?1";
+const SELECT: &str = "SELECT entry, salt, payload FROM contents WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
+const DELETE: &str = "DELETE FROM contents WHERE entry BETWEEN ?1 AND ?2";
+const EMPTY: &str = "UPDATE entries SET salt = x'', payload = x'' WHERE entry BETWEEN ?1 AND ?2
+    AND (length(salt) > 0 OR length(payload) > 0)";
+const REPLACE: [&str; 2] = [
+    "UPDATE contents SET salt = x'', payload = ?2 WHERE entry = ?1",
+    "UPDATE entries SET salt = x'', payload = ?2 WHERE entry = ?1 AND length(payload) > 0",
+];
+const LAST_OF_SOME: &str = "SELECT max(entry) FROM (SELECT entry FROM contents WHERE entry BETWEEN ?1 AND ?2
+    UNION SELECT entry FROM entries WHERE entry BETWEEN ?1 AND ?2 AND (length(salt) > 0 OR length(payload) > 0)
+    ORDER BY entry LIMIT ?3)";
+
+/// What the leaf of an entry of version 1 or 2 begins with.
+const ACTION: &[u8] = b"{\"action\":\"";
+
+/// Salt and payload of an entry: both are empty once they are gone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Contents {
+    pub(super) salt: Vec<u8>,
+    pub(super) payload: Vec<u8>,
+}
+
+/// Returns whether retention may let go what belongs to a leaf, as the leaf is kept. The short form tells of reads.
+fn may_go(kept: &[u8]) -> bool {
+    let Some(rest) = kept.strip_prefix(ACTION) else { return kept.first() != Some(&b'{') };
+    let word = rest.split(|byte| *byte == b'"').next().unwrap_or_default();
+    std::str::from_utf8(word).is_ok_and(|action| LetGoClass::of(action).is_some())
+}
+
+impl Contents {
+    /// Makes one of what is kept beside the leaf and what is kept in the other table.
+    fn of(kept_leaf: &[u8], beside: Self, apart: Option<Self>) -> Self {
+        let Some(apart) = apart else { return beside };
+        if beside == Self::default() && may_go(kept_leaf) {
+            return apart;
+        }
+        // There is one too many, or it is not where it belongs. Whoever reads it must see that, also where it would fit:
+        // no salt is as long as this one.
+        let salt = [&beside.salt[..], &[0; Salt::BYTES + 1], &apart.salt[..]].concat();
+        Self { salt, payload: [beside.payload, apart.payload].concat() }
+    }
+}
+
+/// Adds entries to the tables.
+pub(super) struct Insertion<'c> {
+    entries: CachedStatement<'c>,
+    contents: CachedStatement<'c>,
+}
+
+impl<'c> Insertion<'c> {
+    pub(super) fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
+        let (entries, contents) = (connection.prepare_cached(INSERT_ENTRY)?, connection.prepare_cached(INSERT)?);
+        Ok(Self { entries, contents })
+    }
+
+    pub(super) fn add(&mut self, timeline: TimelineKey, entry: &StoredEntry) -> rusqlite::Result<()> {
+        let key = entry_key(timeline, entry.seq);
+        let marks = (sql(entry.events_count), sql(entry.clock_entry));
+        // One of which something was erased elsewhere is kept as one that was erased here.
+        let is_gone = *entry.salt.as_bytes() == [0; Salt::BYTES];
+        let salt: &[u8] = if is_gone { &[] } else { entry.salt.as_bytes() };
+        let leaf = leaf::kept(&entry.leaf);
+        let is_apart = may_go(&leaf) && !entry.payload.is_empty();
+        let beside: (&[u8], &[u8]) = if is_apart { (&[], &[]) } else { (salt, &entry.payload) };
+        self.entries.execute(params![key, leaf, beside.0, beside.1, marks.0, marks.1])?;
+        if is_apart {
+            self.contents.execute(params![key, salt, entry.payload])?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns what belongs to one entry. `kept_leaf` and `beside` are what is kept of it in `entries`.
+pub(super) fn of_one(
+    connection: &Connection,
+    key: i64,
+    kept_leaf: &[u8],
+    beside: Contents,
+) -> rusqlite::Result<Contents> {
+    let mut select = connection.prepare_cached(SELECT_ONE)?;
+    let apart = select.query_row([key], |row| Ok(Contents { salt: row.get(0)?, payload: row.get(1)? })).optional()?;
+    Ok(Contents::of(kept_leaf, beside, apart))
+}
+
+/// An entry as it is kept.
+pub(super) struct Kept<'a> {
+    pub(super) key: i64,
+    /// Whole or in its short form.
+    pub(super) leaf: &'a [u8],
+    pub(super) contents: Contents,
+    pub(super) events_count: i64,
+    pub(super) clock_entry: i64,
+}
+
+/// Gives the entries between two keys, with both, to `take` until that returns `false`. All are of one moment.
+pub(super) fn walk(
+    connection: &Connection,
+    bounds: [i64; 2],
+    newest_first: bool,
+    mut take: impl FnMut(Kept<'_>) -> Result<bool, StoreError>,
+) -> Result<(), StoreError> {
+    let order = if newest_first { " DESC" } else { "" };
+    let entries = format!(
+        "SELECT entry, leaf, salt, payload, events_count, clock_entry FROM entries
+        WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry{order}"
+    );
+    let mut entries = connection.prepare_cached(&entries).map_err(failed)?;
+    let mut apart = connection.prepare_cached(&format!("{SELECT}{order}")).map_err(failed)?;
+    // SQLite keeps to one moment while any statement of a connection has not come to its end.
+    let mut rows = entries.query(bounds).map_err(failed)?;
+    let mut row = rows.next().map_err(failed)?;
+    if row.is_none() {
+        return Ok(());
+    }
+    let mut apart = Apart { rows: apart.query(bounds).map_err(failed)?, next: None, newest_first };
+    apart.advance().map_err(failed)?;
+    while let Some(entry) = row {
+        let kept = kept(entry, &mut apart).map_err(failed)?;
+        if !take(kept)? {
+            break;
+        }
+        row = rows.next().map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn kept<'a>(row: &'a Row<'_>, apart: &mut Apart<'_>) -> rusqlite::Result<Kept<'a>> {
+    let key = row.get(0)?;
+    let leaf = bytes(row, 1)?;
+    let beside = Contents { salt: bytes(row, 2)?.to_owned(), payload: bytes(row, 3)?.to_owned() };
+    let contents = Contents::of(leaf, beside, apart.of(key)?);
+    Ok(Kept { key, leaf, contents, events_count: row.get(4)?, clock_entry: row.get(5)? })
+}
+
+/// Returns the bytes in a column; none where there is nothing.
+fn bytes<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<&'a [u8]> {
+    Ok(row.get_ref(at)?.as_blob_or_null()?.unwrap_or_default())
+}
+
+/// Rows of the other table, in the order in which entries are read.
+struct Apart<'s> {
+    rows: Rows<'s>,
+    next: Option<(i64, Contents)>,
+    newest_first: bool,
+}
+
+impl Apart<'_> {
+    fn advance(&mut self) -> rusqlite::Result<()> {
+        self.next = match self.rows.next()? {
+            Some(row) => Some((row.get(0)?, Contents { salt: row.get(1)?, payload: row.get(2)? })),
+            None => None,
+        };
+        Ok(())
+    }
+
+    fn of(&mut self, key: i64) -> rusqlite::Result<Option<Contents>> {
+        let newest_first = self.newest_first;
+        let is_before = |next: i64| if newest_first { next > key } else { next < key };
+        // A row of which the entry is missing.
+        while self.next.as_ref().is_some_and(|(next, _)| is_before(*next)) {
+            self.advance()?;
+        }
+        let Some((_, contents)) = self.next.take_if(|(next, _)| *next == key) else { return Ok(None) };
+        self.advance()?;
+        Ok(Some(contents))
+    }
+}
+
+/// Takes away what belongs to the entries from one key to another one, wherever it is.
+pub(super) fn let_go(connection: &Connection, first: i64, last: i64) -> rusqlite::Result<()> {
+    for statement in [DELETE, EMPTY] {
+        connection.prepare_cached(statement)?.execute([first, last])?;
+    }
+    Ok(())
+}
+
+/// Takes away what belongs to entries between two keys, so many of them at most. Returns the last of those; `None` where
+/// nothing was left.
+pub(super) fn let_go_some(
+    connection: &Connection,
+    [first, last]: [i64; 2],
+    items_max: usize,
+) -> rusqlite::Result<Option<i64>> {
+    let some = params![first, last, sql(items_max as u64)];
+    let end: Option<i64> = connection.prepare_cached(LAST_OF_SOME)?.query_row(some, |row| row.get(0))?;
+    if let Some(end) = end {
+        let_go(connection, first, end)?;
+    }
+    Ok(end)
+}
+
+/// Puts what is left of an entry of reads in the place of what there was. What is gone stays so.
+pub(super) fn leave(connection: &Connection, key: i64, left: &[u8]) -> rusqlite::Result<()> {
+    for statement in REPLACE {
+        connection.prepare_cached(statement)?.execute(params![key, left])?;
+    }
+    Ok(())
+}

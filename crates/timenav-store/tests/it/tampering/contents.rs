@@ -1,0 +1,150 @@
+//! What belongs to entries is kept in one of two tables, and is found wherever another hand puts it.
+
+use timenav_core::ledger::{LeafRecord, LetGoClass};
+use timenav_core::scan::{Depth, FindingKind};
+
+use super::{MAIN, Outside, check_found, clean, connect, entry, first_reads, lived_in, look, row, whole};
+use crate::house::House;
+
+/// Makes a closed database as one that was written before there was another table.
+pub(crate) fn as_before(house: &House) {
+    connect(house)
+        .execute_batch(
+            "UPDATE entries SET salt = c.salt, payload = c.payload FROM contents c WHERE c.entry = entries.entry;
+             DROP TABLE contents;
+             DELETE FROM migrations WHERE step = '0014-contents';",
+        )
+        .unwrap();
+}
+
+#[tokio::test]
+async fn reads_and_refusals_are_apart_and_nothing_else_is() {
+    let house = lived_in().await;
+    let connection = connect(&house);
+    let select = "SELECT e.entry, leaf, e.payload <> x'', c.entry IS NOT NULL FROM entries e
+        LEFT JOIN contents c ON c.entry = e.entry";
+    let mut select = connection.prepare(select).unwrap();
+    let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap();
+    let rows: Vec<(i64, Vec<u8>, bool, bool)> = rows.collect::<Result<_, _>>().unwrap();
+    let mut apart_count = 0;
+    for (key, kept, is_beside, is_apart) in &rows {
+        let (timeline, position) = (key >> 40, (key & ((1 << 40) - 1)).cast_unsigned());
+        let leaf = whole(&connection, timeline, position, kept);
+        let class = LetGoClass::of(&LeafRecord::decode(&leaf).unwrap().action);
+        assert_eq!(*is_apart, class.is_some(), "{timeline}/{position}");
+        assert!(!(*is_apart && *is_beside), "{timeline}/{position}");
+        apart_count += usize::from(*is_apart);
+    }
+    assert!(apart_count > 5 && rows.len() > 1_000);
+    let contents: i64 = connection.query_row("SELECT count(*) FROM contents", [], |row| row.get(0)).unwrap();
+    assert_eq!(usize::try_from(contents).unwrap(), apart_count);
+}
+
+#[tokio::test]
+async fn a_database_of_before_is_read_as_it_is() {
+    let house = lived_in().await;
+    as_before(&house);
+    // A start adds the table, and moves nothing.
+    let home = house.open().await;
+    home.engine.read_clock(&home.admin, None).await.unwrap();
+    home.engine.close().await;
+    let apart: Vec<u64> = {
+        let connection = connect(&house);
+        let mut select = connection.prepare("SELECT entry FROM contents WHERE entry >> 40 = ?1").unwrap();
+        let rows = select.query_map([MAIN], |row| row.get::<_, i64>(0)).unwrap();
+        rows.map(|key| (key.unwrap() - entry(MAIN, 0)).cast_unsigned()).collect()
+    };
+    let size = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
+    assert_eq!(apart, [size - 1], "the read that came last");
+    clean(&house).await;
+}
+
+/// Rows of `contents` that are not where they were.
+#[tokio::test]
+async fn contents_that_another_hand_moves_are_found() {
+    let house = lived_in().await;
+    let connection = connect(&house);
+    let reads = first_reads(&connection);
+    let refusal = (0..1_000).find(|at| is_refusal(&row(&connection, MAIN, *at).0)).unwrap();
+    // The event `e7` was erased.
+    let erased = (0..1_000).find(|at| row(&connection, MAIN, *at).2.is_empty()).unwrap();
+    drop(connection);
+    let (event, key) = (10, |position| entry(MAIN, position));
+    let (at_reads, at_refusal, at_event, at_erased) = (key(reads), key(refusal), key(event), key(erased));
+    let whole = house.path().with_extension("whole");
+    house.copy_database(&whole);
+    for (attack, position) in [
+        // Gone without a sweep.
+        (format!("DELETE FROM contents WHERE entry = {at_reads}"), reads),
+        (format!("DELETE FROM contents WHERE entry = {at_refusal}"), refusal),
+        // To another key: of an event, of one that was erased, of other reads.
+        (format!("UPDATE contents SET entry = {at_event} WHERE entry = {at_reads}"), event),
+        (
+            format!("INSERT INTO contents SELECT {at_erased}, salt, payload FROM contents WHERE entry = {at_reads}"),
+            erased,
+        ),
+        (
+            format!(
+                "UPDATE contents SET entry = -1 WHERE entry = {at_reads};
+                 UPDATE contents SET entry = {at_reads} WHERE entry = {at_refusal};
+                 UPDATE contents SET entry = {at_refusal} WHERE entry = -1"
+            ),
+            reads.min(refusal),
+        ),
+        // A second copy: with other bytes, with the same, with a salt alone.
+        (format!("UPDATE entries SET salt = zeroblob(16), payload = x'7b7d' WHERE entry = {at_reads}"), reads),
+        (
+            format!(
+                "UPDATE entries SET salt = c.salt, payload = c.payload FROM contents c
+                 WHERE c.entry = entries.entry AND entries.entry = {at_reads}"
+            ),
+            reads,
+        ),
+        (format!("UPDATE entries SET salt = x'00' WHERE entry = {at_reads}"), reads),
+        (format!("INSERT INTO contents VALUES ({at_event}, x'', x'00')"), event),
+        // What retention may not let go, where it is let go.
+        (
+            format!(
+                "INSERT INTO contents SELECT entry, salt, payload FROM entries WHERE entry = {at_event};
+                 UPDATE entries SET salt = x'', payload = x'' WHERE entry = {at_event}"
+            ),
+            event,
+        ),
+        (format!("UPDATE contents SET payload = CAST(payload || ' ' AS BLOB) WHERE entry = {at_reads}"), reads),
+        (format!("UPDATE contents SET salt = zeroblob(16) WHERE entry = {at_refusal}"), refusal),
+    ] {
+        house.replace_database(&whole);
+        connect(&house).execute_batch(&attack).unwrap();
+        for depth in ["full", "sample:100000"] {
+            let scan = look(&house, "main", depth.parse().unwrap(), Outside::Kept).await;
+            let is_told = |kind, at| scan.findings.iter().any(|one| one.kind == kind && one.position == Some(at));
+            assert!(is_told(FindingKind::PayloadMismatch, position), "{attack}, {depth}: {:#?}", scan.findings);
+        }
+    }
+    house.replace_database(&whole);
+    clean(&house).await;
+}
+
+fn is_refusal(leaf: &[u8]) -> bool {
+    leaf.starts_with(b"{\"action\":\"unauthorized_access_attempt\"")
+}
+
+#[tokio::test]
+async fn contents_of_no_entry_are_found() {
+    let house = lived_in().await;
+    let size = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
+    let whole = house.path().with_extension("whole");
+    house.copy_database(&whole);
+    connect(&house)
+        .execute("INSERT INTO contents VALUES (?1, zeroblob(16), x'7b7d')", [entry(MAIN, size + 7)])
+        .unwrap();
+    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+    check_found(&scan, FindingKind::CheckpointMismatch, Some(size));
+    // A row without a payload is as good as none.
+    house.replace_database(&whole);
+    let reads = first_reads(&connect(&house));
+    let empty = "PRAGMA ignore_check_constraints = ON; UPDATE contents SET payload = x'', salt = x''";
+    connect(&house).execute_batch(empty).unwrap();
+    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+    check_found(&scan, FindingKind::PayloadMismatch, Some(reads));
+}
