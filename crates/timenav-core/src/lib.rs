@@ -11,6 +11,8 @@ pub mod clock;
 pub mod event;
 pub mod intervention;
 pub mod access;
+pub mod permissions;
+pub mod anchor;
 pub mod horizon;
 pub mod key;
 pub mod password;

@@ -2,6 +2,7 @@
 
 use timenav_core::access::{Demand, Permissions, RestrictionLevel};
 use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::permissions::PermissionsCommand;
 
 use crate::caller::Caller;
 use crate::changes::LedgerPosition;
@@ -26,7 +27,9 @@ impl Engine {
         change: PermissionsChange,
         idempotency: Option<Idempotency>,
     ) -> Result<(String, LedgerPosition, bool), Refusal> {
-        let answer = self.submit(caller, timeline, SetPermissions(change), idempotency).await?;
+        let PermissionsChange { read, write, admin, expected } = change;
+        let setting = SetPermissions { command: PermissionsCommand { read, write, admin }, expected };
+        let answer = self.submit(caller, timeline, setting, idempotency).await?;
         Ok((answer.change.tag, answer.ledger, answer.replayed))
     }
 

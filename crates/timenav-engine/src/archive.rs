@@ -1,11 +1,11 @@
 //! The door to what is kept, for a scan: as it is, not as it should be.
 
 use async_trait::async_trait;
+use timenav_core::anchor::Anchor;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::scan::EntryBytes;
 
-use crate::anchor::Anchor;
 use crate::directory::Directory;
 use crate::head::{EndedTimeline, Head, TimelineKey};
 use crate::rows::DataRecord;

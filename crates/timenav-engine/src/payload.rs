@@ -24,5 +24,5 @@ pub(crate) use events::{Corrected, EffectRecord, Intervened};
 pub(crate) use reads::{EventsFound, Reading, demanded};
 pub(crate) use service::{HostClockAccepted, RollbackAccepted, SigningKeyRotated};
 pub(crate) use sessions::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded, password_sha256};
-pub(crate) use timeline::{ForkRecord, PermissionsRecord, PermissionsSet, TimelineCreated};
+pub(crate) use timeline::{ForkRecord, PermissionsRecord, PermissionsTold, TimelineCreated};
 pub(crate) use users::{KeyRecord, UserRecord};

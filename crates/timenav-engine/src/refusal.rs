@@ -1,8 +1,10 @@
 //! What the engine says no to.
 
 use timenav_core::access::Denial;
+use timenav_core::anchor::AnchorRefusal;
 use timenav_core::clock::ClockRefusal;
 use timenav_core::ids::{DataId, IdError};
+use timenav_core::limits::ANCHORS_PER_TIMELINE_MAX;
 use timenav_core::time::{Instant, Wall};
 
 use crate::caller::AuthFailure;
@@ -195,6 +197,17 @@ impl Refusal {
     #[must_use]
     pub fn invalid(field: &str, detail: impl Into<String>) -> Self {
         Self::Invalid { field: field.to_owned(), detail: detail.into() }
+    }
+}
+
+impl From<AnchorRefusal> for Refusal {
+    fn from(refusal: AnchorRefusal) -> Self {
+        match refusal {
+            AnchorRefusal::Description => Self::invalid("description", refusal.to_string()),
+            AnchorRefusal::TooMany => {
+                Self::LimitReached { what: "anchors on this timeline", max: ANCHORS_PER_TIMELINE_MAX }
+            }
+        }
     }
 }
 

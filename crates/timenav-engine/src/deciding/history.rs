@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
+use timenav_core::anchor::Anchor;
 use timenav_core::event::{Cause, EventDraft};
 use timenav_core::ids::{EventId, InterventionId};
 use timenav_core::intervention::Effect;
@@ -11,7 +12,6 @@ use timenav_core::time::{Instant, Virtual};
 use super::events::PreparedEvent;
 use super::{Aim, Asking, Deciding, Needs};
 use crate::action::Action;
-use crate::anchor::Anchor;
 use crate::becoming::{Version, becomes, kept_draft, missing};
 use crate::changes::{EventCorrected, EventIntervened};
 use crate::draft::{Done, Draft, Ledger};

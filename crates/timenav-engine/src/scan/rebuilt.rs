@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use timenav_core::access::Permissions;
+use timenav_core::anchor::Anchor;
 use timenav_core::clock::Clock;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, TimelineId};
@@ -16,7 +17,6 @@ use timenav_core::time::{Instant, parse_timestamp};
 
 use super::replay::{Made, Recorded, RecordedEvent, Replay};
 use crate::action::Action;
-use crate::anchor::Anchor;
 use crate::deciding::adoption::{ENTRIES_OF_ADOPTION, Ready, Told, ToldLater};
 use crate::doors::Doors;
 use crate::event_content::event_draft;
