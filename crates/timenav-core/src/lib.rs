@@ -13,6 +13,7 @@ pub mod intervention;
 pub mod access;
 pub mod permissions;
 pub mod anchor;
+pub mod directory;
 pub mod horizon;
 pub mod key;
 pub mod password;

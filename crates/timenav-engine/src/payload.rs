@@ -8,6 +8,7 @@ mod access;
 mod clock;
 mod data;
 mod events;
+mod happened;
 mod parts;
 mod reads;
 mod service;
@@ -21,8 +22,9 @@ pub(crate) use access::{AttemptRecord, AttemptsCounted, NetworkCount, OperationC
 pub(crate) use clock::{AnchorSet, ClockChanged, ClockRecord, ClockTold, clock_in};
 pub(crate) use data::{DataDecrypted, DataEncrypted, DataErased, ScanAsked};
 pub(crate) use events::{Corrected, EffectRecord, Intervened};
+pub(crate) use happened::{entry_of, happened_in};
 pub(crate) use reads::{EventsFound, Reading, demanded};
 pub(crate) use service::{HostClockAccepted, RollbackAccepted, SigningKeyRotated};
-pub(crate) use sessions::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded, password_sha256};
+pub(crate) use sessions::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded};
 pub(crate) use timeline::{ForkRecord, PermissionsRecord, PermissionsTold, TimelineCreated};
 pub(crate) use users::{KeyRecord, UserRecord};

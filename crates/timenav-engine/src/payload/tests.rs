@@ -6,6 +6,7 @@ use serde::Deserialize;
 use timenav_core::access::{Permissions, RestrictionLevel, Scope};
 use timenav_core::anchor::Anchor;
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
+use timenav_core::directory::{ApiKey, KeptPassword, Session, User};
 use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::ids::{AnchorId, EventId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::intervention::Effect;
@@ -17,7 +18,6 @@ use timenav_core::time::{Instant, TimeScale, Virtual, Wall, parse_duration};
 
 use super::*;
 use crate::action::{Action, Topic};
-use crate::directory::{ApiKey, KeptPassword, Session, User};
 use crate::event_content::{CauseContent, event_content, event_draft};
 use crate::json::{json, raw, read};
 
@@ -234,7 +234,7 @@ fn of_users() -> Vec<(Action, String)> {
         created_at: at(1),
     };
     let (plain, full) = (api_key(None, None), api_key(Some(&[Scope::ALL[0], Scope::ALL[1]]), Some(at(9))));
-    let ended = [session("session_2"), session("session_3")];
+    let ended = ["session_2", "session_3"].map(|id| SessionId::new(id).unwrap());
     vec![
         (Action::CreateUser, json(&UserRecord::of(&user))),
         (Action::DeleteUser, json(&UserRecord::of(&user))),
