@@ -92,8 +92,8 @@ pub struct KeptEvent {
     pub time_micros: i64,
     /// Latitude and longitude.
     pub point: Option<(f64, f64)>,
-    /// The cell of the grid; −1 without coordinates.
-    pub cell: i64,
+    /// The cell of the grid; `None` without coordinates.
+    pub cell: Option<i64>,
     /// The place by name.
     pub place: Option<String>,
     /// The event's own name, in the form by which it is found.

@@ -22,6 +22,7 @@ mod doors;
 mod head;
 mod directory;
 mod options;
+mod event_columns;
 mod rows;
 mod action;
 mod store_error;
@@ -129,6 +130,7 @@ pub use erasing::{
     ERASE_EVENTS_BATCH_MAX, ERASE_EVENTS_SELECTED_MAX, ErasedEvents, ErasedReads, EventErasure, ForeseenErasure,
     ForkSeen, ReadErasure, WhichEvents,
 };
+pub use event_columns::{EventColumns, name_key};
 pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
 pub use expected::Expected;
 pub use export::{EventExport, ExportEvents};
@@ -140,7 +142,6 @@ pub use idempotency::Idempotency;
 pub use identity::{ApiKeyRequest, NewApiKey};
 pub use ledger_stream::{LedgerStream, News, Seen, Told, WatchLedger, WatchedParadoxes};
 pub use live::Growth;
-pub use location::name_key;
 pub use long_work::{LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, VIEWS_RUNNING_MAX};
 pub use notes::newest_checkpoints;
 pub use opening::OpenError;
