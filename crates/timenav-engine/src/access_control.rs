@@ -1,12 +1,15 @@
 //! Who may do what on a timeline, and who is restricted.
 
 use timenav_core::access::{Demand, Permissions, RestrictionLevel};
+use timenav_core::directory::User;
+use timenav_core::directory::user::UserCommand;
 use timenav_core::ids::{TimelineId, UserId};
+use timenav_core::permissions::PermissionsCommand;
 
 use crate::caller::Caller;
 use crate::changes::LedgerPosition;
-use crate::deciding::access::{Restrict, SetPermissions};
-use crate::directory::User;
+use crate::deciding::access::SetPermissions;
+use crate::deciding::identity::ChangeUser;
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
 use crate::payload::Reading;
@@ -26,7 +29,9 @@ impl Engine {
         change: PermissionsChange,
         idempotency: Option<Idempotency>,
     ) -> Result<(String, LedgerPosition, bool), Refusal> {
-        let answer = self.submit(caller, timeline, SetPermissions(change), idempotency).await?;
+        let PermissionsChange { read, write, admin, expected } = change;
+        let setting = SetPermissions { command: PermissionsCommand { read, write, admin }, expected };
+        let answer = self.submit(caller, timeline, setting, idempotency).await?;
         Ok((answer.change.tag, answer.ledger, answer.replayed))
     }
 
@@ -56,7 +61,7 @@ impl Engine {
         level: RestrictionLevel,
         idempotency: Option<Idempotency>,
     ) -> Result<(UserId, LedgerPosition, bool), Refusal> {
-        let restricting = Restrict { user_id, level };
+        let restricting = ChangeUser(UserCommand::Restrict { user_id, level });
         let answer = self.submit(caller, TimelineId::system(), restricting, idempotency).await?;
         Ok((answer.change.user_id, answer.ledger, answer.replayed))
     }

@@ -1,11 +1,11 @@
 //! Marked moments, and the way back to them.
 
 use timenav_core::access::Demand;
+use timenav_core::anchor::{Anchor, AnchorCommand};
 use timenav_core::ids::{AnchorId, TimelineId, type_id};
 use timenav_core::time::{Instant, Virtual};
 
 use crate::action::Action;
-use crate::anchor::Anchor;
 use crate::caller::Caller;
 use crate::changes::{AnchorMarked, ClockAfter, LedgerPosition};
 use crate::clocks::ClockStep;
@@ -97,7 +97,7 @@ impl Engine {
         let anchor_id =
             AnchorId::new(&type_id("anchor", self.uuid())).map_err(|error| Refusal::id("anchor_id", error))?;
         let AnchorRequest { timestamp, description, fixed } = request;
-        let anchor = SetAnchor { anchor_id, timestamp, description, fixed };
+        let anchor = SetAnchor(AnchorCommand { anchor_id, timestamp, description, fixed });
         let answer = self.submit(caller, timeline, anchor, idempotency).await?;
         let AnchorMarked { anchor_id, timestamp } = answer.change;
         Ok((anchor_id, timestamp, answer.ledger, answer.replayed))

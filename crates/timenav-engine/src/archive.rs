@@ -1,15 +1,15 @@
 //! The door to what is kept, for a scan: as it is, not as it should be.
 
 use async_trait::async_trait;
+use timenav_core::anchor::Anchor;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::scan::EntryBytes;
 
-use crate::anchor::Anchor;
-use crate::directory::Directory;
 use crate::head::{EndedTimeline, Head, TimelineKey};
 use crate::rows::DataRecord;
 use crate::store_error::StoreError;
+use timenav_core::directory::Directory;
 
 /// What is kept of one timeline beside its entries, all of one moment.
 #[derive(Clone, Debug)]
@@ -92,8 +92,8 @@ pub struct KeptEvent {
     pub time_micros: i64,
     /// Latitude and longitude.
     pub point: Option<(f64, f64)>,
-    /// The cell of the grid; −1 without coordinates.
-    pub cell: i64,
+    /// The cell of the grid; `None` without coordinates.
+    pub cell: Option<i64>,
     /// The place by name.
     pub place: Option<String>,
     /// The event's own name, in the form by which it is found.

@@ -1,14 +1,11 @@
 //! The rows of the directory in one hash, which the head statement of `system` signs.
 
-use std::collections::BTreeMap;
-
+use timenav_core::directory::{ApiKey, Directory, KeptPassword, PasswordRow, Session, User};
 use timenav_core::horizon::Horizon;
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{DirectoryRow, DirectoryTree, Hash, RowName};
 
-use timenav_core::time::{Instant, Wall};
-
-use crate::directory::{ApiKey, Directory, DirectoryChange, KeptPassword, Session, User};
+use crate::directory::DirectoryChange;
 use crate::head::EndedTimeline;
 
 /// The rows of the directory as they are kept, by their hashes: those that let nobody in any more are among them until
@@ -21,38 +18,24 @@ pub(crate) struct DirectoryRows {
 
 impl Default for DirectoryRows {
     fn default() -> Self {
-        Self::of(&Directory::default(), &[])
+        Self::of(&Directory::<KeptPassword>::default(), [])
     }
 }
 
 impl DirectoryRows {
-    /// Returns the rows of a directory as the store has it, and of the timelines that have ended.
-    pub(crate) fn of(directory: &Directory, ended: &[EndedTimeline]) -> Self {
+    /// Returns the rows of a directory, and of timelines that have ended.
+    pub(crate) fn of<'e, P: PasswordRow>(
+        directory: &Directory<P>,
+        ended: impl IntoIterator<Item = DirectoryRow<'e>>,
+    ) -> Self {
         let mut tree = DirectoryTree::default();
         directory.users.values().for_each(|user| tree.put(&user_row(user)));
         directory.keys.values().for_each(|key| tree.put(&key_row(key)));
-        directory.passwords.values().for_each(|password| tree.put(&password_row(password)));
+        directory.passwords.values().for_each(|password| tree.put(&password_row(&**password)));
         directory.sessions.values().for_each(|session| tree.put(&session_row(session)));
-        tree.extend(ended.iter().map(ended_row));
+        tree.extend(ended);
         let root = tree.root();
         Self { tree, root }
-    }
-
-    /// Returns the hash over the rows of a directory whose passwords are told by their digests, and when each was set, and
-    /// of timelines that have ended, by size and root.
-    pub(crate) fn root_of<'a>(
-        directory: &Directory,
-        passwords: impl Iterator<Item = (&'a UserId, Hash, Instant<Wall>)>,
-        ended: &BTreeMap<TimelineId, (u64, Hash)>,
-    ) -> Hash {
-        let Self { mut tree, .. } = Self::of(directory, &[]);
-        passwords.for_each(|(user_id, sha256, set_at)| tree.put(&DirectoryRow::Password { user_id, sha256, set_at }));
-        tree.extend(ended.iter().map(|(timeline_id, (size, root))| DirectoryRow::Ended {
-            timeline_id,
-            size: *size,
-            root: *root,
-        }));
-        tree.root()
     }
 
     /// Returns the rows after some changes.
@@ -67,7 +50,9 @@ impl DirectoryRows {
                 DirectoryChange::PutPassword(password) => tree.put(&password_row(password)),
                 DirectoryChange::PutSession(session) => tree.put(&session_row(session)),
                 DirectoryChange::EndSession(session_id) => _ = tree.remove(RowName::Session(session_id)),
-                DirectoryChange::EndTimeline(ended) => tree.put(&ended_row(ended)),
+                DirectoryChange::EndTimeline(EndedTimeline { id, size, root, .. }) => {
+                    tree.put(&ended_row(id, *size, *root));
+                }
             }
         }
         let root = tree.root();
@@ -114,16 +99,13 @@ fn key_row(key: &ApiKey) -> DirectoryRow<'_> {
     }
 }
 
-fn password_row(password: &KeptPassword) -> DirectoryRow<'_> {
-    DirectoryRow::Password {
-        user_id: &password.user_id,
-        sha256: Hash::from_bytes(password.digest()),
-        set_at: password.set_at,
-    }
+fn password_row(password: &impl PasswordRow) -> DirectoryRow<'_> {
+    DirectoryRow::Password { user_id: password.user_id(), sha256: password.sha256(), set_at: password.set_at() }
 }
 
-const fn ended_row(ended: &EndedTimeline) -> DirectoryRow<'_> {
-    DirectoryRow::Ended { timeline_id: &ended.id, size: ended.size, root: ended.root }
+/// Returns the row of a timeline that has ended.
+pub(crate) const fn ended_row(timeline_id: &TimelineId, size: u64, root: Hash) -> DirectoryRow<'_> {
+    DirectoryRow::Ended { timeline_id, size, root }
 }
 
 fn session_row(session: &Session) -> DirectoryRow<'_> {

@@ -5,14 +5,14 @@
 
 use std::collections::HashMap;
 
+use timenav_core::anchor::Anchor;
+use timenav_core::directory::Directory;
 use timenav_core::ids::{DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Authority, Hash, Leaf, Read, ReadParameters, Retention, Salt};
 use timenav_core::ledger::{leaf_hash, payload_hash};
 
 use crate::action::Action;
 use crate::actor::Actor;
-use crate::anchor::Anchor;
-use crate::directory::Directory;
 use crate::directory::DirectoryChange;
 use crate::doors::Doors;
 use crate::head::{TimelineKey, TimelineState};

@@ -5,6 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use timenav_core::access::{self, Demand, Denial};
+use timenav_core::directory::Directory;
 use timenav_core::ids::{TimelineId, UserId, type_id};
 use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Handle;
@@ -19,7 +20,7 @@ use crate::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
 use crate::deciding::Deciding;
 use crate::deciding::logged::{LogRefusal, LogRollbackAccepted};
 use crate::deciding::repeated::{Again, Told};
-use crate::directory::Directory;
+use crate::directory;
 use crate::doors::{Doors, uuid};
 use crate::head::{TimelineKey, TimelineState};
 use crate::host_clock::HostClock;
@@ -324,13 +325,13 @@ impl Engine {
     /// # Errors
     /// It does not. Why is not told.
     pub(crate) fn check_live(&self, caller: &Caller) -> Result<(), AuthFailure> {
-        self.directory().check_live(caller, self.now(), self.session_spans())
+        directory::check_live(&self.directory(), caller, self.now(), self.session_spans())
     }
 
     /// Asks core whether a caller may.
     pub(crate) fn decide(&self, caller: &Caller, timeline: &TimelineId, demand: Demand) -> Result<(), Denial> {
         let state = self.state(timeline);
-        access::decide(self.directory().standing(caller, state.as_deref()), demand)
+        access::decide(directory::standing(&self.directory(), caller, state.as_deref()), demand)
     }
 
     /// Lets a caller on to a timeline, or logs the attempt and refuses.

@@ -19,7 +19,7 @@ use crate::deciding::events::{PreparedEvent, RecordEvents};
 use crate::engine::Engine;
 use crate::event_content::event_content;
 use crate::idempotency::Idempotency;
-use crate::location::point_of;
+use crate::location::columns_of;
 use crate::look::Look;
 use crate::payload::{EventsFound, Reading};
 use crate::places::Understood;
@@ -234,7 +234,7 @@ impl Engine {
         self.doors().entropy.fill(&mut salt);
         let salt = Salt::from_bytes(salt);
         let payload_hash = payload_hash(&salt, content.as_bytes());
-        let point = point_of(self.doors(), &draft);
-        Ok(PreparedEvent { event_id, draft: Arc::new(draft), point, content, salt, payload_hash })
+        let columns = columns_of(self.doors(), &draft);
+        Ok(PreparedEvent { event_id, draft: Arc::new(draft), columns, content, salt, payload_hash })
     }
 }

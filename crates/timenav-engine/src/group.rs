@@ -6,6 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
+use timenav_core::directory::Directory;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, ReadsDraft};
 use timenav_core::time::{Instant, Wall};
@@ -16,7 +17,7 @@ use crate::asked::{Asked, Submission, Told};
 use crate::changes::{LedgerPosition, OutcomeRecord, is_forgotten};
 use crate::code::Code;
 use crate::deciding::{Aim, standing};
-use crate::directory::{Directory, DirectoryChange};
+use crate::directory::{DirectoryChange, check_live};
 use crate::directory_rows::DirectoryRows;
 use crate::doors::Doors;
 use crate::draft::{Accepted, Done, Draft, Drafted, DraftedRead, GatheredReads, Ground, Known, SaltPool, Step};
@@ -229,7 +230,7 @@ impl<'a> Group<'a> {
             return Ok(());
         }
         let (now, spans) = (self.now, self.options.session_spans());
-        let Err(failure) = self.accepted.directory.check_live(caller, now, spans) else { return Ok(()) };
+        let Err(failure) = check_live(&self.accepted.directory, caller, now, spans) else { return Ok(()) };
         self.log_refusal(submission, failure.code(), &failure.to_string())?;
         Err(failure.into())
     }

@@ -3,6 +3,8 @@
 use std::ops::Bound;
 
 use timenav_core::access::{Demand, Scope};
+use timenav_core::directory::user::UserCommand;
+use timenav_core::directory::{ApiKey, User};
 use timenav_core::ids::{KeyId, TimelineId, UserId, type_id};
 use timenav_core::key::is_well_formed_key;
 use timenav_core::limits::LABEL_BYTES_MAX;
@@ -11,8 +13,7 @@ use timenav_core::time::{Instant, Wall};
 use crate::asked::Answer;
 use crate::caller::{AuthFailure, Caller, Credential};
 use crate::changes::{KeyChanged, LedgerPosition, UserChanged};
-use crate::deciding::identity::{CreateKey, CreateUser, DeleteUser, RevokeKey};
-use crate::directory::{ApiKey, User};
+use crate::deciding::identity::{ChangeUser, CreateKey, RevokeKey};
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
 use crate::payload::Reading;
@@ -120,7 +121,8 @@ impl Engine {
         operator: bool,
         idempotency: Option<Idempotency>,
     ) -> Result<(UserId, LedgerPosition, bool), Refusal> {
-        let answer = self.submit(caller, TimelineId::system(), CreateUser { user_id, operator }, idempotency).await?;
+        let creating = ChangeUser(UserCommand::Create { user_id, operator });
+        let answer = self.submit(caller, TimelineId::system(), creating, idempotency).await?;
         Ok(user_of(answer))
     }
 
@@ -134,7 +136,8 @@ impl Engine {
         caller: &Caller,
         user_id: UserId,
     ) -> Result<(UserId, LedgerPosition, bool), Refusal> {
-        let answer = self.submit(caller, TimelineId::system(), DeleteUser { user_id }, None).await?;
+        let removing = ChangeUser(UserCommand::Remove { user_id });
+        let answer = self.submit(caller, TimelineId::system(), removing, None).await?;
         Ok(user_of(answer))
     }
 

@@ -1,10 +1,13 @@
-//! What a text means as a place, as far as its form and the gazetteer know; and the form of names.
+//! What a text means as a place, as far as its form and the gazetteer know.
+
+use std::sync::Arc;
 
 use timenav_core::event::EventDraft;
 use timenav_core::place::{LocationQuery, Point, parse_location};
 use timenav_core::time::Zone;
 
 use crate::doors::Doors;
+use crate::event_columns::EventColumns;
 use crate::gazetteer::Gazetteer;
 
 /// Returns the zone of the calendar that holds at a location, or `None` where that is not known.
@@ -29,13 +32,16 @@ pub(crate) fn zone_of(doors: &Doors, location: Option<&str>) -> Zone {
     location.and_then(|location| known_zone(doors.gazetteer.as_deref(), location)).unwrap_or_else(Zone::utc)
 }
 
-/// Returns the point that an event is found by: its own, or the middle of the place that its location
-/// names, if that is a city.
+/// Returns the point that an event is found by: its own, or the middle of the place that its location names, if that is a
+/// city.
 pub(crate) fn point_of(doors: &Doors, draft: &EventDraft) -> Option<Point> {
-    if let Some(geo) = draft.geo {
-        return Some(geo.point);
-    }
-    named_point(doors.gazetteer.as_deref()?, draft.location.as_ref()?)
+    let own = draft.geo.map(|geo| geo.point);
+    own.or_else(|| named_point(doors.gazetteer.as_deref()?, draft.location.as_ref()?))
+}
+
+/// Returns what an event is found by.
+pub(crate) fn columns_of(doors: &Doors, draft: &EventDraft) -> Arc<EventColumns> {
+    Arc::new(EventColumns::of(draft, point_of(doors, draft)))
 }
 
 /// Returns the middle of the place that a text names, if that is a city.
@@ -45,10 +51,4 @@ pub(crate) fn named_point(gazetteer: &dyn Gazetteer, location: &str) -> Option<P
         // An area has no middle that would be true.
         LocationQuery::Area(_) | LocationQuery::Anywhere | LocationQuery::Within(_) | LocationQuery::Named(_) => None,
     }
-}
-
-/// Returns the form of a name by which events are found: case does not count.
-#[must_use]
-pub fn name_key(name: &str) -> String {
-    name.trim().to_lowercase()
 }

@@ -6,12 +6,12 @@
 use std::sync::Arc;
 
 use timenav_core::access::Demand;
+use timenav_core::anchor::Anchor;
 use timenav_core::as_of::AsOf;
 use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::time::{Instant, Span, Wall};
 
 use crate::actor::Actor;
-use crate::anchor::Anchor;
 use crate::caller::Caller;
 use crate::deciding::alone;
 use crate::deciding::logged::LogRead;

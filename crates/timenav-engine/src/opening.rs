@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
+use timenav_core::directory::ApiKey;
+use timenav_core::directory::session::HOST_CLOCK_TOLERANCE;
+use timenav_core::directory::user::UserCommand;
 use timenav_core::ids::{KeyId, TimelineId, UserId, type_id};
 use timenav_core::ledger::{CheckpointError, HeadError};
 use timenav_core::limits::FORK_DEPTH_MAX;
@@ -11,10 +14,9 @@ use timenav_core::time::{Instant, Wall};
 use crate::actor::Actor;
 use crate::asked::{Pending, Submission};
 use crate::deciding::Deciding;
-use crate::deciding::identity::{CreateKey, CreateUser};
+use crate::deciding::identity::{ChangeUser, CreateKey};
 use crate::deciding::timelines::CreateTimeline;
-use crate::directory::{ApiKey, HOST_CLOCK_TOLERANCE};
-use crate::directory_rows::DirectoryRows;
+use crate::directory_rows::{DirectoryRows, ended_row};
 use crate::doors::{Doors, uuid};
 use crate::draft::{Known, SaltPool};
 use crate::group::{Finished, Group};
@@ -228,7 +230,8 @@ pub(crate) async fn heads_of(
     doors: &Doors,
 ) -> Result<(Heads, Vec<EndedTimeline>), OpenError> {
     let Opened { heads, ended, mut directory, seals } = opened;
-    let rows = Arc::new(DirectoryRows::of(&directory, &ended));
+    let ended_rows = ended.iter().map(|ended| ended_row(&ended.id, ended.size, ended.root));
+    let rows = Arc::new(DirectoryRows::of(&directory, ended_rows));
     let system = heads.iter().find(|head| head.id.is_system());
     if let Some(system) = system.filter(|system| system.statement.is_empty() && !are_ours(&directory, &seals, doors)) {
         return Err(OpenError::Rows { timeline: system.id.clone(), size: system.frontier.size() });
@@ -277,7 +280,7 @@ pub(crate) async fn bootstrap(
     keep_first_key(&secret).map_err(|error| failed(&error))?;
     let mut submissions = [
         by_service(&system, CreateTimeline::default()),
-        by_service(&system, CreateUser { user_id: admin, operator: true }),
+        by_service(&system, ChangeUser(UserCommand::Create { user_id: admin, operator: true })),
         by_service(&main, CreateTimeline::default()),
         by_service(&system, CreateKey(key)),
     ];

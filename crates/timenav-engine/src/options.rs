@@ -7,7 +7,7 @@ use timenav_core::limits::{
 };
 use timenav_core::time::Span;
 
-use crate::directory::SessionSpans;
+use timenav_core::directory::SessionSpans;
 
 /// When the entry of a successful read is durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,10 +9,11 @@ use timenav_core::place::LocationQuery;
 
 use crate::caller::Caller;
 use crate::engine::Engine;
+use crate::event_columns::name_key;
 use crate::event_content::event_draft;
 use crate::gazetteer::KnownPlace;
 use crate::head::Layer;
-use crate::location::{name_key, point_of};
+use crate::location::point_of;
 use crate::refusal::Refusal;
 use crate::rows::KnownEvent;
 use crate::store::Pattern;

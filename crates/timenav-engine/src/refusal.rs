@@ -1,8 +1,11 @@
 //! What the engine says no to.
 
 use timenav_core::access::Denial;
+use timenav_core::anchor::AnchorRefusal;
 use timenav_core::clock::ClockRefusal;
+use timenav_core::directory::DirectoryRefusal;
 use timenav_core::ids::{DataId, IdError};
+use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, KEYS_PER_USER_MAX};
 use timenav_core::time::{Instant, Wall};
 
 use crate::caller::AuthFailure;
@@ -195,6 +198,37 @@ impl Refusal {
     #[must_use]
     pub fn invalid(field: &str, detail: impl Into<String>) -> Self {
         Self::Invalid { field: field.to_owned(), detail: detail.into() }
+    }
+}
+
+impl From<AnchorRefusal> for Refusal {
+    fn from(refusal: AnchorRefusal) -> Self {
+        match refusal {
+            AnchorRefusal::Description => Self::invalid("description", refusal.to_string()),
+            AnchorRefusal::TooMany => {
+                Self::LimitReached { what: "anchors on this timeline", max: ANCHORS_PER_TIMELINE_MAX }
+            }
+        }
+    }
+}
+
+impl From<DirectoryRefusal> for Refusal {
+    fn from(refusal: DirectoryRefusal) -> Self {
+        let detail = refusal.to_string();
+        match refusal {
+            DirectoryRefusal::Reserved(_) => Self::invalid("user_id", detail),
+            DirectoryRefusal::UserExists(id) => Self::AlreadyExists { what: "user", id: id.to_string() },
+            DirectoryRefusal::TooManyUsers { max } => Self::LimitReached { what: "users", max },
+            DirectoryRefusal::NoUser(id) => Self::NotFound { what: "user", id: id.to_string() },
+            DirectoryRefusal::LastOperator(user_id) => Self::LastOperator { user_id: user_id.to_string() },
+            DirectoryRefusal::NoKey(id) => Self::NotFound { what: "API key", id: id.to_string() },
+            DirectoryRefusal::TooManyKeys => {
+                Self::LimitReached { what: "live keys of this user", max: KEYS_PER_USER_MAX }
+            }
+            DirectoryRefusal::KeyExpired => Self::invalid("expires_at", detail),
+            DirectoryRefusal::NoSession(id) => Self::NotFound { what: "session", id: id.to_string() },
+            DirectoryRefusal::WrongPassword => Self::WrongPassword,
+        }
     }
 }
 

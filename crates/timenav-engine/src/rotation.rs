@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use timenav_core::directory::session::{SessionCommand, SessionsToEnd};
 use timenav_core::ids::{TimelineId, UserId};
 use tokio::sync::oneshot;
 
-use crate::action::Action;
 use crate::actor::Actor;
 use crate::deciding::Deciding;
 use crate::deciding::rotation::RotateSigningKey;
-use crate::deciding::sessions::{EndSessions, SessionsToEnd};
+use crate::deciding::sessions::ChangeSessions;
 use crate::engine::Engine;
 use crate::head::TimelineState;
 use crate::notes::{has_signed, keep_rotations, newest_note};
@@ -80,7 +80,7 @@ impl Engine {
         let system = TimelineId::system();
         let asked = users.into_iter().map(|user_id| {
             let which = SessionsToEnd::AllOf(user_id);
-            (system.clone(), EndSessions { action: Action::EndSession, which })
+            (system.clone(), ChangeSessions(SessionCommand::End { which, is_log_out: false }))
         });
         self.submit_all(asked).await
     }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use timenav_core::data::SealedData;
-use timenav_core::event::EventDraft;
 use timenav_core::ids::{DataId, EventId, InterventionId, TimelineId};
 use timenav_core::ledger::{LetGoClass, Salt};
-use timenav_core::place::Point;
 use timenav_core::time::{Instant, Virtual, Wall};
+
+use crate::event_columns::EventColumns;
 
 /// One sealed record as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,10 +114,8 @@ pub struct EventRow {
     pub is_tombstone: bool,
     /// The event's id.
     pub event_id: EventId,
-    /// What can be asked for.
-    pub draft: Arc<EventDraft>,
-    /// The point that it is found by: its own, or that of the place it names.
-    pub point: Option<Point>,
+    /// What it is found by.
+    pub columns: Arc<EventColumns>,
     /// The whole event as JSON, in the shape in which it is answered.
     pub content: Arc<str>,
 }

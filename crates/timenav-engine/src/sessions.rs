@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use timenav_core::access::Demand;
+use timenav_core::directory::session::{SessionCommand, SessionsToEnd};
+use timenav_core::directory::{KeptPassword, Session, SessionSpans};
 use timenav_core::ids::{SessionId, TimelineId, UserId, type_id};
 use timenav_core::key::{is_well_formed_session, session_text};
 use timenav_core::password::Password;
@@ -12,8 +14,7 @@ use zeroize::Zeroizing;
 use crate::action::Action;
 use crate::caller::{AuthFailure, Caller, Credential};
 use crate::deciding::logged::LogRefusal;
-use crate::deciding::sessions::{EndSessions, LogIn, RenewSession, SessionsToEnd, SetPassword};
-use crate::directory::{KeptPassword, Session, SessionSpans};
+use crate::deciding::sessions::ChangeSessions;
 use crate::engine::Engine;
 use crate::live::Growth;
 use crate::passwords::{PasswordMatch, Passwords};
@@ -120,7 +121,7 @@ impl Engine {
         let session = self.new_session(&user_id, &secret)?;
         let caller = caller_in(&session);
         let replaced = before.and_then(Caller::session_id).cloned();
-        let new = LogIn { session, replaced, compared: (*compared).clone(), rehashed };
+        let new = ChangeSessions(SessionCommand::LogIn { session, replaced, compared: (*compared).clone(), rehashed });
         match self.submit(&caller, TimelineId::system(), new, None).await {
             Ok(_) => Ok(Ok(NewSession { caller, secret })),
             // The password was changed or the user removed while this one was compared.
@@ -164,7 +165,8 @@ impl Engine {
         if !is_due {
             return Ok(());
         }
-        self.submit(caller, TimelineId::system(), RenewSession(session_id.clone()), None).await.map(|_| ())
+        let renewing = ChangeSessions(SessionCommand::Renew(session_id.clone()));
+        self.submit(caller, TimelineId::system(), renewing, None).await.map(|_| ())
     }
 
     /// Ends the session that the caller asks in, or all of the caller's sessions.
@@ -180,7 +182,7 @@ impl Engine {
                 return Err(Refusal::invalid("everywhere", detail));
             }
         };
-        let ending = EndSessions { action: Action::LogOut, which };
+        let ending = ChangeSessions(SessionCommand::End { which, is_log_out: true });
         self.submit(caller, TimelineId::system(), ending, None).await.map(|_| ())
     }
 
@@ -189,7 +191,8 @@ impl Engine {
     /// # Errors
     /// There is no such session, the caller may not, or the ledger cannot be written.
     pub async fn end_session(&self, caller: &Caller, session_id: SessionId) -> Result<(), Refusal> {
-        let ending = EndSessions { action: Action::EndSession, which: SessionsToEnd::One(session_id) };
+        let which = SessionsToEnd::One(session_id);
+        let ending = ChangeSessions(SessionCommand::End { which, is_log_out: false });
         self.submit(caller, TimelineId::system(), ending, None).await.map(|_| ())
     }
 
@@ -216,7 +219,7 @@ impl Engine {
 
     /// Returns whether a user administers the service, and how far their time travel is restricted.
     #[must_use]
-    pub fn user_of(&self, caller: &Caller) -> Option<crate::directory::User> {
+    pub fn user_of(&self, caller: &Caller) -> Option<timenav_core::directory::User> {
         self.directory().users.get(&caller.user_id).cloned()
     }
 
@@ -255,7 +258,7 @@ impl Engine {
         let phc = passwords.hash(Some(&caller.user_id), password).await.map_err(busy)?;
         let kept = KeptPassword { user_id: of.clone(), phc: phc.into(), set_at: self.now() };
         let kept_session = caller.session_id().filter(|_| is_own).cloned();
-        let new = SetPassword { password: kept, compared, kept: kept_session };
+        let new = ChangeSessions(SessionCommand::SetPassword { password: kept, compared, kept: kept_session });
         self.submit(caller, TimelineId::system(), new, None).await?;
         Ok(of)
     }

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
+use timenav_core::directory::Directory;
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Wall};
 
 use crate::attempts::Attempts;
-use crate::directory::Directory;
 use crate::directory_rows::DirectoryRows;
 use crate::doors::Doors;
 use crate::head::{EndedTimeline, TimelineState};

@@ -4,15 +4,15 @@ use async_trait::async_trait;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+use timenav_core::anchor::Anchor;
+use timenav_core::directory::{ApiKey, Directory};
 use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, Retention, TileId};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
 
-use crate::anchor::Anchor;
 use crate::archive::ScanSource;
 use crate::directory::DirectoryChange;
-use crate::directory::{ApiKey, Directory};
 use crate::head::{EndedTimeline, Head, Layer, TimelineKey};
 use crate::rows::{
     DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, LogRow, StoredEntry,

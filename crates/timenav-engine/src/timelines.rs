@@ -17,6 +17,7 @@ use crate::changes::{LedgerPosition, TimelineMade};
 use crate::clocks::ClockView;
 use crate::deciding::repeated::Again;
 use crate::deciding::timelines::{CreateTimeline, ForkPoint};
+use crate::directory;
 use crate::engine::Engine;
 use crate::head::{Fork, TimelineKey, TimelineState};
 use crate::idempotency::Idempotency;
@@ -227,7 +228,7 @@ impl Engine {
         let clock = self.view_clock(state.head.id.clone(), state.head.clock.clone(), self.host(&state));
         let shown = !state.head.id.is_system() && self.decide(caller, &state.head.id, Demand::Look).is_ok();
         let clock = shown.then_some(clock);
-        let role = self.directory().standing(caller, Some(&state)).role;
+        let role = directory::standing(&self.directory(), caller, Some(&state)).role;
         let forked_from = state.lineage.last().cloned();
         let checkpoint = newest_note(&state, self.doors(), self.options())?;
         Ok(TimelineView { state, checkpoint, clock, forked_from, role })

@@ -5,21 +5,22 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use timenav_core::access::Permissions;
+use timenav_core::anchor::Anchor;
 use timenav_core::clock::Clock;
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Adopted, AdoptedLayer, Frontier, HandedOver, Hash, RetentionPolicies, Sweep, VerifierKey};
 use timenav_core::ledger::{decide_adoption, empty_root, leaf_hash};
+use timenav_core::permissions::{self, PermissionsSet};
 
 use super::timelines::check_new;
 use super::{Aim, Asking, Deciding};
 use crate::action::Action;
-use crate::anchor::Anchor;
 use crate::changes::TimelineMade;
 use crate::directory::DirectoryChange;
 use crate::draft::{Done, Draft, Ledger};
 use crate::head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineState};
 use crate::json::json;
-use crate::payload::{ClockChanged, ClockRecord, DataErased, PermissionsRecord, PermissionsSet};
+use crate::payload::{ClockChanged, ClockRecord, DataErased, PermissionsTold};
 use crate::refusal::Refusal;
 use crate::rows::{DataRecord, EventEnd, EventRow, InterventionRow, StoredEntry, SweepMark, SweepRow};
 use crate::store::LayerCommit;
@@ -156,8 +157,9 @@ impl Deciding for Adopt {
         let clock = ClockRecord::of(&head.clock);
         let paused = json(&ClockChanged { clock, changed: was_running, duration: None, anchor_id: None });
         draft.append(ledger, Action::PauseTime, "clock", paused, host);
-        let lists = json(&PermissionsSet { permissions: PermissionsRecord::of(&permissions) });
-        draft.state_mut(ledger).head.permissions = Arc::new(permissions);
+        let set = PermissionsSet(permissions);
+        let lists = json(&PermissionsTold::of(&set));
+        permissions::apply(Arc::make_mut(&mut draft.state_mut(ledger).head.permissions), &set);
         let mut position = draft.append(ledger, Action::SetAccessControl, "permissions", lists, host);
         for later in &ready.later {
             position = tell_again(draft, ledger, later, host.max(later.recorded_at));

@@ -1,13 +1,10 @@
 //! Marked moments.
 
 use timenav_core::access::Denial;
-use timenav_core::ids::AnchorId;
-use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX};
-use timenav_core::time::{Instant, Virtual};
+use timenav_core::anchor::{self, AnchorCommand};
 
 use super::{Aim, Asking, Deciding};
 use crate::action::Action;
-use crate::anchor::Anchor;
 use crate::changes::AnchorMarked;
 use crate::draft::{Done, Draft};
 use crate::json::json;
@@ -15,12 +12,7 @@ use crate::payload::AnchorSet;
 use crate::refusal::Refusal;
 
 /// Mark a moment: that of the clock, if no other is given.
-pub(crate) struct SetAnchor {
-    pub(crate) anchor_id: AnchorId,
-    pub(crate) timestamp: Option<Instant<Virtual>>,
-    pub(crate) description: String,
-    pub(crate) fixed: bool,
-}
+pub(crate) struct SetAnchor(pub(crate) AnchorCommand);
 
 impl Asking for SetAnchor {
     fn action(&self) -> Action {
@@ -36,32 +28,18 @@ impl Deciding for SetAnchor {
     type Change = AnchorMarked;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<AnchorMarked>, Refusal> {
-        if self.description.len() > DESCRIPTION_BYTES_MAX {
-            let detail = format!("a description has at most {DESCRIPTION_BYTES_MAX} bytes");
-            return Err(Refusal::invalid("description", detail));
-        }
         let ledger = draft.aimed()?;
         let host = draft.host(ledger);
         let head = &draft.state(ledger).head;
-        let timestamp = self.timestamp.unwrap_or_else(|| head.clock.now(host));
-        draft.admit_moment(timestamp)?;
-        if head.anchors_count >= ANCHORS_PER_TIMELINE_MAX as u64 {
-            return Err(Refusal::LimitReached { what: "anchors on this timeline", max: ANCHORS_PER_TIMELINE_MAX });
-        }
-        let anchor = Anchor {
-            anchor_id: self.anchor_id.clone(),
-            position: head.frontier.size(),
-            set_at: host,
-            timestamp,
-            description: self.description.clone(),
-            fixed: self.fixed,
-            moment: head.clock.moment(host),
-        };
-        draft.state_mut(ledger).head.anchors_count += 1;
-        let payload = json(&AnchorSet::of(&anchor));
-        let position = draft.append(ledger, Action::SetAnchor, anchor.anchor_id.as_str(), payload, host);
-        draft.step_mut(ledger).anchors.push(anchor);
-        Ok(draft.done(ledger, position, AnchorMarked { anchor_id: self.anchor_id.clone(), timestamp }))
+        let set = anchor::decide(head.anchors_count, &self.0, &head.clock, (head.frontier.size(), host))?;
+        draft.admit_moment(set.timestamp)?;
+        let head = &mut draft.state_mut(ledger).head;
+        head.anchors_count = anchor::apply(head.anchors_count, &set);
+        let marked = AnchorMarked { anchor_id: set.anchor_id.clone(), timestamp: set.timestamp };
+        let position =
+            draft.append(ledger, Action::SetAnchor, set.anchor_id.as_str(), json(&AnchorSet::of(&set)), host);
+        draft.step_mut(ledger).anchors.push(set);
+        Ok(draft.done(ledger, position, marked))
     }
 
     fn check_told(&self, draft: &Draft<'_>, change: &AnchorMarked) -> Result<(), Denial> {

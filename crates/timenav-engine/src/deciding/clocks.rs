@@ -1,12 +1,12 @@
 //! Changes of a clock, and the return to an anchor.
 
 use timenav_core::access::{Demand, Denial};
+use timenav_core::anchor::Anchor;
 use timenav_core::clock::{self, ClockCommand, Moment};
 
 use super::history::{HistoryRestored, check_unchanged, restore_history};
 use super::{Aim, Asking, Deciding, Needs};
 use crate::action::Action;
-use crate::anchor::Anchor;
 use crate::changes::ClockAfter;
 use crate::draft::{Done, Draft, Ledger};
 use crate::expected::Expected;
@@ -98,8 +98,8 @@ impl Deciding for ReturnToAnchor {
             check_unchanged(draft, ledger, Some(*guard))?;
             restore_history(draft, ledger, &self.anchor, compensations)?;
         }
-        let moment = Moment { at: self.anchor.timestamp, ..self.anchor.moment.clone() };
-        change_clock(draft, ledger, &ClockCommand::Restore(moment), (Action::ReturnToAnchor, Some(&self.anchor)))
+        let restore = ClockCommand::Restore(self.anchor.restored());
+        change_clock(draft, ledger, &restore, (Action::ReturnToAnchor, Some(&self.anchor)))
     }
 
     fn check_told(&self, draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {

@@ -14,6 +14,7 @@ use super::{Aim, Asking, Deciding, Needs};
 use crate::action::Action;
 use crate::actor::Actor;
 use crate::changes::{EventsGone, ReadsGone};
+use crate::directory;
 use crate::draft::{Done, Draft, Ledger};
 use crate::head::{TimelineKey, TimelineState};
 use crate::refusal::Refusal;
@@ -202,7 +203,7 @@ fn admit_on_forks(draft: &Draft<'_>, forks: &BTreeSet<TimelineId>, include_forks
     }
     let Actor::Caller(caller) = draft.actor() else { return Ok(()) };
     for fork in forks {
-        let standing = draft.directory().standing(caller, draft.look(fork));
+        let standing = directory::standing(draft.directory(), caller, draft.look(fork));
         access::decide(standing, Demand::Erase).map_err(|denial| match denial {
             // That there are forks is told by the ledger of the timeline that they go on from.
             Denial::Hidden => Denial::Permission { needs: Role::Admin },

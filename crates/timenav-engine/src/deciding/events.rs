@@ -6,12 +6,12 @@ use std::sync::Arc;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::EventId;
 use timenav_core::ledger::{Hash, Salt};
-use timenav_core::place::Point;
 
 use super::{Aim, Asking, Deciding, Needs};
 use crate::action::Action;
 use crate::changes::EventsRecorded;
 use crate::draft::{Done, Draft, Ledger};
+use crate::event_columns::EventColumns;
 use crate::refusal::Refusal;
 use crate::rows::{EventRow, EventVersion};
 use crate::wall_clock::Host;
@@ -27,8 +27,7 @@ pub(crate) struct RecordEvents {
 pub(crate) struct PreparedEvent {
     pub(crate) event_id: EventId,
     pub(crate) draft: Arc<EventDraft>,
-    /// The point that it is found by.
-    pub(crate) point: Option<Point>,
+    pub(crate) columns: Arc<EventColumns>,
     pub(crate) content: Arc<str>,
     pub(crate) salt: Salt,
     pub(crate) payload_hash: Hash,
@@ -112,7 +111,7 @@ fn compare(draft: &Draft<'_>, ledger: Ledger, event: &PreparedEvent) -> Compared
 }
 
 fn record(draft: &mut Draft<'_>, ledger: Ledger, event: &PreparedEvent, host: Host) -> u64 {
-    let PreparedEvent { event_id, draft: of, point, content, salt, payload_hash } = event;
+    let PreparedEvent { event_id, columns, content, salt, payload_hash, .. } = event;
     let state = draft.state_mut(ledger);
     state.head.events_count += 1;
     state.events_changed_at = state.head.frontier.size() + 1;
@@ -121,9 +120,8 @@ fn record(draft: &mut Draft<'_>, ledger: Ledger, event: &PreparedEvent, host: Ho
     let layer = draft.own_layer(ledger);
     let version = EventVersion { layer, position, until: None, content: Arc::clone(content) };
     draft.known_event_mut(ledger, event_id).versions.push(version);
-    let (draft_of, content) = (Arc::clone(of), Arc::clone(content));
-    let event_id = event_id.clone();
-    let row = EventRow { position, is_tombstone: false, event_id, draft: draft_of, point: *point, content };
+    let (event_id, columns, content) = (event_id.clone(), Arc::clone(columns), Arc::clone(content));
+    let row = EventRow { position, is_tombstone: false, event_id, columns, content };
     draft.step_mut(ledger).events.push(row);
     position
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use timenav_core::event::{Cause, EventDraft};
+use timenav_core::anchor::Anchor;
+use timenav_core::event::Cause;
 use timenav_core::ids::{EventId, InterventionId};
 use timenav_core::intervention::Effect;
 use timenav_core::time::{Instant, Virtual};
@@ -11,14 +12,14 @@ use timenav_core::time::{Instant, Virtual};
 use super::events::PreparedEvent;
 use super::{Aim, Asking, Deciding, Needs};
 use crate::action::Action;
-use crate::anchor::Anchor;
 use crate::becoming::{Version, becomes, kept_draft, missing};
 use crate::changes::{EventCorrected, EventIntervened};
 use crate::draft::{Done, Draft, Ledger};
+use crate::event_columns::EventColumns;
 use crate::event_content::CauseContent;
 use crate::expected::Expected;
 use crate::json::{json, raw};
-use crate::location::point_of;
+use crate::location::columns_of;
 use crate::payload::{Corrected, EffectRecord, Intervened};
 use crate::refusal::Refusal;
 use crate::rows::{EventEnd, EventRow, EventVersion, InterventionRow, KnownEvent};
@@ -259,16 +260,15 @@ fn replace(
     // Where the version stands on the timeline that this one came from, only a row here can say that it does not stand
     // any more.
     let (row, is_tombstone) = match after {
-        Some(row) => (Some(row), false),
-        None if before.is_inherited => (Some((nothing(), Arc::from(""))), true),
+        Some((of, content)) => (Some((columns_of(draft.doors(), &of), content)), false),
+        None if before.is_inherited => (Some((Arc::new(EventColumns::of_nothing()), Arc::from(""))), true),
         None => (None, false),
     };
-    let Some((of, content)) = row else { return };
+    let Some((columns, content)) = row else { return };
     let until = is_tombstone.then_some(position);
     let version = EventVersion { layer, position, until, content: Arc::clone(&content) };
     draft.known_event_mut(ledger, event_id).versions.push(version);
-    let point = point_of(draft.doors(), &of);
-    let row = EventRow { position, is_tombstone, event_id: event_id.clone(), draft: of, point, content };
+    let row = EventRow { position, is_tombstone, event_id: event_id.clone(), columns, content };
     draft.step_mut(ledger).events.push(row);
 }
 
@@ -289,9 +289,4 @@ fn count_override(draft: &mut Draft<'_>, ledger: Ledger, before: &Before) {
     if before.is_inherited {
         draft.state_mut(ledger).head.overrides_count += 1;
     }
-}
-
-/// The draft of an event that never stood.
-fn nothing() -> Arc<EventDraft> {
-    Arc::new(EventDraft::at(timenav_core::time::Instant::EPOCH, ""))
 }

@@ -1,33 +1,21 @@
 //! Users and keys: facts of the whole service, on the timeline `system`.
 
-use std::sync::Arc;
-
-use timenav_core::access::{Denial, RestrictionLevel};
-use timenav_core::ids::{KeyId, TimelineId, UserId};
-use timenav_core::limits::KEYS_PER_USER_MAX;
+use timenav_core::access::Denial;
+use timenav_core::directory::key::{self, KeyCommand};
+use timenav_core::directory::user::{self, UserCommand};
+use timenav_core::directory::{ApiKey, Happened, Times};
+use timenav_core::ids::{KeyId, UserId};
 
 use super::standing::hidden;
 use super::{Aim, Asking, Deciding};
 use crate::action::Action;
 use crate::changes::{KeyChanged, UserChanged};
-use crate::directory::DirectoryChange;
-use crate::directory::{ApiKey, User};
 use crate::draft::{Done, Draft, Ledger};
-use crate::json::json;
-use crate::payload::{KeyRecord, UserRecord};
+use crate::payload::entry_of;
 use crate::refusal::Refusal;
-use crate::wall_clock::Host;
 
-/// Make a user.
-pub(crate) struct CreateUser {
-    pub(crate) user_id: UserId,
-    pub(crate) operator: bool,
-}
-
-/// Remove a user and their keys.
-pub(crate) struct DeleteUser {
-    pub(crate) user_id: UserId,
-}
+/// Make a user, remove one with their keys, or restrict one's time travel.
+pub(crate) struct ChangeUser(pub(crate) UserCommand);
 
 /// Make a key.
 pub(crate) struct CreateKey(pub(crate) ApiKey);
@@ -38,9 +26,13 @@ pub(crate) struct RevokeKey {
     pub(crate) owner: Option<UserId>,
 }
 
-impl Asking for CreateUser {
+impl Asking for ChangeUser {
     fn action(&self) -> Action {
-        Action::CreateUser
+        match &self.0 {
+            UserCommand::Create { .. } => Action::CreateUser,
+            UserCommand::Remove { .. } => Action::DeleteUser,
+            UserCommand::Restrict { .. } => Action::RestrictTimeTravel,
+        }
     }
 
     fn aim(&self) -> Aim {
@@ -48,68 +40,15 @@ impl Asking for CreateUser {
     }
 }
 
-impl Deciding for CreateUser {
+impl Deciding for ChangeUser {
     type Change = UserChanged;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<UserChanged>, Refusal> {
-        let Self { user_id, operator } = self;
-        if [UserId::UNKNOWN, TimelineId::SYSTEM].contains(&user_id.as_str()) {
-            return Err(Refusal::invalid("user_id", format!("`{user_id}` is reserved")));
-        }
-        let users = &draft.directory().users;
-        if users.contains_key(user_id) {
-            return Err(Refusal::AlreadyExists { what: "user", id: user_id.to_string() });
-        }
-        let max = draft.options().users_max;
-        if users.len() >= max {
-            return Err(Refusal::LimitReached { what: "users", max });
-        }
         let system = draft.system()?;
-        let host = draft.host(system);
-        let (user_id, restriction) = (user_id.clone(), RestrictionLevel::FullAccess);
-        let user = User { user_id: user_id.clone(), operator: *operator, restriction, created_at: host };
-        let payload = json(&UserRecord::of(&user));
-        draft.change_directory(DirectoryChange::PutUser(user));
-        let position = draft.append(system, Action::CreateUser, user_id.as_str(), payload, host);
-        Ok(draft.done(system, position, UserChanged { user_id }))
-    }
-}
-
-impl Asking for DeleteUser {
-    fn action(&self) -> Action {
-        Action::DeleteUser
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
-    }
-}
-
-impl Deciding for DeleteUser {
-    type Change = UserChanged;
-
-    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<UserChanged>, Refusal> {
-        let user_id = &self.user_id;
-        let users = &draft.directory().users;
-        let user = users.get(user_id);
-        let user = user.ok_or_else(|| Refusal::NotFound { what: "user", id: user_id.to_string() })?;
-        if user.operator && users.values().filter(|user| user.operator).count() == 1 {
-            return Err(Refusal::LastOperator { user_id: user_id.to_string() });
-        }
-        let system = draft.system()?;
-        let now = draft.now();
-        let live: Vec<Arc<ApiKey>> = live_keys_of(draft, user_id, now).cloned().collect();
-        for key in live {
-            stop_key(draft, system, &key);
-        }
-        for change in draft.directory().removal(user_id) {
-            draft.change_directory(change);
-        }
-        // Read after the keys were stopped: an entry is never recorded before the one before it.
-        let host = draft.host(system);
-        let payload = json(&UserRecord::of(user));
-        let position = draft.append(system, Action::DeleteUser, user_id.as_str(), payload, host);
-        Ok(draft.done(system, position, UserChanged { user_id: user_id.clone() }))
+        let users_max = draft.options().users_max;
+        let happened = user::decide(draft.directory(), &self.0, users_max, draft.times(system))?;
+        let position = draft.happen(system, &happened);
+        Ok(draft.done(system, position, UserChanged { user_id: self.0.user_id().clone() }))
     }
 }
 
@@ -129,30 +68,18 @@ impl Deciding for CreateKey {
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<KeyChanged>, Refusal> {
         let Self(key) = self;
         draft.admit_own(Some(&key.user_id))?;
-        if !draft.directory().users.contains_key(&key.user_id) {
-            return Err(Refusal::NotFound { what: "user", id: key.user_id.to_string() });
-        }
+        draft.directory().user(&key.user_id)?;
         draft.check_standing(&key.timeline_id)?;
         if !draft.is_in_sight(&key.timeline_id) {
             return Err(Refusal::NotFound { what: "timeline", id: key.timeline_id.to_string() });
         }
         let system = draft.system()?;
-        let (host, now) = (draft.host(system), draft.now());
-        if live_keys_of(draft, &key.user_id, now).count() >= KEYS_PER_USER_MAX {
-            return Err(Refusal::LimitReached { what: "live keys of this user", max: KEYS_PER_USER_MAX });
-        }
-        if key.expires_at.is_some_and(|end| end <= now) {
-            return Err(Refusal::invalid("expires_at", "the key would have expired already; expiry is in host time"));
-        }
-        let key = ApiKey { created_at: host, ..key.clone() };
-        let key_id = key.key_id.clone();
-        let payload = json(&KeyRecord::of(&key));
-        let own = draft.directory().keys.of_user(&key.user_id);
+        let made = key::decide(draft.directory(), &KeyCommand::Create(key.clone()), draft.times(system))?;
         // Those that have expired cannot matter any more.
-        draft.forget_keys(own.filter(|one| !one.is_live(now)).map(|one| one.key_id.clone()).collect());
-        draft.change_directory(DirectoryChange::PutKey(key));
-        let position = draft.append(system, Action::CreateApiKey, key_id.as_str(), payload, host);
-        Ok(draft.done(system, position, KeyChanged { key_id }))
+        let own = draft.directory().keys.of_user(&key.user_id);
+        draft.forget_keys(own.filter(|one| !one.is_live(draft.now())).map(|one| one.key_id.clone()).collect());
+        let position = draft.happen(system, &[made]);
+        Ok(draft.done(system, position, KeyChanged { key_id: key.key_id.clone() }))
     }
 
     fn check_told(&self, draft: &Draft<'_>, _change: &KeyChanged) -> Result<(), Denial> {
@@ -178,21 +105,29 @@ impl Deciding for RevokeKey {
         let key = draft.directory().keys.get(key_id);
         // Whether another user's key exists is not told.
         draft.admit_own(key.map(|key| &key.user_id).or(owner.as_ref())).map_err(hidden)?;
-        let key = key.ok_or_else(|| Refusal::NotFound { what: "API key", id: key_id.to_string() })?;
         let system = draft.system()?;
-        let position = stop_key(draft, system, key);
+        let stopped = key::decide(draft.directory(), &KeyCommand::Stop(key_id.clone()), draft.times(system))?;
+        let position = draft.happen(system, &[stopped]);
         Ok(draft.done(system, position, KeyChanged { key_id: key_id.clone() }))
     }
 }
 
-fn stop_key(draft: &mut Draft<'_>, system: Ledger, key: &ApiKey) -> u64 {
-    let host = draft.host(system);
-    let stopped = ApiKey { revoked_at: Some(host), ..key.clone() };
-    let payload = json(&KeyRecord::of(&stopped));
-    draft.change_directory(DirectoryChange::RevokeKey { key_id: key.key_id.clone(), at: host });
-    draft.append(system, Action::RevokeApiKey, key.key_id.as_str(), payload, host)
-}
+impl Draft<'_> {
+    /// Returns the times by which core decides what is told on a ledger.
+    pub(super) fn times(&self, ledger: Ledger) -> Times {
+        Times { now: self.now(), recorded: self.host(ledger), sure: self.sure() }
+    }
 
-fn live_keys_of<'d>(draft: &Draft<'d>, user_id: &UserId, host: Host) -> impl Iterator<Item = &'d Arc<ApiKey>> {
-    draft.directory().keys.of_user(user_id).filter(move |key| key.is_live(host))
+    /// Tells what happened to users, and to what shows who they are, by an entry each. It counts after this draft. Returns
+    /// the position of the last entry.
+    pub(super) fn happen(&mut self, system: Ledger, happened: &[Happened]) -> u64 {
+        for one in happened {
+            for change in self.directory().changes(one) {
+                self.change_directory(change);
+            }
+            let (action, subject, payload) = entry_of(one);
+            self.append(system, action, subject, payload, self.host(system));
+        }
+        self.last_position(system)
+    }
 }

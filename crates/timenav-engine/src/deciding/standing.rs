@@ -8,6 +8,7 @@ use timenav_core::time::{Instant, Virtual};
 use super::timelines::{CreateTimeline, make_timeline};
 use super::{Aim, Asking};
 use crate::actor::Actor;
+use crate::directory;
 use crate::draft::Draft;
 use crate::refusal::{Refusal, denial_code};
 
@@ -45,7 +46,7 @@ pub(crate) fn admit(draft: &mut Draft<'_>, asking: &dyn Asking) -> Result<(), Re
 pub(crate) fn check(draft: &Draft<'_>, asking: &dyn Asking) -> Result<(), Denial> {
     let (Actor::Caller(caller), demands) = (draft.actor(), asking.demands()) else { return Ok(()) };
     let state = draft.look(draft.timeline());
-    let mut standing = draft.directory().standing(caller, state);
+    let mut standing = directory::standing(draft.directory(), caller, state);
     let is_ended = asking.aim() == Aim::TimelineToEnd && draft.has_ended(draft.timeline());
     if state.is_none() && (asking.aim().makes_timeline() || is_ended) {
         // Who makes a timeline administers it, and so did who ended it.
@@ -62,30 +63,30 @@ impl Draft<'_> {
             return true;
         }
         let Some(state) = self.look(timeline) else { return false };
-        access::decide(self.directory().standing(caller, Some(state)), Demand::Look) != Err(Denial::Hidden)
+        access::decide(directory::standing(self.directory(), caller, Some(state)), Demand::Look) != Err(Denial::Hidden)
     }
 
     /// Asks core whether the actor may mark a moment. How far it is from host time is a question to the host's clock,
     /// not to the newest entry, which may be later where that clock was set back.
     pub(crate) fn admit_moment(&self, to: Instant<Virtual>) -> Result<(), Denial> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
-        let level = self.directory().standing(caller, None).restriction;
+        let level = directory::standing(self.directory(), caller, None).restriction;
         access::decide_moment(level, to, self.now(), self.options().limited_access_window_days)
     }
 
     /// Asks core whether the actor may leave a clock like this that went at that rate, or be given one.
     pub(crate) fn admit_clock(&self, clock: &Moment, rate: Rate) -> Result<(), Denial> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
-        let level = self.directory().standing(caller, None).restriction;
+        let level = directory::standing(self.directory(), caller, None).restriction;
         access::decide_clock(level, clock, rate, self.now(), self.options().limited_access_window_days)
     }
 
     /// Asks whether the actor could still read what was answered. Returns the code and the reason against it.
     pub(crate) fn check_reader(&self, demands: &[Demand]) -> Result<(), (&'static str, String)> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
-        let live = self.directory().check_live(caller, self.now(), self.options().session_spans());
+        let live = directory::check_live(self.directory(), caller, self.now(), self.options().session_spans());
         live.map_err(|failure| (failure.code(), failure.to_string()))?;
-        let standing = self.directory().standing(caller, self.look(self.timeline()));
+        let standing = directory::standing(self.directory(), caller, self.look(self.timeline()));
         let mut decided = demands.iter().map(|demand| access::decide(standing, *demand));
         decided.try_for_each(|one| one).map_err(|denial| (denial_code(denial), denial.to_string()))
     }
@@ -94,7 +95,7 @@ impl Draft<'_> {
     pub(crate) fn admit_own(&self, owner: Option<&UserId>) -> Result<(), Denial> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
         let own = owner == Some(&caller.user_id);
-        let standing = self.directory().standing(caller, None);
+        let standing = directory::standing(self.directory(), caller, None);
         access::decide(standing, if own { Demand::Own } else { Demand::Operate })
     }
 }

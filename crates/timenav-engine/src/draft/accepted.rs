@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use timenav_core::directory::Directory;
 use timenav_core::ids::{DataId, EventId, TimelineId, UserId};
 use timenav_core::ledger::{Read, ReadsDraft, Salt};
 
 use super::{Drafted, Known, Step};
-use crate::directory::{Directory, DirectoryChange};
+use crate::directory::DirectoryChange;
 use crate::doors::Doors;
 use crate::head::{TimelineKey, TimelineState};
 use crate::heads::Heads;

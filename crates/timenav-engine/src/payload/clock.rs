@@ -1,11 +1,11 @@
 //! The payloads of what happens to a clock and its anchors.
 
 use serde::{Deserialize, Serialize};
+use timenav_core::anchor::Anchor;
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
 use timenav_core::ids::AnchorId;
 use timenav_core::time::{Instant, Virtual, Wall, parse_timestamp};
 
-use crate::anchor::Anchor;
 use crate::json::read;
 
 /// A clock's position, as kept in payloads and outcomes.

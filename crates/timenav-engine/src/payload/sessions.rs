@@ -1,11 +1,11 @@
 //! The payloads of what happens to sessions and passwords.
 
 use serde::{Deserialize, Serialize};
+use timenav_core::directory::{KeptPassword, Session};
 use timenav_core::ids::{SessionId, UserId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use super::parts::digest;
-use crate::directory::{KeptPassword, Session};
 
 /// Payload of `log_in`. The hash gives nothing away: what it was made from has 256 random bits.
 #[derive(Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub(crate) struct LoggedIn {
 }
 
 impl LoggedIn {
-    pub(crate) fn of(session: &Session, ended: &[Session], password: Option<&KeptPassword>) -> Self {
+    pub(crate) fn of(session: &Session, ended: &[SessionId], password: Option<&KeptPassword>) -> Self {
         Self {
             session_id: session.session_id.to_string(),
             session_sha256: data_encoding::HEXLOWER.encode(&session.hash),
@@ -56,7 +56,7 @@ pub(crate) struct SessionsEnded {
 }
 
 impl SessionsEnded {
-    pub(crate) fn of(user_id: &UserId, ended: &[Session]) -> Self {
+    pub(crate) fn of(user_id: &UserId, ended: &[SessionId]) -> Self {
         Self { user_id: user_id.to_string(), ended: session_ids(ended) }
     }
 
@@ -80,7 +80,7 @@ pub(crate) struct PasswordSet {
 }
 
 impl PasswordSet {
-    pub(crate) fn of(password: &KeptPassword, ended: &[Session]) -> Self {
+    pub(crate) fn of(password: &KeptPassword, ended: &[SessionId]) -> Self {
         Self {
             user_id: password.user_id.to_string(),
             password_sha256: password_sha256(password),
@@ -90,10 +90,10 @@ impl PasswordSet {
 }
 
 /// Returns how the ledger tells of what is kept of a password.
-pub(crate) fn password_sha256(password: &KeptPassword) -> String {
+fn password_sha256(password: &KeptPassword) -> String {
     data_encoding::HEXLOWER.encode(&password.digest())
 }
 
-fn session_ids(sessions: &[Session]) -> Vec<String> {
-    sessions.iter().map(|session| session.session_id.to_string()).collect()
+fn session_ids(sessions: &[SessionId]) -> Vec<String> {
+    sessions.iter().map(ToString::to_string).collect()
 }

@@ -4,19 +4,20 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use timenav_core::access::{Permissions, RestrictionLevel, Scope};
+use timenav_core::anchor::Anchor;
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
+use timenav_core::directory::{ApiKey, KeptPassword, Session, User};
 use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::ids::{AnchorId, EventId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::intervention::Effect;
 use timenav_core::ledger::{Adopted, HandedOver, Hash, LetGoClass, PositionRuns, Retention, Sweep, TimelineEnded};
 use timenav_core::ledger::{ErasedBy, EventsErased, ReadsErased};
+use timenav_core::permissions::PermissionsSet;
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Instant, TimeScale, Virtual, Wall, parse_duration};
 
 use super::*;
 use crate::action::{Action, Topic};
-use crate::anchor::Anchor;
-use crate::directory::{ApiKey, KeptPassword, Session, User};
 use crate::event_content::{CauseContent, event_content, event_draft};
 use crate::json::{json, raw, read};
 
@@ -130,7 +131,7 @@ fn of_timelines() -> Vec<(Action, String)> {
         of_clock(Action::ReturnToAnchor, None, Some("before")),
         (Action::SetAnchor, json(&AnchorSet::of(&anchor(None)))),
         (Action::SetAnchor, json(&AnchorSet::of(&anchor(Some("Paris"))))),
-        (Action::SetAccessControl, json(&PermissionsSet { permissions: PermissionsRecord::of(&permissions()) })),
+        (Action::SetAccessControl, json(&PermissionsTold::of(&PermissionsSet(permissions())))),
     ]
 }
 
@@ -233,7 +234,7 @@ fn of_users() -> Vec<(Action, String)> {
         created_at: at(1),
     };
     let (plain, full) = (api_key(None, None), api_key(Some(&[Scope::ALL[0], Scope::ALL[1]]), Some(at(9))));
-    let ended = [session("session_2"), session("session_3")];
+    let ended = ["session_2", "session_3"].map(|id| SessionId::new(id).unwrap());
     vec![
         (Action::CreateUser, json(&UserRecord::of(&user))),
         (Action::DeleteUser, json(&UserRecord::of(&user))),
@@ -493,10 +494,7 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
         Action::EraseData => json(&read::<DataErased>(bytes)?),
         Action::EraseEvents => String::from_utf8(EventsErased::decode(bytes).ok()?.encode()).ok()?,
         Action::EraseReads => String::from_utf8(ReadsErased::decode(bytes).ok()?.encode()).ok()?,
-        Action::SetAccessControl => {
-            let lists = read::<PermissionsSet>(bytes)?.permissions.permissions()?;
-            json(&PermissionsSet { permissions: PermissionsRecord::of(&lists) })
-        }
+        Action::SetAccessControl => json(&PermissionsTold::of(&read::<PermissionsTold>(bytes)?.set()?)),
         Action::DetectTampering => json(&read::<ScanAsked>(bytes)?),
         Action::CreateUser | Action::DeleteUser | Action::RestrictTimeTravel => {
             json(&UserRecord::of(&read::<UserRecord>(bytes)?.user()?))

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use timenav_core::access::Permissions;
 use timenav_core::ids::UserId;
+use timenav_core::permissions::PermissionsSet;
 use timenav_core::time::{Instant, TimestampError, Wall, parse_timestamp};
 
 use super::clock::ClockRecord;
@@ -65,6 +66,17 @@ impl PermissionsRecord {
 
 /// Payload of `set_access_control`: the lists as they are after it.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct PermissionsSet {
-    pub(crate) permissions: PermissionsRecord,
+pub(crate) struct PermissionsTold {
+    permissions: PermissionsRecord,
+}
+
+impl PermissionsTold {
+    pub(crate) fn of(set: &PermissionsSet) -> Self {
+        Self { permissions: PermissionsRecord::of(&set.0) }
+    }
+
+    /// Returns what happened, or `None` if a list names what is no user.
+    pub(crate) fn set(&self) -> Option<PermissionsSet> {
+        self.permissions.permissions().map(PermissionsSet)
+    }
 }

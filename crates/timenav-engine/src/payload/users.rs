@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 use timenav_core::access::{RestrictionLevel, Scope};
+use timenav_core::directory::{ApiKey, User};
 use timenav_core::ids::{KeyId, TimelineId, UserId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use super::parts::digest;
-use crate::directory::{ApiKey, User};
 
 /// Payload of `create_user`, `delete_user` and `restrict_time_travel`.
 #[derive(Serialize, Deserialize)]

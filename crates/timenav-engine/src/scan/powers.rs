@@ -11,7 +11,7 @@ use timenav_core::ids::UserId;
 use timenav_core::time::{Instant, Wall};
 use tokio::sync::Mutex;
 
-use crate::directory::DirectoryChange;
+use super::directory::Change;
 
 /// What a user is, from some version on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,11 +59,6 @@ impl Powers {
         self.version
     }
 
-    /// Says that there was such a version.
-    pub(super) fn reach(&mut self, version: u64) {
-        self.version = self.version.max(version);
-    }
-
     /// Returns the key or session of that name, whenever it was.
     pub(super) fn shown(&self, id: &str) -> Option<&Shown> {
         self.shown.get(id)
@@ -85,17 +80,18 @@ impl Powers {
     }
 
     /// Takes a change that leads to a version.
-    pub(super) fn take(&mut self, change: &DirectoryChange, version: u64) {
+    pub(super) fn take(&mut self, change: &Change, version: u64) {
+        self.version = self.version.max(version);
         match change {
-            DirectoryChange::PutUser(user) => {
+            Change::PutUser(user) => {
                 let power = UserPower { operator: user.operator, restriction: user.restriction };
                 self.users.entry(user.user_id.clone()).or_default().push((version, Some(power)));
             }
-            DirectoryChange::DeleteUser(user_id) => {
+            Change::DeleteUser(user_id) => {
                 self.users.entry(user_id.clone()).or_default().push((version, None));
                 self.passwords.entry(user_id.clone()).or_default().push((version, false));
             }
-            DirectoryChange::PutKey(key) => {
+            Change::PutKey(key) => {
                 self.first_key.get_or_insert(version);
                 let (user_id, scopes) = (key.user_id.clone(), key.scopes.clone());
                 self.put(
@@ -103,22 +99,19 @@ impl Powers {
                     Shown { user_id, scopes, expires_at: key.expires_at, from: version, until: None },
                 );
             }
-            DirectoryChange::PutSession(session) => {
+            Change::PutSession(session) => {
                 let (user_id, expires_at) = (session.user_id.clone(), Some(session.expires_at));
                 let shown = Shown { user_id, scopes: None, expires_at, from: version, until: None };
                 self.put(session.session_id.as_str(), shown);
             }
-            DirectoryChange::RevokeKey { key_id, .. } => self.end(key_id.as_str(), version),
-            DirectoryChange::EndSession(session_id) => self.end(session_id.as_str(), version),
-            DirectoryChange::PutPassword(password) => self.give_password(&password.user_id, version),
+            Change::RevokeKey { key_id, .. } => self.end(key_id.as_str(), version),
+            Change::EndSession(session_id) => self.end(session_id.as_str(), version),
+            Change::PutPassword(password) => {
+                self.passwords.entry(password.user_id.clone()).or_default().push((version, true));
+            }
             // Nobody is given or taken anything by it.
-            DirectoryChange::EndTimeline(_) => {}
+            Change::EndTimeline(_) => {}
         }
-    }
-
-    /// Says that a user has a password from a version on.
-    pub(super) fn give_password(&mut self, user_id: &UserId, version: u64) {
-        self.passwords.entry(user_id.clone()).or_default().push((version, true));
     }
 
     /// A session that goes on is the one that it was.

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use timenav_core::access::Permissions;
+use timenav_core::anchor::Anchor;
 use timenav_core::clock::Clock;
-use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, TimelineId};
 use timenav_core::ledger::{EventsErased, LeafRecord, LetGoClass, RetentionPolicies, Salt, Sweep};
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX, LOCATION_BYTES_MAX};
@@ -16,12 +16,12 @@ use timenav_core::time::{Instant, parse_timestamp};
 
 use super::replay::{Made, Recorded, RecordedEvent, Replay};
 use crate::action::Action;
-use crate::anchor::Anchor;
 use crate::deciding::adoption::{ENTRIES_OF_ADOPTION, Ready, Told, ToldLater};
 use crate::doors::Doors;
+use crate::event_columns::EventColumns;
 use crate::event_content::event_draft;
 use crate::json::read;
-use crate::location::point_of;
+use crate::location::columns_of;
 use crate::payload::DataErased;
 use crate::rows::{DataRecord, EventEnd, EventRow, InterventionRow, StoredEntry, SweepMark, SweepRow};
 
@@ -284,10 +284,8 @@ impl<'a> Rebuilding<'a> {
             Made::Version(content) => self.version(position, event_id, content),
             Made::Tombstone => {
                 self.versions.insert(event_id.clone(), Newest { position: Some(position), stands: false });
-                let draft = Arc::new(EventDraft::at(Instant::EPOCH, ""));
-                let point = point_of(self.doors, &draft);
-                let content = Arc::from("");
-                self.rebuilt.events.push(EventRow { position, is_tombstone: true, event_id, draft, point, content });
+                let (columns, content) = (Arc::new(EventColumns::of_nothing()), Arc::from(""));
+                self.rebuilt.events.push(EventRow { position, is_tombstone: true, event_id, columns, content });
                 Ok(())
             }
             Made::Erased => {
@@ -322,10 +320,10 @@ impl<'a> Rebuilding<'a> {
         let draft = event_draft(&content).filter(|draft| draft.event_id.as_ref() == Some(&event_id));
         let draft = draft.ok_or_else(|| format!("it does not tell of the event `{event_id}`"))?;
         draft.check().map_err(|error| format!("the event `{event_id}`: {}: {}", error.field, error.detail))?;
-        let point = point_of(self.doors, &draft);
+        let columns = columns_of(self.doors, &draft);
         self.versions.insert(event_id.clone(), Newest { position: Some(position), stands: true });
-        let (draft, content) = (Arc::new(draft), content.into());
-        self.rebuilt.events.push(EventRow { position, is_tombstone: false, event_id, draft, point, content });
+        let content = content.into();
+        self.rebuilt.events.push(EventRow { position, is_tombstone: false, event_id, columns, content });
         Ok(())
     }
 

@@ -4,20 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use timenav_core::access::Permissions;
+use timenav_core::anchor::{self, Anchor};
 use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{EventsErased, LeafRecord, ReadsErased, Retention, RetentionPolicies, Sweep};
+use timenav_core::permissions;
 use timenav_core::scan::Findings;
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use super::directory::DirectoryTold;
 use super::powers::Powers;
 use crate::action::Action;
-use crate::anchor::Anchor;
 use crate::archive::EntryMarks;
 use crate::head::Origin;
 use crate::json::read;
-use crate::payload::{AnchorSet, Corrected, DataEncrypted, ForkRecord, Intervened, PermissionsSet};
+use crate::payload::{AnchorSet, Corrected, DataEncrypted, ForkRecord, Intervened, PermissionsTold};
 
 mod carried;
 mod clocks;
@@ -111,6 +112,7 @@ pub(super) struct Replay {
     first_actor: Option<String>,
     recorded_at: Option<Instant<Wall>>,
     anchors: Vec<Anchor>,
+    anchors_count: u64,
     /// Events that stand, as far as payloads tell: nothing that was erased has a part in it.
     events_count: i64,
     /// Rows of events.
@@ -175,6 +177,7 @@ impl Replay {
             first_actor: None,
             recorded_at: None,
             anchors: Vec::new(),
+            anchors_count: 0,
             events_count: 0,
             event_rows: 0,
             interventions_count: 0,
@@ -367,10 +370,14 @@ impl Replay {
             | Action::SetRate
             | Action::ReturnToAnchor => self.change_clock(position, payload?),
             Action::SetAccessControl => {
-                let lists: PermissionsSet = read(payload?)?;
-                self.permissions = Some(lists.permissions.permissions()?);
+                let set = read::<PermissionsTold>(payload?)?.set()?;
+                permissions::apply(self.permissions.get_or_insert_default(), &set);
             }
-            Action::SetAnchor => self.anchors.push(read::<AnchorSet>(payload?)?.anchor(position, recorded_at)?),
+            Action::SetAnchor => {
+                let set = read::<AnchorSet>(payload?)?.anchor(position, recorded_at)?;
+                self.anchors_count = anchor::apply(self.anchors_count, &set);
+                self.anchors.push(set);
+            }
             Action::CreateUser
             | Action::RestrictTimeTravel
             | Action::DeleteUser

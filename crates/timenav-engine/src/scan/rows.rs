@@ -1,31 +1,33 @@
 //! The rows of events and of sealed records, compared with the entries that tell of them.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use timenav_core::ids::TimelineId;
-use timenav_core::place::{Cell, Point};
+use timenav_core::place::Point;
 use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Virtual, parse_timestamp};
 
 use super::compared::Compared;
 use super::replay::{Made, RecordedData, RecordedEvent};
 use crate::archive::{KeptEvent, KeptRows};
+use crate::event_columns::EventColumns;
 use crate::gazetteer::Gazetteer;
-use crate::location::{name_key, named_point};
+use crate::location::named_point;
 use crate::rows::DataRecord;
 
-/// The cell of events without coordinates.
-const NO_CELL: i64 = -1;
 /// More than reading a decimal number can be off, in degrees.
 const ROUNDING_DEGREES: f64 = 1e-9;
 
 /// What the columns of a row are made of.
 #[derive(Deserialize)]
-struct Columns {
-    time: String,
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(default)]
-    location: Option<String>,
+struct Content<'a> {
+    #[serde(borrow)]
+    time: Cow<'a, str>,
+    #[serde(default, borrow)]
+    name: Option<Cow<'a, str>>,
+    #[serde(default, borrow)]
+    location: Option<Cow<'a, str>>,
     #[serde(default)]
     geo: Option<Geo>,
 }
@@ -144,30 +146,31 @@ enum Place {
 
 /// Returns where the coordinates are from, or which column does not follow from the content.
 fn compare_columns(row: &KeptEvent, content: &[u8], gazetteer: Option<&dyn Gazetteer>) -> Result<Place, &'static str> {
-    let columns: Columns = serde_json::from_slice(content).map_err(|_| "the content")?;
-    let time = parse_timestamp::<Virtual>(&columns.time).ok();
-    if time.is_none_or(|time| time.micros() != row.time_micros) {
+    let content: Content<'_> = serde_json::from_slice(content).map_err(|_| "the content")?;
+    let time = parse_timestamp::<Virtual>(&content.time).map_err(|_| "the time")?;
+    let point = row.point.and_then(|(lat, lon)| Point::new(lat, lon));
+    let columns = EventColumns::made_of(time, content.name.as_deref(), content.location.as_deref(), point);
+    if columns.time.micros() != row.time_micros {
         return Err("the time");
     }
-    if columns.name.as_deref().map(name_key) != row.name_key {
+    if columns.name_key != row.name_key {
         return Err("the name");
     }
-    if columns.location != row.place {
+    if columns.place != row.place {
         return Err("the place");
     }
-    let place = compare_point(row, &columns, gazetteer).ok_or("the point")?;
-    let point = row.point.and_then(|(lat, lon)| Point::new(lat, lon));
-    let cell = point.map_or(NO_CELL, |point| i64::from(Cell::of(point).number()));
+    let place = compare_point(row, content.geo.as_ref(), gazetteer).ok_or("the point")?;
+    let cell = columns.cell.map(|cell| i64::from(cell.number()));
     if cell == row.cell { Ok(place) } else { Err("the cell") }
 }
 
 /// Returns where the coordinates are from, and `None` where they are others.
-fn compare_point(row: &KeptEvent, columns: &Columns, gazetteer: Option<&dyn Gazetteer>) -> Option<Place> {
+fn compare_point(row: &KeptEvent, own: Option<&Geo>, gazetteer: Option<&dyn Gazetteer>) -> Option<Place> {
     let is_near = |lat: f64, lon: f64| {
         let near = |a: f64, b: f64| (a - b).abs() < ROUNDING_DEGREES;
         row.point.is_some_and(|point| near(point.0, lat) && near(point.1, lon))
     };
-    match (&columns.geo, &row.place) {
+    match (own, &row.place) {
         (Some(geo), _) => is_near(geo.lat, geo.lon).then_some(Place::Own),
         (None, None) => row.point.is_none().then_some(Place::Own),
         // An event without coordinates is found by those of the place it names, which no entry tells.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use timenav_core::anchor::Anchor;
 use timenav_core::ledger::{ADOPT_ACTION, Checkpoint, LeafRecord, MissingPayloads};
 use timenav_core::scan::{Depth, FilledTile, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
 
@@ -13,7 +14,6 @@ use super::report::Outcome;
 use super::report::{self, Checked, Scan};
 use super::request::{Progress, ScanRequest, ScanStage};
 use super::{authority, events, rows, tree};
-use crate::anchor::Anchor;
 use crate::archive::{EntryRow, Orphan, Snapshot};
 use crate::long_work::giving_way;
 use crate::store_error::StoreError;

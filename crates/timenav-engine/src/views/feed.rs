@@ -1,5 +1,6 @@
 //! From the entries of a ledger to what a view is fed.
 
+use timenav_core::anchor::Anchor;
 use timenav_core::clock::{Clock, ClockMoved, Moment};
 use timenav_core::event::{Cause, EventDraft};
 use timenav_core::ids::EventId;
@@ -8,7 +9,6 @@ use timenav_core::paradox::{AnchorSet, Came, Cancelled, Intervention, Record, St
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
 
 use crate::action::{Action, OnEvents};
-use crate::anchor::Anchor;
 use crate::archive::EntryRow;
 use crate::event_content::{CauseContent, event_draft};
 use crate::json::read;

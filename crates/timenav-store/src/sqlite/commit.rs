@@ -3,14 +3,13 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use timenav_core::access::{Permissions, Role};
 use timenav_core::ids::{TimelineId, UserId};
-use timenav_core::place::Cell;
 use timenav_engine::{
-    Anchor, Commit, DataRecord, EventEnd, EventRow, Head, Idempotency, IdempotencyRecord, InterventionRow, LayerCommit,
-    StoreError, StoredEntry, TimelineCommit, TimelineKey, name_key,
+    Anchor, Commit, DataRecord, EventColumns, EventEnd, EventRow, Head, Idempotency, IdempotencyRecord,
+    InterventionRow, LayerCommit, StoreError, StoredEntry, TimelineCommit, TimelineKey,
 };
 
 use super::contents::Insertion;
-use super::values::{failed, sql};
+use super::values::{NO_CELL, failed, sql};
 use super::{data, identity, origins, retention, tiles};
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
@@ -38,9 +37,6 @@ const PUT_OUTCOME: &str = "INSERT INTO outcomes (key, fingerprint, expires_at, o
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)
     ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, expires_at = excluded.expires_at,
     outcome = excluded.outcome, timeline_id = excluded.timeline_id, event_id = excluded.event_id";
-
-/// The cell of events without coordinates.
-const NO_CELL: i64 = -1;
 
 pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), StoreError> {
     let erases = step.timelines.iter().any(|timeline| !timeline.erasures.is_empty());
@@ -235,20 +231,20 @@ fn put_permissions(
 }
 
 fn insert_event(transaction: &Transaction<'_>, timeline: TimelineKey, event: &EventRow) -> rusqlite::Result<()> {
-    let point = event.point;
+    let EventColumns { time, point, cell, place, name_key } = &*event.columns;
     let mut insert = transaction.prepare_cached(INSERT_EVENT)?;
     insert.execute(params![
         timeline.0,
-        point.map_or(NO_CELL, |point| i64::from(Cell::of(point).number())),
-        event.draft.time.micros(),
+        cell.map_or(NO_CELL, |cell| i64::from(cell.number())),
+        time.micros(),
         sql(event.position),
         point.map(timenav_core::place::Point::lat),
         point.map(timenav_core::place::Point::lon),
         event.event_id.as_str(),
-        event.draft.location,
+        place,
         &*event.content,
         event.is_tombstone.then_some(sql(event.position)),
-        event.draft.name.as_deref().map(name_key),
+        name_key,
     ])?;
     Ok(())
 }

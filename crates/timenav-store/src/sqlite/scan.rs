@@ -18,7 +18,7 @@ use super::contents::{self, Contents, Kept};
 use super::examination::{self, Examination};
 use super::integrity::Wanted;
 use super::leaf::Leaves;
-use super::values::{POSITION_MAX, count, entry_key, failed, id, position, sql};
+use super::values::{NO_CELL, POSITION_MAX, count, entry_key, failed, id, position, sql};
 use super::{SqliteStore, connection, data, ends, identity, integrity, orphans, read, retention, schema, tiles};
 
 /// Of both tables: what belongs to no entry is not hidden behind the last one.
@@ -327,7 +327,7 @@ fn kept_event(row: &Row<'_>) -> Result<KeptEvent, StoreError> {
         until: row.get::<_, Option<i64>>(1).map_err(failed)?.map(count).transpose()?,
         time_micros: row.get(2).map_err(failed)?,
         point: degrees(3)?.zip(degrees(4)?),
-        cell: row.get(5).map_err(failed)?,
+        cell: Some(row.get(5).map_err(failed)?).filter(|cell| *cell != NO_CELL),
         place: row.get(6).map_err(failed)?,
         content: row.get(7).map_err(failed)?,
         name_key: row.get(8).map_err(failed)?,

@@ -11,6 +11,9 @@ pub(super) const POSITION_BITS: u32 = 40;
 /// The highest position an entry can have. Beyond it the keys of another timeline begin.
 pub(super) const POSITION_MAX: u64 = (1 << POSITION_BITS) - 1;
 
+/// The cell of events without coordinates.
+pub(super) const NO_CELL: i64 = -1;
+
 /// Returns the key of an entry: timelines one after the other, positions inside them.
 pub(super) fn entry_key(timeline: TimelineKey, position: u64) -> i64 {
     (timeline.0 << POSITION_BITS) | sql(position)

@@ -11,8 +11,8 @@ use timenav_core::ledger::{Frontier, Hash, Salt, leaf_hash, sha256};
 use timenav_core::password::Password;
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_engine::{
-    Anchor, ApiKey, Caller, Commit, Credential, EventRow, Head, IdempotencyRecord, Layer, StoredEntry, TimelineCommit,
-    TimelineKey, User,
+    Anchor, ApiKey, Caller, Commit, Credential, EventColumns, EventRow, Head, IdempotencyRecord, Layer, StoredEntry,
+    TimelineCommit, TimelineKey, User,
 };
 use zeroize::Zeroizing;
 
@@ -90,8 +90,7 @@ pub(crate) fn event(name: &str, position: u64, draft: EventDraft) -> EventRow {
         is_tombstone: false,
         event_id: event_id(name),
         content: format!("{{\"event_id\":\"{name}\"}}").into(),
-        point: draft.geo.map(|geo| geo.point),
-        draft: Arc::new(draft),
+        columns: Arc::new(EventColumns::of(&draft, draft.geo.map(|geo| geo.point))),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Timelines that go over from one service to another.
 
 use timenav_core::access::Permissions;
+use timenav_core::anchor::Anchor;
 use timenav_core::clock::Clock;
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Adopted, AdoptedLayer, HandedOver, Hash, LeafRecord, RetentionPolicies};
@@ -11,7 +12,6 @@ use super::signing_keys::SigningKeys;
 use super::timelines::Ended;
 use super::{Followed, Replay};
 use crate::action::Action;
-use crate::anchor::Anchor;
 use crate::head::Origin;
 
 /// The state that the entries of a timeline lead to.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use timenav_core::anchor::Anchor;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::PositionRuns;
 use timenav_core::scan::FindingKind;
 use timenav_core::time::{Instant, Wall};
 
 use super::{Ended, Replay};
-use crate::anchor::Anchor;
 use crate::archive::{ServiceRows, Snapshot};
 use crate::scan::tables::compare_rows;
 
@@ -90,7 +90,7 @@ impl Replay {
             let created = self.first_recorded_at.map_or_else(String::new, |at| at.to_string());
             differs("the time of its making", created, head.created_at.to_string());
             differs("the count of events", events_count.to_string(), head.events_count.to_string());
-            differs("the count of anchors", self.anchors.len().to_string(), head.anchors_count.to_string());
+            differs("the count of anchors", self.anchors_count.to_string(), head.anchors_count.to_string());
             differs("the entry of the clock", self.clock_entry.to_string(), head.clock_entry.to_string());
             differs("the count of overrides", overrides_count.to_string(), head.overrides_count.to_string());
             differs("who made it", self.first_actor.clone().unwrap_or_default(), head.created_by.to_string());

@@ -44,7 +44,7 @@ impl Replay {
         let facts = TimelineFacts {
             clock: self.clock.as_ref()?,
             counts: TimelineCounts {
-                anchors: self.anchors.len() as u64,
+                anchors: self.anchors_count,
                 data: self.data_count,
                 events: u64::try_from(self.events_count()).ok()?,
                 overrides: self.overrides_count,

@@ -1,11 +1,11 @@
 //! The timelines of another service that a fork came here with: they stand nowhere else, and are scanned with it.
 
+use timenav_core::anchor::Anchor;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, LeafRecord, LetGoClass};
 use timenav_core::scan::{FilledTile, FindingKind, Findings, LedgerScan};
 
 use super::{BLOCK_ANCHORS, BLOCK_ENTRIES, Way};
-use crate::anchor::Anchor;
 use crate::archive::EntryRow;
 use crate::head::EndedTimeline;
 use crate::long_work::giving_way;

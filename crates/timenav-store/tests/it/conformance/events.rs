@@ -119,7 +119,7 @@ impl End {
             Self::Open => None,
             Self::At(at) => Some(at),
             Self::OfEvent(index, by) => {
-                let time = index.get(rows).draft.time;
+                let time = index.get(rows).columns.time;
                 Some(Instant::from_micros(time.micros() + by).unwrap_or(time))
             }
         }
@@ -143,7 +143,7 @@ impl Shape for Chessboard {
 impl Place {
     fn pattern(&self, rows: &[EventRow]) -> LocationQuery {
         let origin = Point::new(0.0, 0.0).unwrap();
-        let point = |index: &Index| index.get(rows).draft.geo.map_or(origin, |geo| geo.point);
+        let point = |index: &Index| index.get(rows).columns.point.unwrap_or(origin);
         match self {
             Self::Anywhere => LocationQuery::Anywhere,
             Self::Near(center, radius_m) => LocationQuery::Near { center: *center, radius_m: *radius_m },
@@ -182,7 +182,7 @@ impl Asked {
 
 fn fits(row: &EventRow, query: &EventQuery) -> bool {
     query.patterns.iter().any(|pattern| match pattern {
-        Pattern::Location(location) => location.matches(row.point, row.draft.location.as_deref()),
+        Pattern::Location(location) => location.matches(row.columns.point, row.columns.place.as_deref()),
         Pattern::Event(event_id) => row.event_id == *event_id,
     })
 }
@@ -191,11 +191,11 @@ fn fits(row: &EventRow, query: &EventQuery) -> bool {
 fn expected(rows: &[EventRow], query: &EventQuery) -> Vec<StoredEvent> {
     let mut found: Vec<StoredEvent> = rows
         .iter()
-        .filter(|row| row.position < query.layers[0].as_of && query.range.contains(row.draft.time))
+        .filter(|row| row.position < query.layers[0].as_of && query.range.contains(row.columns.time))
         .filter(|row| fits(row, query))
-        .filter(|row| query.after.is_none_or(|after| (row.draft.time, 0, row.position) > after))
+        .filter(|row| query.after.is_none_or(|after| (row.columns.time, 0, row.position) > after))
         .map(|row| StoredEvent {
-            time: row.draft.time,
+            time: row.columns.time,
             layer: 0,
             position: row.position,
             content: row.content.to_string(),

@@ -1,0 +1,184 @@
+//! Secrets that show who somebody is, found in one step.
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
+use std::sync::Arc;
+
+use super::key::ApiKey;
+use super::session::Session;
+use crate::ids::{KeyId, SessionId, UserId};
+
+/// Something with a secret that shows who its user is.
+pub trait Secret {
+    /// Its public name.
+    type Id: Clone + Ord + Hash;
+
+    /// Returns its public name.
+    fn id(&self) -> &Self::Id;
+    /// Returns the SHA-256 of the secret.
+    fn hash(&self) -> &[u8; 32];
+    /// Returns the user it belongs to.
+    fn user_id(&self) -> &UserId;
+}
+
+impl Secret for ApiKey {
+    type Id = KeyId;
+
+    fn id(&self) -> &KeyId {
+        &self.key_id
+    }
+
+    fn hash(&self) -> &[u8; 32] {
+        &self.hash
+    }
+
+    fn user_id(&self) -> &UserId {
+        &self.user_id
+    }
+}
+
+impl Secret for Session {
+    type Id = SessionId;
+
+    fn id(&self) -> &SessionId {
+        &self.session_id
+    }
+
+    fn hash(&self) -> &[u8; 32] {
+        &self.hash
+    }
+
+    fn user_id(&self) -> &UserId {
+        &self.user_id
+    }
+}
+
+/// Secrets of one kind, found in one step by what is shown, by name, and by user.
+#[derive(Clone, Debug)]
+pub struct Secrets<T: Secret> {
+    all: HashMap<T::Id, Arc<T>>,
+    /// By what is shown.
+    shown: HashMap<[u8; 32], Arc<T>>,
+    /// The names of each user's.
+    names: HashMap<UserId, BTreeSet<T::Id>>,
+}
+
+impl<T: Secret> Default for Secrets<T> {
+    fn default() -> Self {
+        Self { shown: HashMap::new(), all: HashMap::new(), names: HashMap::new() }
+    }
+}
+
+impl<T: Secret> Secrets<T> {
+    /// Returns the one whose secret has that digest.
+    #[must_use]
+    pub fn shown(&self, hash: &[u8; 32]) -> Option<&Arc<T>> {
+        self.shown.get(hash)
+    }
+
+    /// Returns the one of that name.
+    #[must_use]
+    pub fn get(&self, id: &T::Id) -> Option<&Arc<T>> {
+        self.all.get(id)
+    }
+
+    /// Returns how many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Returns whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Returns those of a user, by name.
+    pub fn of_user(&self, user_id: &UserId) -> impl Iterator<Item = &Arc<T>> {
+        self.names.get(user_id).into_iter().flatten().filter_map(|id| self.all.get(id))
+    }
+
+    /// Returns all of them.
+    pub fn values(&self) -> impl Iterator<Item = &Arc<T>> {
+        self.all.values()
+    }
+
+    /// Puts one in, in the place of the one of the same name.
+    pub fn put(&mut self, secret: T) {
+        self.take_out(&secret.id().clone());
+        let secret = Arc::new(secret);
+        self.names.entry(secret.user_id().clone()).or_default().insert(secret.id().clone());
+        self.shown.insert(*secret.hash(), Arc::clone(&secret));
+        self.all.insert(secret.id().clone(), secret);
+    }
+
+    /// Takes one out.
+    pub fn take_out(&mut self, id: &T::Id) {
+        let Some(secret) = self.all.remove(id) else { return };
+        self.shown.remove(secret.hash());
+        if let Some(ids) = self.names.get_mut(secret.user_id()) {
+            ids.remove(id);
+            if ids.is_empty() {
+                self.names.remove(secret.user_id());
+            }
+        }
+    }
+
+    /// Takes out those that are not to stay.
+    pub fn retain(&mut self, stays: impl Fn(&T) -> bool) {
+        let leaving: Vec<T::Id> =
+            self.all.values().filter(|secret| !stays(secret)).map(|secret| secret.id().clone()).collect();
+        for id in leaving {
+            self.take_out(&id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Instant;
+
+    fn key(name: &str, hash: u8, user: &str) -> ApiKey {
+        ApiKey {
+            key_id: KeyId::new(name).unwrap(),
+            hash: [hash; 32],
+            user_id: UserId::new(user).unwrap(),
+            timeline_id: crate::ids::TimelineId::new("main").unwrap(),
+            label: String::new(),
+            scopes: None,
+            created_at: Instant::EPOCH,
+            expires_at: None,
+            revoked_at: None,
+        }
+    }
+
+    fn names(keys: &Secrets<ApiKey>, user: &str) -> Vec<String> {
+        keys.of_user(&UserId::new(user).unwrap()).map(|key| key.key_id.to_string()).collect()
+    }
+
+    #[test]
+    fn a_secret_is_found_every_way_or_not_at_all() {
+        let mut keys = Secrets::default();
+        for (name, hash, user) in [("key_a", 1, "ada"), ("key_b", 2, "ada"), ("key_c", 3, "bob")] {
+            keys.put(key(name, hash, user));
+        }
+        assert_eq!(
+            (names(&keys, "ada"), names(&keys, "bob")),
+            (vec!["key_a".into(), "key_b".into()], vec!["key_c".into()])
+        );
+        assert_eq!(keys.shown(&[2; 32]).unwrap().key_id.as_str(), "key_b");
+        // Another of the same name takes the place of the one before, its digest too.
+        keys.put(key("key_b", 9, "bob"));
+        assert!(keys.shown(&[2; 32]).is_none() && keys.shown(&[9; 32]).is_some());
+        assert_eq!(
+            (names(&keys, "ada"), names(&keys, "bob")),
+            (vec!["key_a".into()], vec!["key_b".into(), "key_c".into()])
+        );
+        keys.retain(|key| key.user_id.as_str() == "ada");
+        assert_eq!((names(&keys, "bob"), keys.values().count()), (Vec::<String>::new(), 1));
+        assert!(keys.get(&KeyId::new("key_c").unwrap()).is_none() && keys.shown(&[3; 32]).is_none());
+        assert!(!keys.names.contains_key(&UserId::new("bob").unwrap()), "nothing is left of a user without any");
+    }
+}

@@ -1,0 +1,384 @@
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::key::KeyCommand;
+use super::session::{SessionCommand, SessionsToEnd};
+use super::user::UserCommand;
+use super::*;
+use crate::access::RestrictionLevel;
+use crate::ids::TimelineId;
+use crate::limits::{KEYS_PER_USER_MAX, SESSIONS_PER_USER_MAX};
+use crate::time::Span;
+
+const USERS_MAX: usize = 3;
+const SPANS: SessionSpans = SessionSpans { idle: Span::from_micros(60_000_000), most: Span::from_micros(600_000_000) };
+
+fn user_id(name: &str) -> UserId {
+    UserId::new(name).unwrap()
+}
+
+fn host(seconds: i64) -> Instant<Wall> {
+    Instant::from_micros(1_700_000_000_000_000 + seconds * 1_000_000).unwrap()
+}
+
+fn times(seconds: i64) -> Times {
+    Times { now: host(seconds), recorded: host(seconds), sure: host(seconds) }
+}
+
+fn key_of(name: &str, number: u8, expires_at: Option<Instant<Wall>>) -> ApiKey {
+    ApiKey {
+        key_id: KeyId::new(&format!("key_{number}")).unwrap(),
+        hash: [number; 32],
+        user_id: user_id(name),
+        timeline_id: TimelineId::main(),
+        label: String::new(),
+        scopes: None,
+        created_at: host(0),
+        expires_at,
+        revoked_at: None,
+    }
+}
+
+fn session_id(number: u8) -> SessionId {
+    SessionId::new(&format!("session_{number}")).unwrap()
+}
+
+fn session_of(name: &str, number: u8) -> Session {
+    let (at, hash) = (host(0), [number; 32]);
+    let (session_id, user_id) = (session_id(number), user_id(name));
+    Session { session_id, hash, user_id, created_at: at, renewed_at: at, expires_at: at }
+}
+
+fn password_of(name: &str, text: &str) -> KeptPassword {
+    KeptPassword { user_id: user_id(name), phc: text.into(), set_at: host(0) }
+}
+
+fn create(name: &str, operator: bool) -> UserCommand {
+    UserCommand::Create { user_id: user_id(name), operator }
+}
+
+fn restrict(name: &str, level: RestrictionLevel) -> UserCommand {
+    UserCommand::Restrict { user_id: user_id(name), level }
+}
+
+/// A directory that decides, and one that is told: both are to be the same.
+#[derive(Default)]
+struct Both {
+    decides: Directory,
+    told: Directory<PasswordTold>,
+}
+
+impl Both {
+    fn of(commands: &[UserCommand]) -> Self {
+        let mut both = Self::default();
+        for command in commands {
+            both.user(command, 0).unwrap();
+        }
+        both
+    }
+
+    fn happen(&mut self, happened: &[Happened]) {
+        // All that is decided at once is decided on what was before.
+        let changes: Vec<_> = happened.iter().flat_map(|one| self.decides.changes::<()>(one)).collect();
+        changes.iter().for_each(|change| self.decides.apply(change));
+        for one in happened {
+            let changes = self.told.changes::<()>(&told(one));
+            changes.iter().for_each(|change| self.told.apply(change));
+        }
+    }
+
+    fn user(&mut self, command: &UserCommand, at: i64) -> Result<(), DirectoryRefusal> {
+        let happened = user::decide(&self.decides, command, USERS_MAX, times(at))?;
+        self.happen(&happened);
+        Ok(())
+    }
+
+    fn key(&mut self, command: &KeyCommand, at: i64) -> Result<(), DirectoryRefusal> {
+        let happened = key::decide(&self.decides, command, times(at))?;
+        self.happen(&[happened]);
+        Ok(())
+    }
+
+    fn session(&mut self, command: &SessionCommand, at: i64) -> Result<(), DirectoryRefusal> {
+        let happened = session::decide(&self.decides, command, SPANS, times(at))?;
+        self.happen(happened.as_slice());
+        Ok(())
+    }
+
+    fn set_password(&mut self, name: &str, text: &str, at: i64) -> Result<(), DirectoryRefusal> {
+        let password = password_of(name, text);
+        self.session(&SessionCommand::SetPassword { password, compared: None, kept: None }, at)
+    }
+
+    fn log_in(&mut self, name: &str, text: &str, number: u8, at: i64) -> Result<(), DirectoryRefusal> {
+        let (session, compared) = (session_of(name, number), password_of(name, text));
+        self.session(&SessionCommand::LogIn { session, replaced: None, compared, rehashed: None }, at)
+    }
+
+    fn live_sessions(&self, name: &str, at: i64) -> usize {
+        self.decides.sessions.of_user(&user_id(name)).filter(|one| one.is_live(host(at), SPANS)).count()
+    }
+}
+
+/// Returns what the ledger tells of what happened.
+fn told(happened: &Happened) -> Happened<PasswordTold> {
+    match happened.clone() {
+        Happened::UserMade(user) => Happened::UserMade(user),
+        Happened::UserRestricted(user) => Happened::UserRestricted(user),
+        Happened::UserRemoved(user) => Happened::UserRemoved(user),
+        Happened::KeyMade(key) => Happened::KeyMade(key),
+        Happened::KeyStopped(key) => Happened::KeyStopped(key),
+        Happened::LoggedIn { session, ended, rehashed } => {
+            Happened::LoggedIn { session, ended, rehashed: rehashed.map(|kept| kept.told()) }
+        }
+        Happened::SessionRenewed { session_id, at } => Happened::SessionRenewed { session_id, at },
+        Happened::SessionsEnded { user_id, ended, is_log_out } => {
+            Happened::SessionsEnded { user_id, ended, is_log_out }
+        }
+        Happened::PasswordSet { password, ended } => Happened::PasswordSet { password: password.told(), ended },
+    }
+}
+
+#[test]
+fn what_users_are_refused() {
+    let mut both = Both::of(&[create("ada", true), create("bob", false)]);
+    for name in ["unknown", "system"] {
+        assert_eq!(both.user(&create(name, false), 1), Err(DirectoryRefusal::Reserved(user_id(name))));
+    }
+    assert_eq!(both.user(&create("bob", true), 1), Err(DirectoryRefusal::UserExists(user_id("bob"))));
+    assert_eq!(both.user(&create("cyd", false), 1), Ok(()));
+    assert_eq!(both.user(&create("dot", false), 1), Err(DirectoryRefusal::TooManyUsers { max: USERS_MAX }));
+    let nobody = Err(DirectoryRefusal::NoUser(user_id("dot")));
+    assert_eq!(both.user(&UserCommand::Remove { user_id: user_id("dot") }, 1), nobody);
+    assert_eq!(both.user(&restrict("dot", RestrictionLevel::ReadOnly), 1), nobody);
+}
+
+#[test]
+fn the_last_operator_stays_and_one_of_two_may_go() {
+    let mut both = Both::of(&[create("ada", true), create("bob", false)]);
+    let remove = UserCommand::Remove { user_id: user_id("ada") };
+    assert_eq!(both.user(&remove, 1), Err(DirectoryRefusal::LastOperator(user_id("ada"))));
+    both.user(&create("cyd", true), 1).unwrap();
+    assert_eq!(both.user(&remove, 1), Ok(()));
+    assert!(both.decides.user(&user_id("ada")).is_err());
+}
+
+#[test]
+fn every_level_of_restriction_is_kept_and_changes_nothing_else() {
+    let mut both = Both::of(&[create("ada", true)]);
+    let before = both.decides.user(&user_id("ada")).unwrap().clone();
+    for level in RestrictionLevel::ALL.into_iter().rev() {
+        both.user(&restrict("ada", level), 5).unwrap();
+        assert_eq!(both.decides.user(&user_id("ada")), Ok(&User { restriction: level, ..before.clone() }));
+        assert_eq!(both.decides.standing(&user_id("ada"), None, None).restriction, level);
+    }
+}
+
+#[test]
+fn who_is_removed_has_keys_passwords_and_sessions_no_more() {
+    let mut both = Both::of(&[create("ada", true), create("bob", false)]);
+    both.key(&KeyCommand::Create(key_of("bob", 1, None)), 1).unwrap();
+    both.set_password("bob", "secret", 1).unwrap();
+    both.log_in("bob", "secret", 2, 1).unwrap();
+    let remove = UserCommand::Remove { user_id: user_id("bob") };
+    let happened = user::decide(&both.decides, &remove, USERS_MAX, times(9)).unwrap();
+    let [Happened::KeyStopped(stopped), Happened::UserRemoved(_)] = happened.as_slice() else { panic!("{happened:?}") };
+    assert_eq!(stopped.revoked_at, Some(host(9)));
+    both.happen(&happened);
+    assert!(both.decides.keys.is_empty() && both.decides.sessions.is_empty() && both.decides.passwords.is_empty());
+}
+
+#[test]
+fn what_keys_are_refused() {
+    let mut both = Both::of(&[create("ada", true)]);
+    assert_eq!(both.key(&KeyCommand::Create(key_of("bob", 1, None)), 1), Err(DirectoryRefusal::NoUser(user_id("bob"))));
+    // A key that expires at this instant would not work at all.
+    let expired = KeyCommand::Create(key_of("ada", 1, Some(host(7))));
+    assert_eq!(both.key(&expired, 7), Err(DirectoryRefusal::KeyExpired));
+    assert_eq!(both.key(&expired, 6), Ok(()));
+    for number in 2..=u8::try_from(KEYS_PER_USER_MAX).unwrap() {
+        both.key(&KeyCommand::Create(key_of("ada", number, None)), 6).unwrap();
+    }
+    let one_more = KeyCommand::Create(key_of("ada", 255, None));
+    assert_eq!(both.key(&one_more, 6), Err(DirectoryRefusal::TooManyKeys));
+    // The one that has expired does not count.
+    assert_eq!(both.key(&one_more, 7), Ok(()));
+    let unknown = KeyId::new("key_none").unwrap();
+    assert_eq!(both.key(&KeyCommand::Stop(unknown.clone()), 7), Err(DirectoryRefusal::NoKey(unknown)));
+}
+
+#[test]
+fn a_password_that_was_changed_meanwhile_lets_nobody_in() {
+    let mut both = Both::of(&[create("ada", true)]);
+    assert_eq!(both.log_in("ada", "first", 1, 1), Err(DirectoryRefusal::WrongPassword));
+    both.set_password("ada", "first", 1).unwrap();
+    both.log_in("ada", "first", 1, 2).unwrap();
+    both.log_in("ada", "first", 2, 3).unwrap();
+    let (password, compared) = (password_of("ada", "second"), Some(password_of("ada", "first")));
+    let change = SessionCommand::SetPassword { password, compared, kept: Some(session_id(2)) };
+    both.session(&change, 4).unwrap();
+    assert_eq!(both.decides.sessions.len(), 1, "only the session that asked goes on");
+    assert_eq!(both.session(&change, 5), Err(DirectoryRefusal::WrongPassword));
+    assert_eq!(both.log_in("ada", "first", 3, 6), Err(DirectoryRefusal::WrongPassword));
+    assert_eq!(both.log_in("ada", "second", 3, 6), Ok(()));
+    assert_eq!(both.decides.passwords[&user_id("ada")].set_at, host(4));
+}
+
+#[test]
+fn a_password_that_is_hashed_anew_was_set_when_it_was_set() {
+    let mut both = Both::of(&[create("ada", true)]);
+    both.set_password("ada", "weak", 1).unwrap();
+    let compared = (*both.decides.passwords[&user_id("ada")]).clone();
+    let rehashed = Some(KeptPassword { phc: "strong".into(), ..compared.clone() });
+    let session = session_of("ada", 1);
+    both.session(&SessionCommand::LogIn { session, replaced: None, compared, rehashed }, 5).unwrap();
+    let told = &both.told.passwords[&user_id("ada")];
+    assert_eq!((told.set_at, told.sha256), (host(1), password_of("ada", "strong").sha256()));
+}
+
+#[test]
+fn use_of_a_session_is_noted_now_and_then() {
+    let mut both = Both::of(&[create("ada", true)]);
+    both.set_password("ada", "secret", 0).unwrap();
+    both.log_in("ada", "secret", 1, 0).unwrap();
+    let version = both.decides.version;
+    both.session(&SessionCommand::Renew(session_id(1)), 1).unwrap();
+    assert_eq!(both.decides.version, version, "a second later there is nothing to note");
+    both.session(&SessionCommand::Renew(session_id(1)), 2).unwrap();
+    assert_eq!(both.decides.sessions.get(&session_id(1)).unwrap().renewed_at, host(2));
+    let refused = both.session(&SessionCommand::Renew(session_id(9)), 2);
+    assert_eq!(refused, Err(DirectoryRefusal::NoSession(session_id(9))));
+}
+
+#[test]
+fn who_has_as_many_sessions_as_they_may_loses_the_oldest_by_the_next() {
+    let mut both = Both::of(&[create("ada", true), create("bob", false)]);
+    both.set_password("ada", "secret", 0).unwrap();
+    both.set_password("bob", "secret", 0).unwrap();
+    both.log_in("bob", "secret", 200, 0).unwrap();
+    let most = u8::try_from(SESSIONS_PER_USER_MAX).unwrap();
+    for number in 1..=most {
+        both.log_in("ada", "secret", number, i64::from(number)).unwrap();
+    }
+    assert_eq!(both.live_sessions("ada", 30), SESSIONS_PER_USER_MAX);
+    both.log_in("ada", "secret", most + 1, 30).unwrap();
+    assert_eq!(both.live_sessions("ada", 30), SESSIONS_PER_USER_MAX);
+    assert!(both.decides.sessions.get(&session_id(1)).is_none() && both.decides.sessions.get(&session_id(2)).is_some());
+    assert_eq!(both.live_sessions("bob", 30), 1, "those of others stay");
+}
+
+#[test]
+fn a_session_that_has_run_out_by_a_doubted_clock_stays_and_lets_nobody_in() {
+    let mut both = Both::of(&[create("ada", true)]);
+    both.set_password("ada", "secret", 0).unwrap();
+    both.log_in("ada", "secret", 1, 0).unwrap();
+    let (session, compared) = (session_of("ada", 2), password_of("ada", "secret"));
+    let log_in = SessionCommand::LogIn { session, replaced: None, compared, rehashed: None };
+    let ended = |sure| {
+        let times = Times { sure: host(sure), ..times(1_000) };
+        match session::decide(&both.decides, &log_in, SPANS, times).unwrap() {
+            Some(Happened::LoggedIn { ended, .. }) => ended,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!((ended(30), ended(1_000)), (vec![], vec![session_id(1)]));
+}
+
+/// One of the things that may be asked.
+#[derive(Clone, Debug)]
+enum Asked {
+    User(UserCommand),
+    MakeKey(&'static str, Option<i64>),
+    StopKey(u8),
+    SetPassword(&'static str, &'static str),
+    LogIn(&'static str, &'static str),
+    Renew(u8),
+    End(u8),
+    EndAll(&'static str),
+}
+
+fn any_asked() -> impl Strategy<Value = Asked> {
+    let name = || select(vec!["ada", "bob", "cyd", "dot"]);
+    let text = || select(vec!["first", "second"]);
+    prop_oneof![
+        2 => (name(), any::<bool>()).prop_map(|(name, operator)| Asked::User(create(name, operator))),
+        2 => name().prop_map(|name| Asked::User(UserCommand::Remove { user_id: user_id(name) })),
+        1 => (name(), select(RestrictionLevel::ALL.to_vec())).prop_map(|(name, level)| Asked::User(restrict(name, level))),
+        4 => (name(), prop::option::of(1_i64..200)).prop_map(|(name, lasts)| Asked::MakeKey(name, lasts)),
+        2 => any::<u8>().prop_map(Asked::StopKey),
+        2 => (name(), text()).prop_map(|(name, text)| Asked::SetPassword(name, text)),
+        6 => (name(), text()).prop_map(|(name, text)| Asked::LogIn(name, text)),
+        2 => any::<u8>().prop_map(Asked::Renew),
+        1 => any::<u8>().prop_map(Asked::End),
+        1 => name().prop_map(Asked::EndAll),
+    ]
+}
+
+impl Both {
+    fn ask(&mut self, asked: &Asked, number: u8, at: i64) -> Result<(), DirectoryRefusal> {
+        match asked {
+            Asked::User(command) => self.user(command, at),
+            Asked::MakeKey(name, lasts) => {
+                let expires_at = lasts.map(|seconds| host(at + seconds));
+                self.key(&KeyCommand::Create(key_of(name, number, expires_at)), at)
+            }
+            Asked::StopKey(number) => self.key(&KeyCommand::Stop(key_of("ada", *number, None).key_id), at),
+            Asked::SetPassword(name, text) => self.set_password(name, text, at),
+            Asked::LogIn(name, text) => self.log_in(name, text, number, at),
+            Asked::Renew(number) => self.session(&SessionCommand::Renew(session_id(*number)), at),
+            Asked::End(number) => {
+                let which = SessionsToEnd::One(session_id(*number));
+                self.session(&SessionCommand::End { which, is_log_out: true }, at)
+            }
+            Asked::EndAll(name) => {
+                let which = SessionsToEnd::AllOf(user_id(name));
+                self.session(&SessionCommand::End { which, is_log_out: false }, at)
+            }
+        }
+    }
+
+    /// Returns what is there, in an order.
+    fn rows<P: PasswordRow>(directory: &Directory<P>) -> String {
+        let mut keys: Vec<_> = directory.keys.values().map(|key| format!("{key:?}")).collect();
+        let mut sessions: Vec<_> = directory.sessions.values().map(|session| format!("{session:?}")).collect();
+        keys.sort_unstable();
+        sessions.sort_unstable();
+        let passwords: Vec<_> =
+            directory.passwords.values().map(|one| (one.user_id(), one.sha256(), one.set_at())).collect();
+        format!("{} {:?} {keys:?} {sessions:?} {passwords:?}", directory.version, directory.users)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn whatever_is_asked_limits_hold_an_operator_stays_and_a_replay_makes_the_same(
+        all in prop::collection::vec((any_asked(), 0_i64..30), 0..120),
+    ) {
+        let mut both = Both::of(&[create("ada", true)]);
+        let mut at = 0;
+        for (number, (asked, later)) in all.iter().enumerate() {
+            at += later;
+            let before = Both::rows(&both.decides);
+            let done = both.ask(asked, u8::try_from(number).unwrap(), at);
+            let Directory { users, keys, passwords, sessions, .. } = &both.decides;
+
+            prop_assert!(users.values().any(|user| user.operator));
+            prop_assert!(users.len() <= USERS_MAX);
+            for user_id in users.keys() {
+                let live = keys.of_user(user_id).filter(|key| key.is_live(host(at)));
+                prop_assert!(live.count() <= KEYS_PER_USER_MAX);
+                prop_assert!(both.live_sessions(user_id.as_str(), at) <= SESSIONS_PER_USER_MAX);
+            }
+            // Nobody but a user is let in.
+            prop_assert!(keys.values().all(|key| users.contains_key(&key.user_id) || !key.is_live(host(at))));
+            prop_assert!(sessions.values().all(|session| users.contains_key(&session.user_id)));
+            prop_assert!(passwords.keys().all(|user_id| users.contains_key(user_id)));
+            if done.is_err() {
+                prop_assert_eq!(before, Both::rows(&both.decides), "a refusal changes nothing");
+            }
+            prop_assert_eq!(Both::rows(&both.decides), Both::rows(&both.told));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What an event is found by, as columns of its row.
+
+use timenav_core::event::EventDraft;
+use timenav_core::place::{Cell, Point};
+use timenav_core::time::{Instant, Virtual};
+
+/// What one version of an event is found by. It is worked out here and nowhere else: a store keeps it as it is, and a scan
+/// compares what is kept with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventColumns {
+    /// When it happened.
+    pub time: Instant<Virtual>,
+    /// The point that it is found by: its own, or that of the place it names.
+    pub point: Option<Point>,
+    /// The cell of the grid that the point is in.
+    pub cell: Option<Cell>,
+    /// The place that it names.
+    pub place: Option<String>,
+    /// Its name, in the form by which it is found: what [`name_key`] makes of it.
+    pub name_key: Option<String>,
+}
+
+impl EventColumns {
+    /// Returns the columns of an event that is found by a point.
+    #[must_use]
+    pub fn of(draft: &EventDraft, point: Option<Point>) -> Self {
+        Self::made_of(draft.time, draft.name.as_deref(), draft.location.as_deref(), point)
+    }
+
+    pub(crate) fn made_of(
+        time: Instant<Virtual>,
+        name: Option<&str>,
+        place: Option<&str>,
+        point: Option<Point>,
+    ) -> Self {
+        let (place, name_key) = (place.map(str::to_owned), name.map(name_key));
+        Self { time, point, cell: point.map(Cell::of), place, name_key }
+    }
+
+    /// Returns the columns of a row that says that an inherited event does not stand. Nothing finds it by them.
+    pub(crate) const fn of_nothing() -> Self {
+        Self { time: Instant::EPOCH, point: None, cell: None, place: None, name_key: None }
+    }
+}
+
+/// Returns the form of a name by which events are found: case does not count.
+#[must_use]
+pub fn name_key(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_found_by_its_time_its_point_its_place_and_its_name() {
+        let at = Instant::from_micros(7).unwrap();
+        let (name, location) = (Some("  The Fall ".to_owned()), Some("Rome".to_owned()));
+        let draft = EventDraft { name, location, ..EventDraft::at(at, "told") };
+        let rome = Point::new(41.9, 12.5).unwrap();
+        let columns = EventColumns::of(&draft, Some(rome));
+        assert_eq!((columns.time, columns.point, columns.cell), (at, Some(rome), Some(Cell::of(rome))));
+        assert_eq!((columns.place.as_deref(), columns.name_key.as_deref()), (Some("Rome"), Some("the fall")));
+        let nowhere = EventColumns::of(&EventDraft::at(Instant::EPOCH, ""), None);
+        assert_eq!(nowhere, EventColumns::of_nothing());
+    }
+}

@@ -1,0 +1,135 @@
+//! The entries that tell what happened to users, keys, sessions and passwords: what is written, and what is read of it.
+
+use timenav_core::directory::{ApiKey, Directory, Happened, PasswordTold};
+use timenav_core::ids::{SessionId, UserId};
+use timenav_core::ledger::Hash;
+use timenav_core::time::{Instant, Wall};
+
+use super::{KeyRecord, LoggedIn, PasswordSet, SessionRenewed, SessionsEnded, UserRecord};
+use crate::action::Action;
+use crate::json::{json, read};
+
+/// Returns the action, the subject and the payload of the entry that tells what happened.
+pub(crate) fn entry_of(happened: &Happened) -> (Action, &str, String) {
+    match happened {
+        Happened::UserMade(user) => (Action::CreateUser, user.user_id.as_str(), json(&UserRecord::of(user))),
+        Happened::UserRestricted(user) => {
+            (Action::RestrictTimeTravel, user.user_id.as_str(), json(&UserRecord::of(user)))
+        }
+        Happened::UserRemoved(user) => (Action::DeleteUser, user.user_id.as_str(), json(&UserRecord::of(user))),
+        Happened::KeyMade(key) => (Action::CreateApiKey, key.key_id.as_str(), json(&KeyRecord::of(key))),
+        Happened::KeyStopped(key) => (Action::RevokeApiKey, key.key_id.as_str(), json(&KeyRecord::of(key))),
+        Happened::LoggedIn { session, ended, rehashed } => {
+            let payload = json(&LoggedIn::of(session, ended, rehashed.as_ref()));
+            (Action::LogIn, session.session_id.as_str(), payload)
+        }
+        Happened::SessionRenewed { session_id, .. } => {
+            let payload = json(&SessionRenewed { session_id: session_id.to_string() });
+            (Action::RenewSession, session_id.as_str(), payload)
+        }
+        Happened::SessionsEnded { user_id, ended, is_log_out } => {
+            let action = if *is_log_out { Action::LogOut } else { Action::EndSession };
+            (action, user_id.as_str(), json(&SessionsEnded::of(user_id, ended)))
+        }
+        Happened::PasswordSet { password, ended } => {
+            (Action::SetPassword, password.user_id.as_str(), json(&PasswordSet::of(password, ended)))
+        }
+    }
+}
+
+/// Returns what an entry says happened to a directory, which was recorded at a host instant: `None` where it tells of
+/// something else, and an error where it cannot be read.
+pub(crate) fn happened_in(
+    directory: &Directory<PasswordTold>,
+    action: Action,
+    at: Instant<Wall>,
+    payload: Option<&[u8]>,
+) -> Result<Option<Happened<PasswordTold>>, Unreadable> {
+    Ok(Some(match action {
+        Action::CreateUser => Happened::UserMade(told::<UserRecord>(payload)?.user().ok_or(Unreadable)?),
+        Action::RestrictTimeTravel => Happened::UserRestricted(told::<UserRecord>(payload)?.user().ok_or(Unreadable)?),
+        Action::DeleteUser => Happened::UserRemoved(told::<UserRecord>(payload)?.user().ok_or(Unreadable)?),
+        Action::CreateApiKey => Happened::KeyMade(told::<KeyRecord>(payload)?.key(at).ok_or(Unreadable)?),
+        Action::RevokeApiKey => {
+            let key = told::<KeyRecord>(payload)?.key(at).ok_or(Unreadable)?;
+            // When it was made is told by another entry.
+            let created_at = directory.keys.get(&key.key_id).map_or(key.created_at, |known| known.created_at);
+            Happened::KeyStopped(ApiKey { created_at, revoked_at: Some(at), ..key })
+        }
+        Action::LogIn => {
+            let told: LoggedIn = told(payload)?;
+            let session = told.session(at).ok_or(Unreadable)?;
+            let rehashed = match &told.password_sha256 {
+                // Who reads entries from the middle does not know every password.
+                Some(text) => {
+                    let sha256 = Hash::from_hex(text).ok_or(Unreadable)?;
+                    let known = directory.passwords.get(&session.user_id);
+                    known.map(|known| PasswordTold { sha256, ..(**known).clone() })
+                }
+                None => None,
+            };
+            Happened::LoggedIn { ended: ids(&told.ended)?, session, rehashed }
+        }
+        Action::RenewSession => {
+            Happened::SessionRenewed { session_id: id(&told::<SessionRenewed>(payload)?.session_id)?, at }
+        }
+        Action::LogOut | Action::EndSession => {
+            let told: SessionsEnded = told(payload)?;
+            let user_id = UserId::new(told.user_id()).map_err(|_| Unreadable)?;
+            Happened::SessionsEnded { user_id, ended: ids(&told.ended)?, is_log_out: action == Action::LogOut }
+        }
+        Action::SetPassword => {
+            let PasswordSet { user_id, password_sha256, ended } = told(payload)?;
+            let user_id = UserId::new(&user_id).map_err(|_| Unreadable)?;
+            let sha256 = Hash::from_hex(&password_sha256).ok_or(Unreadable)?;
+            Happened::PasswordSet { password: PasswordTold { user_id, sha256, set_at: at }, ended: ids(&ended)? }
+        }
+        Action::CreateTimeline
+        | Action::Travel
+        | Action::PauseTime
+        | Action::ResumeTime
+        | Action::FastForward
+        | Action::Rewind
+        | Action::SetRate
+        | Action::ReturnToAnchor
+        | Action::SetAnchor
+        | Action::RecordEvent
+        | Action::CorrectEvent
+        | Action::ManipulateEvent
+        | Action::EncryptData
+        | Action::DecryptData
+        | Action::EraseData
+        | Action::EraseEvents
+        | Action::EraseReads
+        | Action::SetAccessControl
+        | Action::DetectTampering
+        | Action::Read
+        | Action::Reads
+        | Action::Attempt
+        | Action::AttemptsCounted
+        | Action::RotateSigningKey
+        | Action::AcceptRollback
+        | Action::Adopt
+        | Action::HandedOver
+        | Action::EndTimeline
+        | Action::SetRetention
+        | Action::Sweep
+        | Action::AcceptHostClock => return Ok(None),
+    }))
+}
+
+/// An entry that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unreadable;
+
+fn told<'p, T: serde::Deserialize<'p>>(payload: Option<&'p [u8]>) -> Result<T, Unreadable> {
+    payload.and_then(read).ok_or(Unreadable)
+}
+
+fn id(text: &str) -> Result<SessionId, Unreadable> {
+    SessionId::new(text).map_err(|_| Unreadable)
+}
+
+fn ids(texts: &[String]) -> Result<Vec<SessionId>, Unreadable> {
+    texts.iter().map(|text| id(text)).collect()
+}
