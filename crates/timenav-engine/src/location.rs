@@ -31,11 +31,11 @@ pub(crate) fn zone_of(doors: &Doors, location: Option<&str>) -> Zone {
 
 /// Returns the point that an event is found by: its own, or the middle of the place that its location
 /// names, if that is a city.
-pub(crate) fn point_of(doors: &Doors, draft: &EventDraft) -> Option<Point> {
+pub(crate) fn point_of(gazetteer: Option<&dyn Gazetteer>, draft: &EventDraft) -> Option<Point> {
     if let Some(geo) = draft.geo {
         return Some(geo.point);
     }
-    named_point(doors.gazetteer.as_deref()?, draft.location.as_ref()?)
+    named_point(gazetteer?, draft.location.as_ref()?)
 }
 
 /// Returns the middle of the place that a text names, if that is a city.

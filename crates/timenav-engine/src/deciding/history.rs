@@ -267,7 +267,7 @@ fn replace(
     let until = is_tombstone.then_some(position);
     let version = EventVersion { layer, position, until, content: Arc::clone(&content) };
     draft.known_event_mut(ledger, event_id).versions.push(version);
-    let point = point_of(draft.doors(), &of);
+    let point = point_of(draft.doors().gazetteer.as_deref(), &of);
     let row = EventRow { position, is_tombstone, event_id: event_id.clone(), draft: of, point, content };
     draft.step_mut(ledger).events.push(row);
 }

@@ -11,7 +11,6 @@ use super::signing_keys::SigningKeys;
 use super::timelines::Ended;
 use super::{Followed, Replay};
 use crate::action::Action;
-use crate::anchor::Anchor;
 use crate::head::Origin;
 
 /// The state that the entries of a timeline lead to.
@@ -20,7 +19,6 @@ pub(in crate::scan) struct Carried {
     pub(in crate::scan) permissions: Permissions,
     /// How many events stand.
     pub(in crate::scan) events_count: i64,
-    pub(in crate::scan) anchors: Vec<Anchor>,
     pub(in crate::scan) created_at: Instant<Wall>,
     pub(in crate::scan) recorded_at: Instant<Wall>,
     pub(in crate::scan) origins: Vec<Origin>,
@@ -37,7 +35,6 @@ impl Replay {
             events_count: self.events_count(),
             clock: self.clock?,
             permissions: self.permissions?,
-            anchors: self.anchors,
             created_at: self.first_recorded_at?,
             recorded_at: self.recorded_at?,
             origins: self.origins,
