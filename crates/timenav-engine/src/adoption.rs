@@ -1,7 +1,7 @@
 //! Timelines that go over from one service to another: a bundle is read and adopted, and a timeline is handed over.
 
-use std::collections::BTreeMap;
-use std::io::{self, BufRead, Read as _};
+use std::collections::{BTreeMap, HashSet};
+use std::io::{self, BufRead, BufWriter, Read as _, Write as _};
 use std::sync::Arc;
 
 use timenav_core::access::Demand;
@@ -19,8 +19,18 @@ use crate::idempotency::Idempotency;
 use crate::long_work::give_way_after;
 use crate::refusal::{Refusal, denial_code};
 
-/// Largest bundle that is adopted, in bytes. All of it becomes true in one step, for which it is in memory.
-pub const ADOPT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Largest bundle that is adopted, in bytes. All of it becomes true in one step, and nothing else is written meanwhile.
+pub const ADOPT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
+/// How many times the bytes of a bundle must be free: for the file that it is kept in while it is checked, for the
+/// database, and for the log that goes before it.
+pub const ADOPT_ROOM_TIMES: u64 = 3;
+
+/// How many bytes must be free beside these, so that others can still write.
+pub const ADOPT_ROOM_LEFT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// How many bytes are read until it is asked again whether there is room.
+const ROOM_ASKED_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Most notes of rotations that may come beside a bundle.
 pub const ADOPT_ROTATIONS_MAX: usize = 16;
@@ -36,6 +46,8 @@ pub struct AdoptRequest {
     pub map: BTreeMap<UserId, UserId>,
     /// Checkpoints that two keys of the ledger have signed, for rotations that the file has no notes of.
     pub rotations: Vec<String>,
+    /// How many bytes the file has at least, as far as that is known before it is read.
+    pub bytes_min: u64,
 }
 
 /// A bundle that was read to its end, checked, and made ready.
@@ -43,6 +55,7 @@ pub struct Arrival {
     request: AdoptRequest,
     checked: CheckedBundle,
     arrived: Arrived,
+    data_ids: HashSet<DataId>,
 }
 
 /// A timeline that goes on here.
@@ -64,6 +77,20 @@ pub enum UnreadBundle {
     /// It is too large.
     #[error("a bundle that is adopted has at most {ADOPT_BYTES_MAX} bytes")]
     TooLarge,
+    /// The disk has no room for it.
+    #[error(
+        "a bundle of {bytes} bytes needs {} bytes on the disk of the service, and {room} are free",
+        room_needed(*.bytes)
+    )]
+    NoRoom {
+        /// How many bytes it has, as far as it was read or told.
+        bytes: u64,
+        /// How many are free.
+        room: u64,
+    },
+    /// It cannot be kept while it is checked.
+    #[error("the file cannot be kept while it is checked: {0}")]
+    NotKept(io::Error),
     /// It is not adopted.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -92,8 +119,8 @@ impl Engine {
         Ok(timeline)
     }
 
-    /// Reads a bundle to its end, does all that an offline check does, and makes ready what is kept of the timeline. Takes
-    /// long, and waits where the file does.
+    /// Reads a bundle to its end, does all that an offline check does, and makes ready what is kept of the timeline. It is
+    /// kept in a file of its own meanwhile, and not in memory. Takes long, and waits where the file does.
     ///
     /// # Errors
     /// The first thing that is wrong with it, by its line.
@@ -102,9 +129,12 @@ impl Engine {
         let verify =
             move |public: &[u8; 32], message: &[u8], signature: &[u8; 64]| signer.verify(public, message, signature);
         let notes = request.rotations.clone();
-        let mut reading = ReadBundle::new(self.doors(), request.key.clone(), notes, &verify);
+        let spool = &self.doors().spool;
+        self.check_disk(request.bytes_min)?;
+        let mut kept = BufWriter::new(spool.file().map_err(UnreadBundle::NotKept)?);
+        let mut reading = ReadBundle::new(self.doors().gazetteer.clone(), request.key.clone(), notes, &verify);
         let mut file = file.take(ADOPT_BYTES_MAX + 1);
-        let mut line = Vec::new();
+        let (mut line, mut bytes, mut asked) = (Vec::new(), 0, 0);
         for number in 1_usize.. {
             line.clear();
             // One byte more than a line may have shows that it has too many.
@@ -116,10 +146,23 @@ impl Engine {
                 return Err(UnreadBundle::TooLarge);
             }
             reading.line(&line).map_err(|what| refused(&format!("line {number}: {what}")))?;
+            kept.write_all(&line).map_err(UnreadBundle::NotKept)?;
+            bytes += line.len() as u64;
+            if bytes >= asked + ROOM_ASKED_BYTES {
+                self.check_disk(bytes)?;
+                asked = bytes;
+            }
             give_way_after(number);
         }
-        let (checked, arrived) = reading.finish().map_err(|what| refused(&what))?;
-        Ok(Arrival { request, checked, arrived })
+        let kept = kept.into_inner().map_err(|error| UnreadBundle::NotKept(error.into_error()))?;
+        let (checked, arrived, data_ids) = reading.finish(kept).map_err(|what| refused(&what))?;
+        Ok(Arrival { request, checked, arrived, data_ids })
+    }
+
+    /// A disk that is full keeps everybody from writing, so a bundle must not fill it.
+    fn check_disk(&self, bytes: u64) -> Result<(), UnreadBundle> {
+        let room = self.doors().spool.room_bytes().map_err(UnreadBundle::NotKept)?;
+        if room < room_needed(bytes) { Err(UnreadBundle::NoRoom { bytes, room }) } else { Ok(()) }
     }
 
     /// Goes on with a timeline of another service: everything of it becomes true, or nothing.
@@ -128,16 +171,9 @@ impl Engine {
     /// The caller may not, there is such a timeline by now, a limit is reached, a user is not here, a sealed record is here
     /// already, or the ledger cannot be written.
     pub async fn adopt(&self, caller: &Caller, arrival: Arrival) -> Result<AdoptedTimeline, Refusal> {
-        let Arrival { request, checked, arrived } = arrival;
-        let layers = arrived.layers.iter().map(|(_, layer)| layer).chain([&arrived.own]);
-        let ids: Vec<DataId> = layers.flat_map(|layer| &layer.data).map(|record| record.data_id.clone()).collect();
-        for ids in ids.chunks(DATA_IDS) {
-            let known = self.store().data_rows(ids.iter().map(ToString::to_string).collect()).await?;
-            if let Some((_, record)) = known.into_iter().flatten().next() {
-                return Err(Refusal::AlreadyExists { what: "data record", id: record.data_id.to_string() });
-            }
-        }
-        let sealed = ids.len() as u64;
+        let Arrival { request, checked, arrived, data_ids } = arrival;
+        let sealed = data_ids.len() as u64;
+        self.check_free(data_ids).await?;
         let adopt = Adopt {
             key: request.key,
             origin: checked.origin.clone(),
@@ -149,6 +185,21 @@ impl Engine {
         };
         let answer = self.submit(caller, checked.timeline_id.clone(), adopt, None).await?;
         Ok(AdoptedTimeline { bundle: checked, sealed, ledger: answer.ledger })
+    }
+
+    /// Refuses a bundle with a sealed record whose id is taken here: a caller who names it would get either.
+    async fn check_free(&self, data_ids: HashSet<DataId>) -> Result<(), Refusal> {
+        let mut data_ids = data_ids.into_iter().map(|id| id.to_string());
+        loop {
+            let some: Vec<String> = data_ids.by_ref().take(DATA_IDS).collect();
+            if some.is_empty() {
+                return Ok(());
+            }
+            let known = self.store().data_rows(some).await?;
+            if let Some((_, record)) = known.into_iter().flatten().next() {
+                return Err(Refusal::AlreadyExists { what: "data record", id: record.data_id.to_string() });
+            }
+        }
     }
 
     /// Hands a timeline over: the entry that says so is its last one here, so that a bundle that is exported from here on
@@ -175,6 +226,11 @@ fn timeline_of(key: &VerifierKey) -> Result<TimelineId, Refusal> {
         return Err(Refusal::invalid("verifier_key", "the timeline `system` of a service is not adopted by another"));
     }
     Ok(timeline)
+}
+
+/// Returns how many bytes must be free for a bundle of so many.
+const fn room_needed(bytes: u64) -> u64 {
+    bytes.saturating_mul(ADOPT_ROOM_TIMES).saturating_add(ADOPT_ROOM_LEFT_BYTES)
 }
 
 fn refused(what: &str) -> Refusal {

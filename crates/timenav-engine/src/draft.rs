@@ -4,6 +4,7 @@
 //! ledger is opened before. Nobody else sees a draft: it is accepted as a whole, or dropped.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use timenav_core::anchor::Anchor;
 use timenav_core::directory::Directory;
@@ -23,7 +24,7 @@ use crate::refusal::Refusal;
 use crate::rows::{
     DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry, SweepRow,
 };
-use crate::store::LayerCommit;
+use crate::store::{ArrivalCommit, Arriving};
 use crate::wall_clock::Host;
 
 mod accepted;
@@ -132,7 +133,9 @@ pub(crate) struct Draft<'a> {
 #[derive(Default)]
 pub(crate) struct Drafted {
     steps: Vec<Step>,
-    layers: Vec<LayerCommit>,
+    /// Timelines that come with the one that arrives.
+    layers: Vec<TimelineKey>,
+    arrival: Option<ArrivalCommit>,
     directory_changes: Vec<DirectoryChange>,
     keys_expired: Vec<KeyId>,
     events: HashMap<(TimelineKey, EventId), KnownEvent>,
@@ -275,11 +278,17 @@ impl<'a> Draft<'a> {
         self.open(Step::new(None, make(key)))
     }
 
-    /// Keeps a timeline that comes with a fork. `make` is given its store key. The fork's own ledger is opened after it.
-    pub(crate) fn new_layer(&mut self, make: impl FnOnce(TimelineKey) -> LayerCommit) -> TimelineKey {
+    /// Returns the store key of a timeline that comes with a fork. The fork's own ledger is opened after it.
+    pub(crate) fn new_layer(&mut self) -> TimelineKey {
         let key = self.next_key();
-        self.drafted.layers.push(make(key));
+        self.drafted.layers.push(key);
         key
+    }
+
+    /// Keeps what arrives of a new timeline, and of those that come with it.
+    pub(crate) fn bring(&mut self, ledger: Ledger, rows: Arc<dyn Arriving>) {
+        let timelines = self.drafted.layers.iter().copied().chain([self.state(ledger).head.key]).collect();
+        self.drafted.arrival = Some(ArrivalCommit { timelines, rows });
     }
 
     fn next_key(&self) -> TimelineKey {

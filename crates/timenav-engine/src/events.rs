@@ -234,7 +234,7 @@ impl Engine {
         self.doors().entropy.fill(&mut salt);
         let salt = Salt::from_bytes(salt);
         let payload_hash = payload_hash(&salt, content.as_bytes());
-        let columns = columns_of(self.doors(), &draft);
+        let columns = columns_of(self.doors().gazetteer.as_deref(), &draft);
         Ok(PreparedEvent { event_id, draft: Arc::new(draft), columns, content, salt, payload_hash })
     }
 }

@@ -330,7 +330,7 @@ impl<'a> Group<'a> {
         if let Some(refusal) = untold {
             return Err(refusal);
         }
-        let Accepted { steps, layers, directory, directory_changes, forget_fingerprints, outcomes_erased, .. } =
+        let Accepted { steps, arrivals, directory, directory_changes, forget_fingerprints, outcomes_erased, .. } =
             accepted;
         let rows = if directory_changes.is_empty() {
             Arc::clone(heads.rows())
@@ -338,7 +338,7 @@ impl<'a> Group<'a> {
             Arc::new(heads.rows().after(&directory_changes))
         };
         let ended = directory_changes.iter().filter_map(DirectoryChange::ended).cloned().collect();
-        let mut commit = Commit { layers, directory: directory_changes, forget_fingerprints, ..Commit::default() };
+        let mut commit = Commit { arrivals, directory: directory_changes, forget_fingerprints, ..Commit::default() };
         let mut states: HashMap<TimelineId, Arc<TimelineState>> = HashMap::with_capacity(steps.len());
         let mut entries_count = 0;
         for (id, mut step) in steps {

@@ -18,6 +18,7 @@ mod outside;
 mod vault;
 mod passwords;
 mod wall_clock;
+mod spool;
 mod doors;
 mod head;
 mod directory;
@@ -106,7 +107,10 @@ mod rotation;
 
 pub use access_logs::{AccessLogs, LOG_ENTRIES_READ_MAX, LogEntry, LogOrder, LogPage};
 pub use action::{Action, Topic};
-pub use adoption::{ADOPT_BYTES_MAX, ADOPT_ROTATIONS_MAX, AdoptRequest, AdoptedTimeline, Arrival, UnreadBundle};
+pub use adoption::{
+    ADOPT_BYTES_MAX, ADOPT_ROOM_LEFT_BYTES, ADOPT_ROOM_TIMES, ADOPT_ROTATIONS_MAX, AdoptRequest, AdoptedTimeline,
+    Arrival, UnreadBundle,
+};
 pub use anchors::{AnchorPage, AnchorRequest, ReturnScope, Returning};
 pub use archive::{EntryMarks, EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, ServiceRows, Snapshot};
 pub use bundles::{BUNDLE_FORMAT, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport, CheckedBundle};
@@ -168,7 +172,11 @@ pub use scan_places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 pub use seldom::Seldom;
 pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
-pub use store::{CarriedSeals, Commit, EventQuery, LayerCommit, Opened, Pattern, RotationNote, Store, TimelineCommit};
+pub use spool::Spool;
+pub use store::{
+    ArrivalCommit, Arriving, ArrivingRows, CarriedSeals, Commit, EventQuery, Opened, Pattern, RotationNote, Store,
+    TimelineCommit,
+};
 pub use store_error::StoreError;
 pub use sweeping::{Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
 pub use timelines::{MadeTimeline, NewTimeline, TimelineView};

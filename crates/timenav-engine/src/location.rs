@@ -34,14 +34,14 @@ pub(crate) fn zone_of(doors: &Doors, location: Option<&str>) -> Zone {
 
 /// Returns the point that an event is found by: its own, or the middle of the place that its location names, if that is a
 /// city.
-pub(crate) fn point_of(doors: &Doors, draft: &EventDraft) -> Option<Point> {
+pub(crate) fn point_of(gazetteer: Option<&dyn Gazetteer>, draft: &EventDraft) -> Option<Point> {
     let own = draft.geo.map(|geo| geo.point);
-    own.or_else(|| named_point(doors.gazetteer.as_deref()?, draft.location.as_ref()?))
+    own.or_else(|| named_point(gazetteer?, draft.location.as_ref()?))
 }
 
 /// Returns what an event is found by.
-pub(crate) fn columns_of(doors: &Doors, draft: &EventDraft) -> Arc<EventColumns> {
-    Arc::new(EventColumns::of(draft, point_of(doors, draft)))
+pub(crate) fn columns_of(gazetteer: Option<&dyn Gazetteer>, draft: &EventDraft) -> Arc<EventColumns> {
+    Arc::new(EventColumns::of(draft, point_of(gazetteer, draft)))
 }
 
 /// Returns the middle of the place that a text names, if that is a city.

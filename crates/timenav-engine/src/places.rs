@@ -126,7 +126,7 @@ impl Engine {
             return Some(LocationQuery::Near { center: geo.point, radius_m });
         }
         let text = draft.location.as_ref()?;
-        let point = point_of(self.doors(), draft);
+        let point = point_of(self.doors().gazetteer.as_deref(), draft);
         Some(point.map_or_else(|| LocationQuery::Named(text.clone()), near))
     }
 }

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use timenav_core::anchor::Anchor;
@@ -48,9 +49,8 @@ pub struct CarriedSeals {
 pub struct Commit {
     /// What happens to each timeline, each at most once.
     pub timelines: Vec<TimelineCommit>,
-    /// Timelines of another service that come with a fork of them. They never stand here: each is among those that end by
-    /// the step.
-    pub layers: Vec<LayerCommit>,
+    /// Timelines of other services that arrive by the step. Their rows are written before those of `timelines`.
+    pub arrivals: Vec<ArrivalCommit>,
     /// Timelines that the step relies on and does not change, and the sizes that their ledgers must have; `None` where
     /// there must be no such timeline. Empty where no others write.
     pub relied: Vec<(TimelineId, Option<u64>)>,
@@ -74,7 +74,7 @@ pub struct TimelineCommit {
     pub head: Head,
     /// Whether the permissions are to be written.
     pub permissions_changed: bool,
-    /// New ledger entries, in order.
+    /// New ledger entries, in order: the last ones of the ledger.
     pub entries: Vec<StoredEntry>,
     /// Versions of events that cease to stand. They were there before the step, or are in it.
     pub ends: Vec<EventEnd>,
@@ -105,14 +105,32 @@ pub struct RotationNote {
     pub note: Arc<str>,
 }
 
-/// What is kept of a timeline of another service that a fork came with.
+/// A timeline of another service that arrives, with those that it goes on from.
 #[derive(Debug)]
-pub struct LayerCommit {
-    /// Names it inside the store.
-    pub timeline: TimelineKey,
-    /// All its entries, in order.
+pub struct ArrivalCommit {
+    /// Names them inside the store, the oldest first. The last one is the timeline itself, which is among those of the step.
+    /// The others never stand here: each is among those that end by the step.
+    pub timelines: Vec<TimelineKey>,
+    /// What is kept of them.
+    pub rows: Arc<dyn Arriving>,
+}
+
+/// What is kept of timelines that arrive. It may be more than there is memory.
+pub trait Arriving: fmt::Debug + Send + Sync {
+    /// Hands over all rows, a batch at a time: those of one timeline after those of the one before, in the order of their
+    /// entries. `take` is given the number of the timeline, counted from 0.
+    ///
+    /// # Errors
+    /// They cannot be read again, or are not what was checked; or `take` fails.
+    fn hand_over(&self, take: &mut dyn FnMut(usize, ArrivingRows) -> Result<(), StoreError>) -> Result<(), StoreError>;
+}
+
+/// Some of the rows of a timeline that arrives.
+#[derive(Debug, Default)]
+pub struct ArrivingRows {
+    /// Entries, in order.
     pub entries: Vec<StoredEntry>,
-    /// Versions of events that ceased to stand.
+    /// Versions of events that ceased to stand: they are here, or were handed over before.
     pub ends: Vec<EventEnd>,
     /// Versions of events.
     pub events: Vec<EventRow>,
@@ -122,6 +140,8 @@ pub struct LayerCommit {
     pub anchors: Vec<Anchor>,
     /// Sealed records.
     pub data: Vec<DataRecord>,
+    /// Sweeps.
+    pub sweeps: Vec<SweepRow>,
 }
 
 /// Which events are asked for, on one consistent snapshot.

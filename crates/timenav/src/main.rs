@@ -17,6 +17,7 @@ mod output;
 mod places;
 mod prompt;
 mod server;
+mod spool;
 mod surroundings;
 mod sweeping;
 mod telemetry;

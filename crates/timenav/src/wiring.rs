@@ -13,6 +13,7 @@ use crate::data_folder::{CheckpointPlace, DataFolder, make_private};
 use crate::doors::{FileSigner, HostClock, OsEntropy};
 use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, service_key};
 use crate::places::Places;
+use crate::spool::FolderSpool;
 
 /// How far long work steps back (nice(2)): far enough that a write does not wait for it, and not so far that it gets
 /// nothing on a busy machine, as with 19.
@@ -110,6 +111,8 @@ async fn put_together(
     let vault = settings.encryption.then(|| AesVault::new(Arc::clone(&entropy) as _, Turns::default()));
     let passwords = Argon2Passwords::new(Arc::clone(&entropy) as _, Turns::default());
     let long_work = LongWorkThreads::start()?;
+    let spool = FolderSpool::open(folder.path().to_owned(), folder.spool());
+    let spool = spool.with_context(|| format!("{} cannot be removed", folder.spool().display()))?;
     let doors = Doors {
         long_work: long_work.handle()?,
         clock: Arc::new(HostClock::start()),
@@ -117,6 +120,7 @@ async fn put_together(
         signer: key.signer,
         next_signer: next.map(|next| next as _),
         outside: Arc::new(outside),
+        spool: Arc::new(spool),
         vault: vault.map(|vault| Arc::new(vault) as _),
         passwords: Some(Arc::new(passwords)),
         gazetteer: Some(Arc::new(Places::open())),

@@ -1,43 +1,61 @@
 //! A bundle that is read to be adopted: checked line by line, and made into what is kept of a timeline.
+//!
+//! It is read twice. The first time every line is checked, and kept in a file; rows are made to see that they can be, and
+//! dropped. The second time, when nothing can be wrong with it any more, they are made again for the store, which takes
+//! them in batches.
 
+use std::collections::HashSet;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Seek as _};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 use timenav_core::ids::{DataId, TimelineId};
-use timenav_core::ledger::{LeafRecord, TlogProof, VerifierKey};
+use timenav_core::ledger::{Hash, LeafRecord, RunningHash, TlogProof, VerifierKey};
 
 use super::check::{BundleCheck, CheckedBundle};
 use super::line::{ErasureLine, Line, hex};
-use crate::deciding::adoption::{Arrived, Ready};
-use crate::doors::Doors;
+use crate::deciding::adoption::{Amended, Arrived, Ready};
+use crate::gazetteer::Gazetteer;
 use crate::rows::DataRecord;
 use crate::scan::{Rebuilding, VerifySignature};
+use crate::store::{Arriving, ArrivingRows};
+use crate::store_error::StoreError;
+
+/// From how many bytes on rows are handed over to the store. One row more may have as many as a line.
+const ADOPT_BATCH_BYTES: usize = 1024 * 1024;
 
 /// A bundle as it is being read.
 pub(crate) struct ReadBundle<'a> {
-    doors: &'a Doors,
     check: BundleCheck<'a>,
+    made: Making,
+}
+
+/// What was made of lines.
+struct Making {
+    gazetteer: Option<Arc<dyn Gazetteer>>,
+    /// What is known of the timelines, where they are read again.
+    amended: Vec<Amended>,
     /// The timelines that are read, the oldest first; the last one is that which is read now.
-    layers: Vec<Rebuilding<'a>>,
+    layers: Vec<Rebuilding>,
     /// The position of the next entry.
     position: u64,
 }
 
-impl<'a> ReadBundle<'a> {
-    /// Returns a bundle of which nothing was read. The key is trusted, and notes of rotations come beside it.
-    pub(crate) fn new(doors: &'a Doors, key: VerifierKey, notes: Vec<String>, verify: &'a VerifySignature) -> Self {
-        let check = BundleCheck::new(key, Vec::new(), verify).with_notes(notes);
-        Self { doors, check, layers: Vec::new(), position: 0 }
+impl Making {
+    const fn new(gazetteer: Option<Arc<dyn Gazetteer>>, amended: Vec<Amended>) -> Self {
+        Self { gazetteer, amended, layers: Vec::new(), position: 0 }
     }
 
-    /// Takes the next line, with its line end.
-    ///
-    /// # Errors
-    /// What is wrong with it, or why the timeline is not adopted.
-    pub(crate) fn line(&mut self, bytes: &[u8]) -> Result<(), String> {
-        let line = self.check.checked(bytes)?;
+    fn line(&mut self, line: Line<'_>) -> Result<(), String> {
         match line {
             Line::Layer(layer) => {
                 let timeline = TimelineId::new(&layer.timeline_id).map_err(|error| error.to_string())?;
                 let inherited = self.layers.last_mut().map(Rebuilding::hand_on);
-                self.layers.push(Rebuilding::new(self.doors, &timeline, inherited));
+                let amended = self.amended.get(self.layers.len()).cloned().unwrap_or_default();
+                let begun = Rebuilding::new(self.gazetteer.clone(), &timeline, inherited);
+                self.layers.push(begun.amended(amended));
                 self.position = 0;
             }
             Line::Entry(entry) => {
@@ -58,8 +76,15 @@ impl<'a> ReadBundle<'a> {
     }
 
     /// Returns the timeline whose entries are read.
-    fn read_now(&mut self) -> Result<&mut Rebuilding<'a>, String> {
+    fn read_now(&mut self) -> Result<&mut Rebuilding, String> {
         self.layers.last_mut().ok_or_else(|| "an entry is in no layer".to_owned())
+    }
+
+    /// Returns rows that were made, and the number of their timeline, if they have so many bytes.
+    fn take_rows(&mut self, bytes_min: usize) -> Option<(usize, ArrivingRows)> {
+        let number = self.layers.len().checked_sub(1)?;
+        let layer = self.layers.last_mut().filter(|layer| layer.rows_bytes() >= bytes_min)?;
+        Some((number, layer.take_rows()))
     }
 
     /// Takes a later entry that says why something is gone, which was checked.
@@ -77,20 +102,111 @@ impl<'a> ReadBundle<'a> {
             Ok(())
         }
     }
+}
 
-    /// Returns what the file holds, and what is kept of it. To be called at the end of the file.
+impl<'a> ReadBundle<'a> {
+    /// Returns a bundle of which nothing was read. The key is trusted, and notes of rotations come beside it.
+    pub(crate) fn new(
+        gazetteer: Option<Arc<dyn Gazetteer>>,
+        key: VerifierKey,
+        notes: Vec<String>,
+        verify: &'a VerifySignature,
+    ) -> Self {
+        let check = BundleCheck::new(key, Vec::new(), verify).with_notes(notes);
+        Self { check, made: Making::new(gazetteer, Vec::new()) }
+    }
+
+    /// Takes the next line, with its line end.
+    ///
+    /// # Errors
+    /// What is wrong with it, or why the timeline is not adopted.
+    pub(crate) fn line(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let line = self.check.checked(bytes)?;
+        self.made.line(line)?;
+        // They are made again once all of it is known to be good.
+        drop(self.made.take_rows(0));
+        Ok(())
+    }
+
+    /// Returns what the file holds, what is kept of it, and the ids of its sealed records. To be called at the end of the
+    /// file, which was kept in `file`.
     ///
     /// # Errors
     /// It is cut off, or contradicts itself.
-    pub(crate) fn finish(self) -> Result<(CheckedBundle, Arrived), String> {
-        let checked = self.check.finish()?;
-        let mut layers = Vec::with_capacity(self.layers.len());
-        for layer in self.layers {
+    pub(crate) fn finish(self, file: File) -> Result<(CheckedBundle, Arrived, HashSet<DataId>), String> {
+        let Self { check, made: Making { gazetteer, layers: mut made, .. } } = self;
+        let checked = check.finish()?;
+        let data_ids = made.last_mut().map(Rebuilding::take_data_ids).unwrap_or_default();
+        let mut layers = Vec::with_capacity(made.len());
+        for layer in made {
             // What a later erasure took away is not counted any more on what goes on from it.
             let is_known = layers.iter().all(|(_, ready): &(TimelineId, Ready)| ready.erased_later == 0);
             layers.push(layer.finish(is_known)?);
         }
+        let amended = layers.iter_mut().map(|(_, ready)| std::mem::take(&mut ready.amended)).collect();
         let (_, own) = layers.pop().ok_or("there is no layer in it")?;
-        Ok((checked, Arrived { layers, own }))
+        let rows = Spooled { file: Mutex::new(file), gazetteer, amended, sha256: checked.sha256 };
+        Ok((checked, Arrived { layers, own, rows: Arc::new(rows) }, data_ids))
     }
+}
+
+/// A bundle that was checked, in a file.
+struct Spooled {
+    file: Mutex<File>,
+    gazetteer: Option<Arc<dyn Gazetteer>>,
+    /// What the end of each timeline says of its rows.
+    amended: Vec<Amended>,
+    /// Of the whole file.
+    sha256: Hash,
+}
+
+impl fmt::Debug for Spooled {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Spooled").field("sha256", &self.sha256).finish_non_exhaustive()
+    }
+}
+
+impl Arriving for Spooled {
+    fn hand_over(&self, take: &mut dyn FnMut(usize, ArrivingRows) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        let mut file = self.file.lock();
+        file.rewind().map_err(|error| unread(&error))?;
+        let mut lines = BufReader::new(&mut *file);
+        let (mut hash, mut bytes) = (RunningHash::default(), Vec::new());
+        let mut made = Making::new(self.gazetteer.clone(), self.amended.clone());
+        let mut hand_over = |made: &mut Making, bytes_min: usize| {
+            let Some((number, mut rows)) = made.take_rows(bytes_min) else { return Ok(()) };
+            if number + 1 < self.amended.len() {
+                // Nothing of a layer is swept here.
+                rows.sweeps.clear();
+            }
+            take(number, rows)
+        };
+        loop {
+            bytes.clear();
+            if lines.read_until(b'\n', &mut bytes).map_err(|error| unread(&error))? == 0 {
+                break;
+            }
+            hash.update(&bytes);
+            let line = Line::read_again(&bytes).map_err(|_| another())?;
+            match line {
+                Line::Layer(_) => hand_over(&mut made, 0)?,
+                Line::Entry(_) | Line::Data(_) => {}
+                // What these say is known.
+                Line::Bundle(_) | Line::Rotation(_) | Line::Checkpoint(_) | Line::Erasure(_) | Line::End(_) => continue,
+            }
+            made.line(line).map_err(|_| another())?;
+            hand_over(&mut made, ADOPT_BATCH_BYTES)?;
+        }
+        hand_over(&mut made, 0)?;
+        if hash.hash() == self.sha256 { Ok(()) } else { Err(another()) }
+    }
+}
+
+fn unread(error: &io::Error) -> StoreError {
+    StoreError::Unavailable(format!("the bundle that was checked cannot be read again: {error}"))
+}
+
+/// Somebody writes to files that are nobody else's.
+fn another() -> StoreError {
+    StoreError::Unavailable("the bundle that was checked is another one when it is read again".to_owned())
 }

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use timenav_core::access::Permissions;
-use timenav_core::anchor::Anchor;
 use timenav_core::clock::Clock;
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Adopted, AdoptedLayer, Frontier, HandedOver, Hash, RetentionPolicies, Sweep, VerifierKey};
-use timenav_core::ledger::{decide_adoption, empty_root, leaf_hash};
+use timenav_core::ledger::{decide_adoption, empty_root};
 use timenav_core::permissions::{self, PermissionsSet};
 
 use super::timelines::check_new;
@@ -22,8 +21,8 @@ use crate::head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, Timelin
 use crate::json::json;
 use crate::payload::{ClockChanged, ClockRecord, DataErased, PermissionsTold};
 use crate::refusal::Refusal;
-use crate::rows::{DataRecord, EventEnd, EventRow, InterventionRow, StoredEntry, SweepMark, SweepRow};
-use crate::store::LayerCommit;
+use crate::rows::{SweepMark, SweepRow};
+use crate::store::Arriving;
 use crate::wall_clock::Host;
 
 /// Go on with a timeline of another service, which was checked and is ready to be kept.
@@ -48,6 +47,8 @@ pub(crate) struct Arrived {
     pub(crate) layers: Vec<(TimelineId, Ready)>,
     /// The timeline itself.
     pub(crate) own: Ready,
+    /// Their rows.
+    pub(crate) rows: Arc<dyn Arriving>,
 }
 
 /// What an entry of the other service told after those that arrived, and is told again here: why something of them is gone.
@@ -69,14 +70,24 @@ impl ToldLater {
     }
 }
 
-/// Everything that is kept of a timeline that comes from elsewhere.
+/// What the end of a timeline says of its earlier rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Amended {
+    /// By how many fewer events stand from an entry on.
+    pub(crate) fewer: BTreeMap<u64, i64>,
+    /// Sealed records that an entry erased which is told again: their positions, and that of this entry.
+    pub(crate) data_erased: BTreeMap<u64, u64>,
+}
+
+/// What a timeline that comes from elsewhere is after its last entry.
 pub(crate) struct Ready {
-    pub(crate) entries: Vec<StoredEntry>,
-    pub(crate) ends: Vec<EventEnd>,
-    pub(crate) events: Vec<EventRow>,
-    pub(crate) interventions: Vec<InterventionRow>,
-    pub(crate) anchors: Vec<Anchor>,
-    pub(crate) data: Vec<DataRecord>,
+    pub(crate) frontier: Frontier,
+    /// The entry that tells of the clock.
+    pub(crate) clock_entry: u64,
+    pub(crate) anchors_count: u64,
+    pub(crate) data_count: u64,
+    /// What its end says of its rows, where these are made again.
+    pub(crate) amended: Amended,
     /// The clock after the last entry.
     pub(crate) clock: Clock,
     /// Who might do what there.
@@ -90,7 +101,6 @@ pub(crate) struct Ready {
     pub(crate) origins: Vec<Origin>,
     /// How long reads and refusals were kept there, and are here until somebody says otherwise.
     pub(crate) policies: RetentionPolicies,
-    pub(crate) sweeps: Vec<SweepRow>,
     /// How many inherited events were changed.
     pub(crate) overrides_count: u64,
     /// What is told again.
@@ -109,8 +119,9 @@ impl Asking for Adopt {
     }
 
     fn events_count(&self) -> usize {
-        let layers = self.arrived.layers.iter().map(|(_, layer)| layer.entries.len());
-        layers.sum::<usize>() + self.arrived.own.entries.len()
+        let layers = self.arrived.layers.iter().map(|(_, layer)| layer);
+        let entries: u64 = layers.chain([&self.arrived.own]).map(|ready| ready.frontier.size()).sum();
+        usize::try_from(entries).unwrap_or(usize::MAX)
     }
 }
 
@@ -119,7 +130,7 @@ impl Deciding for Adopt {
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimelineMade>, Refusal> {
         let id = draft.timeline().clone();
-        let Arrived { layers, own: ready } = &self.arrived;
+        let Arrived { layers, own: ready, rows } = &self.arrived;
         let now = draft.now();
         for arrived in layers.iter().map(|(_, layer)| layer).chain([ready]) {
             decide_adoption(&self.key, &self.origin, &id, arrived.recorded_at, now)
@@ -139,15 +150,8 @@ impl Deciding for Adopt {
 
         let was_running = ready.clock.is_running();
         let ledger = draft.new_ledger(|key| self.state((key, &id), inherited, created_by, clock));
-        let step = draft.step_mut(ledger);
-        step.entries.clone_from(&ready.entries);
-        step.ends.clone_from(&ready.ends);
-        step.events.clone_from(&ready.events);
-        step.interventions.clone_from(&ready.interventions);
-        step.anchors.clone_from(&ready.anchors);
-        step.data.clone_from(&ready.data);
-        step.policies.extend_from_slice(ready.policies.as_slice());
-        step.sweeps.clone_from(&ready.sweeps);
+        draft.bring(ledger, Arc::clone(rows));
+        draft.step_mut(ledger).policies.extend_from_slice(ready.policies.as_slice());
         draft.append(ledger, Action::Adopt, id.as_str(), payload, host);
 
         // What counts from here on is told by entries as everybody reads them.
@@ -223,7 +227,7 @@ impl Adopt {
             map: self.map.clone(),
             origin: Cow::Borrowed(&self.origin),
             root: self.root,
-            size: self.arrived.own.entries.len() as u64,
+            size: self.arrived.own.frontier.size(),
         };
         String::from_utf8_lossy(&adopted.encode()).into_owned()
     }
@@ -231,8 +235,8 @@ impl Adopt {
     fn layers_told(&self) -> Vec<AdoptedLayer> {
         let told = |(timeline_id, layer): &(TimelineId, Ready)| AdoptedLayer {
             erased_later: layer.erased_later,
-            root: frontier(&layer.entries).root(),
-            size: layer.entries.len() as u64,
+            root: layer.frontier.root(),
+            size: layer.frontier.size(),
             timeline_id: timeline_id.clone(),
         };
         self.arrived.layers.iter().map(told).collect()
@@ -245,15 +249,7 @@ impl Adopt {
         let mut inherited = Inheritance::default();
         for ((name, ready), told) in self.arrived.layers.iter().zip(self.layers_told()) {
             let overrides = ready.overrides_count > 0;
-            let key = draft.new_layer(|timeline| LayerCommit {
-                timeline,
-                entries: ready.entries.clone(),
-                ends: ready.ends.clone(),
-                events: ready.events.clone(),
-                interventions: ready.interventions.clone(),
-                anchors: ready.anchors.clone(),
-                data: ready.data.clone(),
-            });
+            let key = draft.new_layer();
             let id = TimelineId::layer_of(fork, name);
             draft.change_directory(DirectoryChange::EndTimeline(EndedTimeline {
                 key,
@@ -285,7 +281,7 @@ impl Adopt {
         let Inheritance { ancestors, lineage, fork } = inherited;
         let (fork, fork_root) = fork.unzip();
         let stood = ready.later.iter().filter(|later| later.took_an_event()).count() as u64;
-        let frontier = frontier(&ready.entries);
+        let frontier = ready.frontier.clone();
         let size = frontier.size();
         let own = Origin { end: size, origin: self.origin.clone() };
         let head = Head {
@@ -298,12 +294,12 @@ impl Adopt {
             carried_note: Arc::default(),
             recorded_at: ready.recorded_at,
             events_count: ready.events_count + stood,
-            anchors_count: ready.anchors.len() as u64,
-            clock_entry: ready.entries.last().map_or(0, |last| last.clock_entry),
+            anchors_count: ready.anchors_count,
+            clock_entry: ready.clock_entry,
             fork,
             overrides_count: ready.overrides_count,
             created_by,
-            data_count: ready.data.len() as u64,
+            data_count: ready.data_count,
             directory: 0,
             statement: Arc::from([]),
             origins: ready.origins.iter().cloned().chain([own]).collect(),
@@ -330,15 +326,6 @@ struct Inheritance {
     ancestors: Vec<Layer>,
     lineage: Vec<TimelineId>,
     fork: Option<(Fork, Hash)>,
-}
-
-/// Returns the edge of the tree over entries.
-fn frontier(entries: &[StoredEntry]) -> Frontier {
-    let mut frontier = Frontier::default();
-    for entry in entries {
-        frontier.push(leaf_hash(&entry.leaf));
-    }
-    frontier
 }
 
 /// Let a timeline go on at another service, and write nothing to it here any more.

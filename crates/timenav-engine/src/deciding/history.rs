@@ -260,7 +260,7 @@ fn replace(
     // Where the version stands on the timeline that this one came from, only a row here can say that it does not stand
     // any more.
     let (row, is_tombstone) = match after {
-        Some((of, content)) => (Some((columns_of(draft.doors(), &of), content)), false),
+        Some((of, content)) => (Some((columns_of(draft.doors().gazetteer.as_deref(), &of), content)), false),
         None if before.is_inherited => (Some((Arc::new(EventColumns::of_nothing()), Arc::from(""))), true),
         None => (None, false),
     };

@@ -1,5 +1,8 @@
 //! Groups that are refused in part, and groups that are decided again.
 
+use std::fs::File;
+use std::io;
+
 use timenav_core::ledger::{KeptReads, LeafRecord, READ_PARAMETERS_BYTES_MAX, READS_MAX};
 use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Runtime;
@@ -12,6 +15,7 @@ use crate::deciding::logged::{LogRead, LogScan};
 use crate::deciding::timelines::CreateTimeline;
 use crate::entropy::Entropy;
 use crate::outside::{KeptOutside, Outside, OutsideError};
+use crate::spool::Spool;
 use crate::wall_clock::WallClock;
 
 /// Doors that lead nowhere.
@@ -20,6 +24,16 @@ struct Nowhere;
 impl WallClock for Nowhere {
     fn now(&self) -> Instant<Wall> {
         Instant::EPOCH
+    }
+}
+
+impl Spool for Nowhere {
+    fn file(&self) -> io::Result<File> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn room_bytes(&self) -> io::Result<u64> {
+        Ok(0)
     }
 }
 
@@ -68,6 +82,7 @@ fn doors(runtime: &Runtime) -> Doors {
         signer: Arc::new(Nowhere),
         next_signer: None,
         outside: Arc::new(Nowhere),
+        spool: Arc::new(Nowhere),
         vault: None,
         passwords: None,
         gazetteer: None,

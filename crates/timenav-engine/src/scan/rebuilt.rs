@@ -4,35 +4,52 @@
 //! written is refused here: rows are believed by whoever reads them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::mem;
 use std::sync::Arc;
 
-use timenav_core::access::Permissions;
 use timenav_core::anchor::Anchor;
-use timenav_core::clock::Clock;
 use timenav_core::ids::{AnchorId, DataId, EventId, InterventionId, TimelineId};
-use timenav_core::ledger::{EventsErased, LeafRecord, LetGoClass, RetentionPolicies, Salt, Sweep};
+use timenav_core::ledger::{EventsErased, Frontier, LeafRecord, LetGoClass, RunningHash, Salt, Sweep, leaf_hash};
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, DESCRIPTION_BYTES_MAX, LOCATION_BYTES_MAX};
-use timenav_core::time::{Instant, parse_timestamp};
+use timenav_core::time::parse_timestamp;
 
 use super::replay::{Made, Recorded, RecordedEvent, Replay};
 use crate::action::Action;
-use crate::deciding::adoption::{ENTRIES_OF_ADOPTION, Ready, Told, ToldLater};
-use crate::doors::Doors;
+use crate::deciding::adoption::{Amended, ENTRIES_OF_ADOPTION, Ready, Told, ToldLater};
 use crate::event_columns::EventColumns;
 use crate::event_content::event_draft;
+use crate::gazetteer::Gazetteer;
 use crate::json::read;
 use crate::location::columns_of;
 use crate::payload::DataErased;
 use crate::rows::{DataRecord, EventEnd, EventRow, InterventionRow, StoredEntry, SweepMark, SweepRow};
+use crate::store::ArrivingRows;
 
-/// A timeline as it is being made anew.
-pub(crate) struct Rebuilding<'a> {
-    doors: &'a Doors,
+/// About how many bytes a row takes beside its texts.
+const ROW_BYTES: usize = 512;
+
+/// A timeline as it is being made anew. What is remembered of it does not grow with what its entries say: a few words of
+/// each entry, and of each event the hash of its id.
+pub(crate) struct Rebuilding {
+    gazetteer: Option<Arc<dyn Gazetteer>>,
     timeline: TimelineId,
     replay: Replay,
-    rebuilt: Ready,
+    /// What was made and not taken yet.
+    rows: ArrivingRows,
+    /// About how many bytes these have.
+    rows_bytes: usize,
+    frontier: Frontier,
+    clock_entry: u64,
+    anchor_ids: HashSet<AnchorId>,
+    data_count: u64,
+    later: Vec<ToldLater>,
+    erased_later: u64,
+    /// What is known of the timeline once it was read to its end, where it is read again.
+    amended: Amended,
+    /// How many fewer events stand after the last entry, by what is known of it.
+    less: i64,
     /// The newest version of each event, those among them that are inherited.
-    versions: HashMap<EventId, Newest>,
+    versions: HashMap<EventHash, Newest>,
     /// Events of which a version is gone: what stands of them is not known.
     erased_events: HashSet<EventId>,
     /// How many events stand in the end; known once the entries were read.
@@ -45,9 +62,14 @@ pub(crate) struct Rebuilding<'a> {
     counts: Vec<i64>,
     /// By how many fewer from an entry on, as an erasure told later.
     fewer: BTreeMap<u64, i64>,
+    /// Sealed records that an entry erased which is told again.
+    data_erased: BTreeMap<u64, u64>,
     data_ids: HashSet<DataId>,
     is_fork: bool,
 }
+
+/// What stands for the id of an event: sixteen bytes of its hash.
+type EventHash = [u8; 16];
 
 /// The newest version of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,41 +81,35 @@ struct Newest {
 
 /// The events that a fork begins with.
 pub(crate) struct Inherited {
-    versions: HashMap<EventId, Newest>,
+    versions: HashMap<EventHash, Newest>,
     erased_events: HashSet<EventId>,
     data_ids: HashSet<DataId>,
 }
 
-impl<'a> Rebuilding<'a> {
+impl Rebuilding {
     /// Returns a timeline without entries; a fork begins with events.
-    pub(crate) fn new(doors: &'a Doors, timeline: &TimelineId, inherited: Option<Inherited>) -> Self {
-        let rebuilt = Ready {
-            entries: Vec::new(),
-            ends: Vec::new(),
-            events: Vec::new(),
-            interventions: Vec::new(),
-            anchors: Vec::new(),
-            data: Vec::new(),
-            clock: Clock::new(Instant::EPOCH),
-            permissions: Permissions::default(),
-            events_count: 0,
-            created_at: Instant::EPOCH,
-            recorded_at: Instant::EPOCH,
-            origins: Vec::new(),
-            policies: RetentionPolicies::default(),
-            sweeps: Vec::new(),
-            overrides_count: 0,
-            later: Vec::new(),
-            erased_later: 0,
-        };
+    pub(crate) fn new(
+        gazetteer: Option<Arc<dyn Gazetteer>>,
+        timeline: &TimelineId,
+        inherited: Option<Inherited>,
+    ) -> Self {
         let is_fork = inherited.is_some();
         let none = || Inherited { versions: HashMap::new(), erased_events: HashSet::new(), data_ids: HashSet::new() };
         let Inherited { versions, erased_events, data_ids } = inherited.unwrap_or_else(none);
         Self {
-            doors,
+            gazetteer,
             replay: Replay::new(timeline, 0, None),
             timeline: timeline.clone(),
-            rebuilt,
+            rows: ArrivingRows::default(),
+            rows_bytes: 0,
+            frontier: Frontier::default(),
+            clock_entry: 0,
+            anchor_ids: HashSet::new(),
+            data_count: 0,
+            later: Vec::new(),
+            erased_later: 0,
+            amended: Amended::default(),
+            less: 0,
             versions,
             erased_events,
             standing: None,
@@ -101,9 +117,31 @@ impl<'a> Rebuilding<'a> {
             recorded: BTreeSet::new(),
             counts: Vec::new(),
             fewer: BTreeMap::new(),
+            data_erased: BTreeMap::new(),
             data_ids,
             is_fork,
         }
+    }
+
+    /// Takes what the end of the timeline says of its entries, as it was read to there before.
+    pub(crate) fn amended(self, amended: Amended) -> Self {
+        Self { amended, ..self }
+    }
+
+    /// Returns about how many bytes the rows have that were made and not taken.
+    pub(crate) const fn rows_bytes(&self) -> usize {
+        self.rows_bytes
+    }
+
+    /// Returns the rows that were made since the last time.
+    pub(crate) fn take_rows(&mut self) -> ArrivingRows {
+        self.rows_bytes = 0;
+        mem::take(&mut self.rows)
+    }
+
+    /// Returns the ids of the sealed records, those that are inherited too.
+    pub(crate) fn take_data_ids(&mut self) -> HashSet<DataId> {
+        mem::take(&mut self.data_ids)
     }
 
     /// Returns whether it is that timeline.
@@ -114,11 +152,11 @@ impl<'a> Rebuilding<'a> {
     /// Returns what a fork goes on from that begins after the last entry.
     pub(crate) fn hand_on(&mut self) -> Inherited {
         self.standing = Some(self.stand());
-        let mut versions = std::mem::take(&mut self.versions);
+        let mut versions = mem::take(&mut self.versions);
         for newest in versions.values_mut() {
             newest.position = None;
         }
-        let (erased_events, data_ids) = (std::mem::take(&mut self.erased_events), std::mem::take(&mut self.data_ids));
+        let (erased_events, data_ids) = (mem::take(&mut self.erased_events), mem::take(&mut self.data_ids));
         Inherited { versions, erased_events, data_ids }
     }
 
@@ -131,7 +169,7 @@ impl<'a> Rebuilding<'a> {
     /// these is gone.
     pub(crate) fn erased_after_fork(&mut self, record: &LeafRecord<'_>, payload: &[u8]) {
         self.replay.later_entry(record, record.seq, payload);
-        self.rebuilt.erased_later += 1;
+        self.erased_later += 1;
     }
 
     /// Takes an entry that the other service wrote while it exported the timeline, and that says why something is gone. It
@@ -140,7 +178,7 @@ impl<'a> Rebuilding<'a> {
     /// # Errors
     /// It tells of entries too that did not arrive.
     pub(crate) fn erased_after_export(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> Result<(), String> {
-        let size = self.rebuilt.entries.len() as u64;
+        let size = self.frontier.size();
         let again = || {
             "something of it was erased while it was exported, by an entry that tells of others which are not in it: \
              export the timeline again"
@@ -154,7 +192,7 @@ impl<'a> Rebuilding<'a> {
             if last >= size || sweep.policy >= size {
                 return Err(again());
             }
-            self.rebuilt.later.push(ToldLater { recorded_at, told: Told::Sweep(sweep.into_owned()) });
+            self.later.push(ToldLater { recorded_at, told: Told::Sweep(sweep.into_owned()) });
             return Ok(());
         }
         let erased = read::<DataErased>(payload).filter(|_| Action::of(record) == Some(Action::EraseData));
@@ -162,17 +200,16 @@ impl<'a> Rebuilding<'a> {
         if std::iter::once(&erased.position).chain(&erased.also).any(|position| *position >= size) {
             return Err(again());
         }
-        let by = size + ENTRIES_OF_ADOPTION + self.rebuilt.later.len() as u64;
-        let mut data = self.rebuilt.data.iter_mut();
-        if let Some(of) = data.find(|record| !erased.is_event() && record.position == erased.position) {
-            of.erased = Some(by);
-            self.replay.data_is_gone(of.position, by);
+        let by = size + ENTRIES_OF_ADOPTION + self.later.len() as u64;
+        if !erased.is_event() && self.replay.is_data_gone(erased.position) {
+            self.data_erased.insert(erased.position, by);
+            self.replay.data_is_gone(erased.position, by);
         }
         self.replay.told_again(&erased, by);
         if erased.is_event() && erased.cancelled {
             self.cancelled_before(&erased);
         }
-        self.rebuilt.later.push(ToldLater { recorded_at, told: Told::Erasure(erased) });
+        self.later.push(ToldLater { recorded_at, told: Told::Erasure(erased) });
         Ok(())
     }
 
@@ -219,7 +256,7 @@ impl<'a> Rebuilding<'a> {
         if let Some(sweep) = (action == Action::Sweep).then(|| Sweep::decode(payload).ok()).flatten() {
             // Nothing is known to be swept, so that the next sweep looks at all of it.
             let mark = SweepMark { policy: sweep.policy, class: sweep.class, until: sweep.policy + 1 };
-            self.rebuilt.sweeps.push(SweepRow { position, mark });
+            self.rows.sweeps.push(SweepRow { position, mark });
         }
         if action == Action::ManipulateEvent && is_gone {
             self.erased.insert(position);
@@ -227,32 +264,59 @@ impl<'a> Rebuilding<'a> {
         if action == Action::RecordEvent && is_gone {
             self.recorded.insert(position);
         }
+        if let Some(anchor) = self.replay.take_anchor() {
+            self.check_anchor(&anchor).map_err(|what| at(&what))?;
+            self.rows.anchors.push(anchor);
+        }
         let marks = self.replay.last_marks();
         self.counts.push(marks.events_count);
-        self.rebuilt.entries.push(StoredEntry {
+        self.less += self.amended.fewer.get(&position).copied().unwrap_or_default();
+        let stand = u64::try_from(marks.events_count - self.less);
+        self.clock_entry = u64::try_from(marks.clock_entry).map_err(|_| at("it tells of no clock"))?;
+        self.frontier.push(leaf_hash(leaf));
+        // The event is there twice, as an entry and as a row.
+        self.rows_bytes += 2 * (leaf.len() + payload.len()) + ROW_BYTES;
+        self.rows.entries.push(StoredEntry {
             seq: position,
             leaf: leaf.to_vec(),
             salt: Salt::from_bytes(salt),
             payload: payload.to_vec(),
-            // Filled in when all is known.
-            events_count: 0,
-            clock_entry: u64::try_from(marks.clock_entry).map_err(|_| at("it tells of no clock"))?,
+            events_count: stand.map_err(|_| at("fewer events stand than none"))?,
+            clock_entry: self.clock_entry,
         });
         Ok(())
+    }
+
+    fn check_anchor(&mut self, anchor: &Anchor) -> Result<(), String> {
+        if !self.anchor_ids.insert(anchor.anchor_id.clone()) {
+            return Err(format!("the anchor `{}` is set twice", anchor.anchor_id));
+        }
+        if self.anchor_ids.len() > ANCHORS_PER_TIMELINE_MAX {
+            return Err(format!("a timeline has {ANCHORS_PER_TIMELINE_MAX} anchors at most"));
+        }
+        if anchor.description.len() > DESCRIPTION_BYTES_MAX {
+            return Err(format!("the description of the anchor `{}` is too long", anchor.anchor_id));
+        }
+        check_location(anchor.moment.location.as_deref())
     }
 
     /// Takes the sealed record of the last entry.
     ///
     /// # Errors
     /// What keeps the timeline from being made of it.
-    pub(crate) fn data(&mut self, record: DataRecord) -> Result<(), String> {
+    pub(crate) fn data(&mut self, mut record: DataRecord) -> Result<(), String> {
         if !self.data_ids.insert(record.data_id.clone()) {
             return Err(format!("the sealed record `{}` is there twice", record.data_id));
         }
         if let Some(by) = record.erased {
             self.replay.data_is_gone(record.position, by);
         }
-        self.rebuilt.data.push(record);
+        if let Some(by) = self.amended.data_erased.get(&record.position) {
+            record.erased = Some(*by);
+        }
+        self.data_count += 1;
+        self.rows_bytes += record.sealed.ciphertext.len() + ROW_BYTES;
+        self.rows.data.push(record);
         Ok(())
     }
 
@@ -267,25 +331,26 @@ impl<'a> Rebuilding<'a> {
             };
             let intervention_id = intervention_id.map_err(|error| error.to_string())?;
             let event_id = event_id.clone();
-            self.rebuilt.interventions.push(InterventionRow { position, event_id, intervention_id });
+            self.rows.interventions.push(InterventionRow { position, event_id, intervention_id });
         }
-        let before = self.versions.get(&event_id).copied();
+        let name = event_hash(&event_id);
+        let before = self.versions.get(&name).copied();
         self.check_inherited(&event_id, before, (inherited, &made))?;
         if ends {
             let Some(Newest { position: Some(version), stands: true }) = before else {
                 return Err(format!("no version of the event `{event_id}` stands before it"));
             };
-            self.versions.insert(event_id.clone(), Newest { position: Some(version), stands: false });
-            self.rebuilt.ends.push(EventEnd { event_id: event_id.clone(), position: version, until: position });
+            self.versions.insert(name, Newest { position: Some(version), stands: false });
+            self.rows.ends.push(EventEnd { event_id: event_id.clone(), position: version, until: position });
         } else if let (Some(Newest { position: Some(_), stands: true }), Made::Version(_)) = (before, &made) {
             return Err(format!("the event `{event_id}` is recorded already"));
         }
         match made {
             Made::Version(content) => self.version(position, event_id, content),
             Made::Tombstone => {
-                self.versions.insert(event_id.clone(), Newest { position: Some(position), stands: false });
+                self.versions.insert(name, Newest { position: Some(position), stands: false });
                 let (columns, content) = (Arc::new(EventColumns::of_nothing()), Arc::from(""));
-                self.rebuilt.events.push(EventRow { position, is_tombstone: true, event_id, columns, content });
+                self.rows.events.push(EventRow { position, is_tombstone: true, event_id, columns, content });
                 Ok(())
             }
             Made::Erased => {
@@ -320,10 +385,10 @@ impl<'a> Rebuilding<'a> {
         let draft = event_draft(&content).filter(|draft| draft.event_id.as_ref() == Some(&event_id));
         let draft = draft.ok_or_else(|| format!("it does not tell of the event `{event_id}`"))?;
         draft.check().map_err(|error| format!("the event `{event_id}`: {}: {}", error.field, error.detail))?;
-        let columns = columns_of(self.doors, &draft);
-        self.versions.insert(event_id.clone(), Newest { position: Some(position), stands: true });
+        let columns = columns_of(self.gazetteer.as_deref(), &draft);
+        self.versions.insert(event_hash(&event_id), Newest { position: Some(position), stands: true });
         let content = content.into();
-        self.rebuilt.events.push(EventRow { position, is_tombstone: false, event_id, columns, content });
+        self.rows.events.push(EventRow { position, is_tombstone: false, event_id, columns, content });
         Ok(())
     }
 
@@ -346,14 +411,13 @@ impl<'a> Rebuilding<'a> {
         }
     }
 
-    /// Returns everything that is kept of the timeline.
-    /// Returns everything that is kept of the timeline, and its name. `is_known`: whether all that it goes on from is there.
+    /// Returns what the timeline is after its last entry, and its name. `is_known`: whether all that it goes on from is there.
     ///
     /// # Errors
     /// The entries contradict each other, or tell of what no service keeps.
     pub(crate) fn finish(self, is_known: bool) -> Result<(TimelineId, Ready), String> {
         let standing = self.standing.unwrap_or_else(|| self.stand());
-        let Self { mut replay, mut rebuilt, counts, fewer, timeline, .. } = self;
+        let Self { mut replay, counts, fewer, timeline, later, erased_later, .. } = self;
         replay.compare_erasures(0);
         if let Some(finding) = replay.findings.first() {
             let at = finding.position.map_or_else(String::new, |position| format!("entry {position}: "));
@@ -361,20 +425,23 @@ impl<'a> Rebuilding<'a> {
         }
         let state = replay.into_carried().ok_or("its first entry does not tell of its making")?;
         // What is gone on a timeline that it goes on from may have stood, and may stand here.
-        let is_known = is_known && rebuilt.erased_later == 0;
+        let is_known = is_known && erased_later == 0;
         if is_known && i64::try_from(standing) != Ok(state.events_count) {
             return Err(format!("{} events stand by its entries, and {standing} are told of", state.events_count));
         }
         let events_count = u64::try_from(state.events_count).map_err(|_| "fewer events stand than none")?;
-        check_anchors(&state.anchors)?;
         check_location(state.clock.location.as_deref())?;
-        count_events(&mut rebuilt.entries, &counts, &fewer)?;
-        let stood = rebuilt.later.iter().filter(|later| later.took_an_event()).count() as u64;
-        if is_known && rebuilt.entries.last().is_some_and(|last| last.events_count != standing + stood) {
+        let last_count = count_events(&counts, &fewer)?;
+        let stood = later.iter().filter(|later| later.took_an_event()).count() as u64;
+        if is_known && last_count.is_some_and(|last| last != standing + stood) {
             return Err("what its entries say of erased events is not what they leave".to_owned());
         }
         let ready = Ready {
-            anchors: state.anchors,
+            frontier: self.frontier,
+            clock_entry: self.clock_entry,
+            anchors_count: self.anchor_ids.len() as u64,
+            data_count: self.data_count,
+            amended: Amended { fewer, data_erased: self.data_erased },
             clock: state.clock,
             permissions: state.permissions,
             events_count,
@@ -383,38 +450,31 @@ impl<'a> Rebuilding<'a> {
             origins: state.origins,
             policies: state.policies,
             overrides_count: state.overrides_count,
-            ..rebuilt
+            later,
+            erased_later,
         };
         Ok((timeline, ready))
     }
 }
 
-/// Fills in how many events stand after each entry.
-fn count_events(entries: &mut [StoredEntry], counts: &[i64], fewer: &BTreeMap<u64, i64>) -> Result<(), String> {
-    let mut less = 0;
-    for (entry, count) in entries.iter_mut().zip(counts) {
-        less += fewer.get(&entry.seq).copied().unwrap_or_default();
+/// Returns how many events stand after the last entry. `fewer` is by how many fewer from an entry on.
+fn count_events(counts: &[i64], fewer: &BTreeMap<u64, i64>) -> Result<Option<u64>, String> {
+    let (mut less, mut last) = (0, None);
+    for (position, count) in (0..).zip(counts) {
+        less += fewer.get(&position).copied().unwrap_or_default();
         let stand = u64::try_from(count - less);
-        entry.events_count = stand.map_err(|_| format!("entry {}: fewer events stand than none", entry.seq))?;
+        last = Some(stand.map_err(|_| format!("entry {position}: fewer events stand than none"))?);
     }
-    Ok(())
+    Ok(last)
 }
 
-fn check_anchors(anchors: &[Anchor]) -> Result<(), String> {
-    if anchors.len() > ANCHORS_PER_TIMELINE_MAX {
-        return Err(format!("it has {} anchors, and a timeline has {ANCHORS_PER_TIMELINE_MAX} at most", anchors.len()));
-    }
-    let mut ids: HashSet<&AnchorId> = HashSet::with_capacity(anchors.len());
-    for anchor in anchors {
-        if !ids.insert(&anchor.anchor_id) {
-            return Err(format!("the anchor `{}` is set twice", anchor.anchor_id));
-        }
-        if anchor.description.len() > DESCRIPTION_BYTES_MAX {
-            return Err(format!("the description of the anchor `{}` is too long", anchor.anchor_id));
-        }
-        check_location(anchor.moment.location.as_deref())?;
-    }
-    Ok(())
+/// Returns what stands for the id of an event.
+fn event_hash(event_id: &EventId) -> EventHash {
+    let mut hash = RunningHash::default();
+    hash.update(event_id.as_str().as_bytes());
+    let mut short = EventHash::default();
+    short.copy_from_slice(&hash.hash().as_bytes()[..size_of::<EventHash>()]);
+    short
 }
 
 fn check_location(location: Option<&str>) -> Result<(), String> {

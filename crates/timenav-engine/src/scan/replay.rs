@@ -274,6 +274,16 @@ impl Replay {
         self.data_gone.insert(position, by);
     }
 
+    /// Returns whether the row of a sealed record is marked as erased.
+    pub(super) fn is_data_gone(&self, position: u64) -> bool {
+        self.data_gone.contains_key(&position)
+    }
+
+    /// Returns the anchor that the last entry has set, and forgets it.
+    pub(super) fn take_anchor(&mut self) -> Option<Anchor> {
+        self.anchors.pop()
+    }
+
     /// Returns why the state could not be compared, if so.
     pub(super) fn blind(&self) -> Option<&str> {
         self.blind.as_deref()

@@ -26,7 +26,7 @@ use crate::route::Route;
 use crate::state::App;
 use crate::wire::Text;
 
-/// Bundles that are read and kept at the same time: each is in memory as a whole. Further ones wait for their turn.
+/// Bundles that are read and kept at the same time. Further ones wait for their turn.
 pub(crate) const ADOPTIONS_RUNNING_MAX: usize = 1;
 /// After how many seconds one is to be tried again that did not get its turn.
 const RETRY_SECONDS: u32 = 10;
@@ -124,7 +124,7 @@ async fn adopt(
 ) -> Result<Changed<AdoptedBody>, Failure> {
     let told_bytes = body.size_hint().lower();
     let may = async {
-        let request = parameters.request()?;
+        let request = parameters.request(told_bytes)?;
         let timeline = app.engine.admit_adoption(&caller, &request.key).await?;
         if told_bytes > ADOPT_BYTES_MAX {
             return Err(unread(UnreadBundle::TooLarge));
@@ -145,14 +145,16 @@ async fn adopt(
     let (sending, file) = as_it_comes();
     let engine = app.engine.clone();
     let reading = tokio::task::spawn_blocking(move || {
-        // Given back when nothing of the file is in memory any more.
+        // Given back when nobody reads any more.
         let read = engine.read_arrival(request, BufReader::new(file));
         (read, turn)
     });
     let adopting = async {
         let ((), read) = tokio::join!(sending.feed(&mut body, || app.engine.now()), reading);
-        let (arrival, _turn) = read.map_err(|error| Refusal::Unavailable(error.to_string()))?;
-        Ok(app.engine.adopt(&caller, arrival.map_err(unread)?).await?)
+        let (arrival, turn) = read.map_err(|error| Refusal::Unavailable(error.to_string()))?;
+        let adopted = app.engine.adopt(&caller, arrival.map_err(unread)?).await;
+        drop(turn);
+        Ok(adopted?)
     };
     let adopted = while_live(&app.engine, &caller, (&timeline, "adopt"), adopting).await;
     if adopted.is_err() {
@@ -180,16 +182,18 @@ fn unread(unread: UnreadBundle) -> Failure {
         UnreadBundle::TooLarge => {
             Failure::TooLarge { bytes_max: usize::try_from(ADOPT_BYTES_MAX).unwrap_or(usize::MAX) }
         }
+        UnreadBundle::NoRoom { .. } | UnreadBundle::NotKept(_) => Refusal::Unavailable(unread.to_string()).into(),
         UnreadBundle::Refused(refusal) => refusal.into(),
     }
 }
 
 impl AdoptParameters {
-    fn request(&self) -> Result<AdoptRequest, Failure> {
+    fn request(&self, bytes_min: u64) -> Result<AdoptRequest, Failure> {
         let key = VerifierKey::parse(&self.verifier_key);
         let key = key.map_err(|error| Failure::invalid("verifier_key", error.to_string()))?;
         let map = user_map(self.map.as_deref().unwrap_or_default())?;
-        Ok(AdoptRequest { key, map, rotations: notes(self.rotations.as_deref().unwrap_or_default())? })
+        let rotations = notes(self.rotations.as_deref().unwrap_or_default())?;
+        Ok(AdoptRequest { key, map, rotations, bytes_min })
     }
 }
 

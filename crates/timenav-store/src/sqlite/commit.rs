@@ -4,12 +4,12 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use timenav_core::access::{Permissions, Role};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_engine::{
-    Anchor, Commit, DataRecord, EventColumns, EventEnd, EventRow, Head, Idempotency, IdempotencyRecord,
-    InterventionRow, LayerCommit, StoreError, StoredEntry, TimelineCommit, TimelineKey,
+    Anchor, ArrivalCommit, ArrivingRows, Commit, DataRecord, EventColumns, EventEnd, EventRow, Head, Idempotency,
+    IdempotencyRecord, InterventionRow, StoreError, StoredEntry, TimelineCommit, TimelineKey,
 };
 
 use super::contents::Insertion;
-use super::values::{NO_CELL, failed, sql};
+use super::values::{NO_CELL, damaged, failed, sql};
 use super::{data, identity, origins, retention, tiles};
 
 const INSERT_TIMELINE: &str = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier,
@@ -45,16 +45,17 @@ pub(super) fn commit(connection: &mut Connection, step: &Commit) -> Result<(), S
         check_size(&transaction, timeline, *size)?;
     }
     for timeline in &step.timelines {
-        put_timeline(&transaction, timeline)?;
+        put_head(&transaction, timeline)?;
     }
     for change in &step.directory {
         identity::change(&transaction, change).map_err(failed)?;
     }
-    // Their names are known by now.
-    for layer in &step.layers {
-        let LayerCommit { timeline, entries, ends, events, interventions, anchors, data } = layer;
-        put_entries(&transaction, *timeline, (0, entries.len() as u64), entries)?;
-        put_rows(&transaction, *timeline, &Rows { ends, events, interventions, anchors, data })?;
+    // Their names are known by now, and what goes on from them is not there yet.
+    for arrival in &step.arrivals {
+        put_arrival(&transaction, arrival)?;
+    }
+    for timeline in &step.timelines {
+        put_contents(&transaction, timeline)?;
     }
     if step.forget_fingerprints {
         let forgotten = Idempotency::FINGERPRINT_FORGOTTEN;
@@ -80,7 +81,7 @@ fn check_size(transaction: &Transaction<'_>, timeline: &TimelineId, size: Option
     if found == size.map(sql) { Ok(()) } else { Err(StoreError::Moved(timeline.clone())) }
 }
 
-fn put_timeline(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<(), StoreError> {
+fn put_head(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<(), StoreError> {
     let head = &step.head;
     let rows_changed = match step.expected_size {
         None => insert_head(transaction, head),
@@ -92,7 +93,32 @@ fn put_timeline(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<
     if step.permissions_changed {
         put_permissions(transaction, head.key, &head.permissions).map_err(failed)?;
     }
-    put_entries(transaction, head.key, (step.expected_size.unwrap_or(0), head.frontier.size()), &step.entries)?;
+    Ok(())
+}
+
+/// Keeps timelines that arrive. However many rows they have, SQLite keeps few of them in memory until the end of the
+/// transaction: it writes pages to the log before that.
+fn put_arrival(transaction: &Transaction<'_>, arrival: &ArrivalCommit) -> Result<(), StoreError> {
+    let mut sizes = vec![0; arrival.timelines.len()];
+    arrival.rows.hand_over(&mut |number, rows| {
+        let unknown = || damaged("rows of a timeline that does not arrive");
+        let (timeline, size) = arrival.timelines.get(number).zip(sizes.get_mut(number)).ok_or_else(unknown)?;
+        let ArrivingRows { entries, ends, events, interventions, anchors, data, sweeps } = &rows;
+        let before = *size;
+        *size += entries.len() as u64;
+        put_entries(transaction, *timeline, (before, *size), entries)?;
+        put_rows(transaction, *timeline, &Rows { ends, events, interventions, anchors, data })?;
+        for sweep in sweeps {
+            retention::insert_sweep(transaction, *timeline, sweep).map_err(failed)?;
+        }
+        Ok(())
+    })
+}
+
+fn put_contents(transaction: &Transaction<'_>, step: &TimelineCommit) -> Result<(), StoreError> {
+    let head = &step.head;
+    let size = head.frontier.size();
+    put_entries(transaction, head.key, (size - step.entries.len() as u64, size), &step.entries)?;
     let TimelineCommit { ends, events, interventions, anchors, data, .. } = step;
     put_rows(transaction, head.key, &Rows { ends, events, interventions, anchors, data })?;
     for policy in &step.policies {

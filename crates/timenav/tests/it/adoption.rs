@@ -1,5 +1,7 @@
 //! Timelines that go over from one service to another, by the command line and over HTTP.
 
+mod large;
+
 use serde_json::{Value, json};
 
 use crate::bundles::{Away, PASSPHRASE, event, key_of, seal};
@@ -321,7 +323,7 @@ fn what_is_too_large_is_refused() {
     let (there, here) = (Service::start(), Service::start());
     let path = target("/timelines/adopt", &[("verifier_key", &key_of(&there, "large"))]);
     let claimed = Request::post(&path).header("content-type", "application/x-ndjson");
-    let claimed = here.signed(claimed.header("content-length", "67108865"));
+    let claimed = here.signed(claimed.header("content-length", "1073741825"));
     let mut connection = here.connect();
     connection.send_request(&claimed);
     connection.answer(false).unwrap().refused(413, "content_too_large");

@@ -13,29 +13,30 @@ fn published() -> Value {
 
 #[test]
 fn entries_have_the_published_bytes() {
-    let vectors = published();
-    for leaf in items(&vectors["leaves"]) {
-        let salt = Salt::from_bytes(bytes(&leaf["salt"]));
-        let payload_hash = payload_hash(&salt, text(&leaf["payload"]).as_bytes());
-        assert_eq!(payload_hash, hash(&leaf["payload_hash"]));
-        let entry = Leaf {
-            timeline_id: text(&leaf["timeline_id"]),
-            seq: number(&leaf["seq"]),
-            recorded_at: text(&leaf["recorded_at"]),
-            clock_time: text(&leaf["clock_time"]),
-            actor: text(&leaf["actor"]),
-            action: text(&leaf["action"]),
-            subject: text(&leaf["subject"]),
-            payload_hash,
-        };
-        let authority = Authority { key: text(&leaf["key"]).into(), directory: number(&leaf["directory"]) };
-        let encoded = entry.encode_v2(&authority);
-        assert_eq!(std::str::from_utf8(&encoded).unwrap(), text(&leaf["entry"]));
-        assert_eq!(encoded.len() as u64, number(&leaf["entry_bytes"]));
-        assert_eq!(leaf_hash(&encoded), hash(&leaf["leaf_hash"]));
-        let record = LeafRecord::decode(&encoded).unwrap();
-        assert_eq!((record.as_leaf(), record.authority.as_ref()), (entry, Some(&authority)));
-    }
+    items(&published()["leaves"]).iter().for_each(check_leaf);
+}
+
+fn check_leaf(leaf: &Value) {
+    let salt = Salt::from_bytes(bytes(&leaf["salt"]));
+    let payload_hash = payload_hash(&salt, text(&leaf["payload"]).as_bytes());
+    assert_eq!(payload_hash, hash(&leaf["payload_hash"]));
+    let entry = Leaf {
+        timeline_id: text(&leaf["timeline_id"]),
+        seq: number(&leaf["seq"]),
+        recorded_at: text(&leaf["recorded_at"]),
+        clock_time: text(&leaf["clock_time"]),
+        actor: text(&leaf["actor"]),
+        action: text(&leaf["action"]),
+        subject: text(&leaf["subject"]),
+        payload_hash,
+    };
+    let authority = Authority { key: text(&leaf["key"]).into(), directory: number(&leaf["directory"]) };
+    let encoded = entry.encode_v2(&authority);
+    assert_eq!(std::str::from_utf8(&encoded).unwrap(), text(&leaf["entry"]));
+    assert_eq!(encoded.len() as u64, number(&leaf["entry_bytes"]));
+    assert_eq!(leaf_hash(&encoded), hash(&leaf["leaf_hash"]));
+    let record = LeafRecord::decode(&encoded).unwrap();
+    assert_eq!((record.as_leaf(), record.authority.as_ref()), (entry, Some(&authority)));
 }
 
 #[test]
@@ -322,4 +323,33 @@ fn records_are_read_and_written_as_published() {
     assert_eq!((adopted.size, adopted.root, adopted.map.len()), (last.size, last.root, 2));
     let at = Instant::EPOCH;
     assert_eq!(decide_adoption(&key, &adopted.origin, &ended.timeline_id, at, at), Ok(()));
+}
+
+#[test]
+fn a_fork_that_was_adopted_has_the_published_bytes() {
+    let (vectors, before) = (read_json("test-data/ledger-format-v2-forks.json").unwrap(), published());
+    let leaf = &vectors["leaf"];
+    check_leaf(leaf);
+    let adopted = check_record(&leaf["payload"], Adopted::decode, Adopted::encode);
+    let key = VerifierKey::parse(text(&before["key"]["verifier_key"])).unwrap();
+    let last = Checkpoint::open(adopted.checkpoint.as_bytes(), &key, ed25519_verify).unwrap();
+    assert_eq!((adopted.size, adopted.root), (last.size, last.root));
+    let published_roots: Vec<Hash> = hashes(&before["roots"]);
+    let told = adopted.layers.iter().map(|layer| (layer.timeline_id.as_str(), layer.size, layer.erased_later));
+    assert_eq!(told.collect::<Vec<_>>(), [("main", 2, 0), ("apollo-8", 3, 3)]);
+    let leaves = items(&before["leaves"]).iter().chain([&before["reads"]["entry"], leaf]);
+    let mut frontier = Frontier::default();
+    leaves.for_each(|leaf| frontier.push(hash(&leaf["leaf_hash"])));
+    assert_eq!((frontier.size(), frontier.root()), (number(&leaf["seq"]) + 1, hash(&vectors["root"])));
+    let mut tree = DirectoryTree::default();
+    for (layer, vector) in adopted.layers.iter().zip(items(&vectors["directory"]["rows"])) {
+        assert_eq!(layer.root, published_roots[usize::try_from(layer.size).unwrap()]);
+        let fork = TimelineId::new(text(&leaf["timeline_id"])).unwrap();
+        let timeline_id = TimelineId::layer_of(&fork, &layer.timeline_id);
+        let row = DirectoryRow::Ended { timeline_id: &timeline_id, size: layer.size, root: layer.root };
+        assert_eq!(std::str::from_utf8(&row.encode()).unwrap(), text(&vector["row"]));
+        assert_eq!((row.name().digest(), row.digest()), (hash(&vector["name_digest"]), hash(&vector["row_digest"])));
+        tree.put(&row);
+    }
+    assert_eq!(tree.root(), hash(&vectors["directory"]["root"]));
 }

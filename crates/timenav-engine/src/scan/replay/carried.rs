@@ -1,7 +1,6 @@
 //! Timelines that go over from one service to another.
 
 use timenav_core::access::Permissions;
-use timenav_core::anchor::Anchor;
 use timenav_core::clock::Clock;
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Adopted, AdoptedLayer, HandedOver, Hash, LeafRecord, RetentionPolicies};
@@ -20,7 +19,6 @@ pub(in crate::scan) struct Carried {
     pub(in crate::scan) permissions: Permissions,
     /// How many events stand.
     pub(in crate::scan) events_count: i64,
-    pub(in crate::scan) anchors: Vec<Anchor>,
     pub(in crate::scan) created_at: Instant<Wall>,
     pub(in crate::scan) recorded_at: Instant<Wall>,
     pub(in crate::scan) origins: Vec<Origin>,
@@ -37,7 +35,6 @@ impl Replay {
             events_count: self.events_count(),
             clock: self.clock?,
             permissions: self.permissions?,
-            anchors: self.anchors,
             created_at: self.first_recorded_at?,
             recorded_at: self.recorded_at?,
             origins: self.origins,

@@ -4,6 +4,7 @@ mod forks;
 mod hostile;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 
 use rusqlite::Connection;
 use timenav_core::clock::ClockCommand;
@@ -13,8 +14,8 @@ use timenav_core::intervention::Effect;
 use timenav_core::ledger::VerifierKey;
 use timenav_core::scan::Depth;
 use timenav_engine::{
-    AdoptRequest, AdoptedTimeline, EventErasure, InterventionRequest, ReadErasure, Refusal, Signer as _, UnreadBundle,
-    WhichEvents, WhichReads,
+    ADOPT_ROOM_LEFT_BYTES, ADOPT_ROOM_TIMES, AdoptRequest, AdoptedTimeline, EventErasure, InterventionRequest,
+    ReadErasure, Refusal, Signer as _, UnreadBundle, WhichEvents, WhichReads,
 };
 use zeroize::Zeroizing;
 
@@ -58,11 +59,11 @@ async fn export(home: &Home<'_>) -> String {
 async fn adopt(home: &Home<'_>, of: &House, text: &str) -> Result<AdoptedTimeline, Refusal> {
     let key = VerifierKey::new(&format!("timenav.test/{NAME}"), of.signer.public_key()).unwrap();
     home.engine.admit_adoption(&home.admin, &key).await?;
-    let request = AdoptRequest { key, map: BTreeMap::new(), rotations: Vec::new() };
+    let request = AdoptRequest { key, map: BTreeMap::new(), rotations: Vec::new(), bytes_min: 0 };
     match home.engine.read_arrival(request, text.as_bytes()) {
         Ok(arrival) => home.engine.adopt(&home.admin, arrival).await,
         Err(UnreadBundle::Refused(refusal)) => Err(refusal),
-        Err(other) => panic!("{other}"),
+        Err(other) => Err(Refusal::Unavailable(other.to_string())),
     }
 }
 
@@ -156,6 +157,28 @@ async fn what_comes_from_the_far_future_is_refused() {
     let refused = adopt(&home, &there, &export(&far).await).await.err().unwrap();
     assert!(refused.to_string().contains("more than 300 seconds from now"), "{refused}");
     assert!(home.store.open().await.unwrap().heads.iter().all(|head| head.id.as_str() != NAME));
+    home.close().await;
+    far.close().await;
+}
+
+#[tokio::test]
+async fn what_the_disk_has_no_room_for_is_refused() {
+    let (there, here) = (House::new(), another_house());
+    let (far, home) = (there.open().await, here.open().await);
+    make(&far, NAME).await;
+    let text = export(&far).await;
+    // The file is asked for before it is read, so nothing is known of its size.
+    let needed = |bytes: u64| ADOPT_ROOM_TIMES * bytes + ADOPT_ROOM_LEFT_BYTES;
+    here.spool.0.store(needed(0) - 1, Ordering::Relaxed);
+    let refused = adopt(&home, &there, &text).await.err().unwrap();
+    assert!(refused.to_string().contains("67108863 are free"), "{refused}");
+    here.spool.0.store(needed(1_000), Ordering::Relaxed);
+    let key = VerifierKey::new(&format!("timenav.test/{NAME}"), there.signer.public_key()).unwrap();
+    let told = |bytes_min| AdoptRequest { key: key.clone(), map: BTreeMap::new(), rotations: Vec::new(), bytes_min };
+    let refused = home.engine.read_arrival(told(1_001), text.as_bytes()).err().unwrap();
+    assert!(matches!(refused, UnreadBundle::NoRoom { bytes: 1_001, .. }), "{refused}");
+    home.engine.read_arrival(told(1_000), text.as_bytes()).unwrap();
+    adopt(&home, &there, &text).await.unwrap();
     home.close().await;
     far.close().await;
 }

@@ -204,6 +204,9 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav-store/tests/it/engine/long_work.rs", "views_are_made_a_few_at_a_time_and_in_turn")
         }
         "adopt_bytes_max" => Tested(ADOPTION, "what_is_too_large_is_refused"),
+        "adopt_room_left_bytes_min" | "adopt_room_times_min" => {
+            Tested("timenav-store/tests/it/engine/adoption.rs", "what_the_disk_has_no_room_for_is_refused")
+        }
         "adopt_rotations_max" | "adoptions_running_max" => {
             Tested(ADOPTION, "bundles_arrive_in_turn_and_with_few_notes")
         }

@@ -2,11 +2,13 @@
 //! write yet.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{has_python, verify_proof};
+use super::{examples, has_python, verify_proof};
+use crate::service::run;
 
 /// The vectors, and a folder to put pieces of them into.
 struct Vectors {
@@ -121,4 +123,48 @@ fn head_statements_verify_and_are_no_checkpoints() {
     }
     let checkpoint = vectors.file("checkpoint", text(&vectors.all["checkpoint"]["note"]));
     assert!(!vectors.verify(&["--head", &checkpoint]).0);
+}
+
+/// What the script's own functions make of the entry with which a fork goes on elsewhere.
+const ADOPTED: &str = r#"
+import json, pathlib, sys
+sys.path.insert(0, sys.argv[1])
+import verify
+before, forks = (json.loads(pathlib.Path(path).read_text()) for path in sys.argv[2:])
+leaf = forks["leaf"]
+tree = verify.Tree()
+for one in [*before["leaves"], before["reads"]["entry"], leaf]:
+    tree.append(verify.leaf_hash(one["entry"].encode()))
+assert (tree.size, tree.root().hex()) == (leaf["seq"] + 1, forks["root"])
+assert verify.leaf_hash(leaf["entry"].encode()).hex() == leaf["leaf_hash"]
+payload = json.loads(leaf["payload"])
+assert verify.canonical(payload).decode() == leaf["payload"]
+hashed = verify.hashlib.sha256(bytes.fromhex(leaf["salt"]) + leaf["payload"].encode()).hexdigest()
+entry = json.loads(leaf["entry"])
+assert hashed == entry["payload_hash"]
+for layer, row in zip(payload["layers"], forks["directory"]["rows"], strict=True):
+    name = f"{leaf['timeline_id']}/{layer['timeline_id']}"
+    said = {"kind": "ended", "root": layer["root"], "size": layer["size"], "timeline_id": name}
+    assert verify.canonical(said).decode() == row["row"]
+# The version of the directory goes down here, and nowhere else.
+directory = before["leaves"][-1]["directory"]
+assert verify.directory_after(directory, entry) == leaf["directory"] < directory
+try:
+    verify.directory_after(directory, {**entry, "action": "travel"})
+except ValueError as wrong:
+    print(wrong)
+"#;
+
+#[test]
+fn the_script_reads_a_fork_that_was_adopted() {
+    if !has_python() {
+        return;
+    }
+    let vectors = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../test-data");
+    let mut command = Command::new("python3");
+    command.args(["-B", "-c", ADOPTED]).arg(examples());
+    command.args(["ledger-format-v2.json", "ledger-format-v2-forks.json"].map(|file| vectors.join(file)));
+    let (code, stdout, stderr) = run(&mut command, "");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert!(stdout.contains("of a lower version than what is in front of it"), "{stdout}");
 }
