@@ -270,7 +270,7 @@ impl Engine {
             effect: request.effect,
             before,
             after,
-            ledger: LedgerPosition { position: size.saturating_sub(1), size, root },
+            ledger: LedgerPosition { position: size.saturating_sub(1), size, root, timeline_created: false },
             replayed: false,
         };
         Ok((preview, consequences(delta, downstream)))

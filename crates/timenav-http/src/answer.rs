@@ -37,6 +37,15 @@ impl From<LedgerPosition> for LedgerBody {
     }
 }
 
+/// Returns what a write says that may have created its timeline: first of all that it did, and then what it says anyhow.
+/// The second is the member `timeline_created`.
+pub(crate) fn created_first(ledger: LedgerPosition, timeline_id: &str, status: String) -> (String, Option<bool>) {
+    if !ledger.timeline_created {
+        return (status, None);
+    }
+    (format!("There was no timeline `{timeline_id}`, so it was created and you administer it. {status}"), Some(true))
+}
+
 /// The answer to a change: a status, a body, and whether it repeats an earlier answer.
 pub(crate) struct Changed<T> {
     status: StatusCode,

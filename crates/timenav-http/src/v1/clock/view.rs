@@ -5,7 +5,7 @@ use timenav_core::clock::Clock;
 use timenav_engine::{ClockStep, ClockView};
 use utoipa::ToSchema;
 
-use crate::answer::{Changed, LedgerBody};
+use crate::answer::{Changed, LedgerBody, created_first};
 
 /// A clock, with all that is needed to compute its time without asking again: while it runs,
 /// `origin_virtual + (host time - origin_host) * rate`; while it is paused, `origin_virtual`.
@@ -16,6 +16,9 @@ pub(crate) struct ClockBody {
     status: Option<String>,
     /// Whose clock it is.
     timeline_id: String,
+    /// `true` where there was no timeline of that name, and this created it. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline_created: Option<bool>,
     /// What the clock shows.
     current_time: String,
     /// After a fast-forward or a rewind: what the clock shows.
@@ -72,7 +75,10 @@ impl ClockBody {
     }
 
     pub(crate) fn changed(step: &ClockStep, operation: Operation<'_>) -> Changed<Self> {
-        let body = Self { ledger: Some(step.ledger.into()), ..Self::of(&step.view, operation, step.changed) };
+        let body = Self::of(&step.view, operation, step.changed);
+        let (status, timeline_created) =
+            created_first(step.ledger, &body.timeline_id, body.status.clone().unwrap_or_default());
+        let body = Self { status: Some(status), timeline_created, ledger: Some(step.ledger.into()), ..body };
         Changed::ok(body, step.replayed)
     }
 
@@ -84,6 +90,7 @@ impl ClockBody {
         Self {
             status: Some(sentence(operation, &current_time, state, changed)),
             timeline_id: view.timeline_id.to_string(),
+            timeline_created: None,
             new_time: matches!(operation, Operation::Shift).then(|| current_time.clone()),
             paused_at: matches!(operation, Operation::Pause).then(|| current_time.clone()),
             current_time,
