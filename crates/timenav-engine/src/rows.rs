@@ -197,6 +197,12 @@ impl KnownEvent {
         self.versions.last().filter(|version| version.until.is_none())
     }
 
+    /// Returns where the event ceased to stand: the layer, and the position of the entry there. `None` if it stands.
+    #[must_use]
+    pub fn ending(&self) -> Option<(usize, u64)> {
+        self.versions.last().and_then(|version| Some((version.layer, version.until?)))
+    }
+
     /// Returns the last version that was recorded or corrected, and not made by an intervention.
     #[must_use]
     pub fn recorded(&self) -> Option<&EventVersion> {
