@@ -1,5 +1,7 @@
 //! Who may do what on a timeline, and who is restricted.
 
+use std::collections::BTreeSet;
+
 use timenav_core::access::{Demand, Permissions, RestrictionLevel};
 use timenav_core::ids::{TimelineId, UserId};
 
@@ -28,6 +30,17 @@ impl Engine {
     ) -> Result<(String, LedgerPosition, bool), Refusal> {
         let answer = self.submit(caller, timeline, SetPermissions(change), idempotency).await?;
         Ok((answer.change.tag, answer.ledger, answer.replayed))
+    }
+
+    /// Returns those of these users that nobody has created. Only operators are told: who is a user is nobody else's
+    /// business.
+    #[must_use]
+    pub fn unknown_users(&self, caller: &Caller, named: &BTreeSet<UserId>) -> Vec<UserId> {
+        if self.decide(caller, &TimelineId::system(), Demand::Operate).is_err() {
+            return Vec::new();
+        }
+        let directory = self.directory();
+        named.iter().filter(|user_id| !directory.users.contains_key(*user_id)).cloned().collect()
     }
 
     /// Reads who may do what on a timeline.

@@ -355,7 +355,7 @@ impl Engine {
             let (operation, detail) = (operation.to_owned(), denial.to_string());
             let refusal = LogRefusal { operation, code: denial_code(denial), detail };
             self.submit(caller, timeline.clone(), refusal, None).await?;
-            return Err(denial.into());
+            return Err(Refusal::from(denial).about(timeline));
         }
         self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })
     }

@@ -217,7 +217,7 @@ impl<'a> Group<'a> {
             }
             Err(refusal) => {
                 self.log_refused(submission, &refusal)?;
-                Err(refusal)
+                Err(refusal.about(&submission.timeline))
             }
         }
     }

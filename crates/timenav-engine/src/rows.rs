@@ -212,6 +212,15 @@ impl KnownEvent {
     }
 }
 
+/// What was found by a description.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Described {
+    /// The event that has it.
+    pub event_id: Option<EventId>,
+    /// Whether there are more events than were looked through.
+    pub is_cut_off: bool,
+}
+
 /// One event found by a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {

@@ -63,6 +63,13 @@ impl<T> Changed<T> {
     }
 }
 
+impl<T> Changed<T> {
+    /// Returns the answer with another body made of its own.
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Changed<U> {
+        Changed { status: self.status, replayed: self.replayed, body: change(self.body) }
+    }
+}
+
 impl<T: Serialize> IntoResponse for Changed<T> {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(self.body)).into_response();

@@ -52,8 +52,23 @@ pub(crate) fn routes() -> Vec<Route> {
 /// One event, or several: says in the OpenAPI document what is read by hand, for better errors.
 pub(crate) enum EventsRequest {}
 
+impl EventsRequest {
+    /// The name of what one event is that stands alone.
+    const ONE: &str = "EventToRecord";
+
+    fn one() -> RefOr<Schema> {
+        let mut one = EventRecord::schema();
+        // One event may name its timeline beside its fields.
+        if let (RefOr::T(Schema::Object(one)), RefOr::T(Schema::Object(target))) = (&mut one, RecordTarget::schema()) {
+            one.properties.extend(target.properties);
+        }
+        one
+    }
+}
+
 impl ToSchema for EventsRequest {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((Self::ONE.to_owned(), Self::one()));
         schemas.push((EventRecord::name().into_owned(), EventRecord::schema()));
         EventRecord::schemas(schemas);
     }
@@ -61,11 +76,7 @@ impl ToSchema for EventsRequest {
 
 impl PartialSchema for EventsRequest {
     fn schema() -> RefOr<Schema> {
-        let mut one = EventRecord::schema();
-        // One event may name its timeline beside its fields.
-        if let (RefOr::T(Schema::Object(one)), RefOr::T(Schema::Object(target))) = (&mut one, RecordTarget::schema()) {
-            one.properties.extend(target.properties);
-        }
+        let one = Ref::from_schema_name(Self::ONE);
         let record = Ref::from_schema_name(EventRecord::name());
         let several = ArrayBuilder::new()
             .items(record)

@@ -7,6 +7,7 @@ mod commit;
 mod connection;
 mod copy;
 mod data;
+mod described;
 mod ends;
 mod events;
 mod examination;

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 use timenav_core::clock::Clock;
-use timenav_engine::{ClockStep, ClockView};
+use timenav_engine::{ClockStep, ClockView, Understood};
 use utoipa::ToSchema;
 
 use crate::answer::{Changed, LedgerBody, created_first};
+use crate::v1::resolved::ResolvedBody;
 
 /// A clock, with all that is needed to compute its time without asking again: while it runs,
 /// `origin_virtual + (host time - origin_host) * rate`; while it is paused, `origin_virtual`.
@@ -35,6 +36,9 @@ pub(crate) struct ClockBody {
     /// The place last travelled to.
     #[schema(required)]
     location: Option<String>,
+    /// After a travel to a place by its name: which place that is, or that none is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location_resolved: Option<ResolvedBody>,
     /// What the clock shows in the zone of its location, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     local_time: Option<String>,
@@ -82,6 +86,20 @@ impl ClockBody {
         Changed::ok(body, step.replayed)
     }
 
+    /// Tells to which place a travel went.
+    pub(crate) fn travelled(step: &ClockStep, place: Option<(Understood, Vec<String>)>) -> Changed<Self> {
+        let changed = Self::changed(step, Operation::Travel);
+        let Some((understood, near)) = place else { return changed };
+        let resolved = ResolvedBody::of_understood(&understood, near);
+        changed.map(|mut body| {
+            if let (Some(status), Some(caution)) = (&mut body.status, resolved.caution()) {
+                status.push(' ');
+                status.push_str(&caution);
+            }
+            Self { location_resolved: Some(resolved), ..body }
+        })
+    }
+
     fn of(view: &ClockView, operation: Operation<'_>, changed: bool) -> Self {
         let clock: &Clock = &view.clock;
         let current_time = view.current_time.to_string();
@@ -97,6 +115,7 @@ impl ClockBody {
             state,
             rate: clock.rate().factor(),
             location: clock.location.clone(),
+            location_resolved: None,
             local_time: view.local_time.clone(),
             generation: clock.generation,
             origin_host: origin_host.to_string(),
