@@ -30,15 +30,15 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     process::run(&mut browse)
 }
 
-/// Installs the packages that the lock file names, unless they are there already.
-fn install(console: &Path) -> anyhow::Result<()> {
+/// Installs the packages that the lock file of a folder names, unless they are there already.
+pub(crate) fn install(console: &Path) -> anyhow::Result<()> {
     let read = |path: PathBuf| fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()));
     let wanted = read(console.join("package-lock.json"))?;
     if read(console.join(INSTALLED)).is_ok_and(|there| there == wanted) {
         return Ok(());
     }
     process::run(npm(console).args(["ci", "--no-fund", "--no-audit", "--loglevel=error"]))
-        .context("the packages of the console cannot be installed")?;
+        .with_context(|| format!("the packages of {} cannot be installed", console.display()))?;
     // Written last, so that what broke off is begun anew.
     fs::write(console.join(INSTALLED), wanted).context("node_modules cannot be written to")
 }

@@ -7,6 +7,7 @@
 
 mod process;
 mod node;
+mod openapi_tools;
 mod step;
 mod steps;
 mod tools;
@@ -56,6 +57,9 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Reads docs/api/openapi.json with redocly, openapi-typescript and openapi-python-client, none of which may warn.
+    /// Needs Node and Python.
+    OpenapiTools,
     /// Writes docs/command-line.md from the program's own help.
     CliDocs {
         /// Writes nothing, and fails where the file differs.
@@ -122,6 +126,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Test { only, skip } => steps::run(&root, &only, &skip),
         Command::Tidy => tidy::run(&root),
         Command::Openapi { check } => generate::run(&root, Document::Openapi, check),
+        Command::OpenapiTools => openapi_tools::run(&root),
         Command::CliDocs { check } => generate::run(&root, Document::CommandLine, check),
         Command::BakePlaces => bake::places(&root),
         Command::BakePasswords => bake::passwords(&root),

@@ -156,22 +156,27 @@ pub(crate) fn require_nightly() -> anyhow::Result<()> {
 
 /// Returns the path of Schemathesis, installed from the versions that are committed.
 pub(crate) fn schemathesis(root: &Path) -> anyhow::Result<PathBuf> {
-    let folder = root.join("target/tools/schemathesis");
-    let program = folder.join("bin/schemathesis");
-    let wanted = fs::read_to_string(root.join(SCHEMATHESIS_REQUIREMENTS))
-        .with_context(|| format!("{SCHEMATHESIS_REQUIREMENTS} cannot be read"))?;
+    of_python(root, "schemathesis", SCHEMATHESIS_REQUIREMENTS)
+}
+
+/// Returns the path of a program of Python, installed from the versions that are committed.
+pub(crate) fn of_python(root: &Path, name: &str, requirements: &str) -> anyhow::Result<PathBuf> {
+    let folder = root.join("target/tools").join(name);
+    let program = folder.join("bin").join(name);
+    let wanted =
+        fs::read_to_string(root.join(requirements)).with_context(|| format!("{requirements} cannot be read"))?;
     // Written last, so that what broke off is begun anew.
     let installed = folder.join("requirements.txt");
     let is_there = fs::read_to_string(&installed).is_ok_and(|there| there == wanted);
     if is_there && process::succeeds(Command::new(&program).arg("--version"), ASK_TIME_MAX) {
         return Ok(program);
     }
-    println!("Schemathesis is installed now, once, into target/tools/schemathesis");
+    println!("{name} is installed now, once, into {}", folder.display());
     let _ = fs::remove_dir_all(&folder);
     make_venv(&folder)?;
     let mut install = Command::new(folder.join("bin/python"));
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]);
-    process::run(install.arg(root.join(SCHEMATHESIS_REQUIREMENTS))).context("Schemathesis cannot be installed")?;
+    process::run(install.arg(root.join(requirements))).with_context(|| format!("{name} cannot be installed"))?;
     fs::write(&installed, wanted).with_context(|| format!("{} cannot be written", installed.display()))?;
     Ok(program)
 }

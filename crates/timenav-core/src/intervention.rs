@@ -93,9 +93,10 @@ pub enum InterventionRefusal {
 
 /// Reads an action in free words by its leading verb. Case does not count.
 ///
-/// `prevent`, `cancel`, `stop`, `remove` cancel; `restore` restores; `delay` and `advance` take the
-/// first duration in the text; `move` and `reschedule` the first timestamp; `relocate` what follows
-/// `to`; `describe` and `rename` what follows them. Anything else is a note.
+/// `prevent`, `cancel`, `stop`, `remove`, `delete`, `call off` cancel; `restore` and `undo` restore; `delay`, `postpone`,
+/// `put off` and `advance`, `bring forward` take the first duration in the text, or else the first timestamp; `move`,
+/// `reschedule` and `shift` the first timestamp, or else a duration that is later unless the text says `earlier`;
+/// `relocate` what follows `to`; `describe` and `rename` what follows them. Anything else is a note.
 #[must_use]
 pub fn understand(action: &str) -> Understood {
     let action = action.trim();
@@ -108,13 +109,30 @@ pub fn understand(action: &str) -> Understood {
     };
     let certain = |effect| Understood { effect, missing: None };
     match verb.as_str() {
-        "prevent" | "cancel" | "stop" | "remove" => certain(Effect::Cancel),
-        "restore" => certain(Effect::Restore),
-        "delay" => found(duration_in(rest).map(Effect::Delay), "a duration, such as `delay 2h`"),
-        "advance" => found(duration_in(rest).map(Effect::Advance), "a duration, such as `advance 2h`"),
-        "move" | "reschedule" => {
-            found(timestamp_in(rest).map(Effect::Move), "a timestamp, such as `move to 2024-07-20T20:17:40Z`")
+        "prevent" | "cancel" | "stop" | "remove" | "delete" | "drop" | "abort" | "scrap" => certain(Effect::Cancel),
+        "call" if has_word(rest, &["off"]) => certain(Effect::Cancel),
+        "restore" | "undo" | "revert" | "reinstate" | "undelete" | "uncancel" => certain(Effect::Restore),
+        "delay" | "postpone" | "defer" => {
+            found(shifted(rest, Effect::Delay), "a duration, such as `delay 2h`, or a timestamp")
         }
+        "put" | "push" | "move" | "shift" if has_word(rest, &["back", "off"]) && verb != "move" => {
+            found(shifted(rest, Effect::Delay), "a duration, such as `delay 2h`, or a timestamp")
+        }
+        "advance" | "hasten" => {
+            found(shifted(rest, Effect::Advance), "a duration, such as `advance 2h`, or a timestamp")
+        }
+        "bring" | "pull" if has_word(rest, &["forward", "ahead", "in"]) => {
+            found(shifted(rest, Effect::Advance), "a duration, such as `advance 2h`, or a timestamp")
+        }
+        // To some, what is moved forward is earlier, and to others later.
+        "move" | "push" | "put" | "shift" if timestamp_in(rest).is_none() && has_word(rest, &["back", "forward"]) => {
+            found(None, "which way: `delay 2h` is later, `advance 2h` is earlier")
+        }
+        "move" | "reschedule" | "shift" => found(
+            moved(rest),
+            "a timestamp, such as `move to 2024-07-20T20:17:40Z`, or a duration, such as `delay 2h`; for another place, \
+             `relocate to Paris`",
+        ),
         "relocate" => {
             let place = after_word(rest, "to");
             let effect = place.map(|place| Effect::Relocate { location: place.to_owned(), geo: None });
@@ -184,25 +202,31 @@ fn shift(
     Ok(())
 }
 
+/// Reads by how much something is put off or brought forward, or to when.
+fn shifted(text: &str, by: impl FnOnce(Duration) -> Effect) -> Option<Effect> {
+    duration_in(text).map(by).or_else(|| timestamp_in(text).map(Effect::Move))
+}
+
+/// Reads to when something is moved, or by how much: later, unless the text says that it is earlier.
+fn moved(text: &str) -> Option<Effect> {
+    let earlier = has_word(text, &["earlier", "sooner"]);
+    let by = |by| if earlier { Effect::Advance(by) } else { Effect::Delay(by) };
+    timestamp_in(text).map(Effect::Move).or_else(|| duration_in(text).map(by))
+}
+
+fn has_word(text: &str, words: &[&str]) -> bool {
+    text.split_whitespace().any(|word| words.iter().any(|one| bare(word).eq_ignore_ascii_case(one)))
+}
+
 /// Returns the first word of the text that is a duration, or the first two of `2 hours`.
 fn duration_in(text: &str) -> Option<Duration> {
     let words: Vec<&str> = text.split_whitespace().map(bare).collect();
     let one = words.iter().find_map(|word| parse_duration(word).ok());
-    one.or_else(|| words.windows(2).find_map(|pair| spelled_out(pair[0], pair[1])))
+    one.or_else(|| words.windows(2).find_map(|pair| of_words(pair[0], pair[1])))
 }
 
-fn spelled_out(number: &str, unit: &str) -> Option<Duration> {
-    let letter = match unit.to_lowercase().trim_end_matches('s') {
-        "second" => "s",
-        "minute" => "m",
-        "hour" => "h",
-        "day" => "d",
-        "week" => "w",
-        "month" => return parse_duration(&format!("P{number}M")).ok(),
-        "year" => return parse_duration(&format!("P{number}Y")).ok(),
-        _ => return None,
-    };
-    parse_duration(&format!("{number}{letter}")).ok()
+fn of_words(number: &str, unit: &str) -> Option<Duration> {
+    parse_duration(&crate::time::spelled_out(number, unit)?).ok()
 }
 
 fn timestamp_in(text: &str) -> Option<Instant<Virtual>> {

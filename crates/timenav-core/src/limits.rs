@@ -129,6 +129,8 @@ pub const SUMMARY_EVENTS_MAX: usize = 100_000;
 pub const EVENT_RELATIONS_MAX: usize = 100;
 /// Most events whose names are looked through for near ones.
 pub const NAMES_SEARCHED_MAX: usize = 20_000;
+/// Rows of events looked through for a description.
+pub const DESCRIPTIONS_SEARCHED_MAX: usize = 100_000;
 /// Most ledger entries that are looked through to compare two timelines.
 pub const DIFF_ENTRIES_MAX: usize = 1_000_000;
 /// Most ledger entries that a stream goes back, or falls behind.

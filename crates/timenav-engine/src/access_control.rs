@@ -1,5 +1,7 @@
 //! Who may do what on a timeline, and who is restricted.
 
+use std::collections::BTreeSet;
+
 use timenav_core::access::{Demand, Permissions, RestrictionLevel};
 use timenav_core::directory::User;
 use timenav_core::directory::user::UserCommand;
@@ -33,6 +35,17 @@ impl Engine {
         let setting = SetPermissions { command: PermissionsCommand { read, write, admin }, expected };
         let answer = self.submit(caller, timeline, setting, idempotency).await?;
         Ok((answer.change.tag, answer.ledger, answer.replayed))
+    }
+
+    /// Returns those of these users that nobody has created. Only operators are told: who is a user is nobody else's
+    /// business.
+    #[must_use]
+    pub fn unknown_users(&self, caller: &Caller, named: &BTreeSet<UserId>) -> Vec<UserId> {
+        if self.decide(caller, &TimelineId::system(), Demand::Operate).is_err() {
+            return Vec::new();
+        }
+        let directory = self.directory();
+        named.iter().filter(|user_id| !directory.users.contains_key(*user_id)).cloned().collect()
     }
 
     /// Reads who may do what on a timeline.

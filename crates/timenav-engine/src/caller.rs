@@ -50,6 +50,12 @@ pub enum AuthFailure {
     /// No key was shown.
     #[error("no API key was given; send `Authorization: Bearer <API_KEY>`")]
     Missing,
+    /// What was shown is under another scheme than Bearer, or under none.
+    #[error("`Authorization` does not say that the key is a Bearer key: send `Authorization: Bearer <API_KEY>`")]
+    OtherScheme,
+    /// A key was shown where none is looked for.
+    #[error("an API key is read from the header `Authorization` alone: send `Authorization: Bearer <API_KEY>`")]
+    Elsewhere,
     /// The key is malformed, unknown, expired or revoked. Which of these is not told.
     #[error("the API key is not valid")]
     Invalid,
@@ -69,7 +75,7 @@ impl AuthFailure {
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
-            Self::Missing => "missing_credentials",
+            Self::Missing | Self::OtherScheme | Self::Elsewhere => "missing_credentials",
             Self::Invalid | Self::Malformed | Self::Session | Self::LogIn => "invalid_credentials",
         }
     }

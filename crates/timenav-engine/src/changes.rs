@@ -30,6 +30,8 @@ pub struct LedgerPosition {
     pub size: u64,
     /// Its root.
     pub root: Hash,
+    /// Whether the request created the timeline, because it was the first to write to that name.
+    pub timeline_created: bool,
 }
 
 /// A change as it is kept, so that a repetition of its request is answered as the first.
@@ -82,6 +84,8 @@ pub(crate) struct OutcomeRecord {
     position: u64,
     size: u64,
     root: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    timeline_created: bool,
     change: Box<RawValue>,
 }
 
@@ -93,6 +97,7 @@ impl OutcomeRecord {
             position: ledger.position,
             size: ledger.size,
             root: ledger.root.to_hex(),
+            timeline_created: ledger.timeline_created,
             change: RawValue::from_string(change).ok()?,
         })
     }
@@ -105,7 +110,8 @@ impl OutcomeRecord {
     /// Returns where the outcome stands, and the change as JSON. `None` if the record holds what no outcome can be.
     pub(crate) fn parts(&self) -> Option<(TimelineId, LedgerPosition, &str)> {
         let root = Hash::from_hex(&self.root)?;
-        let ledger = LedgerPosition { position: self.position, size: self.size, root };
+        let Self { position, size, timeline_created, .. } = *self;
+        let ledger = LedgerPosition { position, size, root, timeline_created };
         Some((TimelineId::new(&self.timeline_id).ok()?, ledger, self.change.get()))
     }
 }

@@ -6,7 +6,7 @@
 //! While it does, the committer works on the next group. Where nobody waits there is no next
 //! group, and the committer seals by itself: waking another thread would only take longer.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc as threads;
@@ -19,12 +19,13 @@ use crate::asked::{Asked, Submission, Told};
 use crate::deciding::Needs;
 use crate::draft::{Known, SaltPool};
 use crate::group::{Finished, Group};
-use crate::head::TimelineState;
+use crate::head::{Layer, TimelineState};
 use crate::heads::Heads;
 use crate::notes::newest_note;
 use crate::opening::moved::{Moved, heads_moved};
 use crate::outside::{KeptOutside, system_last};
 use crate::refusal::Refusal;
+use crate::rows::KnownEvent;
 use crate::seldom::Seldom;
 use crate::shared::{Committed, Shared};
 use crate::store::Store;
@@ -244,8 +245,9 @@ async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submission]) -> 
         known.outcomes = outcomes.into_iter().map(|record| (record.key, record)).collect();
     }
     let mut events: HashMap<&TimelineId, Vec<EventId>> = HashMap::new();
+    let mut ended_on: HashSet<&TimelineId> = HashSet::new();
     for submission in submissions {
-        let Needs { events: asked, forks, outcomes, data, entry } = submission.asked.asking().needs();
+        let Needs { events: asked, forks, outcomes, endings, data, entry } = submission.asked.asking().needs();
         let aimed = heads.get(&submission.timeline);
         if outcomes && let Some(aimed) = aimed {
             let event_ids: Vec<EventId> = asked.iter().copied().cloned().collect();
@@ -263,6 +265,9 @@ async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submission]) -> 
             let found = store.entry(aimed.head.key, position).await?;
             known.entries.extend(found.map(|entry| ((aimed.head.key, position), entry)));
         }
+        if endings {
+            ended_on.insert(&submission.timeline);
+        }
         if !asked.is_empty() {
             events.entry(&submission.timeline).or_default().extend(asked.into_iter().cloned());
         }
@@ -276,10 +281,31 @@ async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submission]) -> 
         // forked in this very group is refused where it is asked for: nobody was told of it.
         let Some(state) = heads.get(timeline) else { continue };
         let key = state.head.key;
-        let found = store.known_events(&state.layers(u64::MAX), &event_ids).await?;
+        let layers = state.layers(u64::MAX);
+        let found = store.known_events(&layers, &event_ids).await?;
+        if ended_on.contains(timeline) {
+            add_endings(&mut known, store, &layers, &found).await?;
+        }
         known.events.extend(found.into_iter().map(|(id, event)| ((key, id), event)));
     }
     Ok(known)
+}
+
+/// Adds the entries that ended events which do not stand any more.
+async fn add_endings(
+    known: &mut Known,
+    store: &dyn Store,
+    layers: &[Layer],
+    events: &HashMap<EventId, KnownEvent>,
+) -> Result<(), StoreError> {
+    for (layer, position) in events.values().filter_map(KnownEvent::ending) {
+        let Some(Layer { timeline, .. }) = layers.get(layer) else { continue };
+        if !known.entries.contains_key(&(*timeline, position)) {
+            let entry = store.entry(*timeline, position).await?;
+            known.entries.extend(entry.map(|entry| ((*timeline, position), entry)));
+        }
+    }
+    Ok(())
 }
 
 fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {

@@ -180,7 +180,7 @@ impl Engine {
         };
         match self.admit(caller, &on, demand, operation).await {
             Ok(_) => Ok((on, record)),
-            Err(Refusal::Denied(Denial::Hidden)) => Err(no_record(data_id)),
+            Err(Refusal::Denied(Denial::Hidden) | Refusal::NotFound { .. }) => Err(no_record(data_id)),
             Err(refused) => Err(refused),
         }
     }

@@ -144,6 +144,8 @@ pub(crate) struct Needs<'a> {
     pub(crate) forks: bool,
     /// Whether the outcomes that hold the content of these events are to be known, those of forks too.
     pub(crate) outcomes: bool,
+    /// Whether it is to be known of those of them that do not stand what ended them.
+    pub(crate) endings: bool,
     /// A sealed record.
     pub(crate) data: Option<&'a DataId>,
     /// The position of an entry of the timeline that is aimed at.

@@ -29,6 +29,7 @@ use crate::wall_clock::Host;
 
 mod accepted;
 mod erasing;
+mod returned;
 
 pub(crate) use accepted::{Accepted, DraftedRead, GatheredReads, Ground};
 

@@ -11,6 +11,7 @@ use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::action::{Action, Demanded};
 use crate::actor::Actor;
 use crate::asked::{Answer, Pending, Reply, Submission};
 use crate::attempts::Attempts;
@@ -355,9 +356,23 @@ impl Engine {
             let (operation, detail) = (operation.to_owned(), denial.to_string());
             let refusal = LogRefusal { operation, code: denial_code(denial), detail };
             self.submit(caller, timeline.clone(), refusal, None).await?;
-            return Err(denial.into());
+            return Err(Refusal::from(denial).about(timeline));
         }
         self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })
+    }
+
+    /// Refuses a write to a timeline that is not there, where the caller wants none created.
+    ///
+    /// A name is never used twice, so a timeline that is found here can only end until the write is decided.
+    ///
+    /// # Errors
+    /// There is none, the caller may not write to it, or the attempt cannot be logged.
+    pub async fn expect_timeline(&self, caller: &Caller, timeline: &TimelineId, action: Action) -> Result<(), Refusal> {
+        let Demanded::All(demands) = action.demands() else { return Ok(()) };
+        for demand in demands {
+            self.admit(caller, timeline, *demand, action.word()).await?;
+        }
+        Ok(())
     }
 
     /// Logs that somebody asked for something with what is no longer good, and returns the refusal.

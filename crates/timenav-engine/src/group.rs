@@ -66,7 +66,7 @@ struct Decided {
 
 enum Outcome {
     /// It happened now.
-    Done { timeline_id: TimelineId, position: u64 },
+    Done { timeline_id: TimelineId, position: u64, timeline_created: bool },
     /// It happened earlier; this is where.
     Replayed { timeline_id: TimelineId, ledger: LedgerPosition },
     /// It happened earlier in this group, as that number.
@@ -208,16 +208,17 @@ impl<'a> Group<'a> {
         let Submission { actor, timeline, asked, .. } = &mut *submission;
         let (ground, salts) = self.parts();
         let mut draft = Draft::new(ground, actor, timeline, salts);
+        let timeline_created = asked.asking().aim() == Aim::TimelineOrNew && draft.look(timeline).is_none();
         let decided = standing::admit(&mut draft, asked.asking()).and_then(|()| asked.decide(&mut draft));
         match decided {
             Ok(Done { timeline_id, position, change: () }) => {
                 let drafted = draft.into_drafted();
                 self.accept(drafted)?;
-                Ok(Outcome::Done { timeline_id, position })
+                Ok(Outcome::Done { timeline_id, position, timeline_created })
             }
             Err(refusal) => {
                 self.log_refused(submission, &refusal)?;
-                Err(refusal)
+                Err(refusal.about(&submission.timeline))
             }
         }
     }
@@ -365,11 +366,12 @@ impl<'a> Group<'a> {
                 continue;
             };
             let one = match outcome {
-                Ok(Outcome::Done { timeline_id, position }) => {
+                Ok(Outcome::Done { timeline_id, position, timeline_created }) => {
                     let state = states.get(&timeline_id).or_else(|| heads.get(&timeline_id));
                     let state = state.ok_or_else(|| Refusal::Damaged(format!("timeline `{timeline_id}` is gone")));
                     state.map(|state| {
-                        let ledger = LedgerPosition { position, size: state.head.frontier.size(), root: state.root };
+                        let (size, root) = (state.head.frontier.size(), state.root);
+                        let ledger = LedgerPosition { position, size, root, timeline_created };
                         Told { timeline_id, ledger, replayed: false }
                     })
                 }

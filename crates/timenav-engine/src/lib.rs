@@ -160,8 +160,8 @@ pub use refusal::Refusal;
 pub use refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};
 pub use rotation::Rotation;
 pub use rows::{
-    DataRecord, ErasedContent, Erasure, EventEnd, EventRow, EventVersion, IdempotencyRecord, InterventionRow,
-    KnownEvent, LogRow, StoredEntry, StoredEvent, SweepMark, SweepRow,
+    DataRecord, Described, ErasedContent, Erasure, EventEnd, EventRow, EventVersion, IdempotencyRecord,
+    InterventionRow, KnownEvent, LogRow, StoredEntry, StoredEvent, SweepMark, SweepRow,
 };
 pub use scan::{
     Checked, KeptCheckpoint, Progress, ReplayedAuthority, Scan, ScanRequest, ScanStage, VerifySignature, made_before,

@@ -6,7 +6,7 @@ use timenav_core::access::Demand;
 use timenav_core::as_of::AsOf;
 use timenav_core::event::CauseKind;
 use timenav_core::ids::{EventId, TimelineId};
-use timenav_core::limits::{EVENT_RELATIONS_MAX, NAMES_SEARCHED_MAX};
+use timenav_core::limits::{DESCRIPTIONS_SEARCHED_MAX, EVENT_RELATIONS_MAX, NAMES_SEARCHED_MAX};
 use timenav_core::paradox::{Ancestor, Delta, Grade, Heading, IMPACT_EVENTS_MAX, Kind, Paradox, Settings};
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
 
@@ -25,6 +25,7 @@ use crate::look::Look;
 use crate::payload::Reading;
 use crate::proofs::InclusionProof;
 use crate::refusal::Refusal;
+use crate::rows::{Described, KnownEvent};
 use crate::tree::root_at;
 use crate::view_board::Kept;
 use crate::views::what_if;
@@ -115,8 +116,10 @@ pub struct Surroundings {
 pub struct TimelineCheck {
     /// On which timeline.
     pub timeline_id: TimelineId,
-    /// The event with its versions and interventions, if there is one of that id or name.
+    /// The event with its versions and interventions, if there is one of that id, name or description.
     pub event: Option<(EventId, EventHistory)>,
+    /// Whether none was found, and not all events were looked through for the description.
+    pub is_cut_off: bool,
     /// What the timeline's clock shows.
     pub clock_at: Instant<Virtual>,
     /// What is around the event.
@@ -270,7 +273,7 @@ impl Engine {
             effect: request.effect,
             before,
             after,
-            ledger: LedgerPosition { position: size.saturating_sub(1), size, root },
+            ledger: LedgerPosition { position: size.saturating_sub(1), size, root, timeline_created: false },
             replayed: false,
         };
         Ok((preview, consequences(delta, downstream)))
@@ -313,6 +316,10 @@ impl Engine {
         let look = admitted.at(as_of.map(|(_, as_of)| as_of)).await?.look().await?;
         let clock_at = look.state.head.clock.now(look.host);
         let found = self.event_called(&look.layers, significant_event).await?;
+        let (found, is_cut_off) = match found {
+            Some(found) => (Some(found), false),
+            None => self.event_described(caller, &look.layers, significant_event).await?,
+        };
         let event = match found {
             Some((event_id, known)) => {
                 let history = self.history_of(&look, known).await?;
@@ -337,7 +344,22 @@ impl Engine {
             Some(position) => Some(self.prove_entry(&look.state, position).await?),
             None => None,
         };
-        Ok(TimelineCheck { timeline_id: look.timeline(), event, clock_at, surroundings, proof, candidates })
+        Ok(TimelineCheck { timeline_id: look.timeline(), event, is_cut_off, clock_at, surroundings, proof, candidates })
+    }
+
+    /// Finds an event by its exact description, in the caller's turn; and whether not all events were looked through.
+    async fn event_described(
+        &self,
+        caller: &Caller,
+        layers: &Arc<[Layer]>,
+        description: &str,
+    ) -> Result<(Option<(EventId, KnownEvent)>, bool), Refusal> {
+        let (engine, on, text) = (self.clone(), Arc::clone(layers), description.to_owned());
+        let searching = async move { Ok(engine.store().event_described(on, text, DESCRIPTIONS_SEARCHED_MAX).await?) };
+        let Described { event_id, is_cut_off } = self.long_work().in_turn(caller, searching).await?;
+        let Some(event_id) = event_id else { return Ok((None, is_cut_off)) };
+        let known = self.versions_of(layers, &event_id).await?;
+        Ok((known.map(|known| (event_id, known)), false))
     }
 
     async fn surroundings(&self, caller: &Caller, look: &Look, event_id: EventId) -> Result<Surroundings, Refusal> {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::EventId;
 use timenav_core::limits::RADIUS_METRES_DEFAULT;
-use timenav_core::place::LocationQuery;
+use timenav_core::place::{LocationQuery, parse_location};
+use timenav_core::time::Zone;
 
 use crate::caller::Caller;
 use crate::engine::Engine;
@@ -76,6 +77,22 @@ impl Engine {
             Some(place) => Understood::Place { text, place },
             None => Understood::Text(text),
         })
+    }
+
+    /// Finds out which place a clock was taken to, and where none of that name is known, which are spelled nearly so.
+    /// `None` for what is no name: a zone or coordinates.
+    pub async fn place_called(&self, caller: &Caller, location: &str) -> Option<(Understood, Vec<String>)> {
+        if Zone::named(location).is_some() {
+            return None;
+        }
+        let Ok(LocationQuery::Named(text)) = parse_location(location) else { return None };
+        let understood = match self.doors().gazetteer.as_ref()?.find(&text) {
+            Some(place) => return Some((Understood::Place { text, place }, Vec::new())),
+            None => Understood::Text(text),
+        };
+        // Whoever travels is there, be there room to look for other places or not.
+        let near = self.near_spellings(caller, &understood).await.unwrap_or_default();
+        Some((understood, near))
     }
 
     /// Returns places that are spelled nearly like a text that nothing was found for. Looks through very many names, in

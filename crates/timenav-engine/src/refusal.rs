@@ -4,7 +4,7 @@ use timenav_core::access::Denial;
 use timenav_core::anchor::AnchorRefusal;
 use timenav_core::clock::ClockRefusal;
 use timenav_core::directory::DirectoryRefusal;
-use timenav_core::ids::{DataId, IdError};
+use timenav_core::ids::{DataId, IdError, TimelineId};
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, KEYS_PER_USER_MAX};
 use timenav_core::time::{Instant, Wall};
 
@@ -192,6 +192,17 @@ impl Refusal {
     #[must_use]
     pub fn id(field: &str, error: IdError) -> Self {
         Self::invalid(field, error.to_string())
+    }
+
+    /// Names the timeline that was aimed at, where it is hidden from who asks. One that is not there is told the same.
+    #[must_use]
+    pub(crate) fn about(self, timeline: &TimelineId) -> Self {
+        match self {
+            Self::Denied(Denial::Hidden) if !timeline.is_system() => {
+                Self::NotFound { what: "timeline", id: timeline.to_string() }
+            }
+            other => other,
+        }
     }
 
     /// Returns the refusal of a field's value.

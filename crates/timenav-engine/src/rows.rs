@@ -195,6 +195,12 @@ impl KnownEvent {
         self.versions.last().filter(|version| version.until.is_none())
     }
 
+    /// Returns where the event ceased to stand: the layer, and the position of the entry there. `None` if it stands.
+    #[must_use]
+    pub fn ending(&self) -> Option<(usize, u64)> {
+        self.versions.last().and_then(|version| Some((version.layer, version.until?)))
+    }
+
     /// Returns the last version that was recorded or corrected, and not made by an intervention.
     #[must_use]
     pub fn recorded(&self) -> Option<&EventVersion> {
@@ -202,6 +208,15 @@ impl KnownEvent {
             |version: &EventVersion| self.interventions.binary_search(&(version.layer, version.position)).is_ok();
         self.versions.iter().rev().find(|version| !version.content.is_empty() && !by_intervention(version))
     }
+}
+
+/// What was found by a description.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Described {
+    /// The event that has it.
+    pub event_id: Option<EventId>,
+    /// Whether there are more events than were looked through.
+    pub is_cut_off: bool,
 }
 
 /// One event found by a query.

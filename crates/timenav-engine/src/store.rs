@@ -16,8 +16,8 @@ use crate::archive::ScanSource;
 use crate::directory::DirectoryChange;
 use crate::head::{EndedTimeline, Head, Layer, TimelineKey};
 use crate::rows::{
-    DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, LogRow, StoredEntry,
-    StoredEvent, SweepMark, SweepRow,
+    DataRecord, Described, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, LogRow,
+    StoredEntry, StoredEvent, SweepMark, SweepRow,
 };
 use crate::store_error::StoreError;
 
@@ -210,6 +210,15 @@ pub trait Store: ScanSource + Send + Sync + 'static {
         key: String,
         items_max: usize,
     ) -> Result<Vec<EventId>, StoreError>;
+
+    /// Returns the earliest event of exactly that description: one that stands, or else one that had it when it stood
+    /// last. Looks through so many rows of events at most.
+    async fn event_described(
+        &self,
+        layers: Arc<[Layer]>,
+        description: String,
+        searched_max: usize,
+    ) -> Result<Described, StoreError>;
 
     /// Returns standing events whose ids or names are nearly a key, the nearest first, a few of them,
     /// each with its name if it has one. Looks through so many at most.

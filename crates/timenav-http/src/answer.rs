@@ -37,6 +37,15 @@ impl From<LedgerPosition> for LedgerBody {
     }
 }
 
+/// Returns what a write says that may have created its timeline: first of all that it did, and then what it says anyhow.
+/// The second is the member `timeline_created`.
+pub(crate) fn created_first(ledger: LedgerPosition, timeline_id: &str, status: String) -> (String, Option<bool>) {
+    if !ledger.timeline_created {
+        return (status, None);
+    }
+    (format!("There was no timeline `{timeline_id}`, so it was created and you administer it. {status}"), Some(true))
+}
+
 /// The answer to a change: a status, a body, and whether it repeats an earlier answer.
 pub(crate) struct Changed<T> {
     status: StatusCode,
@@ -51,6 +60,13 @@ impl<T> Changed<T> {
 
     pub(crate) const fn created(body: T, replayed: bool) -> Self {
         Self { status: StatusCode::CREATED, replayed, body }
+    }
+}
+
+impl<T> Changed<T> {
+    /// Returns the answer with another body made of its own.
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Changed<U> {
+        Changed { status: self.status, replayed: self.replayed, body: change(self.body) }
     }
 }
 

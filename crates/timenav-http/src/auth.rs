@@ -116,7 +116,7 @@ pub(crate) async fn identify_if_shown(State(app): State<App>, request: Request, 
         Ok(caller) => {
             return admit(&app, caller, parts, body, Reading::Whole(LOOKUP_BODY_BYTES_MAX), false, next).await;
         }
-        Err(Stranger::Unidentified(AuthFailure::Missing)) => false,
+        Err(Stranger::Unidentified(AuthFailure::Missing | AuthFailure::OtherScheme | AuthFailure::Elsewhere)) => false,
         Err(Stranger::Unidentified(AuthFailure::Session)) => true,
         Err(stranger) => return turn_away(&app, stranger, parts, body, Reading::AsItComes).await,
     };
@@ -220,9 +220,10 @@ fn who(app: &App, parts: &Parts) -> Result<Caller, Stranger> {
     let unidentified = |failure| Err(Stranger::Unidentified(failure));
     match credentials(&parts.headers) {
         Ok(key) => app.engine.authenticate(key).map_err(Stranger::Unidentified),
-        Err(AuthFailure::Missing) => {
+        Err(missing @ (AuthFailure::Missing | AuthFailure::OtherScheme)) => {
             let Some(secret) = session_cookie::shown(&parts.headers, &app.options) else {
-                return unidentified(AuthFailure::Missing);
+                let is_elsewhere = missing == AuthFailure::Missing && shows_key_elsewhere(parts);
+                return unidentified(if is_elsewhere { AuthFailure::Elsewhere } else { missing });
             };
             let in_session = secret.and_then(|secret| app.engine.authenticate_session(secret));
             if !same_origin::is_own_page(parts, &app.options) {
@@ -329,8 +330,20 @@ fn credentials(headers: &HeaderMap) -> Result<&str, AuthFailure> {
         Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") => Ok(key.trim()),
         None if text.eq_ignore_ascii_case("bearer") => Err(AuthFailure::Malformed),
         // Another scheme is no credential that is known here.
-        Some(_) | None => Err(AuthFailure::Missing),
+        Some(_) | None => Err(AuthFailure::OtherScheme),
     }
+}
+
+/// Headers and parameters in which other services look for a key.
+const OTHER_HEADERS: [&str; 4] = ["x-api-key", "api-key", "x-auth-token", "x-access-token"];
+const OTHER_PARAMETERS: [&str; 4] = ["api_key", "apikey", "access_token", "token"];
+
+/// Returns whether somebody shows a key, or what may be one, where none is looked for.
+fn shows_key_elsewhere(parts: &Parts) -> bool {
+    let query = parts.uri.query().unwrap_or("");
+    let named = |name: &str| OTHER_PARAMETERS.iter().any(|other| name.eq_ignore_ascii_case(other));
+    OTHER_HEADERS.iter().any(|name| parts.headers.contains_key(*name))
+        || form_urlencoded::parse(query.as_bytes()).any(|(name, _)| named(&name))
 }
 
 /// Returns the timeline that a request names, if it names one: in its path, query or body.

@@ -4,9 +4,11 @@ use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, Method, header};
-use timenav_engine::Expected;
+use timenav_core::ids::TimelineId;
+use timenav_engine::{Action, Caller, Expected};
 
 use crate::problem::Failure;
+use crate::state::App;
 
 /// The field of a request's head that names what is to be changed.
 pub(crate) const IF_MATCH: &str = "If-Match";
@@ -32,6 +34,28 @@ pub(crate) fn if_match(headers: &HeaderMap) -> Result<Option<Expected>, Failure>
         (None, "*", _) => Ok(Some(Expected::Any)),
         (None, _, Some(tag)) => Ok(Some(Expected::Tag(tag.to_owned()))),
         _ => Err(Failure::invalid(IF_MATCH, "send one tag as `ETag` gave it, quotation marks included")),
+    }
+}
+
+/// What `If-Match` is on a write that creates the timeline it names.
+pub(crate) const THERE: &str = "`*`: does it only if the timeline is there, and creates none";
+
+/// Refuses a write to a timeline that is not there, where `If-Match: *` says that it must be.
+///
+/// # Errors
+/// It is not there, or the caller may not write to it; or the field has a tag, which a timeline has not.
+pub(crate) async fn expect_timeline(
+    app: &App,
+    headers: &HeaderMap,
+    (caller, timeline): (&Caller, &TimelineId),
+    action: Action,
+) -> Result<(), Failure> {
+    match if_match(headers)? {
+        None => Ok(()),
+        Some(Expected::Any) => Ok(app.engine.expect_timeline(caller, timeline, action).await?),
+        Some(Expected::Tag(_)) => {
+            Err(Failure::invalid(IF_MATCH, "a timeline has no tag: send `*` to write only to one that is there"))
+        }
     }
 }
 

@@ -202,6 +202,7 @@ pub(crate) fn log_once(failure: &Failure, id: &RequestId) {
         | Failure::CrossSite
         | Failure::InsecureLogIn
         | Failure::Parameter(_)
+        | Failure::Parameters(_)
         | Failure::MalformedJson { .. }
         | Failure::MalformedFile { .. }
         | Failure::MediaType { .. }

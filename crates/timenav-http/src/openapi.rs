@@ -10,9 +10,11 @@ use crate::problem::Problem;
 use crate::route::{Form, Heeded, Route, Takes, WireType};
 
 mod answers;
+mod examples;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod tidy;
 
 const DESCRIPTION: &str = "One clock and one history that a whole system can share. Every path below `/v1` is \
     served below `/api/v1` too. Operations that only look take their parameters from the query string, from a JSON \
@@ -68,6 +70,8 @@ fn document(version: Version) -> Value {
             "description": DESCRIPTION,
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
+        // Whoever serves the document serves what it tells of.
+        "servers": [{ "url": "/", "description": "The service that this document comes from" }],
         "security": [{ "api_key": [] }, { "session": [] }],
         "paths": paths,
         "components": {
@@ -83,6 +87,9 @@ fn document(version: Version) -> Value {
         },
     });
     texts::spell_out(&mut document);
+    tidy::leave_out_unused(&mut document);
+    tidy::say_what_lists_hold(&mut document);
+    examples::add(&mut document);
     document
 }
 
@@ -102,7 +109,8 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
             collect_request(params, schemas);
             let schema = value(&params.schema);
             if !route.forms.is_empty() {
-                schemas[&params.name]["oneOf"] = route.forms.iter().map(|one| form(one, &schema)).collect();
+                // They exclude each other, and tools that look for overlaps do not see it.
+                schemas[&params.name]["anyOf"] = route.forms.iter().map(|one| form(one, &schema)).collect();
             }
             if *method == Method::GET {
                 add_parameters(&mut operation, query_parameters(&schema));

@@ -9,10 +9,13 @@ use http::{HeaderMap, header};
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use timenav_import::plain_words::{in_plain_words, meant_by, no_json};
+use utoipa::PartialSchema;
 
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::wire::{KIND_MARK, OUT_OF_RANGE};
 
+mod faults;
 mod names;
 #[cfg(test)]
 mod tests;
@@ -36,7 +39,7 @@ pub(crate) struct SentAsQuery;
 /// The parameters of a request.
 pub(crate) struct Params<T>(pub(crate) T);
 
-impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Params<T> {
+impl<T: DeserializeOwned + PartialSchema, S: Sync> FromRequestParts<S> for Params<T> {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Failure> {
@@ -45,7 +48,8 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Params<T> {
         check_media_type(&parts.headers, &body.0, of_query)?;
         check_depth(&body.0)?;
         names::check(&body.0)?;
-        read(parts.uri.query().unwrap_or(""), &body.0).map(Params)
+        let query = parts.uri.query().unwrap_or("");
+        read(query, &body.0).map_err(|failure| faults::all::<T>(query, &body.0, failure)).map(Params)
     }
 }
 
@@ -67,11 +71,12 @@ impl<S: Sync> FromRequestParts<S> for JsonBody {
 /// Parameters in the query string of a request whose body is a file.
 pub(crate) struct QueryParams<T>(pub(crate) T);
 
-impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for QueryParams<T> {
+impl<T: DeserializeOwned + PartialSchema, S: Sync> FromRequestParts<S> for QueryParams<T> {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Failure> {
-        read(parts.uri.query().unwrap_or(""), &[]).map(QueryParams)
+        let query = parts.uri.query().unwrap_or("");
+        read(query, &[]).map_err(|failure| faults::all::<T>(query, &[], failure)).map(QueryParams)
     }
 }
 
@@ -156,6 +161,12 @@ pub(crate) fn read<T: DeserializeOwned>(query: &str, body: &[u8]) -> Result<T, F
     if of_query.is_empty() {
         return from_json(if body.is_empty() { b"{}" } else { body });
     }
+    let merged = merged(of_query, body)?;
+    serde_path_to_error::deserialize(Value::Object(merged)).map_err(|error| fault(&error))
+}
+
+/// Returns what stands in a query string and a body, each name once.
+fn merged(of_query: Map<String, Value>, body: &[u8]) -> Result<Map<String, Value>, Failure> {
     let mut merged: Map<String, Value> = if body.is_empty() { Map::new() } else { from_json(body)? };
     for (name, text) in of_query {
         match merged.get(&name) {
@@ -166,14 +177,14 @@ pub(crate) fn read<T: DeserializeOwned>(query: &str, body: &[u8]) -> Result<T, F
             }
         }
     }
-    serde_path_to_error::deserialize(Value::Object(merged)).map_err(|error| fault(&error))
+    Ok(merged)
 }
 
 /// Reads JSON text into a struct, an array or a map. Anything else is refused.
 pub(crate) fn from_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
     if !body.trim_ascii_start().starts_with(b"{") {
         serde_json::from_slice::<serde::de::IgnoredAny>(body).map_err(|error| malformed(&error))?;
-        return Err(Failure::invalid("", "the body is a JSON object"));
+        return Err(Failure::invalid("", "the body is a JSON object, such as {\"timeline_id\": \"main\"}"));
     }
     let mut json = serde_json::Deserializer::from_slice(body);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -201,7 +212,7 @@ fn wordless<T: DeserializeOwned>(
 }
 
 pub(crate) fn malformed(error: &serde_json::Error) -> Failure {
-    Failure::MalformedJson { detail: error.to_string() }
+    Failure::MalformedJson { detail: no_json(error) }
 }
 
 fn query_map(query: &str) -> Result<Map<String, Value>, Failure> {
@@ -264,7 +275,7 @@ fn fault(error: &serde_path_to_error::Error<serde_json::Error>) -> Failure {
     } else if let Some((OUT_OF_RANGE, detail)) = message.split_once(KIND_MARK) {
         (FaultKind::OutOfRange, path, detail.to_owned())
     } else {
-        (FaultKind::Invalid, path, message.to_owned())
+        (FaultKind::Invalid, path, in_plain_words(message))
     };
     Failure::Parameter(ParameterFault { kind, path, detail })
 }
@@ -295,6 +306,12 @@ fn quoted<'a>(message: &'a str, start: &str) -> Option<&'a str> {
 fn unknown(name: &str, message: &str) -> String {
     let known: Vec<&str> =
         message.split_once("expected").map_or("", |(_, known)| known).split('`').skip(1).step_by(2).collect();
+    if ["timezone", "time_zone", "tz", "zone"].iter().any(|zone| name.eq_ignore_ascii_case(zone)) {
+        return of_zone(name, &known);
+    }
+    if let Some(meant) = meant_by(name, &known) {
+        return format!("there is no parameter `{name}`; did you mean `{meant}`?");
+    }
     // One that is too long is like none of them.
     let likeness = |near: &str| if name.len() > SUGGESTION_BYTES_MAX { 0.0 } else { strsim::jaro_winkler(name, near) };
     let nearest = known.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
@@ -305,4 +322,16 @@ fn unknown(name: &str, message: &str) -> String {
         Some(_) => format!("there is no parameter `{name}`; there are {}", known.join(", ")),
         None => format!("there is no parameter `{name}`; this operation takes none"),
     }
+}
+
+/// Zones stand in a timestamp, or are the location of a clock.
+fn of_zone(name: &str, known: &[&str]) -> String {
+    let location = if known.contains(&"destination_time") && known.contains(&"location") {
+        ", or as the `location`, to which months and `local_time` go"
+    } else {
+        ""
+    };
+    format!(
+        "there is no parameter `{name}`; write the zone behind the time, as in `2028-02-29T09:00:00[Asia/Tokyo]`{location}"
+    )
 }

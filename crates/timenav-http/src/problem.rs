@@ -33,6 +33,8 @@ pub(crate) enum Failure {
     InsecureLogIn,
     /// A parameter is missing, unknown, given twice, or has a value that it cannot have.
     Parameter(ParameterFault),
+    /// Several of them; the first one says what kind of failure it is.
+    Parameters(Vec<ParameterFault>),
     /// The body is not JSON.
     MalformedJson { detail: String },
     /// A file cannot be imported to its end.
@@ -68,6 +70,16 @@ pub(crate) struct ParameterFault {
     /// Names and numbers on the way to it, as in a JSON pointer without the first slash.
     pub(crate) path: String,
     pub(crate) detail: String,
+}
+
+impl ParameterFault {
+    /// Returns what is wrong, with the name of the parameter in it, for where several are told together.
+    fn named(&self) -> String {
+        match self.kind {
+            FaultKind::Invalid | FaultKind::OutOfRange => format!("`{}`: {}", self.path, self.detail),
+            FaultKind::Missing | FaultKind::Unknown | FaultKind::Conflicting => self.detail.clone(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,6 +202,10 @@ impl Failure {
             Self::CrossSite => Code::CrossSiteRequest,
             Self::InsecureLogIn => Code::FeatureDisabled,
             Self::Parameter(fault) => fault.kind.code(),
+            Self::Parameters(faults) => match faults.as_slice() {
+                [first, ..] => first.kind.code(),
+                [] => Code::InvalidParameter,
+            },
             Self::MalformedJson { .. } => Code::MalformedJson,
             Self::MalformedFile { .. } => Code::MalformedFile,
             Self::MediaType { .. } => Code::UnsupportedMediaType,
@@ -207,17 +223,22 @@ impl Failure {
     /// Returns the problem as it is written.
     pub(crate) fn problem(&self, request_id: &str) -> Problem {
         let detail = shortened(self.detail());
-        let field = self.field();
-        let errors = field.map(|path| FieldError {
-            pointer: shortened(pointer(&path)),
-            code: self.code().as_str().to_owned(),
-            detail: detail.clone(),
-        });
+        let told = |path: &str, code: Code, detail: &str| FieldError {
+            pointer: shortened(pointer(path)),
+            code: code.as_str().to_owned(),
+            detail: shortened(detail.to_owned()),
+        };
+        let errors = match self {
+            Self::Parameters(faults) => {
+                faults.iter().map(|fault| told(&fault.path, fault.kind.code(), &fault.detail)).collect()
+            }
+            other => other.field().map(|path| told(&path, self.code(), &detail)).into_iter().collect(),
+        };
         Problem {
             status: self.sentence().to_owned(),
             code: self.code().as_str().to_owned(),
             detail,
-            errors: errors.into_iter().collect(),
+            errors,
             request_id: request_id.to_owned(),
         }
     }
@@ -240,6 +261,9 @@ impl Failure {
             | Self::MalformedJson { detail }
             | Self::MalformedFile { detail }
             | Self::NotATile { detail } => detail.clone(),
+            Self::Refused(Refusal::NotFound { what: "user", id }) => {
+                format!("there is no user `{id}`; POST /v1/users creates one")
+            }
             Self::Refused(refusal) | Self::OneEventExists(refusal) => refusal.to_string(),
             Self::Unidentified(failure) => failure.to_string(),
             Self::CrossSite => "a cookie is taken from pages of this service only: send the request from there, or \
@@ -250,6 +274,7 @@ impl Failure {
                 allow it all the same (--insecure-log-in)"
                 .to_owned(),
             Self::Parameter(fault) => fault.detail.clone(),
+            Self::Parameters(faults) => faults.iter().map(ParameterFault::named).collect::<Vec<_>>().join("; "),
             Self::MediaType { expected, .. } => format!("send `Content-Type: {expected}`"),
             Self::TooLarge { bytes_max } => format!("a body here has at most {bytes_max} bytes"),
             Self::TooManyValues { bytes_max } => format!(
@@ -286,6 +311,7 @@ impl Failure {
             Self::Refused(Refusal::Clock(ClockRefusal::Location)) => Some("location".to_owned()),
             Self::Refused(_)
             | Self::Unidentified(_)
+            | Self::Parameters(_)
             | Self::CrossSite
             | Self::InsecureLogIn
             | Self::MalformedJson { .. }
@@ -306,7 +332,9 @@ impl Failure {
 
     fn headers(&self) -> Vec<(HeaderName, String)> {
         match self {
-            Self::Unidentified(AuthFailure::Missing | AuthFailure::LogIn) => {
+            Self::Unidentified(
+                AuthFailure::Missing | AuthFailure::OtherScheme | AuthFailure::Elsewhere | AuthFailure::LogIn,
+            ) => {
                 vec![(header::WWW_AUTHENTICATE, "Bearer realm=\"timenav\"".to_owned())]
             }
             Self::Unidentified(AuthFailure::Invalid) => {
@@ -341,6 +369,7 @@ impl Failure {
             | Self::CrossSite
             | Self::InsecureLogIn
             | Self::Parameter(_)
+            | Self::Parameters(_)
             | Self::MalformedJson { .. }
             | Self::MalformedFile { .. }
             | Self::MediaType { .. }

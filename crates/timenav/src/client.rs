@@ -1,5 +1,6 @@
 //! A client of a running service, over HTTP like any other program.
 
+mod create_option;
 mod event_parser;
 #[cfg(test)]
 mod tests;
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
+pub(crate) use create_option::CreateOption;
 use data_encoding::HEXLOWER;
 use event_parser::EventParser;
 pub(crate) use event_parser::ServerEvent;
@@ -177,7 +179,24 @@ impl Client {
         body: Map<String, Value>,
         tag: Option<&str>,
     ) -> Result<Answer, Failure> {
-        self.ask(&Method::POST, &self.url(path, &[]), Some(&Value::Object(body).to_string()), tag)
+        // An entity tag stands in quotation marks (RFC 9110 §8.8.3).
+        let tag = tag.map(|tag| HeaderValue::try_from(format!("\"{tag}\""))).transpose().map_err(anyhow::Error::new)?;
+        self.ask(&Method::POST, &self.url(path, &[]), Some(&Value::Object(body).to_string()), tag.as_ref())
+    }
+
+    /// Sends a POST that writes to a timeline, and creates it only where that was asked for.
+    ///
+    /// # Errors
+    /// The service does not answer, or says no.
+    pub(crate) fn write(
+        &self,
+        path: &[&str],
+        query: &[(&str, String)],
+        body: &str,
+        create: CreateOption,
+    ) -> Result<Answer, Failure> {
+        let there = create.if_match();
+        create.explain(self.ask(&Method::POST, &self.url(path, query), Some(body), there.as_ref()))
     }
 
     /// Sends a POST whose answer takes as long as it takes, and tells how far it has come: events
@@ -230,7 +249,7 @@ impl Client {
         path: &[&str],
         query: &[(&str, String)],
         content_type: &str,
-        is_packed: bool,
+        (is_packed, if_match): (bool, Option<HeaderValue>),
         body: impl Read + Send + 'static,
     ) -> Result<Answer, Failure> {
         let url = self.url(path, query);
@@ -238,6 +257,9 @@ impl Client {
             let mut request = self.http.post(url.clone()).header(CONTENT_TYPE, content_type).body(body);
             if is_packed {
                 request = request.header(CONTENT_ENCODING, "gzip");
+            }
+            if let Some(value) = &if_match {
+                request = request.header(IF_MATCH, value);
             }
             self.send(request).and_then(|response| self.answer(response))
         };
@@ -312,13 +334,18 @@ impl Client {
         self.json
     }
 
-    fn ask(&self, method: &Method, url: &Url, body: Option<&str>, tag: Option<&str>) -> Result<Answer, Failure> {
+    fn ask(
+        &self,
+        method: &Method,
+        url: &Url,
+        body: Option<&str>,
+        if_match: Option<&HeaderValue>,
+    ) -> Result<Answer, Failure> {
         let key = (*method == Method::POST).then(idempotency_key);
         let request = || {
             let request = self.request(method, url, body, key.as_deref());
-            // An entity tag stands in quotation marks (RFC 9110 §8.8.3).
-            match tag {
-                Some(tag) => request.header(IF_MATCH, format!("\"{tag}\"")),
+            match if_match {
+                Some(value) => request.header(IF_MATCH, value),
                 None => request,
             }
         };

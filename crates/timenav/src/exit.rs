@@ -97,6 +97,8 @@ impl From<Exit> for ExitCode {
 pub(crate) enum Failure {
     /// The service answered with an error.
     Problem(Problem),
+    /// The service knows no such timeline, and was not to create it.
+    NoTimeline(Problem),
     /// The service does not answer.
     Unreachable {
         /// Where it was looked for.
@@ -120,7 +122,7 @@ impl Failure {
     /// Returns the exit code.
     pub(crate) const fn exit(&self) -> Exit {
         match self {
-            Self::Problem(problem) => Exit::of_status(problem.http_status),
+            Self::Problem(problem) | Self::NoTimeline(problem) => Exit::of_status(problem.http_status),
             Self::Unreachable { .. } => Exit::Unreachable,
             Self::Refused(_) => Exit::Refused,
             Self::Tampered(_) => Exit::Tampered,
@@ -134,6 +136,9 @@ impl Failure {
     pub(crate) fn text(&self) -> Option<String> {
         Some(match self {
             Self::Problem(problem) => problem.text(),
+            Self::NoTimeline(problem) => {
+                format!("{}\n  if it is to be a new timeline, add --create", problem.text())
+            }
             Self::Unreachable { url, detail } => format!("cannot reach the service at {url}: {detail}"),
             Self::Refused(1) => "1 record was refused".to_owned(),
             Self::Refused(count) => format!("{count} records were refused"),
@@ -151,9 +156,12 @@ impl Failure {
         match self {
             Self::Problem(problem) => matches!(problem.http_status, 400 | 409 | 413 | 415 | 422),
             Self::Other(_) => true,
-            Self::Unreachable { .. } | Self::Refused(_) | Self::Tampered(_) | Self::NoKey(_) | Self::OutputClosed => {
-                false
-            }
+            Self::NoTimeline(_)
+            | Self::Unreachable { .. }
+            | Self::Refused(_)
+            | Self::Tampered(_)
+            | Self::NoKey(_)
+            | Self::OutputClosed => false,
         }
     }
 }
@@ -181,6 +189,11 @@ impl Problem {
     /// Returns whether it is the body of the request that is wrong.
     pub(crate) fn is_about_the_body(&self) -> bool {
         self.member("code") == Some("malformed_file")
+    }
+
+    /// Returns whether what was named is not there.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.member("code") == Some("not_found")
     }
 
     /// Returns what went wrong, in which field, and by which name the service logged it.
@@ -239,6 +252,7 @@ mod tests {
             (problem(409), Exit::Failed),
             (problem(500), Exit::Failed),
             (problem(503), Exit::Failed),
+            (Failure::NoTimeline(Problem::new(404, "{}")), Exit::NotFound),
             (unreachable, Exit::Unreachable),
             (Failure::Refused(2), Exit::Refused),
             (Failure::Tampered(2), Exit::Tampered),

@@ -16,15 +16,33 @@ fn check(action: &str, expected: Effect) {
 
 #[test]
 fn the_leading_verb_says_what_is_meant() {
-    for action in ["prevent", "Prevent the launch", "cancel it", "STOP: the press", "remove"] {
+    for action in
+        ["prevent", "Prevent the launch", "cancel it", "STOP: the press", "remove", "delete it", "call it off", "abort"]
+    {
         check(action, Effect::Cancel);
     }
-    check("restore", Effect::Restore);
+    for action in ["restore", "undo", "Undo the cancellation", "revert it", "reinstate"] {
+        check(action, Effect::Restore);
+    }
     check("Restore the launch.", Effect::Restore);
     check("delay 2h", Effect::Delay(duration("2h")));
     check("Delay the launch by 2h.", Effect::Delay(duration("2h")));
     check("delay by 1 day", Effect::Delay(duration("1d")));
     check("delay the launch by 3 months", Effect::Delay(duration("P3M")));
+    for action in ["postpone by 2h", "put off the launch by 2 hours", "push it back 2h", "reschedule by 2h", "shift 2h"]
+    {
+        check(action, Effect::Delay(duration("2h")));
+    }
+    for action in ["bring forward by 2h", "Bring it forward 2 hours.", "move it 2h earlier", "advance 2h"] {
+        check(action, Effect::Advance(duration("2h")));
+    }
+    for action in [
+        "postpone to 2000-01-01T00:00:00Z",
+        "bring forward to 2000-01-01T00:00:00Z",
+        "push back to 2000-01-01T00:00:00Z",
+    ] {
+        check(action, Effect::Move(at("2000-01-01T00:00:00Z")));
+    }
     check("advance P1M", Effect::Advance(duration("P1M")));
     check("advance by 1.5h", Effect::Advance(duration("1.5h")));
     check("move to 1969-07-20T20:17:40Z", Effect::Move(at("1969-07-20T20:17:40Z")));
@@ -42,7 +60,22 @@ fn the_leading_verb_says_what_is_meant() {
 
 #[test]
 fn a_verb_without_what_it_needs_is_a_note_that_says_so() {
-    for action in ["delay the launch", "advance", "move it", "relocate", "relocate to", "describe", "rename"] {
+    for action in [
+        "delay the launch",
+        "advance",
+        "move it",
+        "relocate",
+        "relocate to",
+        "describe",
+        "rename",
+        "postpone",
+        "reschedule",
+        "bring forward",
+        "put off",
+        "move forward by 2h",
+        "move back 2h",
+        "push forward 1d",
+    ] {
         let understood = understand(action);
         assert_eq!(understood.effect, Effect::Note, "{action}");
         assert!(understood.missing.is_some(), "{action}");

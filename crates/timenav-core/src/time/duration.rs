@@ -4,7 +4,9 @@ use std::fmt;
 
 use super::civil::{DAY_MICROS, HOUR_MICROS, MINUTE_MICROS, SECOND_MICROS};
 use super::{Instant, Span, Virtual, Zone};
+pub(crate) use spelled_out::spelled_out;
 mod reader;
+mod spelled_out;
 #[cfg(test)]
 mod tests;
 
@@ -59,6 +61,14 @@ pub enum DurationError {
         unit: char,
         /// The units there are at that place.
         units: &'static str,
+    },
+    /// The text is a duration in other words, or in letters that mean something else.
+    #[error("{text:?} is not read as a duration: write {corrected}")]
+    OtherWords {
+        /// What was written.
+        text: String,
+        /// What is right, between backticks.
+        corrected: String,
     },
     /// A unit comes twice, or after a smaller one.
     #[error("the unit `{unit}` comes twice or after a smaller one: write each once, largest first")]
@@ -179,6 +189,6 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     if text.len() > DURATION_BYTES_MAX {
         return Err(DurationError::TooLong { bytes: text.len() });
     }
-    let sum = reader::sum(text)?;
+    let sum = reader::sum(text).map_err(|error| spelled_out::explained(text, error))?;
     Duration::new(sum.months, Span::from_micros(sum.micros)).ok_or(DurationError::Zero)
 }

@@ -9,6 +9,7 @@ mod timestamp;
 mod unit;
 mod zone;
 
+pub(crate) use duration::spelled_out;
 pub use duration::{DURATION_BYTES_MAX, Duration, DurationError, parse_duration};
 pub use instant::{Instant, Span, TimeScale, Virtual, Wall};
 pub use range::{RangeError, RangePart, TIME_RANGE_BYTES_MAX, TimeRange, parse_time_range};

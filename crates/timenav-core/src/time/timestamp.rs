@@ -5,6 +5,7 @@ use std::fmt;
 use super::Instant;
 use super::civil::{Civil, CivilText, SECOND_MICROS};
 use super::leap_second::follows_leap_second;
+use super::zone::LocalOffsets;
 use reader::{LocalTime, Offset, Reader, ZoneSuffix};
 
 mod reader;
@@ -48,10 +49,31 @@ pub enum TimestampError {
         corrected: String,
     },
     /// There is neither `Z` nor an offset.
-    #[error("the time zone is missing: end it in `Z` or an offset such as `+02:00`, like `{corrected}`")]
+    #[error(
+        "the time zone is missing: end it in `Z`, an offset such as `+02:00`, or a zone such as `[Europe/Paris]`, like \
+         `{corrected}`"
+    )]
     ZoneMissing {
         /// The same time in UTC.
         corrected: String,
+    },
+    /// Clocks in the zone in brackets never show that local time.
+    #[error("clocks in {zone} skip that local time: write an offset, such as `{offset}`, or another time")]
+    LocalTimeSkipped {
+        /// The zone in brackets.
+        zone: String,
+        /// The offset before clocks are put forward.
+        offset: String,
+    },
+    /// Clocks in the zone in brackets show that local time twice.
+    #[error("clocks in {zone} show that local time twice: write the offset `{first}` or `{second}` before the zone")]
+    LocalTimeTwice {
+        /// The zone in brackets.
+        zone: String,
+        /// The offset the first time.
+        first: String,
+        /// The offset the second time.
+        second: String,
     },
     /// A blank stands before the offset: a `+` that was read as a form field.
     #[error("a blank stands where the sign of the offset belongs: in a query string write `+` as `%2B`")]
@@ -145,6 +167,8 @@ pub enum TimestampError {
 /// - A zone in brackets must agree with the offset. `Z` and `-00:00` say nothing of local time and
 ///   agree with all zones (RFC 9557, section 2.2). An offset that is the zone's local mean time
 ///   rounded to a minute stands for that local mean time, as in Temporal.
+/// - Without an offset a zone in brackets tells: `2028-02-29T09:00[Asia/Tokyo]`. A local time that clocks there skip,
+///   or show twice, is refused.
 /// - Other suffixes are ignored unless they are critical (`[!u-ca=hebrew]`).
 ///
 /// # Errors
@@ -159,14 +183,19 @@ pub fn parse_timestamp<S>(text: &str) -> Result<Instant<S>, TimestampError> {
     let mut reader = Reader::new(text);
     let local = reader.local_time()?;
     let offset = reader.offset()?;
+    let missing = matches!(offset, Offset::Missing).then(|| reader.zone_missing());
     let zone = reader.suffixes()?;
+    if let (Some(missing), None) = (missing, &zone) {
+        return Err(missing);
+    }
     instant(&local, offset, zone)
 }
 
 fn instant<S>(local: &LocalTime, offset: Offset, zone: Option<ZoneSuffix>) -> Result<Instant<S>, TimestampError> {
     let local_micros = local.civil.micros().ok_or(TimestampError::OutOfRange)?;
     let offset_seconds = match (offset, zone) {
-        (Offset::Unknown, _) => 0,
+        (Offset::Unknown, _) | (Offset::Missing, None) => 0,
+        (Offset::Missing, Some(zone)) => local_offset(local_micros, &zone)?,
         (Offset::Seconds(seconds), None) => seconds,
         (Offset::Seconds(seconds), Some(zone)) => agreed_offset(local_micros, seconds, &zone)?,
     };
@@ -206,6 +235,24 @@ fn agreed_offset(local_micros: i64, written: i64, zone: &ZoneSuffix) -> Result<i
         zone: zone.name().to_owned(),
         zone_offset: offset_text(offset),
     })
+}
+
+/// Returns the offset of a zone at a local time, in seconds, if there is one and no other.
+fn local_offset(local_micros: i64, zone: &ZoneSuffix) -> Result<i64, TimestampError> {
+    let named = match zone {
+        ZoneSuffix::Offset { seconds, .. } => return Ok(*seconds),
+        ZoneSuffix::Named(zone) => zone,
+    };
+    let zone = || named.name().to_owned();
+    match named.offsets_of_local(local_micros) {
+        LocalOffsets::One(seconds) => Ok(seconds),
+        LocalOffsets::None { before } => {
+            Err(TimestampError::LocalTimeSkipped { zone: zone(), offset: offset_text(before) })
+        }
+        LocalOffsets::Two(first, second) => {
+            Err(TimestampError::LocalTimeTwice { zone: zone(), first: offset_text(first), second: offset_text(second) })
+        }
+    }
 }
 
 fn rounded_to_minute(seconds: i64) -> i64 {

@@ -92,13 +92,37 @@ impl Zone {
 
     /// Returns how far a local time, in microseconds since a clock showed 1970, is ahead of UTC.
     fn offset_seconds_of_local(&self, local_micros: i64) -> i64 {
-        let local = Offset::UTC.to_datetime(nearest_timestamp(local_micros));
-        let offset = match self.rules.to_ambiguous_timestamp(local).offset() {
-            AmbiguousOffset::Unambiguous { offset } => offset,
-            AmbiguousOffset::Gap { before, .. } | AmbiguousOffset::Fold { before, .. } => before,
-        };
-        offset.seconds().into()
+        match self.offsets_of_local(local_micros) {
+            LocalOffsets::One(seconds) | LocalOffsets::None { before: seconds } | LocalOffsets::Two(seconds, _) => {
+                seconds
+            }
+        }
     }
+
+    /// Returns how far a local time, in microseconds since a clock showed 1970, may be ahead of UTC.
+    pub(super) fn offsets_of_local(&self, local_micros: i64) -> LocalOffsets {
+        let local = Offset::UTC.to_datetime(nearest_timestamp(local_micros));
+        let seconds = |offset: Offset| i64::from(offset.seconds());
+        match self.rules.to_ambiguous_timestamp(local).offset() {
+            AmbiguousOffset::Unambiguous { offset } => LocalOffsets::One(seconds(offset)),
+            AmbiguousOffset::Gap { before, .. } => LocalOffsets::None { before: seconds(before) },
+            AmbiguousOffset::Fold { before, after } => LocalOffsets::Two(seconds(before), seconds(after)),
+        }
+    }
+}
+
+/// How far a local time is ahead of UTC, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LocalOffsets {
+    /// So far.
+    One(i64),
+    /// Clocks skip it, and are so far ahead before that.
+    None {
+        /// In seconds.
+        before: i64,
+    },
+    /// Clocks show it twice: the first time, and the second.
+    Two(i64, i64),
 }
 
 /// Returns the instant nearest to one in microseconds that jiff can hold. Its range is a day

@@ -50,7 +50,8 @@ impl Asking for RecordEvents {
     }
 
     fn needs(&self) -> Needs<'_> {
-        Needs { events: self.events.iter().map(|event| &event.event_id).collect(), ..Needs::default() }
+        let events = self.events.iter().map(|event| &event.event_id).collect();
+        Needs { events, endings: true, ..Needs::default() }
     }
 
     fn events_count(&self) -> usize {
@@ -105,6 +106,10 @@ impl RecordEvents {
 
 fn compare(draft: &Draft<'_>, ledger: Ledger, event: &PreparedEvent) -> Compared {
     let Some(known) = draft.known_event(ledger, &event.event_id) else { return Compared::New };
+    // An event that a return took away is not there any more, as it was not when the anchor was set.
+    if draft.is_taken_back(ledger, known) {
+        return Compared::New;
+    }
     // How it was recorded first counts too: an import is repeated after an event was changed.
     let is_same = known.versions.iter().any(|version| *version.content == *event.content);
     if is_same { Compared::Same } else { Compared::Different }

@@ -47,7 +47,9 @@ fn formats(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {
             found.extend(object.get("format").and_then(Value::as_str).map(str::to_owned));
-            object.values().for_each(|value| formats(value, found));
+            // A field of an example may be called so too.
+            let said = object.iter().filter(|(name, _)| *name != "example");
+            said.for_each(|(_, value)| formats(value, found));
         }
         Value::Array(items) => items.iter().for_each(|value| formats(value, found)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -89,7 +91,7 @@ fn a_kind_of_text_is_spelt_out_where_it_is_named() {
 fn one_of_two_parameters_is_said_of_a_body() {
     let schemas = &document(Version::V3_1)["components"]["schemas"];
     let alone = |given: &str, absent: &str| json!({ "type": "object", "required": [given], "properties": { given: { "type": "string" }, absent: { "type": "null" } } });
-    assert_eq!(schemas["EraseRequest"]["oneOf"], json!([alone("data_id", "event_id"), alone("event_id", "data_id")]));
+    assert_eq!(schemas["EraseRequest"]["anyOf"], json!([alone("data_id", "event_id"), alone("event_id", "data_id")]));
 }
 
 /// Returns the places below a schema of a request where a text may be anything at all.
@@ -142,8 +144,8 @@ fn every_text_of_a_request_says_what_it_may_be() {
 
 #[test]
 fn parameters_that_do_not_go_with_others_say_so() {
-    let schemas = &document(Version::V3_1)["components"]["schemas"];
-    let forms = |name: &str| schemas[name]["oneOf"].clone();
+    let schemas = &document(Version::V3_2)["components"]["schemas"];
+    let forms = |name: &str| schemas[name]["anyOf"].clone();
     let fork = json!({ "fork_of": { "type": "string" }, "at": { "type": ["string", "integer"] } });
     assert_eq!(
         forms("TimelineRequest"),
@@ -186,4 +188,113 @@ fn a_correction_names_its_event() {
     assert_eq!(event["properties"]["event_id"]["type"], "string");
     let recorded = &document["components"]["schemas"]["EventRecord"];
     assert_eq!(recorded["properties"]["event_id"]["type"], json!(["string", "null"]));
+}
+
+#[test]
+fn nothing_in_the_document_is_in_the_way_of_tools() {
+    for version in [Version::V3_1, Version::V3_2] {
+        let document = document(version);
+        assert_eq!(document["servers"][0]["url"], "/");
+        let mut found = Vec::new();
+        references(&document, &mut found);
+        for name in document["components"]["schemas"].as_object().unwrap().keys() {
+            assert!(found.contains(&format!("#/components/schemas/{name}")), "{name} is never used");
+        }
+        no_null_defaults(&document, "");
+    }
+}
+
+/// Finds a default of null, which is what a field that is left out has anyhow.
+fn no_null_defaults(value: &Value, place: &str) {
+    match value {
+        Value::Object(object) => {
+            assert!(object.get("default") != Some(&Value::Null) || place.ends_with("example"), "{place}");
+            object.iter().for_each(|(name, value)| no_null_defaults(value, &format!("{place}/{name}")));
+        }
+        Value::Array(items) => items.iter().for_each(|item| no_null_defaults(item, place)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[test]
+fn every_request_and_every_answer_has_an_example_that_fits() {
+    let document = document(Version::V3_1);
+    let schemas = &document["components"]["schemas"];
+    let mut count = 0;
+    let mut look = |content: &Value, place: &str| {
+        for (kind, media) in content.as_object().into_iter().flatten() {
+            if kind != "application/json" && kind != "application/problem+json" {
+                continue;
+            }
+            let example = media.get("example").unwrap_or_else(|| panic!("{place} has no example"));
+            fits(example, &media["schema"], schemas, place);
+            count += 1;
+        }
+    };
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            look(&operation["requestBody"]["content"], &format!("{method} {path}"));
+            for (status, answer) in operation["responses"].as_object().unwrap() {
+                look(&answer["content"], &format!("{method} {path} {status}"));
+            }
+        }
+    }
+    for (status, answer) in document["components"]["responses"].as_object().unwrap() {
+        look(&answer["content"], status);
+    }
+    assert!(count > 100, "{count}");
+}
+
+/// Compares a value with a schema, as far as the schemas here say something: kinds, words, lengths, bounds, fields.
+#[track_caller]
+fn fits(value: &Value, schema: &Value, schemas: &Value, place: &str) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        return fits(value, &schemas[reference.rsplit('/').next().unwrap()], schemas, place);
+    }
+    for part in schema["allOf"].as_array().into_iter().flatten() {
+        fits(value, part, schemas, place);
+    }
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let allows = |allowed: &Value| allowed == kind || (allowed == "number" && kind == "integer");
+    let is_allowed = match &schema["type"] {
+        Value::Null => true,
+        Value::Array(kinds) => kinds.iter().any(allows),
+        one => allows(one),
+    };
+    assert!(is_allowed, "{place}: {value} is no {}", schema["type"]);
+    if let Some(words) = schema["enum"].as_array() {
+        assert!(words.contains(value), "{place}: {value} is none of {words:?}");
+    }
+    if let Some(text) = value.as_str() {
+        let chars = text.chars().count() as u64;
+        assert!(chars >= schema["minLength"].as_u64().unwrap_or(0), "{place}: {text}");
+        assert!(chars <= schema["maxLength"].as_u64().unwrap_or(u64::MAX), "{place}: {text}");
+        assert_ne!(schema["not"]["const"], *value, "{place}");
+    }
+    if let Some(number) = value.as_f64() {
+        assert!(number >= schema["minimum"].as_f64().unwrap_or(f64::MIN), "{place}: {number}");
+        assert!(number <= schema["maximum"].as_f64().unwrap_or(f64::MAX), "{place}: {number}");
+    }
+    for item in value.as_array().into_iter().flatten() {
+        fits(item, &schema["items"], schemas, place);
+    }
+    if let (Some(object), Some(properties)) = (value.as_object(), schema["properties"].as_object()) {
+        for required in schema["required"].as_array().into_iter().flatten() {
+            assert!(object.contains_key(required.as_str().unwrap()), "{place}: {required} is missing");
+        }
+        for (name, member) in object {
+            match properties.get(name) {
+                Some(property) => fits(member, property, schemas, &format!("{place}.{name}")),
+                None => assert_ne!(schema["additionalProperties"], false, "{place}: {name} is not known"),
+            }
+        }
+    }
 }

@@ -45,7 +45,7 @@ fn rules(kind: &str) -> Option<Value> {
             "pattern": "^([0-9]|[1-5][0-9]|6[0-3]|entries)/(x[0-9]{3}/){0,5}[0-9]{3}([.]p/([1-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5]))?$",
             "example": "entries/000.p/1",
         }),
-        "entity-tags" => json!({ "minLength": 1, "anyOf": [{ "const": "*" }, { "pattern": "^(W/)?\"[!#-~]*\"$" }] }),
+        "entity-tags" => json!({ "minLength": 1, "pattern": "^([*]|(W/)?\"[!#-~]*\")$" }),
         "topics" => {
             let topic = Topic::ALL.map(Topic::as_str).join("|");
             json!({ "pattern": format!("^({topic})(,({topic})){{0,{}}}$", Topic::ALL.len() - 1) })

@@ -52,7 +52,7 @@ pub(super) const fn answer_of(code: Code) -> (StatusCode, &'static str) {
 /// Returns the code of what somebody has shown who is nobody known.
 pub(crate) const fn of_stranger(failure: AuthFailure) -> Code {
     match failure {
-        AuthFailure::Missing => Code::MissingCredentials,
+        AuthFailure::Missing | AuthFailure::OtherScheme | AuthFailure::Elsewhere => Code::MissingCredentials,
         AuthFailure::Invalid | AuthFailure::Malformed | AuthFailure::Session | AuthFailure::LogIn => {
             Code::InvalidCredentials
         }

@@ -93,6 +93,10 @@ pub(crate) struct AccessControlSetBody {
     status: String,
     /// The timeline.
     timeline_id: String,
+    /// Those of the users named that nobody has created yet: told to operators, and only where there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    unknown_users: Vec<String>,
     /// Where it stands in the ledger.
     ledger: LedgerBody,
 }
@@ -117,12 +121,21 @@ async fn set_access_control(
     Params(request): Params<AccessControlRequest>,
 ) -> Result<Response, Failure> {
     let PermissionsRequest { read, write, admin } = request.permissions;
+    let named = [&read, &write, &admin].into_iter().flatten().flatten().cloned().collect();
     let change = PermissionsChange { read, write, admin, expected: if_match(&headers)? };
     let timeline_id = request.timeline_id.0;
     let (tag, ledger, replayed) =
         app.engine.set_access_control(&caller, timeline_id.clone(), change, idempotency).await?;
-    let status = format!("The permissions of `{timeline_id}` are set.");
-    let body = AccessControlSetBody { status, timeline_id: timeline_id.to_string(), ledger: ledger.into() };
+    let unknown: Vec<String> = app.engine.unknown_users(&caller, &named).iter().map(ToString::to_string).collect();
+    let status = match unknown.as_slice() {
+        [] => format!("The permissions of `{timeline_id}` are set."),
+        names => format!(
+            "The permissions of `{timeline_id}` are set. There is no user `{}` yet; POST /v1/users creates one.",
+            names.join("`, `")
+        ),
+    };
+    let timeline_id = timeline_id.to_string();
+    let body = AccessControlSetBody { status, timeline_id, unknown_users: unknown, ledger: ledger.into() };
     Ok((etag(&tag), Changed::ok(body, replayed)).into_response())
 }
 

@@ -118,7 +118,14 @@ async fn access_logs(
     let page = app.engine.access_logs(&caller, asked).await?;
     let logs: Vec<LogBody> = page.logs.into_iter().map(Into::into).collect();
     Ok(Json(AccessLogsBody {
-        status: if logs.len() == 1 { "1 entry.".to_owned() } else { format!("{} entries.", logs.len()) },
+        status: match logs.len() {
+            0 => format!(
+                "No entries. `time_range` is of host time, which is {} now, not of the clock's.",
+                app.engine.now()
+            ),
+            1 => "1 entry.".to_owned(),
+            count => format!("{count} entries."),
+        },
         timeline_id: timeline_id.to_string(),
         logs,
         has_more: page.next_cursor.is_some(),

@@ -6,14 +6,14 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::time::{Instant, Virtual};
-use timenav_engine::{Anchor, AnchorPage, AnchorRequest, ReturnScope, Returning};
+use timenav_engine::{Action, Anchor, AnchorPage, AnchorRequest, ReturnScope, Returning};
 use utoipa::ToSchema;
 
 use super::clock::{ClockBody, GENERATION, Operation};
 use super::parameters::timeline;
-use crate::answer::{Changed, LedgerBody};
+use crate::answer::{Changed, LedgerBody, created_first};
 use crate::auth::Authenticated;
-use crate::entity_tag::if_match;
+use crate::entity_tag::{THERE, expect_timeline, if_match};
 use crate::idempotency::Idempotent;
 use crate::params::Params;
 use crate::problem::Failure;
@@ -28,6 +28,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/set-anchor", "set_anchor", "Marks a moment that can be returned to", set_anchor)
             .takes::<SetAnchorRequest>()
             .gives::<AnchorSetBody>()
+            .heeds_if_match(THERE)
             .tag(TAG),
         Route::lookup(
             "/anchors",
@@ -115,6 +116,9 @@ pub(crate) struct AnchorsRequest {
 pub(crate) struct AnchorSetBody {
     /// What happened, in a sentence.
     status: String,
+    /// `true` where there was no timeline of that name, and this created it. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline_created: Option<bool>,
     /// Names the anchor.
     anchor_id: String,
     /// The moment it marks.
@@ -163,6 +167,7 @@ async fn set_anchor(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
+    headers: HeaderMap,
     Params(request): Params<SetAnchorRequest>,
 ) -> Result<Changed<AnchorSetBody>, Failure> {
     let anchor = AnchorRequest {
@@ -170,10 +175,15 @@ async fn set_anchor(
         description: request.description.unwrap_or_default(),
         fixed: request.fixed.unwrap_or(true),
     };
+    let timeline_id = caller.timeline(timeline(request.timeline_id));
+    expect_timeline(&app, &headers, (&caller, &timeline_id), Action::SetAnchor).await?;
     let (anchor_id, timestamp, ledger, replayed) =
-        app.engine.set_anchor(&caller, timeline(request.timeline_id), anchor, idempotency).await?;
+        app.engine.set_anchor(&caller, Some(timeline_id.clone()), anchor, idempotency).await?;
+    let status = format!("The anchor marks {timestamp}.");
+    let (status, timeline_created) = created_first(ledger, timeline_id.as_str(), status);
     let body = AnchorSetBody {
-        status: format!("The anchor marks {timestamp}."),
+        status,
+        timeline_created,
         anchor_id: anchor_id.to_string(),
         timestamp: timestamp.to_string(),
         ledger: ledger.into(),

@@ -5,6 +5,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::{EventId, TimelineId};
+use timenav_core::limits::{DESCRIPTION_BYTES_MAX, DESCRIPTIONS_SEARCHED_MAX};
 use timenav_core::paradox::{Ancestor, Standing};
 use timenav_engine::{EventHistory, TimelineCheck};
 use utoipa::ToSchema;
@@ -37,8 +38,8 @@ pub(crate) struct CheckRequest {
     /// The timeline.
     #[schema(value_type = String, format = "timeline-id", example = "main")]
     timeline_id: Text<TimelineId>,
-    /// The id or the name of an event, which need not stand any more.
-    #[schema(min_length = 1, max_length = 256, example = "moon-landing")]
+    /// The id, the name or the exact description of an event, which need not stand any more.
+    #[schema(min_length = 1, max_length = 16_384, example = "moon-landing")]
     significant_event: String,
     /// As the ledger told it then: a position, the id of an anchor, or a host time. Now if it is left out.
     #[schema(schema_with = wire::moment_schema, required = false)]
@@ -55,6 +56,9 @@ pub(crate) struct CheckBody {
     timeline_id: String,
     /// What was looked for.
     significant_event: String,
+    /// `true` where no event was found, and not all of them were looked through for the description. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search_cut_off: Option<bool>,
     /// Whether there is such an event and it stands: it is not cancelled.
     occurs: bool,
     /// The id of the event, if there is one.
@@ -123,8 +127,10 @@ async fn check_timeline(
     Params(request): Params<CheckRequest>,
 ) -> Result<Json<CheckBody>, Failure> {
     let named = request.significant_event;
-    if named.is_empty() || named.len() > 256 {
-        return Err(Failure::invalid("significant_event", "an event is named by its id or its name, 1 to 256 bytes"));
+    if named.is_empty() || named.len() > DESCRIPTION_BYTES_MAX {
+        let detail =
+            format!("an event is named by its id, its name or its description, 1 to {DESCRIPTION_BYTES_MAX} bytes");
+        return Err(Failure::invalid("significant_event", detail));
     }
     let as_of = request.as_of.map(|moment| (moment.text, moment.as_of));
     let on = timeline(Some(request.timeline_id));
@@ -144,6 +150,10 @@ impl CheckBody {
         let status = match (&check.event, relation) {
             (Some((id, _)), Some(relation)) => format!("The event `{id}` stands, in the {relation} of the clock."),
             (Some((id, history)), None) => cancelled(id, history),
+            (None, _) if check.is_cut_off => format!(
+                "There is no event of that id or name, and none of that description among {DESCRIPTIONS_SEARCHED_MAX} \
+                 versions of events; the others were not looked through, so name it by its id."
+            ),
             (None, _) if check.candidates.is_empty() => "There is no such event.".to_owned(),
             (None, _) => "There is no such event; some have similar names.".to_owned(),
         };
@@ -154,6 +164,7 @@ impl CheckBody {
             status,
             timeline_id: check.timeline_id.to_string(),
             significant_event: named,
+            search_cut_off: check.is_cut_off.then_some(true),
             occurs,
             event_id: check.event.as_ref().map(|(event_id, _)| event_id.to_string()),
             event,

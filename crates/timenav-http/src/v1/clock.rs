@@ -144,10 +144,15 @@ async fn travel(
     headers: HeaderMap,
     Params(request): Params<TravelRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
+    let location = request.location.clone();
     let change =
         clock_change(ClockCommand::Travel { to: request.destination_time.0, location: request.location }, &headers)?;
     let step = app.engine.change_clock(&caller, timeline(request.timeline_id), change, idempotency).await?;
-    Ok(ClockBody::changed(&step, Operation::Travel))
+    let place = match &location {
+        Some(location) => app.engine.place_called(&caller, location).await,
+        None => None,
+    };
+    Ok(ClockBody::travelled(&step, place))
 }
 
 /// Pauses a timeline's clock. A paused clock stays as it is.

@@ -2,18 +2,19 @@
 
 use axum::Json;
 use axum::extract::State;
-use http::Uri;
+use http::{HeaderMap, Uri};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
 use timenav_core::data::{ENCRYPTION, EncryptionKey, Plaintext};
 use timenav_core::ids::{DataId, EventId, TimelineId};
-use timenav_engine::ErasureRequest;
+use timenav_engine::{Action, ErasureRequest};
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
 use super::parameters::timeline;
-use crate::answer::{Changed, LedgerBody};
+use crate::answer::{Changed, LedgerBody, created_first};
 use crate::auth::Authenticated;
+use crate::entity_tag::{THERE, expect_timeline};
 use crate::idempotency::Idempotent;
 use crate::params::Params;
 use crate::problem::Failure;
@@ -31,6 +32,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/encrypt-data", "encrypt_data", "Keeps data that only its key opens", encrypt_data)
             .takes::<EncryptRequest>()
             .gives::<EncryptedBody>()
+            .heeds_if_match(THERE)
             .tag(TAG),
         Route::change("/decrypt-data", "decrypt_data", "Opens data with its key", decrypt_data)
             .takes::<DecryptRequest>()
@@ -106,6 +108,9 @@ pub(crate) struct EncryptedBody {
     encryption: &'static str,
     /// The timeline.
     timeline_id: String,
+    /// `true` where there was no timeline of that name, and this created it. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline_created: Option<bool>,
     /// Where the making of it stands in the ledger.
     ledger: LedgerBody,
 }
@@ -138,14 +143,18 @@ async fn encrypt_data(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
-    uri: Uri,
+    (uri, headers): (Uri, HeaderMap),
     Params(request): Params<EncryptRequest>,
 ) -> Result<Changed<EncryptedBody>, Failure> {
     refuse_in_address(&uri)?;
     let EncryptRequest { timeline_id, data, encryption_key } = request;
+    expect_timeline(&app, &headers, (&caller, &timeline_id.0), Action::EncryptData).await?;
     let made = app.engine.encrypt_data(&caller, timeline_id.0, data, encryption_key, idempotency).await?;
+    let status = "The data is sealed; only its key opens it.".to_owned();
+    let (status, timeline_created) = created_first(made.ledger, made.timeline_id.as_str(), status);
     let body = EncryptedBody {
-        status: "The data is sealed; only its key opens it.".to_owned(),
+        status,
+        timeline_created,
         data_id: made.data_id.to_string(),
         encryption: ENCRYPTION,
         timeline_id: made.timeline_id.to_string(),

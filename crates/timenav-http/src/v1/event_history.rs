@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use timenav_core::event::Cause;
 use timenav_core::ids::{EventId, TimelineId};
-use timenav_core::intervention::{Understood, understand};
+use timenav_core::intervention::{Effect, Understood, understand};
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
     Consequences, EventHistory, EventVersion, IntervenedEvent, InterventionRequest, OnParadox, Refusal,
@@ -293,10 +293,12 @@ async fn manipulate_event(
     Params(request): Params<ManipulateRequest>,
 ) -> Result<Changed<ManipulatedBody>, Failure> {
     let ManipulateRequest { event_id, action, time, effect, causes, on_paradox, dry_run, timeline_id } = request;
+    let is_in_words = effect.is_none();
     let Understood { effect, missing } = match effect {
         Some(effect) => Understood { effect: effect.read()?, missing: None },
         None => understand(&action),
     };
+    let missing = missing.or((is_in_words && effect == Effect::Note).then_some(VERBS));
     let causes = causes.unwrap_or_default().into_iter().enumerate().map(|(index, cause)| read_cause(cause, index));
     let causes = causes.collect::<Result<_, _>>()?;
     let request = InterventionRequest { event_id: event_id.0, action, effect, time: time.0, causes };
@@ -313,6 +315,10 @@ async fn manipulate_event(
     let (ledger, replayed) = (done.ledger.into(), done.replayed);
     Ok(Changed::ok(ManipulatedBody::of(&done, &consequences, Some(ledger), missing), replayed))
 }
+
+/// What changes an event, to whoever named nothing of it.
+const VERBS: &str = "what is to become of it, beginning with `cancel`, `restore`, `delay`, `advance`, `move`, `relocate`, \
+    `describe` or `rename`";
 
 fn read_cause(cause: timenav_import::CauseRecord, index: usize) -> Result<Cause, Failure> {
     cause.into_cause(index).map_err(|error| Failure::invalid(error.field.unwrap_or_default(), error.detail))

@@ -12,7 +12,7 @@ use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
 use timenav_core::limits::EVENTS_PER_REQUEST_MAX;
 use timenav_core::time::{TimeRange, Virtual};
-use timenav_engine::{EventPage, MonitorEvents, Refusal};
+use timenav_engine::{Action, EventPage, MonitorEvents, Refusal};
 use timenav_import::EventRecord;
 use utoipa::openapi::schema::{ArrayBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
@@ -21,8 +21,9 @@ use utoipa::{PartialSchema, ToSchema};
 use super::kept::{VersionPlace, write_with};
 use super::parameters::timeline;
 use super::resolved::ResolvedBody;
-use crate::answer::{Changed, LedgerBody};
+use crate::answer::{Changed, LedgerBody, created_first};
 use crate::auth::Authenticated;
+use crate::entity_tag::{THERE, expect_timeline};
 use crate::idempotency::Idempotent;
 use crate::params::{JsonBody, Params, QueryParams, SentAsQuery, conflict, from_json, malformed};
 use crate::problem::{Failure, FaultKind, ParameterFault};
@@ -37,6 +38,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change("/events", "record_events", "Records one event or several, all of them or none", record_events)
             .takes_body::<EventsRequest>()
             .gives::<RecordedBody>()
+            .heeds_if_match(THERE)
             .created()
             .tag(TAG),
         Route::lookup("/monitor-events", "monitor_events", "Finds events by place and time", monitor_events)
@@ -50,8 +52,23 @@ pub(crate) fn routes() -> Vec<Route> {
 /// One event, or several: says in the OpenAPI document what is read by hand, for better errors.
 pub(crate) enum EventsRequest {}
 
+impl EventsRequest {
+    /// The name of what one event is that stands alone.
+    const ONE: &str = "EventToRecord";
+
+    fn one() -> RefOr<Schema> {
+        let mut one = EventRecord::schema();
+        // One event may name its timeline beside its fields.
+        if let (RefOr::T(Schema::Object(one)), RefOr::T(Schema::Object(target))) = (&mut one, RecordTarget::schema()) {
+            one.properties.extend(target.properties);
+        }
+        one
+    }
+}
+
 impl ToSchema for EventsRequest {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((Self::ONE.to_owned(), Self::one()));
         schemas.push((EventRecord::name().into_owned(), EventRecord::schema()));
         EventRecord::schemas(schemas);
     }
@@ -59,11 +76,7 @@ impl ToSchema for EventsRequest {
 
 impl PartialSchema for EventsRequest {
     fn schema() -> RefOr<Schema> {
-        let mut one = EventRecord::schema();
-        // One event may name its timeline beside its fields.
-        if let (RefOr::T(Schema::Object(one)), RefOr::T(Schema::Object(target))) = (&mut one, RecordTarget::schema()) {
-            one.properties.extend(target.properties);
-        }
+        let one = Ref::from_schema_name(Self::ONE);
         let record = Ref::from_schema_name(EventRecord::name());
         let several = ArrayBuilder::new()
             .items(record)
@@ -141,6 +154,9 @@ pub(crate) struct RecordedBody {
     status: String,
     /// The timeline.
     timeline_id: String,
+    /// `true` where there was no timeline of that name, and this created it. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline_created: Option<bool>,
     /// The ids, in the order given.
     event_ids: Vec<String>,
     /// Where the last of them stands; the others stand right before it.
@@ -222,6 +238,7 @@ async fn record_events(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
+    headers: HeaderMap,
     QueryParams(target): QueryParams<RecordTarget>,
     JsonBody(body): JsonBody,
 ) -> Result<Changed<RecordedBody>, Failure> {
@@ -229,13 +246,18 @@ async fn record_events(
     app.rates.records(&caller.user_id, drafts.len()).map_err(Failure::TooMany)?;
     let alone = !body.trim_ascii_start().starts_with(b"[");
     let timeline = same(timeline(target.timeline_id), named)?;
-    let recorded = app.engine.record_events(&caller, timeline, drafts, idempotency).await;
+    let timeline_id = caller.timeline(timeline);
+    expect_timeline(&app, &headers, (&caller, &timeline_id), Action::RecordEvent).await?;
+    let recorded = app.engine.record_events(&caller, Some(timeline_id), drafts, idempotency).await;
     let recorded = recorded.map_err(|refusal| Failure::from(refusal).about_one(alone))?;
+    let status = match recorded.event_ids.len() {
+        1 => "1 event is recorded.".to_owned(),
+        count => format!("{count} events are recorded."),
+    };
+    let (status, timeline_created) = created_first(recorded.ledger, recorded.timeline_id.as_str(), status);
     let body = RecordedBody {
-        status: match recorded.event_ids.len() {
-            1 => "1 event is recorded.".to_owned(),
-            count => format!("{count} events are recorded."),
-        },
+        status,
+        timeline_created,
         timeline_id: recorded.timeline_id.to_string(),
         event_ids: recorded.event_ids.iter().map(ToString::to_string).collect(),
         ledger: recorded.ledger.into(),

@@ -20,16 +20,17 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
-use timenav_engine::{Caller, ImportBatch, LedgerPosition, Refusal};
+use timenav_engine::{Action, Caller, ImportBatch, LedgerPosition, Refusal};
 use timenav_import::{Format, ImportError, Item, RecordNote};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use super::parameters::timeline;
-use crate::answer::LedgerBody;
+use crate::answer::{LedgerBody, created_first};
 use crate::auth::{Authenticated, IMPORT_PATH, while_live};
 use crate::body::{drain, drain_rest};
+use crate::entity_tag::{THERE, expect_timeline};
 use crate::params::QueryParams;
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::Route;
@@ -58,6 +59,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::change(IMPORT_PATH, "import_events", "Records the events of a file, as many as can be", import_events)
             .takes_file::<ImportRequest>(Format::ALL.into_iter().map(Format::content_type).collect())
             .gives::<ImportedBody>()
+            .heeds_if_match(THERE)
             .tag("events"),
     ]
 }
@@ -85,6 +87,9 @@ pub(crate) struct ImportedBody {
     status: String,
     /// The timeline.
     timeline_id: String,
+    /// `true` where there was no timeline of that name, and this created it. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline_created: Option<bool>,
     /// Events that are new.
     taken: u64,
     /// Events that were recorded already, just so.
@@ -140,6 +145,7 @@ async fn import_events(
     let timeline_id = caller.timeline(timeline(request.timeline_id));
     let may = async {
         let source = Source::new(request.format.as_deref(), request.map.as_deref(), &headers)?;
+        expect_timeline(&app, &headers, (&caller, &timeline_id), Action::RecordEvent).await?;
         // A batch without records asks whether the caller may.
         let first = app.engine.import_events(&caller, &timeline_id, Vec::new()).await?;
         let wait = Duration::from_secs(IMPORT_TURN_SECONDS_MAX);
@@ -247,12 +253,15 @@ struct Tally {
     refusals: Vec<RefusalBody>,
     noted: u64,
     notes: Vec<NoteBody>,
+    /// After the first batch, which makes the timeline if there is none.
+    first: LedgerPosition,
     ledger: LedgerPosition,
 }
 
 impl Tally {
-    const fn new(ledger: LedgerPosition) -> Self {
-        Self { taken: 0, unchanged: 0, refused: 0, refusals: Vec::new(), noted: 0, notes: Vec::new(), ledger }
+    fn new(first: LedgerPosition) -> Self {
+        let (refusals, notes) = (Vec::new(), Vec::new());
+        Self { taken: 0, unchanged: 0, refused: 0, refusals, noted: 0, notes, first, ledger: first }
     }
 
     /// Takes the refused records out of a batch and returns the others, with their lines.
@@ -332,14 +341,17 @@ impl Tally {
 
     fn into_body(mut self, timeline_id: &TimelineId) -> ImportedBody {
         self.refusals.sort_by_key(|refusal| refusal.line);
+        let status = format!(
+            "{} new, {} recorded already, {} refused.",
+            counted(self.taken, "event is", "events are"),
+            self.unchanged,
+            self.refused
+        );
+        let (status, timeline_created) = created_first(self.first, timeline_id.as_str(), status);
         ImportedBody {
-            status: format!(
-                "{} new, {} recorded already, {} refused.",
-                counted(self.taken, "event is", "events are"),
-                self.unchanged,
-                self.refused
-            ),
+            status,
             timeline_id: timeline_id.to_string(),
+            timeline_created,
             taken: self.taken,
             unchanged: self.unchanged,
             refused: self.refused,

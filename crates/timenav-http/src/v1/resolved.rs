@@ -47,8 +47,12 @@ impl ResolvedBody {
     /// Tells how the location of a page was understood; places with a similar spelling, where
     /// nothing is on it.
     pub(crate) fn of(page: &EventPage) -> Self {
-        let near_spellings = page.near_spellings.clone();
-        let understood = match &page.understood {
+        Self::of_understood(&page.understood, page.near_spellings.clone())
+    }
+
+    /// Tells how a location was understood.
+    pub(crate) fn of_understood(understood: &Understood, near_spellings: Vec<String>) -> Self {
+        let understood = match understood {
             Understood::Form(query) => Self::of_query(query),
             Understood::Text(text) => Self { kind: "text", text: Some(text.clone()), ..Self::default() },
             Understood::Event { event_id, location } => Self {
@@ -68,6 +72,24 @@ impl ResolvedBody {
             }
         };
         Self { near_spellings, ..understood }
+    }
+
+    /// Returns what is to be said of the place that a clock was taken to, where it may not be the one that was meant.
+    pub(crate) fn caution(&self) -> Option<String> {
+        let text = self.text.as_deref().unwrap_or_default();
+        match (&self.place, self.is_ambiguous) {
+            (Some(place), Some(true)) => {
+                Some(format!("The place is {place}; for another of that name, add its country or region."))
+            }
+            (Some(_), _) => None,
+            (None, _) if self.kind != "text" => None,
+            (None, _) => Some(match self.near_spellings.first() {
+                Some(near) => {
+                    format!("No place `{text}` is known, so months and days are those of UTC; did you mean {near}?")
+                }
+                None => format!("No place `{text}` is known, so months and days are those of UTC."),
+            }),
+        }
     }
 
     fn of_query(query: &LocationQuery) -> Self {

@@ -7,6 +7,7 @@ use serde_path_to_error::Segment;
 
 use super::EventRecord;
 use crate::item::{RecordError, clipped};
+use crate::plain_words::{in_plain_words, no_json};
 use crate::suggestion;
 
 const GEO_FIELDS: [&str; 3] = ["lat", "lon", "radius_m"];
@@ -47,18 +48,17 @@ pub(super) fn of_failure(text: &[u8]) -> RecordError {
 }
 
 fn malformed(error: &serde_json::Error) -> RecordError {
-    let detail = format!("{} at column {}", without_position(error), error.column());
-    RecordError::whole(RecordError::MALFORMED_JSON, detail)
+    RecordError::whole(RecordError::MALFORMED_JSON, no_json(error))
 }
 
-/// Returns the text of the error without the line and column that it ends in.
+/// Returns what an error says, in plain words and without the line and column that it ends in.
 pub(crate) fn without_position(error: &serde_json::Error) -> String {
     let mut text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     if text.ends_with(&position) {
         text.truncate(text.len() - position.len());
     }
-    text
+    in_plain_words(&text)
 }
 
 fn path(path: &serde_path_to_error::Path) -> String {

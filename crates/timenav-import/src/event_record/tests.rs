@@ -138,16 +138,19 @@ fn details_say_what_would_be_right() {
          `description`, `name`, `location`, `geo`, `causes`, `actors`, `kind`, `asserts`, `attributes`, `source`, `sequence`",
     );
     check_detail(&with("\"geo\": {\"lat\": 95, \"lon\": 0}"), "a latitude is from -90 to 90 degrees, not 95");
-    check_detail(&with("\"actors\": \"x\""), "invalid type: string \"x\", expected a sequence");
+    check_detail(&with("\"actors\": \"x\""), "a list in square brackets is expected, not a text");
     check_detail(
         &with("\"causes\": [1]"),
-        "invalid type: integer `1`, expected the id of an event, or an object with `event_id` and `kind`",
+        "the id of an event, or an object with `event_id` and `kind` is expected, not a number",
     );
     check_detail(
         &with("\"precision\": \"week\""),
-        "unknown variant `week`, expected one of `year`, `month`, `day`, `hour`, `minute`, `second`",
+        "there is no `week` here; there are `year`, `month`, `day`, `hour`, `minute`, `second`",
     );
-    check_detail("{\"time\": \"x\" ", "EOF while parsing an object at column 13");
+    check_detail(
+        "{\"time\": \"x\" ",
+        "the JSON ends too early, at column 13: a bracket, a brace or a quotation mark is still open",
+    );
 }
 
 #[test]

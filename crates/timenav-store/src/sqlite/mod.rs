@@ -8,6 +8,7 @@ mod connection;
 mod contents;
 mod copy;
 mod data;
+mod described;
 mod ends;
 mod events;
 mod examination;

@@ -12,15 +12,17 @@ use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, LeafRecord, RetentionPolicies, Salt, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    Anchor, ApiKey, Commit, DataRecord, EndedTimeline, EventQuery, Fork, Head, IdempotencyRecord, KnownEvent, Layer,
-    LogRow, Opened, RotationNote, Store, StoreError, StoredEntry, StoredEvent, SweepMark, TimelineKey,
+    Anchor, ApiKey, Commit, DataRecord, Described, EndedTimeline, EventQuery, Fork, Head, IdempotencyRecord,
+    KnownEvent, Layer, LogRow, Opened, RotationNote, Store, StoreError, StoredEntry, StoredEvent, SweepMark,
+    TimelineKey,
 };
 
 use super::contents::{self, Contents};
 use super::leaf::Leaves;
 use super::values::{POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, position, rate, role, sql};
 use super::{
-    SqliteStore, commit, data, ends, events, identity, log_rows, origins, outcomes, retention, room, tiles, versions,
+    SqliteStore, commit, data, described, ends, events, identity, log_rows, origins, outcomes, retention, room, tiles,
+    versions,
 };
 
 /// Rows that a query for events may read on the thread that asks: a quarter of a millisecond's worth.
@@ -88,6 +90,15 @@ impl Store for SqliteStore {
         searched_max: usize,
     ) -> Result<Vec<(EventId, Option<String>)>, StoreError> {
         self.read(move |connection| versions::names_near(connection, &layers, &key, searched_max)).await
+    }
+
+    async fn event_described(
+        &self,
+        layers: Arc<[Layer]>,
+        description: String,
+        searched_max: usize,
+    ) -> Result<Described, StoreError> {
+        self.read(move |connection| described::described(connection, &layers, &description, searched_max)).await
     }
 
     async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError> {

@@ -28,6 +28,7 @@ mod moments;
 mod pages;
 mod proofs;
 mod reads;
+mod recorded_again;
 mod rollback;
 mod rotation;
 mod scans;

@@ -12,9 +12,9 @@ use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
-    Anchor, ApiKey, Commit, DataRecord, EndedTimeline, EntryRow, EventQuery, IdempotencyRecord, KeptRows, KnownEvent,
-    Layer, LogRow, Opened, RotationNote, ScanSource, Snapshot, Store, StoreError, StoredEntry, StoredEvent, SweepMark,
-    TimelineKey,
+    Anchor, ApiKey, Commit, DataRecord, Described, EndedTimeline, EntryRow, EventQuery, IdempotencyRecord, KeptRows,
+    KnownEvent, Layer, LogRow, Opened, RotationNote, ScanSource, Snapshot, Store, StoreError, StoredEntry, StoredEvent,
+    SweepMark, TimelineKey,
 };
 use tokio::sync::Semaphore;
 
@@ -272,6 +272,15 @@ impl Store for FaultyStore {
             self.pass_scan_gate(layer.timeline).await;
         }
         store.names_near(layers, key, searched_max).await
+    }
+
+    async fn event_described(
+        &self,
+        layers: Arc<[Layer]>,
+        description: String,
+        searched_max: usize,
+    ) -> Result<Described, StoreError> {
+        self.reading()?.event_described(layers, description, searched_max).await
     }
 
     async fn event_versions(

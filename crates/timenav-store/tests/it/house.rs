@@ -186,6 +186,8 @@ impl<'a> Home<'a> {
 pub(crate) fn told<T>(result: &Result<T, Refusal>) -> String {
     match result {
         Ok(_) => "ok".to_owned(),
+        // What is hidden looks as if it were not there, and is told so.
+        Err(Refusal::NotFound { what: "timeline", .. }) => format!("{:?}", Denial::Hidden),
         Err(Refusal::Denied(denial)) => format!("{denial:?}"),
         Err(refusal) => format!("{refusal:?}"),
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::arguments::insert;
 use super::pages::{page_text, show_pages};
-use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
@@ -30,6 +30,8 @@ enum Action {
         /// What it is for.
         #[arg(long)]
         description: Option<String>,
+        #[command(flatten)]
+        create: CreateOption,
     },
     /// Lists the anchors of the timeline.
     List,
@@ -51,10 +53,10 @@ pub(crate) fn run(command: AnchorCommand, surroundings: &Surroundings) -> Result
     let client = Client::new(command.service, surroundings)?;
     let mut body = command.timeline.body();
     match command.action {
-        Action::Set { time, description } => {
+        Action::Set { time, description, create } => {
             insert(&mut body, "timestamp", time);
             insert(&mut body, "description", description);
-            let answer = client.post(&["v1", "set-anchor"], body)?;
+            let answer = client.write(&["v1", "set-anchor"], &[], &Value::Object(body).to_string(), create)?;
             client.show(&answer, anchor_text)
         }
         Action::List => show_pages(&client, &["v1", "anchors"], command.timeline.query(), list_text),

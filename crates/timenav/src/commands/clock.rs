@@ -3,7 +3,7 @@
 use serde_json::{Number, Value};
 
 use super::arguments::insert;
-use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
@@ -31,26 +31,40 @@ enum Action {
         /// Where to be then; a known place, or a zone such as America/Chicago, sets the local time. Stays, unless given.
         #[arg(long)]
         location: Option<String>,
+        #[command(flatten)]
+        create: CreateOption,
     },
     /// Stops the clock.
-    Pause,
+    Pause {
+        #[command(flatten)]
+        create: CreateOption,
+    },
     /// Lets the clock run on.
-    Resume,
+    Resume {
+        #[command(flatten)]
+        create: CreateOption,
+    },
     /// Moves the clock into the future.
     Forward {
         /// How far: 90m, 1.5h, 1d12h, or ISO 8601 as P1M.
         duration: String,
+        #[command(flatten)]
+        create: CreateOption,
     },
     /// Moves the clock into the past.
     Rewind {
         /// How far: 90m, 1.5h, 1d12h, or ISO 8601 as P1M.
         duration: String,
+        #[command(flatten)]
+        create: CreateOption,
     },
     /// Makes the clock faster or slower.
     Rate {
         /// Virtual seconds a host second, more than 0; 1 is the pace of the host.
         #[arg(value_parser = number, allow_hyphen_values = true)]
         factor: Number,
+        #[command(flatten)]
+        create: CreateOption,
     },
     /// Shows the clock, and again at each change, until Ctrl-C. With --json, one answer a line.
     Watch,
@@ -63,33 +77,33 @@ enum Action {
 pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(command.service, surroundings)?;
     let mut body = command.timeline.body();
-    let path = match command.action {
+    let (path, create) = match command.action {
         Action::Now => {
             let answer = client.get(&["v1", "clock"], &command.timeline.query())?;
             return client.show(&answer, clock_text);
         }
         Action::Watch => return watch(&client, &command.timeline),
-        Action::Travel { time, location } => {
+        Action::Travel { time, location, create } => {
             insert(&mut body, "destination_time", Some(time));
             insert(&mut body, "location", location);
-            "travel"
+            ("travel", create)
         }
-        Action::Pause => "pause-time",
-        Action::Resume => "resume-time",
-        Action::Forward { duration } => {
+        Action::Pause { create } => ("pause-time", create),
+        Action::Resume { create } => ("resume-time", create),
+        Action::Forward { duration, create } => {
             insert(&mut body, "duration", Some(duration));
-            "fast-forward"
+            ("fast-forward", create)
         }
-        Action::Rewind { duration } => {
+        Action::Rewind { duration, create } => {
             insert(&mut body, "duration", Some(duration));
-            "rewind"
+            ("rewind", create)
         }
-        Action::Rate { factor } => {
+        Action::Rate { factor, create } => {
             insert(&mut body, "rate", Some(factor));
-            "set-rate"
+            ("set-rate", create)
         }
     };
-    let answer = client.post(&["v1", path], body)?;
+    let answer = client.write(&["v1", path], &[], &Value::Object(body).to_string(), create)?;
     client.show(&answer, clock_text)
 }
 

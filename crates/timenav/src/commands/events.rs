@@ -12,7 +12,7 @@ use serde_json::{Map, Number, Value};
 
 use super::arguments::insert;
 use super::pages::{page_text, show_pages};
-use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
@@ -56,6 +56,8 @@ struct Add {
     file: Option<PathBuf>,
     #[command(flatten)]
     flags: Flags,
+    #[command(flatten)]
+    create: CreateOption,
 }
 
 /// One event, told by flags.
@@ -150,7 +152,7 @@ pub(crate) fn run(command: EventsCommand, surroundings: &Surroundings) -> Result
                 Some(path) => file_body(path)?,
                 None => Value::Object(event(add.flags)).to_string(),
             };
-            let answer = client.post_text(&["v1", "events"], &command.timeline.query(), &body)?;
+            let answer = client.write(&["v1", "events"], &command.timeline.query(), &body, add.create)?;
             client.show(&answer, added_text)
         }
         Action::Find(find) => run_find(&client, find, command.timeline.query()),

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 use timenav_import::Format;
 
-use crate::client::{Answer, Client, ServiceOptions, TimelineOptions};
+use crate::client::{Answer, Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output::{self, Unshown, printable};
 use crate::surroundings::Surroundings;
@@ -35,6 +35,8 @@ pub(crate) struct ImportCommand {
     #[arg(long, value_name = "MAPPING")]
     map: Option<String>,
     #[command(flatten)]
+    create: CreateOption,
+    #[command(flatten)]
     service: ServiceOptions,
     #[command(flatten)]
     timeline: TimelineOptions,
@@ -54,7 +56,7 @@ pub(crate) fn run(command: ImportCommand, surroundings: &Surroundings) -> Result
         let mut query = command.timeline.query();
         query.push(("format", format.as_str().to_owned()));
         query.extend(command.map.iter().map(|map| ("map", map.clone())));
-        match send(&client, path, format, &query) {
+        match send(&client, path, format, (&query, command.create)) {
             Ok(answer) => {
                 unshown.after(client.show(&answer, |answer| counts_text(path, answer)));
                 refused += answer.value["refused"].as_u64().unwrap_or(0);
@@ -76,11 +78,23 @@ pub(crate) fn run(command: ImportCommand, surroundings: &Surroundings) -> Result
 }
 
 /// Sends one file.
-fn send(client: &Client, path: &Path, format: Format, query: &[(&str, String)]) -> Result<Answer, Failure> {
+fn send(
+    client: &Client,
+    path: &Path,
+    format: Format,
+    (query, create): (&[(&str, String)], CreateOption),
+) -> Result<Answer, Failure> {
     let (file, progress) = open(path)?;
     let broken = Arc::new(OnceLock::new());
     let body = Watched { file, broken: Arc::clone(&broken) };
-    let answer = client.upload(&["v1", "import-events"], query, format.content_type(), is_packed(path), body);
+    let answer = client.upload(
+        &["v1", "import-events"],
+        query,
+        format.content_type(),
+        (is_packed(path), create.if_match()),
+        body,
+    );
+    let answer = create.explain(answer);
     progress.finish_and_clear();
     match broken.get() {
         // Otherwise the request would seem to have broken off by itself.

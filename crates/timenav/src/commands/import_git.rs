@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use timenav_import::{Format, GIT_LOG_FORMAT};
 
 use super::import::counts_text;
-use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output::Unshown;
 use crate::surroundings::Surroundings;
@@ -31,6 +31,8 @@ pub(crate) struct ImportGitCommand {
     #[arg(long, value_name = "COUNT")]
     limit: Option<u64>,
     #[command(flatten)]
+    create: CreateOption,
+    #[command(flatten)]
     service: ServiceOptions,
     #[command(flatten)]
     timeline: TimelineOptions,
@@ -45,7 +47,9 @@ pub(crate) fn run(command: ImportGitCommand, surroundings: &Surroundings) -> Res
     let log = Log::start(&command.path, command.revision.as_deref(), command.limit)?;
     let mut query = command.timeline.query();
     query.push(("format", Format::Git.as_str().to_owned()));
-    let answer = client.upload(&["v1", "import-events"], &query, Format::Git.content_type(), false, log)?;
+    let how = (false, command.create.if_match());
+    let answer = client.upload(&["v1", "import-events"], &query, Format::Git.content_type(), how, log);
+    let answer = command.create.explain(answer)?;
     let mut unshown = Unshown::default();
     unshown.after(client.show(&answer, |answer| counts_text(&command.path, answer)));
     match answer.value["refused"].as_u64().unwrap_or(0) {

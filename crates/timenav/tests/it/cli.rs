@@ -1,5 +1,6 @@
 //! The command line: a client of a running service.
 
+mod create;
 mod entries;
 mod failures;
 mod history;
@@ -63,7 +64,7 @@ fn clocks() {
     shown(&service, "cli-clock-rewind", &["clock", "rewind", "P1M"]);
     shown(&service, "cli-clock-rate", &["clock", "rate", "60"]);
     shown(&service, "cli-clock-resume", &["clock", "resume"]);
-    done(&service, &["clock", "travel", "-000043-03-15T12:00:00Z", "--timeline", "rome"]);
+    done(&service, &["clock", "travel", "-000043-03-15T12:00:00Z", "--timeline", "rome", "--create"]);
     assert_eq!(service.get("/v1/clock", &[("timeline_id", "rome")])["origin_virtual"], "-000043-03-15T12:00:00Z");
     // Programs are given the answer as it came.
     done(&service, &["clock", "pause"]);
@@ -155,7 +156,7 @@ fn imports() {
     };
     let table = file("storms.csv", "when,what\n2005-08-29T11:10:00Z,landfall\n2005-08-30T00:00:00Z,flood\n");
     let lines = file("moon.ndjson", "{\"time\":\"1969-07-20T20:17:40Z\"}\n");
-    let text = done(&service, &["import", &table, "--map", "time=when,name=what", "--timeline", "storms"]);
+    let text = done(&service, &["import", &table, "--map", "time=when,name=what", "--timeline", "storms", "--create"]);
     assert_eq!(text, format!("{table}: 2 taken, 0 unchanged, 0 refused\n"));
     let answer = answered(&service, &["import", &lines]);
     assert_eq!((&answer["taken"], &answer["timeline_id"]), (&json!(1), &json!("main")));
@@ -267,7 +268,7 @@ fn histories_of_git() {
     assert_eq!(parents, [&events[0]["event_id"], &events[2]["event_id"]]);
     assert_eq!((&merge["time"], &merge["actors"]), (&json!("2024-07-20T20:17:20Z"), &json!(["Ann"])));
     assert_eq!(merge["attributes"]["author_time"], "2024-07-20T20:16:40Z");
-    let newest = ["import-git", path, "--limit", "1", "--revision", "side", "--timeline", "side"];
+    let newest = ["import-git", path, "--limit", "1", "--revision", "side", "--timeline", "side", "--create"];
     assert_eq!(done(&service, &newest), format!("{path}: 1 taken, 0 unchanged, 0 refused\n"));
     let nowhere = tempfile::tempdir().unwrap();
     for arguments in

@@ -1,5 +1,6 @@
 //! `POST /timelines`, `GET /timelines`, `GET /timelines/diff`, `GET /timeline/{timeline_id}` and the proofs below it.
 
+mod created;
 mod diff;
 mod ends;
 mod many;

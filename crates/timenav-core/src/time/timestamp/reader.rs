@@ -24,6 +24,8 @@ pub(super) enum Offset {
     Unknown,
     /// Seconds.
     Seconds(i64),
+    /// None is written: the zone in brackets has to tell.
+    Missing,
 }
 
 /// A zone in brackets.
@@ -75,7 +77,8 @@ impl<'text> Reader<'text> {
             }
             Some(b'+' | b'-') => self.numeric_offset(),
             Some(b' ') if self.digits_ahead(1) > 0 => Err(TimestampError::OffsetSignMissing),
-            None | Some(b'[') => Err(TimestampError::ZoneMissing { corrected: format!("{}Z", self.passed()) }),
+            Some(b'[') => Ok(Offset::Missing),
+            None => Err(self.zone_missing()),
             Some(_) => Err(self.trailing()),
         }
     }
@@ -100,6 +103,11 @@ impl<'text> Reader<'text> {
             is_first = false;
         }
         if self.at < self.text.len() { Err(self.trailing()) } else { Ok(zone) }
+    }
+
+    /// Says that neither an offset nor a zone follows what was read so far.
+    pub(super) fn zone_missing(&self) -> TimestampError {
+        TimestampError::ZoneMissing { corrected: format!("{}Z", self.passed()) }
     }
 
     fn date(&mut self) -> Result<Civil, TimestampError> {
@@ -272,7 +280,7 @@ fn zone_suffix(body: &str) -> Result<ZoneSuffix, TimestampError> {
         return Err(unknown());
     }
     let seconds = match offset {
-        Offset::Unknown => 0,
+        Offset::Unknown | Offset::Missing => 0,
         Offset::Seconds(seconds) => seconds,
     };
     Ok(ZoneSuffix::Offset { text: body.to_owned(), seconds })

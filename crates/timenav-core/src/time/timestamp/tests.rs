@@ -163,13 +163,14 @@ fn a_leap_second_is_read_where_there_was_one() {
 fn what_is_missing_is_said() {
     check_message(
         "2024-07-20T20:17:40",
-        "the time zone is missing: end it in `Z` or an offset such as `+02:00`, like `2024-07-20T20:17:40Z`",
+        "the time zone is missing: end it in `Z`, an offset such as `+02:00`, or a zone such as `[Europe/Paris]`, like \
+         `2024-07-20T20:17:40Z`",
     );
     check_message("2024-07-20", "the time of day and its zone are missing: write `2024-07-20T00:00:00Z`");
     let missing = |corrected: &str| TimestampError::ZoneMissing { corrected: corrected.to_owned() };
     check_error("2024-07-20T20:17", &missing("2024-07-20T20:17Z"));
     check_error("-000043-03-15T12:00:00.5", &missing("-000043-03-15T12:00:00.5Z"));
-    check_error("2024-07-20T20:17:40[Europe/Paris]", &missing("2024-07-20T20:17:40Z"));
+    check_error("2024-07-20T20:17:40[u-ca=gregory]", &missing("2024-07-20T20:17:40Z"));
     let alone = |corrected: &str| TimestampError::DateAlone { corrected: corrected.to_owned() };
     check_error("2024-07-20Z", &alone("2024-07-20T00:00:00Z"));
     check_error("-002150-01-01", &alone("-002150-01-01T00:00:00Z"));
@@ -179,6 +180,33 @@ fn what_is_missing_is_said() {
     }
     check_error("2024-07-20T22:17:40 02:00", &TimestampError::OffsetSignMissing);
     check_error("", &TimestampError::Empty);
+}
+
+#[test]
+fn a_local_time_in_a_zone_is_read_where_it_is_one_time() {
+    for (text, utc) in [
+        ("2028-02-29T09:00[Asia/Tokyo]", "2028-02-29T00:00:00Z"),
+        ("2024-07-20T20:17:40[Europe/Paris]", "2024-07-20T18:17:40Z"),
+        ("2024-01-20T20:17:40.5[Europe/Paris][u-ca=gregory]", "2024-01-20T19:17:40.5Z"),
+        ("2024-07-20T20:17:40[+05:30]", "2024-07-20T14:47:40Z"),
+        ("1800-01-01T00:00[Europe/Paris]", "1799-12-31T23:50:39Z"),
+    ] {
+        assert_eq!(parse(text).unwrap().to_string(), utc, "{text}");
+    }
+    check_error(
+        "2024-03-31T02:30[Europe/Paris]",
+        &TimestampError::LocalTimeSkipped { zone: "Europe/Paris".to_owned(), offset: "+01:00".to_owned() },
+    );
+    check_error(
+        "2024-10-27T02:30[Europe/Paris]",
+        &TimestampError::LocalTimeTwice {
+            zone: "Europe/Paris".to_owned(),
+            first: "+02:00".to_owned(),
+            second: "+01:00".to_owned(),
+        },
+    );
+    assert!(parse("2024-10-27T02:30+01:00[Europe/Paris]").is_ok());
+    check_error("2024-07-20T20:17[Mars/Base]", &TimestampError::ZoneUnknown { zone: "Mars/Base".to_owned() });
 }
 
 #[test]

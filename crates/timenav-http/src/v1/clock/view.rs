@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 use timenav_core::clock::Clock;
-use timenav_engine::{ClockStep, ClockView};
+use timenav_engine::{ClockStep, ClockView, Understood};
 use utoipa::ToSchema;
 
-use crate::answer::{Changed, LedgerBody};
+use crate::answer::{Changed, LedgerBody, created_first};
+use crate::v1::resolved::ResolvedBody;
 
 /// A clock, with all that is needed to compute its time without asking again: while it runs,
 /// `origin_virtual + (host time - origin_host) * rate`; while it is paused, `origin_virtual`.
@@ -16,6 +17,9 @@ pub(crate) struct ClockBody {
     status: Option<String>,
     /// Whose clock it is.
     timeline_id: String,
+    /// `true` where there was no timeline of that name, and this created it. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline_created: Option<bool>,
     /// What the clock shows.
     current_time: String,
     /// After a fast-forward or a rewind: what the clock shows.
@@ -32,6 +36,9 @@ pub(crate) struct ClockBody {
     /// The place last travelled to.
     #[schema(required)]
     location: Option<String>,
+    /// After a travel to a place by its name: which place that is, or that none is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location_resolved: Option<ResolvedBody>,
     /// What the clock shows in the zone of its location, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     local_time: Option<String>,
@@ -72,8 +79,25 @@ impl ClockBody {
     }
 
     pub(crate) fn changed(step: &ClockStep, operation: Operation<'_>) -> Changed<Self> {
-        let body = Self { ledger: Some(step.ledger.into()), ..Self::of(&step.view, operation, step.changed) };
+        let body = Self::of(&step.view, operation, step.changed);
+        let (status, timeline_created) =
+            created_first(step.ledger, &body.timeline_id, body.status.clone().unwrap_or_default());
+        let body = Self { status: Some(status), timeline_created, ledger: Some(step.ledger.into()), ..body };
         Changed::ok(body, step.replayed)
+    }
+
+    /// Tells to which place a travel went.
+    pub(crate) fn travelled(step: &ClockStep, place: Option<(Understood, Vec<String>)>) -> Changed<Self> {
+        let changed = Self::changed(step, Operation::Travel);
+        let Some((understood, near)) = place else { return changed };
+        let resolved = ResolvedBody::of_understood(&understood, near);
+        changed.map(|mut body| {
+            if let (Some(status), Some(caution)) = (&mut body.status, resolved.caution()) {
+                status.push(' ');
+                status.push_str(&caution);
+            }
+            Self { location_resolved: Some(resolved), ..body }
+        })
     }
 
     fn of(view: &ClockView, operation: Operation<'_>, changed: bool) -> Self {
@@ -84,12 +108,14 @@ impl ClockBody {
         Self {
             status: Some(sentence(operation, &current_time, state, changed)),
             timeline_id: view.timeline_id.to_string(),
+            timeline_created: None,
             new_time: matches!(operation, Operation::Shift).then(|| current_time.clone()),
             paused_at: matches!(operation, Operation::Pause).then(|| current_time.clone()),
             current_time,
             state,
             rate: clock.rate().factor(),
             location: clock.location.clone(),
+            location_resolved: None,
             local_time: view.local_time.clone(),
             generation: clock.generation,
             origin_host: origin_host.to_string(),

@@ -16,7 +16,7 @@ use timenav_core::scan::Depth;
 use timenav_core::time::parse_duration;
 use timenav_engine::{AnchorRequest, ErasureRequest, Expected, InterventionRequest, Refusal, ReturnScope};
 
-use super::life::{Known, Life, Mark, State, draft, found, listed, page, standing};
+use super::life::{Known, Life, Mark, State, draft, found, is_free, listed, page, standing};
 use crate::cases::check_cases;
 use crate::house::{Home, House, told};
 use crate::sample::{event_id, moment, timeline_id};
@@ -82,12 +82,7 @@ async fn change(home: &Home<'_>, life: &mut Life, event: u8, effect: Effect) {
         known.as_ref().is_some_and(|known| known.stands.is_some() || matches!(effect, Effect::Restore | Effect::Note));
     assert_eq!(done.is_ok(), may, "{done:?}");
     if let Some(known) = known.filter(|_| may) {
-        known.stands = match effect {
-            Effect::Cancel => None,
-            Effect::Restore => Some(known.recorded),
-            Effect::Delay(_) => known.stands.map(|time| time + 3_600),
-            _ => known.stands,
-        };
+        known.change(&effect);
     }
 }
 
@@ -121,10 +116,10 @@ async fn step(home: &Home<'_>, lives: &mut Vec<Life>, number: usize, step: &Step
     match step {
         Step::Record(event, time) => {
             let done = home.engine.record_events(&home.admin, named, vec![draft(*event, *time)], None).await;
-            let is_new = !lives[number].now.contains_key(&id(event));
+            let is_new = is_free(&lives[number].now, &id(event));
             assert_eq!(done.is_ok(), is_new, "{done:?}");
             if is_new {
-                lives[number].now.insert(id(event), Known { recorded: *time, stands: Some(*time), born: 0 });
+                lives[number].now.insert(id(event), Known::recorded(*time, 0));
             }
         }
         Step::Correct(event, time) => {
@@ -159,9 +154,9 @@ async fn step(home: &Home<'_>, lives: &mut Vec<Life>, number: usize, step: &Step
             let scope = if *all { ReturnScope::All } else { ReturnScope::Clock };
             home.engine.return_to_anchor(&home.admin, named, &anchor_id, scope, None).await.unwrap();
             if *all {
-                // An event that was recorded later is known, and cancelled.
+                // An event that was recorded later is known, and its id is free.
                 for (id, known) in &mut lives[number].now {
-                    known.stands = state.get(id).and_then(|then| then.stands);
+                    known.take_back(state.get(id));
                 }
             }
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use timenav_core::as_of::AsOf;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, TimelineId};
+use timenav_core::intervention::Effect;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
 use timenav_engine::{EventPage, MonitorEvents};
@@ -17,8 +18,38 @@ use crate::sample::{event_id, moment};
 pub(super) struct Known {
     pub(super) recorded: i64,
     pub(super) stands: Option<i64>,
+    /// Whether a return took it away, so that its id is free.
+    pub(super) is_taken_back: bool,
     /// Tells it from an event that had its id before, where events are erased.
     pub(super) born: usize,
+}
+
+impl Known {
+    pub(super) const fn recorded(time: i64, born: usize) -> Self {
+        Self { recorded: time, stands: Some(time), is_taken_back: false, born }
+    }
+
+    /// Lets an intervention count.
+    pub(super) fn change(&mut self, effect: &Effect) {
+        match effect {
+            Effect::Cancel => self.stands = None,
+            Effect::Restore => self.stands = Some(self.recorded),
+            Effect::Delay(_) => self.stands = self.stands.map(|time| time + 3_600),
+            _ => {}
+        }
+        self.is_taken_back &= self.stands.is_none();
+    }
+
+    /// Lets a return to a state count.
+    pub(super) fn take_back(&mut self, then: Option<&Self>) {
+        let before = std::mem::replace(&mut self.stands, then.and_then(|then| then.stands));
+        self.is_taken_back = self.stands.is_none() && (before.is_some() || self.is_taken_back);
+    }
+}
+
+/// Whether an event may be recorded: its id was never used, or a return took away the event that had it.
+pub(super) fn is_free(state: &State, id: &str) -> bool {
+    state.get(id).is_none_or(|known| known.is_taken_back)
 }
 
 pub(super) type State = BTreeMap<String, Known>;

@@ -18,7 +18,7 @@ use timenav_engine::{
 };
 
 use super::{Deed, Fate};
-use crate::engine::life::{Known, Life, Mark, State, draft, found, listed, standing};
+use crate::engine::life::{Known, Life, Mark, State, draft, found, is_free, listed, standing};
 use crate::engine::model::Model;
 use crate::faulty_store::{FaultyStore, OPEN_PERMITS};
 use crate::house::{Home, House, is_unavailable, told};
@@ -181,7 +181,7 @@ impl<'a> World<'a> {
         let state = &self.life(&request.on).now;
         let known = |event: &str| state.get(event);
         match &request.what {
-            What::Record(draft) => known(id_of(draft)).is_none(),
+            What::Record(draft) => is_free(state, id_of(draft)),
             What::Correct(draft) => known(id_of(draft)).is_some_and(|known| known.stands.is_some()),
             What::Intervene(event, effect) => known(&format!("e{event}"))
                 .is_some_and(|known| known.stands.is_some() || matches!(effect, Effect::Restore | Effect::Note)),
@@ -197,9 +197,16 @@ impl<'a> World<'a> {
         match &request.what {
             What::Record(draft) => {
                 let time = draft.time.micros() / 1_000_000;
-                self.born_count += 1;
-                self.recorded.insert(self.born_count, (name.clone(), id_of(draft).to_owned()));
-                let known = Known { recorded: time, stands: Some(time), born: self.born_count };
+                // Whoever erases it erases what had its id before.
+                let born = match self.life(name).now.get(id_of(draft)) {
+                    Some(before) => before.born,
+                    None => {
+                        self.born_count += 1;
+                        self.recorded.insert(self.born_count, (name.clone(), id_of(draft).to_owned()));
+                        self.born_count
+                    }
+                };
+                let known = Known::recorded(time, born);
                 self.life(name).now.insert(id_of(draft).to_owned(), known);
             }
             What::Correct(draft) => {
@@ -210,13 +217,7 @@ impl<'a> World<'a> {
                 *known = Known { recorded, stands: Some(time), ..*known };
             }
             What::Intervene(event, effect) => {
-                let known = self.life(name).now.get_mut(&format!("e{event}")).unwrap();
-                known.stands = match effect {
-                    Effect::Cancel => None,
-                    Effect::Restore => Some(known.recorded),
-                    Effect::Delay(_) => known.stands.map(|time| time + 3_600),
-                    _ => known.stands,
-                };
+                self.life(name).now.get_mut(&format!("e{event}")).unwrap().change(effect);
             }
             What::Steer(command) => {
                 let expected = self.clocks.change(name.as_str(), command, now).unwrap();
@@ -236,9 +237,9 @@ impl<'a> World<'a> {
                 let mark = life.anchors.iter().find(|mark| mark.anchor_id == *anchor_id).unwrap();
                 let state = mark.state.clone();
                 if *scope == ReturnScope::All {
-                    // An event that was recorded later is known, and cancelled.
+                    // An event that was recorded later is known, and its id is free.
                     for (id, known) in &mut life.now {
-                        known.stands = state.get(id).and_then(|then| then.stands);
+                        known.take_back(state.get(id));
                     }
                 }
             }

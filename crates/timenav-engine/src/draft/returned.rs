@@ -1,0 +1,23 @@
+//! Events that a return to an anchor has taken away: their ids are free.
+
+use super::{Draft, Ledger};
+use crate::json::read;
+use crate::payload::Intervened;
+use crate::rows::{KnownEvent, StoredEntry};
+
+impl Draft<'_> {
+    /// Returns whether an event does not stand because a return to an anchor took it away, and nobody cancelled it.
+    pub(crate) fn is_taken_back(&self, ledger: Ledger, event: &KnownEvent) -> bool {
+        let Some((layer, position)) = event.ending() else { return false };
+        let state = self.state(ledger);
+        let key = state.ancestors.get(layer).map_or(state.head.key, |ancestor| ancestor.timeline);
+        let steps = self.drafted.steps.iter().chain(self.ground.accepted.steps.values());
+        let new = steps.filter(|step| step.state.head.key == key).flat_map(|step| &step.entries);
+        let entry = new.chain(self.ground.known.entries.get(&(key, position))).find(|entry| entry.seq == position);
+        let is_return = |entry: &StoredEntry| {
+            let intervened = read::<Intervened<'_>>(&entry.payload);
+            intervened.is_some_and(|intervened| intervened.anchor_id.is_some())
+        };
+        entry.is_some_and(is_return)
+    }
+}

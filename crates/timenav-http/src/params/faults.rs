@@ -1,0 +1,63 @@
+//! Everything that is wrong with the parameters of a request, in one answer.
+
+use std::collections::BTreeSet;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use utoipa::PartialSchema;
+use utoipa::openapi::{RefOr, Schema};
+
+use super::{fault, merged, query_map};
+use crate::problem::{Failure, FaultKind, ParameterFault};
+
+/// Most faults that are told in one answer.
+const FAULTS_MAX: usize = 20;
+/// Longest request of which more than the first fault is looked for, in bytes: each costs another reading.
+const LOOKED_THROUGH_BYTES_MAX: usize = 64 * 1024;
+
+/// Returns a failure together with whatever else is wrong with the parameters.
+pub(super) fn all<T: DeserializeOwned + PartialSchema>(query: &str, body: &[u8], first: Failure) -> Failure {
+    let Failure::Parameter(first) = first else { return first };
+    if query.len() + body.len() > LOOKED_THROUGH_BYTES_MAX || first.kind == FaultKind::Conflicting {
+        return Failure::Parameter(first);
+    }
+    let Ok(given) = query_map(query).and_then(|of_query| merged(of_query, body)) else {
+        return Failure::Parameter(first);
+    };
+    let mut faults = wrong::<T>(&given);
+    let is_given = |name: &str| given.contains_key(name);
+    faults.extend(required::<T>().into_iter().filter(|name| !is_given(name)).map(|name| missing(&name)));
+    // What was found first is told first: clients branch on its code.
+    faults.retain(|fault| fault.path != first.path);
+    faults.insert(0, first);
+    faults.truncate(FAULTS_MAX);
+    if faults.len() == 1 { Failure::Parameter(faults.remove(0)) } else { Failure::Parameters(faults) }
+}
+
+/// Returns what is wrong with what is there: each parameter that is refused is left out, and the others read again.
+fn wrong<T: DeserializeOwned>(given: &Map<String, Value>) -> Vec<ParameterFault> {
+    let (mut left, mut faults) = (given.clone(), Vec::new());
+    while faults.len() < FAULTS_MAX {
+        let Err(error) = serde_path_to_error::deserialize::<_, T>(Value::Object(left.clone())) else { break };
+        let Failure::Parameter(found) = fault(&error) else { break };
+        // A name in a path has its tildes and slashes written otherwise (RFC 6901 §3).
+        let name = found.path.split('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
+        if left.remove(&name).is_none() {
+            break;
+        }
+        faults.push(found);
+    }
+    faults
+}
+
+/// Returns the names of parameters that must be there.
+fn required<T: PartialSchema>() -> BTreeSet<String> {
+    match T::schema() {
+        RefOr::T(Schema::Object(object)) => object.required.into_iter().collect(),
+        _ => BTreeSet::new(),
+    }
+}
+
+fn missing(name: &str) -> ParameterFault {
+    ParameterFault { kind: FaultKind::Missing, path: name.to_owned(), detail: format!("`{name}` is required") }
+}

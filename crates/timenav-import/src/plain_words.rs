@@ -1,0 +1,227 @@
+//! What a reader of JSON says, in the words of this project; and which name was meant by another.
+//!
+//! Serde tells what went wrong in sentences of its own, which name types of a program. Whoever sends a request knows
+//! lists, objects and texts.
+
+/// Returns the message of a deserializer's error as it is told. What it does not know stays as it is: it is of ours.
+#[must_use]
+pub fn in_plain_words(message: &str) -> String {
+    let typed = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
+    if let Some((given, expected)) = typed.and_then(|typed| typed.split_once(", expected ")) {
+        return mistyped(given, expected);
+    }
+    if let Some((given, known)) = message.strip_prefix("unknown variant `").and_then(|rest| rest.split_once('`')) {
+        return unknown_word(given, known);
+    }
+    if let Some((_, expected)) = message.strip_prefix("invalid length ").and_then(|rest| rest.split_once(", expected "))
+    {
+        return format!("{} is expected, of another length", kind(expected).0);
+    }
+    if message.starts_with("data did not match any variant") {
+        return "this value has none of the forms that it may have".to_owned();
+    }
+    message.to_owned()
+}
+
+/// Says what is wrong with a text that is no JSON.
+#[must_use]
+pub fn no_json(error: &serde_json::Error) -> String {
+    let place = if error.line() > 1 {
+        format!("line {}, column {}", error.line(), error.column())
+    } else {
+        format!("column {}", error.column())
+    };
+    if error.is_eof() {
+        return format!("the JSON ends too early, at {place}: a bracket, a brace or a quotation mark is still open");
+    }
+    let message = error.to_string();
+    let says = |start: &str| message.starts_with(start);
+    if says("trailing comma") {
+        format!("a comma stands before a closing bracket or brace, at {place}: leave it out")
+    } else if says("trailing characters") {
+        format!("something follows the end of the JSON, at {place}: send one value")
+    } else if says("number out of range") {
+        format!("the number at {place} is too large")
+    } else if says("recursion limit") {
+        format!("lists and objects are too deep inside one another, at {place}")
+    } else if says("control character") {
+        format!(
+            "the text at {place} has a line break, a tab or another control character: write it as `\\n`, `\\t`, `\\u0000`"
+        )
+    } else {
+        format!("this is no JSON from {place} on; an object looks like {{\"name\": \"text\", \"number\": 5}}")
+    }
+}
+
+/// What is given is never repeated: it may be a secret.
+fn mistyped(given: &str, expected: &str) -> String {
+    let (expected, is_text) = kind(expected);
+    let given = match given.split([' ', '`']).next().unwrap_or_default() {
+        "boolean" => "a truth value",
+        "integer" | "floating" => "a number",
+        "string" | "character" => "a text",
+        "null" | "unit" | "Option" => "`null`",
+        "sequence" => "a list",
+        "map" => "an object",
+        _ => return format!("{expected} is expected"),
+    };
+    match (is_text, given) {
+        (true, "a text") => format!("{expected} is expected"),
+        (true, "a number" | "a truth value") => {
+            format!("{expected} is expected, as a text in quotation marks, not {given}")
+        }
+        _ => format!("{expected} is expected, not {given}"),
+    }
+}
+
+/// Returns what is expected, and whether that is a text.
+fn kind(expected: &str) -> (&str, bool) {
+    match expected {
+        "a string" | "a borrowed string" | "a character" => ("a text in quotation marks", false),
+        "a sequence" => ("a list in square brackets", false),
+        "a map" => ("an object in braces", false),
+        "a boolean" => ("`true` or `false`", false),
+        "u8" | "u16" | "u32" | "u64" | "usize" => ("a whole number that is not negative", false),
+        "i8" | "i16" | "i32" | "i64" => ("a whole number", false),
+        "f32" | "f64" => ("a number", false),
+        "an object" | "any JSON" => (expected, false),
+        other if other.starts_with("struct ") => ("an object in braces", false),
+        other if other.starts_with("an array") || other.starts_with("a tuple") => ("a list in square brackets", false),
+        other => (other, !other.contains(" or ") && !other.contains("object")),
+    }
+}
+
+fn unknown_word(given: &str, known: &str) -> String {
+    let words: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+    let shown = format!("`{}`", words.join("`, `"));
+    match crate::suggestion::nearest(given, words) {
+        Some(near) => format!("there is no `{given}` here; did you mean `{near}`? There are {shown}"),
+        None => format!("there is no `{given}` here; there are {shown}"),
+    }
+}
+
+/// Names by which people call what has another name here, and those names, the likeliest first.
+const MEANT: [(&str, &[&str]); 60] = [
+    ("when", &["destination_time", "timestamp", "time", "time_range"]),
+    ("time", &["destination_time", "timestamp", "time_range"]),
+    ("date", &["destination_time", "timestamp", "time", "time_range"]),
+    ("datetime", &["destination_time", "timestamp", "time", "time_range"]),
+    ("timestamp", &["destination_time", "time", "time_range"]),
+    ("moment", &["destination_time", "timestamp", "time", "as_of"]),
+    ("at", &["destination_time", "timestamp", "time", "as_of"]),
+    ("to", &["destination_time", "time", "time_range"]),
+    ("target", &["destination_time"]),
+    ("target_time", &["destination_time"]),
+    ("destination", &["destination_time"]),
+    ("new_time", &["destination_time"]),
+    ("current_time", &["destination_time"]),
+    ("timezone", &["location"]),
+    ("time_zone", &["location"]),
+    ("tz", &["location"]),
+    ("zone", &["location"]),
+    ("place", &["location"]),
+    ("where", &["location"]),
+    ("city", &["location"]),
+    ("position", &["location"]),
+    ("coordinates", &["location"]),
+    ("lat", &["location", "geo"]),
+    ("lon", &["location", "geo"]),
+    ("timeline", &["timeline_id"]),
+    ("timelineId", &["timeline_id"]),
+    ("range", &["time_range"]),
+    ("timeframe", &["time_range"]),
+    ("period", &["time_range", "duration"]),
+    ("from", &["time_range"]),
+    ("start", &["time_range", "time"]),
+    ("start_time", &["time_range", "time"]),
+    ("since", &["time_range"]),
+    ("until", &["time_range", "end_time"]),
+    ("end", &["time_range", "end_time"]),
+    ("by", &["duration"]),
+    ("amount", &["duration"]),
+    ("delta", &["duration"]),
+    ("interval", &["duration", "time_range"]),
+    ("seconds", &["duration"]),
+    ("minutes", &["duration"]),
+    ("hours", &["duration"]),
+    ("days", &["duration"]),
+    ("speed", &["rate"]),
+    ("factor", &["rate"]),
+    ("multiplier", &["rate"]),
+    ("id", &["event_id", "anchor_id", "timeline_id", "user_id", "data_id", "key_id"]),
+    ("event", &["event_id", "significant_event"]),
+    ("anchor", &["anchor_id"]),
+    ("user", &["user_id"]),
+    ("username", &["user_id"]),
+    ("level", &["restriction_level"]),
+    ("key", &["encryption_key"]),
+    ("passphrase", &["encryption_key"]),
+    ("title", &["name", "description", "label"]),
+    ("text", &["description", "action"]),
+    ("message", &["description", "action"]),
+    ("note", &["description", "action", "label"]),
+    ("depth", &["scan_depth"]),
+    ("page_size", &["limit"]),
+];
+
+/// Returns which of the known names was meant by another one that people use for it.
+#[must_use]
+pub fn meant_by<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let (_, meant) = MEANT.iter().find(|(other, _)| other.eq_ignore_ascii_case(name))?;
+    meant.iter().find_map(|one| known.iter().find(|known| *known == one)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_told_as_they_are_written() {
+        for (message, told) in [
+            ("invalid type: string \"bob\", expected a sequence", "a list in square brackets is expected, not a text"),
+            ("invalid type: integer `5`, expected a string", "a text in quotation marks is expected, not a number"),
+            ("invalid type: sequence, expected an object", "an object is expected, not a list"),
+            ("invalid type: map, expected a boolean", "`true` or `false` is expected, not an object"),
+            ("invalid type: null, expected struct Geo", "an object in braces is expected, not `null`"),
+            (
+                "invalid value: integer `-1`, expected u64",
+                "a whole number that is not negative is expected, not a number",
+            ),
+            (
+                "invalid type: integer `5`, expected an event's id",
+                "an event's id is expected, as a text in quotation marks, not a number",
+            ),
+            (
+                "unknown variant `clok`, expected `clock` or `all`",
+                "there is no `clok` here; did you mean `clock`? There are `clock`, `all`",
+            ),
+            ("unknown variant `5`, expected one of `a1`, `b2`", "there is no `5` here; there are `a1`, `b2`"),
+            ("a rate is a number", "a rate is a number"),
+        ] {
+            assert_eq!(in_plain_words(message), told);
+        }
+    }
+
+    #[test]
+    fn what_is_given_is_not_repeated() {
+        for message in
+            ["invalid type: string \"s3cret\", expected a map", "invalid type: integer `5324`, expected a key"]
+        {
+            let told = in_plain_words(message);
+            assert!(!told.contains("s3cret") && !told.contains("5324"), "{told}");
+        }
+    }
+
+    #[test]
+    fn other_names_for_a_field_are_known() {
+        let travel = ["destination_time", "location", "timeline_id"];
+        assert_eq!(meant_by("when", &travel), Some("destination_time"));
+        assert_eq!(meant_by("TZ", &travel), Some("location"));
+        assert_eq!(meant_by("speed", &travel), None);
+        assert_eq!(meant_by("when", &["time", "description"]), Some("time"));
+        for (index, (name, meant)) in MEANT.iter().enumerate() {
+            assert!(!meant.contains(name) && !meant.is_empty(), "{name}");
+            assert!(MEANT[..index].iter().all(|(other, _)| other != name), "{name}");
+        }
+    }
+}

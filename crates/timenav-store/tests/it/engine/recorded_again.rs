@@ -1,0 +1,149 @@
+//! Events that are recorded again once a return to an anchor has taken them away.
+
+use timenav_core::ids::{AnchorId, TimelineId};
+use timenav_core::intervention::Effect;
+use timenav_core::scan::Depth;
+use timenav_engine::{AnchorRequest, InterventionRequest, Refusal, ReturnScope};
+
+use super::life::{draft, found};
+use crate::house::{Home, House};
+use crate::sample::{event_id, moment, timeline_id};
+
+async fn anchor(home: &Home<'_>, on: &TimelineId) -> AnchorId {
+    let request = AnchorRequest { timestamp: None, description: String::new(), fixed: true };
+    home.engine.set_anchor(&home.admin, Some(on.clone()), request, None).await.unwrap().0
+}
+
+async fn back(home: &Home<'_>, on: &TimelineId, to: &AnchorId) {
+    home.engine.return_to_anchor(&home.admin, Some(on.clone()), to, ReturnScope::All, None).await.unwrap();
+}
+
+async fn record(home: &Home<'_>, on: &TimelineId, time: i64) -> Result<(), Refusal> {
+    let events = vec![draft(1, time)];
+    home.engine.record_events(&home.admin, Some(on.clone()), events, None).await.map(|_| ())
+}
+
+async fn intervene(home: &Home<'_>, on: &TimelineId, effect: Effect) {
+    let action = effect.as_str().to_owned();
+    let request = InterventionRequest { event_id: event_id("e1"), action, effect, time: moment(0), causes: Vec::new() };
+    home.engine.manipulate_event(&home.admin, Some(on.clone()), request, None).await.unwrap();
+}
+
+async fn is_clean(home: &Home<'_>, on: &TimelineId) {
+    let scan = home.engine.detect_tampering(&home.admin, on, Depth::Full, &mut |_| ()).await.unwrap().scan;
+    assert!(scan.findings.is_empty(), "{on}");
+}
+
+#[tokio::test]
+async fn an_id_is_free_once_a_return_took_its_event_away() {
+    let house = House::new();
+    let mut home = house.open().await;
+    let main = timeline_id("main");
+    let before = anchor(&home, &main).await;
+    record(&home, &main, 1).await.unwrap();
+    let between = anchor(&home, &main).await;
+    assert!(matches!(record(&home, &main, 2).await, Err(Refusal::EventExists { .. })));
+    back(&home, &main, &before).await;
+    record(&home, &main, 2).await.unwrap();
+    assert_eq!(found(&home, &main, None).await, [(2, "e1".to_owned())]);
+    // It stands, so it is taken.
+    assert!(matches!(record(&home, &main, 3).await, Err(Refusal::EventExists { .. })));
+    let history = home.engine.event(&home.admin, None, &event_id("e1"), None).await.unwrap();
+    assert_eq!(history.known.versions.len(), 2);
+    assert_eq!(history.interventions.len(), 1);
+    // A return to when the first one stood brings that one back.
+    back(&home, &main, &between).await;
+    assert_eq!(found(&home, &main, None).await, [(1, "e1".to_owned())]);
+    back(&home, &main, &before).await;
+    home = home.reopen().await;
+    record(&home, &main, 4).await.unwrap();
+    assert_eq!(found(&home, &main, None).await, [(4, "e1".to_owned())]);
+    is_clean(&home, &main).await;
+    home.close().await;
+}
+
+#[tokio::test]
+async fn an_event_that_somebody_cancelled_keeps_its_id() {
+    let house = House::new();
+    let home = house.open().await;
+    let main = timeline_id("main");
+    let before = anchor(&home, &main).await;
+    record(&home, &main, 1).await.unwrap();
+    intervene(&home, &main, Effect::Cancel).await;
+    back(&home, &main, &before).await;
+    // The return had nothing to take away.
+    assert!(matches!(record(&home, &main, 2).await, Err(Refusal::EventExists { .. })));
+    intervene(&home, &main, Effect::Restore).await;
+    back(&home, &main, &before).await;
+    intervene(&home, &main, Effect::Note).await;
+    record(&home, &main, 2).await.unwrap();
+    is_clean(&home, &main).await;
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_fork_takes_what_stands_in_what_it_inherits_and_no_more() {
+    let house = House::new();
+    let home = house.open().await;
+    let (main, early, late) = (timeline_id("main"), timeline_id("early"), timeline_id("late"));
+    let before = anchor(&home, &main).await;
+    record(&home, &main, 1).await.unwrap();
+    home.engine.fork_timeline(&home.admin, early.clone(), &main, None, None).await.unwrap();
+    back(&home, &main, &before).await;
+    home.engine.fork_timeline(&home.admin, late.clone(), &main, None, None).await.unwrap();
+    // When the first fork was made it stood.
+    assert!(matches!(record(&home, &early, 2).await, Err(Refusal::EventExists { .. })));
+    record(&home, &late, 3).await.unwrap();
+    record(&home, &main, 4).await.unwrap();
+    // A fork returns by itself, to an anchor that it inherits.
+    back(&home, &early, &before).await;
+    record(&home, &early, 5).await.unwrap();
+    let home = home.reopen().await;
+    for (on, time) in [(&main, 4), (&early, 5), (&late, 3)] {
+        assert_eq!(found(&home, on, None).await, [(time, "e1".to_owned())], "{on}");
+        is_clean(&home, on).await;
+    }
+    home.close().await;
+}
+
+#[tokio::test]
+async fn a_file_that_is_imported_again_after_a_return_is_recorded_again() {
+    let house = House::new();
+    let home = house.open().await;
+    let main = timeline_id("main");
+    let before = anchor(&home, &main).await;
+    let import = async || {
+        let batch = home.engine.import_events(&home.admin, &main, vec![draft(1, 1), draft(2, 2)]).await.unwrap();
+        (batch.taken, batch.unchanged, batch.refused.len())
+    };
+    assert_eq!(import().await, (2, 0, 0));
+    assert_eq!(import().await, (0, 2, 0));
+    back(&home, &main, &before).await;
+    assert_eq!(import().await, (2, 0, 0));
+    assert_eq!(import().await, (0, 2, 0));
+    is_clean(&home, &main).await;
+    home.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_return_and_what_is_recorded_after_it_may_come_together() {
+    let house = House::new();
+    let home = house.open().await;
+    let main = timeline_id("main");
+    for time in 0..20 {
+        let before = anchor(&home, &main).await;
+        record(&home, &main, time).await.unwrap();
+        // Whichever comes first, each says what is so then.
+        let back = home.engine.return_to_anchor(&home.admin, None, &before, ReturnScope::All, None);
+        let (back, again) = tokio::join!(back, record(&home, &main, 100 + time));
+        back.unwrap();
+        match again {
+            Ok(()) => assert_eq!(found(&home, &main, None).await.len(), 1),
+            Err(Refusal::EventExists { .. }) => assert_eq!(found(&home, &main, None).await, []),
+            Err(other) => panic!("{other}"),
+        }
+        self::back(&home, &main, &before).await;
+    }
+    is_clean(&home, &main).await;
+    home.close().await;
+}

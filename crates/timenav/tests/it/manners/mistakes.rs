@@ -1,0 +1,121 @@
+//! `docs/mistakes.md`: each mistake is made, and answered as the page says.
+
+use std::path::Path;
+
+use crate::http::Request;
+use crate::service::{Service, run, timenav};
+
+/// One row of a table.
+#[derive(Debug)]
+struct Mistake {
+    /// What was done: words between backticks.
+    done: Vec<String>,
+    /// The status of the answer, or the exit code.
+    status: u16,
+    /// Words of the answer.
+    words: String,
+}
+
+fn page() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/mistakes.md");
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// Returns what stands between backticks, one or two of them (CommonMark, section 6.1).
+fn quoted(cell: &str) -> Vec<String> {
+    let (mut rest, mut all) = (cell, Vec::new());
+    while let Some(start) = rest.find('`') {
+        let mark = if rest[start..].starts_with("``") { "``" } else { "`" };
+        let from = start + mark.len();
+        let end = from + rest[from..].find(mark).unwrap_or_else(|| panic!("{cell}"));
+        all.push(rest[from..end].trim().to_owned());
+        rest = &rest[end + mark.len()..];
+    }
+    all
+}
+
+fn rows(heading: &str) -> Vec<Mistake> {
+    let page = page();
+    let (_, section) = page.split_once(&format!("\n## {heading}\n")).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")).skip(2);
+    let row = |row: &str| {
+        let [done, answered, why] = row.split(" | ").collect::<Vec<_>>().try_into().unwrap_or_else(|_| panic!("{row}"));
+        assert!(!why.is_empty(), "{row}");
+        let (status, _) = answered.split_once(' ').unwrap();
+        let words = quoted(answered);
+        assert_eq!(words.len(), 1, "{row}");
+        Mistake { done: quoted(done), status: status.parse().unwrap(), words: words[0].clone() }
+    };
+    rows.map(row).collect()
+}
+
+fn request(service: &Service, newcomer: &str, mistake: &Mistake) -> Request {
+    let (what, around) = mistake.done.split_last().unwrap();
+    let (method, rest) = what.split_once(' ').unwrap();
+    let (target, body) = rest.split_once(' ').unwrap_or((rest, ""));
+    let mut request = Request::new(method, target);
+    if !body.is_empty() {
+        request = request.body("application/json", body.as_bytes());
+    }
+    for said in around {
+        request = match said.as_str() {
+            "as nobody" => request.anonymous(),
+            "as newcomer" => request.key(newcomer),
+            header => {
+                let (name, value) = header.split_once(": ").unwrap();
+                request.header(name, &value.replace("KEY", &service.admin))
+            }
+        };
+    }
+    request
+}
+
+#[test]
+fn beginners_are_told_what_would_be_right() {
+    let service = Service::start();
+    let newcomer = service.user("newcomer");
+    let mistakes = rows("Fifteen mistakes of beginners");
+    assert_eq!(mistakes.len(), 15);
+    for mistake in mistakes {
+        let answer = service.send(request(&service, &newcomer, &mistake));
+        let (status, told) = (answer.status, answer.json());
+        let told = format!("{} {}", told["status"].as_str().unwrap(), told["detail"].as_str().unwrap_or_default());
+        assert_eq!(status, mistake.status, "{mistake:?}: {told}");
+        assert!(told.contains(&mistake.words), "{mistake:?}: {told}");
+        for of_a_library in ["invalid type", "expected a", "line 1 column", "EOF", "serde"] {
+            assert!(!told.contains(of_a_library), "{told}");
+        }
+    }
+    service.audit();
+}
+
+#[test]
+fn operators_are_told_what_would_be_right() {
+    let service = Service::start();
+    let folder = tempfile::tempdir().unwrap();
+    let (data, empty) = (service.data(), folder.path().join("empty"));
+    std::fs::create_dir(&empty).unwrap();
+    std::fs::write(folder.path().join("notes.txt"), "hello\n").unwrap();
+    let mistakes = rows("Fifteen mistakes of operators");
+    assert_eq!(mistakes.len(), 15);
+    let before = service.timelines();
+    for mistake in mistakes {
+        let [line] = mistake.done.as_slice() else { panic!("{mistake:?}") };
+        let text = |path: &Path| path.to_str().unwrap().to_owned();
+        let words = line.split(' ').skip(1).map(|word| match word {
+            "DATA" => text(&data),
+            "EMPTY" => text(&empty),
+            word => word.to_owned(),
+        });
+        let mut command = timenav();
+        command.args(words).current_dir(folder.path());
+        command.env("TIMENAV_URL", service.url()).env("TIMENAV_API_KEY", &service.admin);
+        let (code, _, stderr) = run(&mut command, "");
+        assert_eq!(code, Some(mistake.status.into()), "{mistake:?}: {stderr}");
+        assert!(stderr.contains(&mistake.words), "{mistake:?}: {stderr}");
+        assert!(std::fs::read_dir(&empty).unwrap().next().is_none(), "{mistake:?} left something behind");
+    }
+    assert_eq!(service.timelines(), before);
+    service.audit();
+}

@@ -1,0 +1,108 @@
+//! What is told beside what was asked: everything that is wrong, and what may not be what was meant.
+
+use serde_json::{Value, json};
+
+use crate::http::Request;
+use crate::service::Service;
+
+fn pointers(problem: &Value) -> Vec<&str> {
+    problem["errors"].as_array().unwrap().iter().map(|error| error["pointer"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn all_that_is_wrong_is_told_at_once() {
+    let service = Service::start();
+    let send = |body: &Value| service.send(Request::post("/v1/manipulate-event").json(body));
+    let missing = send(&json!({})).refused(400, "missing_parameter");
+    assert_eq!(pointers(&missing), ["#/event_id", "#/action", "#/time"], "{missing}");
+    let mixed = send(&json!({ "event_id": 5, "tme": "x", "dry_run": "perhaps" })).refused(400, "invalid_parameter");
+    let mut found = pointers(&mixed);
+    assert_eq!(found[0], "#/event_id", "{mixed}");
+    found.sort_unstable();
+    assert_eq!(found, ["#/action", "#/dry_run", "#/event_id", "#/time", "#/tme"]);
+    // Query string and body are one.
+    let query = service.send(Request::get("/v1/monitor-events?limit=0&location=*"));
+    let query = query.refused(400, "invalid_parameter");
+    assert_eq!(pointers(&query), ["#/limit", "#/time_range"]);
+    // One fault is told as ever.
+    let one = send(&json!({ "event_id": "e", "action": "cancel" })).refused(400, "missing_parameter");
+    assert_eq!((pointers(&one), &one["detail"]), (vec!["#/time"], &json!("`time` is required")));
+    service.audit();
+}
+
+#[test]
+fn a_hidden_timeline_and_one_that_is_not_there_are_told_alike() {
+    let service = Service::start();
+    let ada = service.user("ada");
+    service.post("/timelines", &json!({ "timeline_id": "hidden" }));
+    for path in [
+        "/v1/clock?timeline_id=",
+        "/v1/anchors?timeline_id=",
+        "/v1/monitor-events?location=*&time_range=../..&timeline_id=",
+    ] {
+        let told = ["hidden", "nowhere"].map(|name| {
+            let refused = service.send(Request::get(&format!("{path}{name}")).key(&ada)).refused(404, "not_found");
+            let detail = refused["detail"].as_str().unwrap().to_owned();
+            assert!(detail.contains(&format!("`{name}`")), "{refused}");
+            detail.replace(name, "")
+        });
+        assert_eq!(told[0], told[1]);
+    }
+    service.audit();
+}
+
+#[test]
+fn who_is_no_user_is_told_to_operators_alone() {
+    let service = Service::start();
+    let ada = service.user("ada");
+    service.send(Request::post("/timelines").json(&json!({ "timeline_id": "hers" })).key(&ada)).expect(201);
+    let set = json!({ "timeline_id": "hers", "permissions": { "read": ["ada", "bbo"] } });
+    let own = service.send(Request::post("/v1/set-access-control").json(&set).key(&ada)).expect(200);
+    assert!(own.get("unknown_users").is_none(), "{own}");
+    let told = service.post("/v1/set-access-control", &set);
+    assert_eq!(told["unknown_users"], json!(["bbo"]), "{told}");
+    let restrict = json!({ "user_id": "bbo", "restriction_level": "read_only" });
+    let refused = service.send(Request::post("/v1/restrict-time-travel").json(&restrict)).refused(404, "not_found");
+    for sentence in [&told["status"], &refused["detail"]] {
+        let sentence = sentence.as_str().unwrap();
+        assert!(sentence.contains("no user `bbo`") && sentence.contains("POST /v1/users creates one"), "{sentence}");
+    }
+    service.audit();
+}
+
+#[test]
+fn a_travel_tells_which_place_it_went_to() {
+    let service = Service::start();
+    let travel = |location: &str| {
+        let body = json!({ "destination_time": "2028-02-29T00:00:00Z", "location": location });
+        service.post("/v1/travel", &body)
+    };
+    let certain = travel("New Orleans");
+    assert_eq!(certain["location_resolved"]["place"], "New Orleans, Louisiana, United States", "{certain}");
+    assert_eq!(certain["status"], "Travelled to 2028-02-29T00:00:00Z; the clock is running.");
+    assert_eq!(travel("Springfield")["location_resolved"]["is_ambiguous"], true);
+    let unknown = travel("New Orleens");
+    assert_eq!(unknown["location_resolved"]["kind"], "text", "{unknown}");
+    assert!(unknown["location_resolved"]["near_spellings"].to_string().contains("New Orleans"), "{unknown}");
+    for plain in ["America/Chicago", "29.95,-90.07"] {
+        assert!(travel(plain).get("location_resolved").is_none(), "{plain}");
+    }
+    service.audit();
+}
+
+#[test]
+fn a_local_time_with_its_zone_is_understood_wherever_a_time_is() {
+    let service = Service::start();
+    let local = "2028-02-29T09:00[Asia/Tokyo]";
+    let travel = service.post("/v1/travel", &json!({ "destination_time": local }));
+    assert_eq!(travel["origin_virtual"], "2028-02-29T00:00:00Z");
+    let anchor = service.post("/v1/set-anchor", &json!({ "timestamp": local }));
+    assert_eq!(anchor["timestamp"], "2028-02-29T00:00:00Z");
+    service.post("/v1/events", &json!({ "event_id": "e", "time": local, "end_time": "2028-02-29T10:00[Asia/Tokyo]" }));
+    let found = service.find_all("main", "*", "2028-02-29T09:00[Asia/Tokyo]/2028-02-29T09:00[Asia/Tokyo]", "10");
+    assert_eq!((found.len(), &found[0]["time"]), (1, &json!("2028-02-29T00:00:00Z")));
+    let twice = json!({ "destination_time": "2024-10-27T02:30[Europe/Paris]" });
+    let refused = service.send(Request::post("/v1/travel").json(&twice)).refused(400, "invalid_parameter");
+    assert!(refused["detail"].as_str().unwrap().contains("`+02:00` or `+01:00`"), "{refused}");
+    service.audit();
+}

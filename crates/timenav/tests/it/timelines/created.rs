@@ -1,0 +1,95 @@
+//! Writes that create the timeline they name: they say so first, and a condition keeps them from it.
+
+use serde_json::{Value, json};
+
+use crate::http::Request;
+use crate::service::Service;
+
+/// One request for each operation that creates the timeline it names, and the status of its success.
+fn writers(timeline: &str) -> Vec<(Request, u16)> {
+    let post = |path: &str, body: &Value| {
+        let mut body = body.clone();
+        body["timeline_id"] = timeline.into();
+        Request::post(path).json(&body)
+    };
+    let import = format!("/v1/import-events?timeline_id={timeline}&format=ndjson");
+    vec![
+        (post("/v1/travel", &json!({ "destination_time": "2001-01-01T00:00:00Z" })), 200),
+        (post("/v1/pause-time", &json!({})), 200),
+        (post("/v1/resume-time", &json!({})), 200),
+        (post("/v1/fast-forward", &json!({ "duration": "1h" })), 200),
+        (post("/v1/rewind", &json!({ "duration": "1h" })), 200),
+        (post("/v1/set-rate", &json!({ "rate": 2 })), 200),
+        (post("/v1/set-anchor", &json!({})), 200),
+        (post("/v1/events", &json!({ "time": "2001-01-01T00:00:00Z" })), 201),
+        (post("/v1/encrypt-data", &json!({ "data": {}, "encryption_key": "k" })), 200),
+        (Request::post(&import).body("application/x-ndjson", b"{\"time\":\"2001-01-01T00:00:00Z\"}\n"), 200),
+    ]
+}
+
+#[test]
+fn the_first_write_to_a_name_says_that_it_created_the_timeline() {
+    let service = Service::start();
+    let ada = service.user("ada");
+    for number in 0..writers("").len() {
+        let name = format!("new-{number}");
+        let (request, status) = writers(&name).swap_remove(number);
+        let request = request.key(&ada);
+        let first = service.send(request.clone()).expect(status);
+        assert_eq!(first["timeline_created"], true, "{first}");
+        let told = format!("There was no timeline `{name}`, so it was created and you administer it. ");
+        assert!(first["status"].as_str().unwrap().starts_with(&told), "{first}");
+        let second = service.send(request).expect(status);
+        assert!(second.get("timeline_created").is_none(), "{second}");
+        assert!(!second["status"].as_str().unwrap().contains("created"), "{second}");
+    }
+    // To ask for one is no surprise.
+    let made = service.post("/timelines", &json!({ "timeline_id": "asked-for" }));
+    assert!(made.get("timeline_created").is_none(), "{made}");
+    service.audit();
+}
+
+#[test]
+fn a_repeated_request_is_told_again_that_it_created_the_timeline() {
+    let service = Service::start();
+    let body = json!({ "timeline_id": "once", "destination_time": "2001-01-01T00:00:00Z" });
+    let request = Request::post("/v1/travel").json(&body).header("Idempotency-Key", "one");
+    let first = service.send(request.clone()).expect(200);
+    let again = service.send(request).expect(200);
+    assert_eq!((&first["timeline_created"], &again["timeline_created"]), (&json!(true), &json!(true)));
+    assert_eq!(first["ledger"], again["ledger"]);
+    service.audit();
+}
+
+#[test]
+fn nothing_is_created_where_the_timeline_must_be_there() {
+    let service = Service::start();
+    let ada = service.user("ada");
+    let before = service.timelines();
+    for (request, _) in writers("slip") {
+        for key in [&ada, &service.admin] {
+            let refused = service.send(request.clone().key(key).header("If-Match", "*")).refused(404, "not_found");
+            assert!(refused["detail"].as_str().unwrap().contains("`slip`"), "{refused}");
+        }
+    }
+    assert_eq!(service.timelines(), before);
+    // One that is there is written to.
+    service.send(Request::post("/timelines").json(&json!({ "timeline_id": "slip" })).key(&ada)).expect(201);
+    for (request, status) in writers("slip") {
+        let done = service.send(request.key(&ada).header("If-Match", "*")).expect(status);
+        assert!(done.get("timeline_created").is_none(), "{done}");
+    }
+    // Clocks have tags; what only names a timeline has none.
+    for path in ["/v1/set-anchor", "/v1/events", "/v1/encrypt-data", "/v1/import-events?format=ndjson"] {
+        let body = json!({ "time": "2001-01-01T00:00:00Z", "timeline_id": "slip" });
+        let body = match path {
+            "/v1/set-anchor" => json!({ "timeline_id": "slip" }),
+            "/v1/encrypt-data" => json!({ "timeline_id": "slip", "data": {}, "encryption_key": "k" }),
+            _ => body,
+        };
+        let refused = service.send(Request::post(path).json(&body).header("If-Match", "\"7\""));
+        let refused = refused.refused(400, "invalid_parameter");
+        assert_eq!(refused["errors"][0]["pointer"], "#/If-Match", "{refused}");
+    }
+    service.audit();
+}

@@ -1,0 +1,57 @@
+//! `GET /v1/check-timeline` by an exact description.
+
+use serde_json::json;
+
+use super::send;
+use crate::http::Request;
+use crate::service::Service;
+
+#[test]
+fn an_event_is_found_by_its_exact_description() {
+    let service = Service::start();
+    let told = "The \"Eagle\" lands \\ on the moon.\nAll is well: café.";
+    for (event_id, time, description) in [
+        ("later", "1970-01-01T00:00:00Z", told),
+        ("first", "1969-07-20T20:17:40Z", told),
+        ("other", "1969-07-20T00:00:00Z", "The \"Eagle\""),
+    ] {
+        let event = json!({ "event_id": event_id, "time": time, "description": description, "attributes": { "description": told } });
+        send(&service, "/v1/events", &event).expect(201);
+    }
+    let check = |significant_event: &str| {
+        let body = json!({ "timeline_id": "main", "significant_event": significant_event });
+        service.send(Request::get("/v1/check-timeline").json(&body)).expect(200)
+    };
+    let found = check(told);
+    assert_eq!((&found["event_id"], &found["occurs"]), (&json!("first"), &json!(true)), "{found}");
+    // Not one that only has it somewhere else, or a part of it.
+    for other in ["The \"Eagle\" lands", "the \"eagle\"", "lands"] {
+        assert!(check(other)["event_id"].is_null(), "{other}");
+    }
+    let cancel = |event_id: &str| {
+        let cancel = json!({ "event_id": event_id, "action": "cancel", "time": "1969-07-20T00:00:00Z" });
+        send(&service, "/v1/manipulate-event", &cancel).expect(200);
+    };
+    // One that stands comes first; then one that does not any more.
+    cancel("first");
+    assert_eq!(check(told)["event_id"], "later");
+    cancel("later");
+    let gone = check(told);
+    assert_eq!((&gone["event_id"], &gone["occurs"]), (&json!("first"), &json!(false)), "{gone}");
+    assert!(gone["status"].as_str().unwrap().contains("cancelled by `admin`"), "{gone}");
+    // What it was called before is not what it is called.
+    let describe =
+        json!({ "event_id": "other", "action": "describe as Nobody knows.", "time": "1969-07-20T00:00:00Z" });
+    send(&service, "/v1/manipulate-event", &describe).expect(200);
+    assert!(check("The \"Eagle\"")["event_id"].is_null());
+    assert_eq!(check("Nobody knows.")["event_id"], "other");
+    // On a fork, what it inherits is found, as it stands there.
+    send(&service, "/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" })).expect(201);
+    let body = json!({ "timeline_id": "fork", "significant_event": "Nobody knows." });
+    assert_eq!(service.send(Request::get("/v1/check-timeline").json(&body)).expect(200)["event_id"], "other");
+    let longest = "é".repeat(8_192);
+    assert!(check(&longest)["event_id"].is_null());
+    let body = json!({ "timeline_id": "main", "significant_event": longest + "x" });
+    service.send(Request::get("/v1/check-timeline").json(&body)).refused(400, "invalid_parameter");
+    service.audit();
+}

@@ -1,0 +1,62 @@
+//! `cargo xtask openapi-tools`: reads the OpenAPI document with the tools that users read it with. None may warn.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::{console, node, process, tools};
+
+/// The document.
+const DOCUMENT: &str = "docs/api/openapi.json";
+/// What is installed, and what the tools are told.
+const FOLDER: &str = "xtask/openapi";
+const PYTHON_CLIENT: &str = "openapi-python-client";
+
+/// Lints the document, and makes a client for TypeScript and one for Python of it.
+pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
+    node::require()?;
+    // The packages are installed beside the target folder, where nothing looks for sources.
+    let folder = root.join("target/tools/openapi");
+    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    for name in ["package.json", "package-lock.json"] {
+        fs::copy(root.join(FOLDER).join(name), folder.join(name))
+            .with_context(|| format!("{name} cannot be copied"))?;
+    }
+    console::install(&folder)?;
+    let document = root.join(DOCUMENT);
+    let program = |name: &str| Command::new(folder.join("node_modules/.bin").join(name));
+    quiet(
+        program("redocly").args(["lint", "--extends", "recommended", "--max-problems", "100"]).arg(&document),
+        &["Warning was generated", "Error was generated"],
+    )?;
+    let types = folder.join("types.d.ts");
+    quiet(program("openapi-typescript").arg(&document).arg("--output").arg(&types), &["warn"])?;
+    process::run(program("tsc").args(["--noEmit", "--strict"]).arg(&types))?;
+    let python = tools::of_python(root, PYTHON_CLIENT, &format!("{FOLDER}/requirements.txt"))?;
+    let mut generate = Command::new(&python);
+    generate.args(["generate", "--fail-on-warning", "--overwrite", "--path"]).arg(&document);
+    generate.arg("--config").arg(root.join(FOLDER).join("python-client.yml"));
+    generate.arg("--output-path").arg(folder.join("python-client"));
+    // It formats what it has made by a program that was installed with it.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let beside = python.parent().context("the generator is in no folder")?.to_owned();
+    let paths = std::env::join_paths(std::iter::once(beside).chain(std::env::split_paths(&path)))?;
+    quiet(generate.env("PATH", paths), &["WARNING", "Unable to"])?;
+    println!("redocly, openapi-typescript and openapi-python-client read {DOCUMENT} without a warning");
+    Ok(())
+}
+
+/// Runs a tool that has to succeed and to say none of these words.
+fn quiet(command: &mut Command, words: &[&str]) -> anyhow::Result<()> {
+    let output = command.output().with_context(|| format!("{command:?} cannot be started"))?;
+    let told = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    // What npm says of its own settings is not about the document.
+    let lines = || told.lines().filter(|line| !line.starts_with("npm "));
+    if !output.status.success() || lines().any(|line| words.iter().any(|word| line.contains(word))) {
+        print!("{told}");
+        bail!("{command:?} found something in {DOCUMENT}");
+    }
+    Ok(())
+}
