@@ -40,15 +40,8 @@ export default defineConfig({
     // A font or a picture inlined as `data:` would need a hole in the Content-Security-Policy.
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 400,
-    rollupOptions: {
-      // No hashes in names: what is committed stays comparable, and ETags tell versions apart.
-      output: {
-        entryFileNames: 'assets/[name].js',
-        chunkFileNames: 'assets/[name].js',
-        assetFileNames: 'assets/[name][extname]',
-      },
-    },
   },
+  worker: { format: 'es' },
   server: {
     proxy: {
       '^/(v1|api|timelines|timeline|openapi.*|healthz|readyz)': { target: service, changeOrigin: true },

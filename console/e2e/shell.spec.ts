@@ -133,7 +133,7 @@ describe('a service that restarts', () => {
     const page = await on.loggedIn('clock?timeline=demo', { expected: UNREACHABLE });
     await page.getByText('The clock is running.').waitFor({ state: 'attached' });
     await on.service.end();
-    await page.getByText('The connection to the clock is lost').waitFor({ state: 'attached' });
+    await page.getByText('Connection lost. Reconnecting…').first().waitFor({ state: 'attached' });
     await on.service.again();
     await page.getByText('The clock is running.').waitFor({ state: 'attached' });
   });

@@ -21,10 +21,11 @@ function needed(name, found = new Set()) {
 }
 
 const entry = readFileSync(join(dist, 'index.html'), 'utf8').match(/src="\.\/assets\/([^"]+\.js)"/)[1];
-const views = readdirSync(assets).filter((name) => name.endsWith('View.js'));
+const VIEW = /View-[\w-]{8}\.js$/;
+const views = readdirSync(assets).filter((name) => VIEW.test(name));
 const bytes = (names) => [...names].reduce((sum, name) => sum + statSync(join(assets, `${name}.br`)).size, 0);
 const weights = new Map([['log in', bytes(needed(entry))]]);
-for (const view of views) weights.set(basename(view, 'View.js').toLowerCase(), bytes(needed(view, needed(entry))));
+for (const view of views) weights.set(view.replace(VIEW, '').toLowerCase(), bytes(needed(view, needed(entry))));
 
 for (const [view, weight] of weights)
   console.log(`${view.padEnd(12)}${(weight / 1000).toFixed(1).padStart(7)} KB of script`);

@@ -2,7 +2,7 @@
  * The clock of a timeline, computed here from what the stream told: nothing is polled.
  */
 import { format, parse, type Micros } from './instant';
-import { Stream, type StreamState } from './stream.svelte';
+import { Stream } from './stream.svelte';
 
 /** What the API says of a clock. */
 export interface ClockBody {
@@ -32,8 +32,8 @@ export class LiveClock {
   #frame = 0;
 
   constructor(readonly timeline: string) {
-    this.#stream = new Stream('v1/clock/stream', { timeline_id: timeline }, ['clock'], (message) => {
-      if (message.event === 'clock') this.take(message.data as ClockBody);
+    this.#stream = new Stream({ timeline, events: ['clock'] }, ({ data, ageMs }) => {
+      this.take((data as { clock: ClockBody }).clock, ageMs);
     });
     const tick = (): void => {
       this.now = this.#compute();
@@ -42,17 +42,23 @@ export class LiveClock {
     this.#frame = requestAnimationFrame(tick);
   }
 
-  get connection(): StreamState {
-    return this.#stream.state;
+  /** What to tell people of the connection, or null where all is well. */
+  get trouble(): string | null {
+    return this.#stream.trouble;
+  }
+
+  /** Whether the service said that there is no such clock for this user. */
+  get isRefused(): boolean {
+    return this.#stream.state === 'refused';
   }
 
   /** Takes over what an answer or the stream says, unless something newer is known already. */
-  take(body: ClockBody): void {
+  take(body: ClockBody, ageMs = 0): void {
     if (this.body !== null && body.generation < this.body.generation) return;
     this.#shown = parse(body.current_time) ?? 0n;
-    this.#since = performance.now();
+    this.#since = performance.now() - ageMs;
     this.body = body;
-    this.now = this.#shown;
+    this.now = this.#compute();
   }
 
   #compute(): Micros {

@@ -1,6 +1,9 @@
 /**
- * Server-sent events in the body of an answer, where the browser's EventSource cannot ask: it sends GET alone, and
- * shows no headers.
+ * Server-sent events in the body of an answer (WHATWG HTML, "server-sent events"). The browser's EventSource sends GET
+ * alone, shows no status and no headers, and cannot go on from where another connection ended.
+ *
+ * Read by hand: `eventsource-parser` leaves out messages that carry an id and no data, and those are how the service
+ * says how far a silent stream has come.
  */
 export interface SentEvent {
   event: string;
@@ -11,10 +14,12 @@ export interface SentEvent {
 
 /**
  * Takes text as it comes, in pieces of any size, and returns the events that are complete. Comments, which keep the
- * connection alive, are none.
+ * connection alive, are left out.
  */
 export class EventReader {
   #rest = '';
+  /** The newest id that was told, with an event or alone. */
+  lastId = '';
 
   push(text: string): SentEvent[] {
     // A line end may be cut between two pieces; the carriage return is kept until what follows it is known.
@@ -33,6 +38,7 @@ export class EventReader {
         if (name === 'id') told.id = value;
         if (name === 'data') data.push(value);
       }
+      if (told.id !== '') this.lastId = told.id;
       told.data = data.join('\n');
       if (data.length > 0) events.push(told);
     }
@@ -41,11 +47,10 @@ export class EventReader {
 }
 
 /** Reads the events of an answer one after the other, until it ends. */
-export async function* readEvents(answer: Response): AsyncGenerator<SentEvent> {
+export async function* readEvents(answer: Response, events = new EventReader()): AsyncGenerator<SentEvent> {
   const reader = answer.body?.getReader();
   if (!reader) return;
   const decoder = new TextDecoder();
-  const events = new EventReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;

@@ -1,80 +1,191 @@
 /**
- * Server-sent events that come back by themselves. The browser's own EventSource gives up at an HTTP error (a
- * service that restarts answers 503 for a moment), so after each end a new one is made, a little later each time.
+ * What happens on a timeline, as the service tells it: one line for all of the page, whoever listens. See `live/hub.ts`
+ * for how tabs share them.
  */
 import { address, type Query } from './base';
+import { Lines } from './live/lines';
+import type { LineState, Message, ToPage } from './live/protocol';
 import { session } from './session.svelte';
 
-export type StreamState = 'connecting' | 'open' | 'lost';
+export type { Message } from './live/protocol';
 
-const RETRY_FIRST_MS = 500;
-const RETRY_MAX_MS = 10_000;
+/** What every line tells; paradoxes only where somebody wants them, as the service looks through all events for them. */
+const TOPICS = 'clock,events,interventions';
+/** A connection that takes longer is waited for, and the page says so. */
+const SLOW_MS = 3_000;
 
-export interface Message {
-  /** Name of the event, such as `clock`. */
-  event: string;
-  /** Position in the ledger. */
-  id: string;
-  data: unknown;
+interface Wanted {
+  timeline: string;
+  /** Names of messages to be told of. */
+  events: readonly string[];
+  /** How to look for paradoxes, where they are wanted. */
+  paradoxes?: Query;
 }
 
-/** A connection to a stream. Close it when the view goes away. */
+/** Somebody who listens. Close it when the view goes away. */
 export class Stream {
-  state = $state<StreamState>('connecting');
-  #source: EventSource | null = null;
+  state = $state<LineState>('connecting');
+  /** Whether the connection is taking long. */
+  isSlow = $state(false);
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #lastId = '';
-  #waitMs = RETRY_FIRST_MS;
-  #isClosed = false;
 
   constructor(
-    private readonly path: string,
-    private readonly query: Query,
-    private readonly events: readonly string[],
+    readonly wanted: Wanted,
     private readonly onMessage: (message: Message) => void,
   ) {
-    this.#connect();
+    this.become('connecting');
+    exchange.join(this);
   }
 
-  #connect(): void {
-    // A new EventSource cannot send Last-Event-ID, so a connection that replaces a lost one begins with the present
-    // state; `reset` tells the view to read anew what it shows.
-    const source = new EventSource(address(this.path, this.query));
-    this.#source = source;
-    source.onopen = () => {
-      const isBack = this.state === 'lost' && this.#lastId !== '';
-      this.state = 'open';
-      this.#waitMs = RETRY_FIRST_MS;
-      if (isBack) this.onMessage({ event: 'reset', id: this.#lastId, data: null });
-    };
-    for (const event of this.events) {
-      source.addEventListener(event, (message) => {
-        this.#lastId = message.lastEventId;
-        this.onMessage({ event, id: message.lastEventId, data: JSON.parse(message.data as string) });
-      });
-    }
-    source.onerror = () => {
-      this.state = 'lost';
-      if (source.readyState !== EventSource.CLOSED || this.#isClosed) return;
+  become(state: LineState): void {
+    this.state = state;
+    if (state === 'connecting' || state === 'waiting') {
+      this.#timer ??= setTimeout(() => (this.isSlow = true), SLOW_MS);
+    } else {
       clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => void this.#again(), this.#waitMs);
-      this.#waitMs = Math.min(this.#waitMs * 2, RETRY_MAX_MS);
-    };
+      this.#timer = undefined;
+      this.isSlow = false;
+    }
   }
 
-  async #again(): Promise<void> {
-    // Whether the session still stands is asked first: a stream's error has no status.
-    try {
-      await session.read();
-    } catch {
-      // Still unreachable: the next attempt tells.
-    }
-    if (!this.#isClosed && session.user !== null) this.#connect();
+  hear(message: Message): void {
+    if (this.wanted.events.includes(message.event)) this.onMessage(message);
+  }
+
+  /** Returns what to tell people of the connection, or null where all is well. */
+  get trouble(): string | null {
+    if (this.state === 'lost') return 'Connection lost. Reconnecting…';
+    return this.isSlow ? 'Waiting for a connection…' : null;
   }
 
   close(): void {
-    this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#source?.close();
+    exchange.leave(this);
   }
 }
+
+/** The line of one timeline. */
+interface Line {
+  url: string;
+  hasParadoxes: boolean;
+  state: LineState;
+  clock: { message: Message; at: number } | null;
+}
+
+class Exchange {
+  #streams = new Set<Stream>();
+  /** Those that were told nothing yet. */
+  #new = new Set<Stream>();
+  #byTimeline = new Map<string, Line>();
+  #lines: Lines | null = null;
+  #isDue = false;
+  /** Addresses that the service refused because there are too many paradoxes to look for. */
+  #refused = new Set<string>();
+  #isAsking = false;
+
+  join(stream: Stream): void {
+    this.#streams.add(stream);
+    this.#new.add(stream);
+    this.#arrange();
+  }
+
+  leave(stream: Stream): void {
+    this.#streams.delete(stream);
+    this.#new.delete(stream);
+    this.#arrange();
+  }
+
+  /** A view that gives way to another wants the same: it is asked only once both are through. */
+  #arrange(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setTimeout(() => {
+      this.#isDue = false;
+      this.#connect();
+    });
+  }
+
+  #connect(): void {
+    const timelines = new Set([...this.#streams].map((stream) => stream.wanted.timeline));
+    for (const timeline of this.#byTimeline.keys()) if (!timelines.has(timeline)) this.#byTimeline.delete(timeline);
+    for (const timeline of timelines) {
+      const found = this.#question(timeline);
+      if (this.#byTimeline.get(timeline)?.url === found.url) continue;
+      this.#byTimeline.set(timeline, { ...found, state: 'connecting', clock: null });
+      this.#each(found.url, (stream) => stream.become('connecting'));
+    }
+    const urls = [...this.#byTimeline.values()].map((line) => line.url);
+    this.#lines ??= new Lines((said) => this.#hear(said));
+    this.#lines.want(urls);
+    for (const stream of this.#new) this.#welcome(stream);
+    this.#new.clear();
+  }
+
+  /** Tells what the line knows already. */
+  #welcome(stream: Stream): void {
+    const line = this.#byTimeline.get(stream.wanted.timeline);
+    if (line === undefined) return;
+    if (stream.wanted.paradoxes && !line.hasParadoxes) {
+      stream.become('refused');
+      return;
+    }
+    stream.become(line.state);
+    if (line.clock === null) return;
+    const { message, at } = line.clock;
+    stream.hear({ ...message, isFirst: true, ageMs: message.ageMs + performance.now() - at });
+  }
+
+  #question(timeline: string): { url: string; hasParadoxes: boolean } {
+    const plain: Query = { timeline_id: timeline, topics: TOPICS };
+    const asked = [...this.#streams].find((s) => s.wanted.timeline === timeline && s.wanted.paradoxes)?.wanted;
+    if (asked) {
+      const url = address('v1/stream', { ...plain, ...asked.paradoxes, topics: `${TOPICS},paradoxes` });
+      if (!this.#refused.has(url)) return { url, hasParadoxes: true };
+    }
+    return { url: address('v1/stream', plain), hasParadoxes: false };
+  }
+
+  /** Does something with each stream of a line. Paradoxes that were refused are told by no line. */
+  #each(url: string, act: (stream: Stream) => void): void {
+    for (const stream of this.#streams) {
+      const line = this.#byTimeline.get(stream.wanted.timeline);
+      if (line?.url !== url || (stream.wanted.paradoxes && !line.hasParadoxes)) continue;
+      act(stream);
+    }
+  }
+
+  #hear(said: ToPage): void {
+    const line = [...this.#byTimeline.values()].find((candidate) => candidate.url === said.url);
+    if (line === undefined) return;
+    if (said.kind === 'message') {
+      if (said.message.event === 'clock') line.clock = { message: said.message, at: performance.now() };
+      this.#each(said.url, (stream) => stream.hear(said.message));
+    } else if (said.kind === 'stranger') {
+      void this.#askWho(said.url);
+    } else {
+      const wasLost = line.state === 'lost';
+      line.state = said.state;
+      this.#each(said.url, (stream) => stream.become(said.state));
+      // While it was away, somebody else may have logged in.
+      if (wasLost && said.state === 'open') void this.#askWho(null);
+      if (said.state === 'refused' && line.hasParadoxes) {
+        this.#refused.add(said.url);
+        this.#arrange();
+      }
+    }
+  }
+
+  async #askWho(again: string | null): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    try {
+      await session.read();
+      if (again !== null && session.user !== null) this.#lines?.again(again);
+    } catch {
+      // Unreachable again: the line tells.
+    }
+    this.#isAsking = false;
+  }
+}
+
+const exchange = new Exchange();

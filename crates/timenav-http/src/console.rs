@@ -20,6 +20,8 @@ use crate::state::App;
 
 /// What is at `/`.
 const PAGE: &str = "index.html";
+/// Begins the name of a file that has a hash of its bytes in it: what it holds never changes.
+const HASHED: &str = "assets/";
 /// Ends the name of a file that is packed beside the one of the same name.
 const PACKED: &str = ".br";
 
@@ -67,10 +69,11 @@ fn file(name: &str, headers: &HeaderMap) -> Result<Response, Failure> {
         };
         Response::new(body)
     };
+    let cache = if name.starts_with(HASHED) { "public, max-age=31536000, immutable" } else { "no-cache" };
     let mut set = |name: HeaderName, value: HeaderValue| response.headers_mut().insert(name, value);
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::CACHE_CONTROL, "no-cache"),
+        (header::CACHE_CONTROL, cache),
         (header::VARY, "Accept, Accept-Encoding"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("permissions-policy"), "geolocation=(), camera=(), microphone=()"),

@@ -7,7 +7,7 @@
  */
 import { call, isAborted } from '../../lib/api';
 import { format } from '../../lib/instant';
-import { Stream, type StreamState } from '../../lib/stream.svelte';
+import { Stream } from '../../lib/stream.svelte';
 import { PAGE_MAX, withNewer, type LogEntry, type LogFilter, type LogPage } from './log';
 
 /** So many entries are read at least, and so many more are shown at a time. */
@@ -33,8 +33,6 @@ export class AccessLog {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #hiddenSince = 0;
   #hasBegun = false;
-  /** The stream begins with what is there already, which is no change. */
-  #hasStarted = false;
   /** Whether something changed while the log was first read. */
   #isDue = false;
 
@@ -42,20 +40,21 @@ export class AccessLog {
     readonly timeline: string,
     readonly filter: LogFilter,
   ) {
-    // Not of paradoxes: for these the service would look through the whole timeline.
-    const topics = ['clock', 'events', 'interventions'];
-    this.#stream = new Stream(
-      'v1/stream',
-      { timeline_id: timeline, topics: topics.join(',') },
-      [...topics, 'reset'],
-      () => this.#changed(),
-    );
+    this.#stream = new Stream({ timeline, events: ['clock', 'events', 'interventions', 'reset'] }, ({ isFirst }) => {
+      // How the clock stood when the line began is no change.
+      if (!isFirst) this.#changed();
+    });
     document.addEventListener('visibilitychange', this.#seen);
     void this.#begin();
   }
 
-  get connection(): StreamState {
-    return this.#stream.state;
+  get isLive(): boolean {
+    return this.#stream.state === 'open';
+  }
+
+  /** What to tell people of the connection, or null where all is well. */
+  get trouble(): string | null {
+    return this.#stream.trouble;
   }
 
   async #begin(): Promise<void> {
@@ -126,10 +125,6 @@ export class AccessLog {
   }
 
   #changed(): void {
-    if (!this.#hasStarted) {
-      this.#hasStarted = true;
-      return;
-    }
     this.#isDue = true;
     if (!this.#hasBegun) return;
     clearTimeout(this.#timer);

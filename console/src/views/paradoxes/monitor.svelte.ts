@@ -54,7 +54,7 @@ export class Monitor {
         const state = this.#stream?.state;
         untrack(() => {
           if (state === 'open') this.#opened();
-          if (state === 'lost' && !this.#wasOpen && this.#isExact) this.#listen(false);
+          if (state === 'refused' && this.#isExact) this.#listen(false);
         });
       });
     });
@@ -147,15 +147,13 @@ export class Monitor {
     this.#wasOpen = false;
     this.#isCovered = true;
     const { speed, tolerance } = this.#question;
-    const [query, events]: [Query, string[]] = isExact
-      ? [
-          { topics: 'paradoxes', include: 'observations', speed_kmh: speed, tolerance },
-          ['paradox-made', 'paradox-healed'],
-        ]
-      : [{ topics: 'events,interventions' }, ['events', 'interventions']];
-    this.#stream = new Stream('v1/stream', { timeline_id: this.timeline, ...query }, [...events, 'reset'], (message) =>
-      this.#hear(message),
-    );
+    const wanted = isExact
+      ? {
+          events: ['paradox-made', 'paradox-healed', 'reset'],
+          paradoxes: { include: 'observations', speed_kmh: speed, tolerance },
+        }
+      : { events: ['events', 'interventions', 'reset'] };
+    this.#stream = new Stream({ timeline: this.timeline, ...wanted }, (message) => this.#hear(message));
   }
 
   #opened(): void {

@@ -74,19 +74,15 @@ export class TimelineModel {
 
   constructor(readonly timeline: string) {
     void this.load();
-    this.#stream = new Stream(
-      'v1/stream',
-      { timeline_id: timeline, topics: 'events,interventions' },
-      ['events', 'interventions', 'reset'],
-      (message) => {
-        if (message.event === 'reset') void this.load();
-        else this.#take(message.data as StreamBody);
-      },
-    );
+    this.#stream = new Stream({ timeline, events: ['events', 'interventions', 'reset'] }, (message) => {
+      if (message.event === 'reset') void this.load();
+      else this.#take(message.data as StreamBody);
+    });
   }
 
-  get connection() {
-    return this.#stream.state;
+  /** What to tell people of the connection, or null where all is well. */
+  get trouble(): string | null {
+    return this.#stream.trouble;
   }
 
   /** How many events the timeline says it has; what has been read is measured against it. */

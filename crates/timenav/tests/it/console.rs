@@ -42,8 +42,13 @@ fn tag(bytes: &[u8]) -> String {
     format!("\"{}\"", HEXLOWER.encode(&Sha256::digest(bytes)[..16]))
 }
 
+/// The page is asked for each time. The names of all else have a hash of what they hold.
+fn cache(path: &str) -> &'static str {
+    if path == "/index.html" { "no-cache" } else { "public, max-age=31536000, immutable" }
+}
+
 #[track_caller]
-fn guarded(answer: &Answer) {
+fn guarded(answer: &Answer, path: &str) {
     for (name, expected) in [
         ("content-security-policy", POLICY),
         ("x-content-type-options", "nosniff"),
@@ -51,7 +56,7 @@ fn guarded(answer: &Answer) {
         ("cross-origin-opener-policy", "same-origin"),
         ("cross-origin-resource-policy", "same-origin"),
         ("permissions-policy", "geolocation=(), camera=(), microphone=()"),
-        ("cache-control", "no-cache"),
+        ("cache-control", cache(path)),
         ("vary", "Accept, Accept-Encoding"),
     ] {
         assert_eq!(answer.header(name), Some(expected), "{:?}", answer.headers);
@@ -70,7 +75,7 @@ fn every_file_is_served_at_its_path() {
         assert_eq!((plain.status, plain.header("content-encoding")), (200, None), "{path}");
         assert_eq!(&plain.body, bytes, "{path}");
         assert_eq!(plain.header("etag"), Some(&*tag(bytes)), "{path}");
-        guarded(&plain);
+        guarded(&plain, path);
         let kind = match path.rsplit_once('.').unwrap().1 {
             "html" => "text/html; charset=utf-8",
             "js" => "text/javascript; charset=utf-8",
@@ -89,14 +94,14 @@ fn every_file_is_served_at_its_path() {
             }
             None => assert_eq!((&packed.body, packed.header("content-encoding")), (&plain.body, None), "{path}"),
         }
-        guarded(&packed);
+        guarded(&packed, path);
         assert_eq!(packed.header("content-type"), Some(kind), "{path}");
         let unpacked = get(&service, path, &[("Accept-Encoding", "gzip, br;q=0")]);
         assert_eq!((&unpacked.body, unpacked.header("content-encoding")), (&plain.body, None), "{path}");
         let head = service.send(Request::new("HEAD", path).anonymous());
         assert_eq!((head.status, head.header("etag"), head.body.len()), (200, plain.header("etag"), 0), "{path}");
         assert_eq!(head.header("content-length"), Some(&*bytes.len().to_string()), "{path}");
-        guarded(&head);
+        guarded(&head, path);
     }
     service.audit();
 }
@@ -110,7 +115,7 @@ fn a_file_that_the_browser_has_is_not_sent_again() {
         let answer = has(&tags);
         assert_eq!((answer.status, answer.header("etag")), (304, Some(&*tag)), "{tags}");
         assert_eq!(answer.header("content-type"), None);
-        guarded(&answer);
+        guarded(&answer, "/index.html");
     }
     for tags in ["\"x\"", "x", "", tag.trim_matches('"')] {
         assert_eq!(has(tags).status, 200, "{tags}");
@@ -129,7 +134,7 @@ fn people_get_the_console_and_programs_a_welcome() {
     for accept in [browser, "text/html", "application/json;q=0.1, TEXT/HTML"] {
         let answer = get(&service, "/", &[("Accept", accept)]);
         assert_eq!((answer.status, &answer.body), (200, &page), "{accept}");
-        guarded(&answer);
+        guarded(&answer, "/index.html");
     }
     for accept in ["*/*", "application/json", "text/html;q=0", "text/htmlx", ""] {
         let answer = get(&service, "/", &[("Accept", accept)]);

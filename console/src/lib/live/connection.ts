@@ -1,0 +1,89 @@
+/** One connection to a stream of the service, which is made again when it ends. */
+import { EventReader } from '../sse';
+
+const RETRY_FIRST_MS = 500;
+const RETRY_MAX_MS = 10_000;
+/** The service says something every 15 seconds. Longer silence is a connection that nobody holds any more. */
+const SILENT_MAX_MS = 45_000;
+
+interface Listener {
+  opened(): void;
+  /** The connection ended, or was not made; another attempt follows. */
+  lost(): void;
+  /** The service said no, and would again. */
+  refused(status: number): void;
+  told(event: string, data: unknown, isFirst: boolean): void;
+}
+
+export class Connection {
+  #abort = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #waitMs = RETRY_FIRST_MS;
+  #isClosed = false;
+
+  constructor(
+    private readonly url: string,
+    /** The id of the last message; what came after it is told first. */
+    public lastId: string,
+    private readonly listener: Listener,
+  ) {
+    void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    const abort = new AbortController();
+    this.#abort = abort;
+    let afterMs = 0;
+    try {
+      afterMs = await this.#listen(abort);
+    } catch {
+      // No answer, or one that broke off.
+    }
+    if (this.#isClosed || afterMs < 0) return;
+    this.listener.lost();
+    this.#timer = setTimeout(() => void this.#run(), Math.max(this.#waitMs, afterMs));
+    this.#waitMs = Math.min(this.#waitMs * 2, RETRY_MAX_MS);
+  }
+
+  /** Returns after how long to ask again; a negative time if never. */
+  async #listen(abort: AbortController): Promise<number> {
+    const headers: Record<string, string> = { Accept: 'text/event-stream' };
+    let isFirst = this.lastId === '';
+    if (!isFirst) headers['Last-Event-ID'] = this.lastId;
+    const answer = await fetch(this.url, {
+      headers,
+      credentials: 'same-origin',
+      cache: 'no-store',
+      signal: abort.signal,
+    });
+    const { status } = answer;
+    if (this.#isClosed) return -1;
+    if (!answer.ok || answer.body === null) {
+      await answer.body?.cancel();
+      if (status < 400 || status >= 500 || status === 408 || status === 429)
+        return Number(answer.headers.get('Retry-After') ?? 0) * 1_000;
+      this.listener.refused(status);
+      return -1;
+    }
+    this.listener.opened();
+    this.#waitMs = RETRY_FIRST_MS;
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    const events = new EventReader();
+    for (;;) {
+      const silence = setTimeout(() => abort.abort(), SILENT_MAX_MS);
+      const { done, value } = await reader.read().finally(() => clearTimeout(silence));
+      if (done || this.#isClosed) return 0;
+      for (const { event, data } of events.push(value)) {
+        this.listener.told(event, JSON.parse(data), isFirst);
+        isFirst = false;
+      }
+      if (events.lastId !== '') this.lastId = events.lastId;
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#abort.abort();
+  }
+}

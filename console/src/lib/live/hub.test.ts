@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Hub, LINES_MAX, type Port } from './hub';
+import type { ToHub, ToPage } from './protocol';
+
+/** A tab, and what it was told. */
+class Tab implements Port {
+  told: ToPage[] = [];
+  onmessage: ((event: MessageEvent<ToHub>) => void) | null = null;
+
+  constructor(hub: Hub) {
+    hub.join(this);
+  }
+
+  postMessage(message: ToPage): void {
+    this.told.push(message);
+  }
+
+  say(said: ToHub): void {
+    this.onmessage?.({ data: said } as MessageEvent<ToHub>);
+  }
+
+  want(...urls: string[]): void {
+    this.say({ kind: 'want', urls });
+  }
+
+  state(url: string): string | undefined {
+    return this.told.flatMap((said) => (said.kind === 'state' && said.url === url ? [said.state] : [])).at(-1);
+  }
+
+  get events(): string[] {
+    return this.told.flatMap((said) =>
+      said.kind === 'message' ? [`${said.message.event}${said.message.isFirst ? ' first' : ''}`] : [],
+    );
+  }
+}
+
+/** A stream that the service answers with. */
+class Answer {
+  #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly response: Response;
+
+  constructor(
+    readonly url: string,
+    readonly lastId: string | null,
+    readonly signal: AbortSignal,
+  ) {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    this.#writer = writable.getWriter();
+    this.response = new Response(readable);
+  }
+
+  send(text: string): void {
+    void this.#writer.write(new TextEncoder().encode(text));
+  }
+
+  end(): void {
+    void this.#writer.close();
+  }
+}
+
+let answers: Answer[] = [];
+let statuses: number[] = [];
+const settled = () => vi.advanceTimersByTimeAsync(0);
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  answers = [];
+  statuses = [];
+  vi.stubGlobal('fetch', (url: string, init: RequestInit) => {
+    const headers = init.headers as Record<string, string>;
+    const answer = new Answer(url, headers['Last-Event-ID'] ?? null, init.signal!);
+    answers.push(answer);
+    const status = statuses.shift() ?? 200;
+    return Promise.resolve(status === 200 ? answer.response : new Response('{}', { status }));
+  });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+describe('the hub', () => {
+  it('makes one line for tabs that want the same, and tells the later one how things stand', async () => {
+    const hub = new Hub();
+    const one = new Tab(hub);
+    one.want('a');
+    await settled();
+    answers[0]!.send('id: 7\nevent: clock\ndata: {}\n\nid: 8\nevent: clock\ndata: {}\n\n');
+    await settled();
+    const two = new Tab(hub);
+    two.want('a');
+    await settled();
+    answers[0]!.send('id: 9\nevent: events\ndata: {}\n\n');
+    await settled();
+    expect(answers).toHaveLength(1);
+    expect(one.events).toEqual(['clock first', 'clock', 'events']);
+    expect(two.events).toEqual(['clock first', 'events']);
+    expect(two.state('a')).toBe('open');
+  });
+
+  it('goes on from the last id, also where it came without data', async () => {
+    const tab = new Tab(new Hub());
+    tab.want('a');
+    await settled();
+    answers[0]!.send('id: 7\nevent: clock\ndata: {}\n\nid: 12\n\n');
+    await settled();
+    answers[0]!.end();
+    await settled();
+    expect(tab.state('a')).toBe('lost');
+    await vi.advanceTimersByTimeAsync(500);
+    expect(answers[1]!.lastId).toBe('12');
+    answers[1]!.send('id: 13\nevent: clock\ndata: {}\n\n');
+    await settled();
+    expect(tab.events).toEqual(['clock first', 'clock']);
+  });
+
+  it('keeps connections free for requests, and serves the tabs that were used last', async () => {
+    const hub = new Hub();
+    const tabs = Array.from({ length: LINES_MAX + 2 }, (_, index) => {
+      const tab = new Tab(hub);
+      tab.want(`line-${index}`);
+      return tab;
+    });
+    await settled();
+    const open = () => tabs.map((tab, index) => tab.state(`line-${index}`) === 'open');
+    expect(open()).toEqual([false, false, true, true, true]);
+    expect(answers.filter((answer) => !answer.signal.aborted)).toHaveLength(LINES_MAX);
+    tabs[0]!.say({ kind: 'used' });
+    await settled();
+    expect(open()).toEqual([true, false, false, true, true]);
+    expect(tabs[2]!.state('line-2')).toBe('waiting');
+    tabs[0]!.want();
+    await settled();
+    expect(open().slice(1)).toEqual([false, true, true, true]);
+    expect(answers.filter((answer) => !answer.signal.aborted)).toHaveLength(LINES_MAX);
+  });
+
+  it('tries again after 503, asks who is there after 401, and takes 404 for an answer', async () => {
+    const tab = new Tab(new Hub());
+    statuses = [503];
+    tab.want('a');
+    await settled();
+    expect(tab.state('a')).toBe('lost');
+    await vi.advanceTimersByTimeAsync(500);
+    expect(tab.state('a')).toBe('open');
+    statuses = [401, 200];
+    tab.want('b');
+    await settled();
+    expect(tab.told.at(-1)).toEqual({ kind: 'stranger', url: 'b' });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(answers.filter(({ url }) => url === 'b')).toHaveLength(1);
+    tab.say({ kind: 'again', url: 'b' });
+    await settled();
+    expect(tab.state('b')).toBe('open');
+    statuses = [404];
+    tab.want('c');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(tab.state('c')).toBe('refused');
+    expect(answers.filter(({ url }) => url === 'c')).toHaveLength(1);
+  });
+
+  it('takes a silent connection for a lost one', async () => {
+    const tab = new Tab(new Hub());
+    tab.want('a');
+    await settled();
+    await vi.advanceTimersByTimeAsync(44_000);
+    answers[0]!.send(': still here\n\n');
+    await vi.advanceTimersByTimeAsync(44_000);
+    expect(answers).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(answers[0]!.signal.aborted).toBe(true);
+  });
+});

@@ -1,0 +1,129 @@
+/**
+ * Holds the lines to the service for all tabs. Tabs that ask for the same share one. A browser opens six connections
+ * to a host (HTTP/1.1), for all tabs together: most of them stay free for requests, whatever is listened to.
+ */
+import { Connection } from './connection';
+import type { LineState, ToHub, ToPage } from './protocol';
+
+/** More lines than these wait for the tabs that were used last. */
+export const LINES_MAX = 3;
+
+/** As much of a MessagePort as is used. */
+export interface Port {
+  postMessage(message: ToPage): void;
+  onmessage: ((event: MessageEvent<ToHub>) => void) | null;
+}
+
+interface Tab {
+  port: Port;
+  urls: string[];
+  usedAt: number;
+}
+
+class Line {
+  state: LineState = 'connecting';
+  lastId = '';
+  /** The newest clock, for tabs that join later. */
+  clock: { data: unknown; at: number } | null = null;
+  connection: Connection | null = null;
+}
+
+export class Hub {
+  #tabs = new Set<Tab>();
+  #lines = new Map<string, Line>();
+  #uses = 0;
+
+  join(port: Port): void {
+    const tab: Tab = { port, urls: [], usedAt: (this.#uses += 1) };
+    this.#tabs.add(tab);
+    port.onmessage = ({ data }) => this.#hear(tab, data);
+  }
+
+  #hear(tab: Tab, said: ToHub): void {
+    if (said.kind === 'want') {
+      const added = said.urls.filter((url) => !tab.urls.includes(url));
+      tab.urls = said.urls;
+      tab.usedAt = this.#uses += 1;
+      this.#balance();
+      for (const url of added) this.#welcome(tab, url);
+    } else if (said.kind === 'used') {
+      tab.usedAt = this.#uses += 1;
+      this.#balance();
+    } else if (said.kind === 'again') {
+      const line = this.#lines.get(said.url);
+      if (line?.state === 'lost' && line.connection === null) this.#connect(said.url, line);
+    } else {
+      // The browser gives a lock away when the page that held it is gone, however it went.
+      void navigator.locks.request(said.name, () => {
+        this.#tabs.delete(tab);
+        this.#balance();
+      });
+    }
+  }
+
+  #welcome(tab: Tab, url: string): void {
+    const line = this.#lines.get(url);
+    if (line === undefined) return;
+    tab.port.postMessage({ kind: 'state', url, state: line.state });
+    if (line.clock === null) return;
+    const { data, at } = line.clock;
+    const message = { event: 'clock', data, isFirst: true, ageMs: performance.now() - at };
+    tab.port.postMessage({ kind: 'message', url, message });
+  }
+
+  /** Connects what the tabs want that were used last, and ends what nobody wants. */
+  #balance(): void {
+    const used = new Map<string, number>();
+    for (const tab of this.#tabs) for (const url of tab.urls) used.set(url, Math.max(used.get(url) ?? 0, tab.usedAt));
+    for (const [url, line] of this.#lines) {
+      if (used.has(url)) continue;
+      line.connection?.close();
+      this.#lines.delete(url);
+    }
+    const wanted = [...used].sort(([, a], [, b]) => b - a).map(([url]) => url);
+    for (const url of wanted.slice(LINES_MAX)) this.#rest(url);
+    for (const url of wanted.slice(0, LINES_MAX)) {
+      const line = this.#lines.get(url) ?? new Line();
+      this.#lines.set(url, line);
+      const mayConnect = line.state === 'connecting' || line.state === 'waiting';
+      if (line.connection === null && mayConnect) this.#connect(url, line);
+    }
+  }
+
+  #rest(url: string): void {
+    const line = this.#lines.get(url) ?? new Line();
+    this.#lines.set(url, line);
+    if (line.state === 'refused') return;
+    if (line.connection !== null) line.lastId = line.connection.lastId;
+    line.connection?.close();
+    line.connection = null;
+    this.#become(url, line, 'waiting');
+  }
+
+  #connect(url: string, line: Line): void {
+    this.#become(url, line, 'connecting');
+    line.connection = new Connection(url, line.lastId, {
+      opened: () => this.#become(url, line, 'open'),
+      lost: () => this.#become(url, line, 'lost'),
+      refused: (status) => {
+        line.connection = null;
+        this.#become(url, line, status === 401 ? 'lost' : 'refused');
+        if (status === 401) this.#tell(url, { kind: 'stranger', url });
+      },
+      told: (event, data, isFirst) => {
+        if (event === 'clock') line.clock = { data, at: performance.now() };
+        this.#tell(url, { kind: 'message', url, message: { event, data, isFirst, ageMs: 0 } });
+      },
+    });
+  }
+
+  #become(url: string, line: Line, state: LineState): void {
+    if (line.state === state && state !== 'connecting') return;
+    line.state = state;
+    this.#tell(url, { kind: 'state', url, state });
+  }
+
+  #tell(url: string, message: ToPage): void {
+    for (const tab of this.#tabs) if (tab.urls.includes(url)) tab.port.postMessage(message);
+  }
+}

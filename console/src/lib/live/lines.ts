@@ -1,0 +1,117 @@
+/** The way from this page to the hub. */
+import { Hub, type Port } from './hub';
+import type { ToHub, ToPage } from './protocol';
+import workerUrl from './worker.ts?sharedworker&url';
+
+/** Trusted Types, of which TypeScript's own list has nothing yet. */
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL: (url: string) => string },
+  ): {
+    createScriptURL(url: string): string;
+  };
+}
+
+/** A page that is out of sight for so long ends its lines. When it comes back, it is told what it missed. */
+const HIDDEN_MS = 30_000;
+
+export class Lines {
+  #port: MessagePort;
+  #urls: string[] = [];
+  #isHidden = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly hear: (said: ToPage) => void) {
+    this.#port = this.#shared() ?? this.#own();
+    document.addEventListener('visibilitychange', () => this.#seen());
+    for (const event of ['focus', 'pointerdown', 'keydown'])
+      addEventListener(event, () => this.#use(), { capture: true, passive: true });
+    addEventListener('pagehide', () => this.#say({ kind: 'want', urls: [] }));
+    addEventListener('pageshow', (event) => {
+      if (event.persisted) this.#sendWants();
+    });
+  }
+
+  /** Says which addresses to listen to. */
+  want(urls: string[]): void {
+    this.#urls = urls;
+    this.#sendWants();
+  }
+
+  again(url: string): void {
+    this.#say({ kind: 'again', url });
+  }
+
+  #sendWants(): void {
+    this.#say({ kind: 'want', urls: this.#isHidden ? [] : this.#urls });
+  }
+
+  #say(said: ToHub): void {
+    this.#port.postMessage(said);
+  }
+
+  #shared(): MessagePort | null {
+    if (!('SharedWorker' in globalThis)) return null;
+    try {
+      const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+      const policy = trustedTypes?.createPolicy('timenav-lines', { createScriptURL: (url) => url });
+      const worker = new SharedWorker(policy?.createScriptURL(workerUrl) ?? workerUrl, {
+        type: 'module',
+        name: 'timenav',
+      });
+      worker.onerror = () => {
+        this.#port = this.#own();
+        this.#sendWants();
+      };
+      this.#holdLock(worker.port);
+      return this.#open(worker.port);
+    } catch {
+      return null;
+    }
+  }
+
+  /** The hub in this page, for itself alone. */
+  #own(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    new Hub().join(port2 as Port);
+    return this.#open(port1);
+  }
+
+  #open(port: MessagePort): MessagePort {
+    port.onmessage = ({ data }: MessageEvent<ToPage>) => this.hear(data);
+    return port;
+  }
+
+  /** A lock that is held until the page is gone tells the worker when that is. Pages that are not secure have none. */
+  #holdLock(port: MessagePort): void {
+    if (!('locks' in navigator)) return;
+    const name = `timenav-page-${Math.random().toString(36).slice(2)}`;
+    void navigator.locks.request(name, () => {
+      port.postMessage({ kind: 'lock', name } satisfies ToHub);
+      return new Promise(() => {});
+    });
+  }
+
+  #usedAt = 0;
+
+  #use(): void {
+    // Who types is not told of with each letter.
+    if (performance.now() - this.#usedAt < 1_000) return;
+    this.#usedAt = performance.now();
+    this.#say({ kind: 'used' });
+  }
+
+  #seen(): void {
+    clearTimeout(this.#timer);
+    if (document.hidden) {
+      this.#timer = setTimeout(() => {
+        this.#isHidden = true;
+        this.#sendWants();
+      }, HIDDEN_MS);
+    } else if (this.#isHidden) {
+      this.#isHidden = false;
+      this.#sendWants();
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * What a page and the hub that holds its connections say to each other. The hub is a SharedWorker, so that all tabs
+ * share the few connections that a browser opens to one host; where there is none, it is in the page.
+ */
+
+/** How a line to the service is doing. `waiting` rests until another one ends; `refused` is not asked again. */
+export type LineState = 'connecting' | 'open' | 'lost' | 'waiting' | 'refused';
+
+/** What a page says. */
+export type ToHub =
+  /** These addresses, and no others; none while the page is hidden. */
+  | { kind: 'want'; urls: string[] }
+  /** Somebody uses the page: its lines go before those of pages that nobody touches. */
+  | { kind: 'used' }
+  /** Who is logged in was asked, and is still known. */
+  | { kind: 'again'; url: string }
+  /** The page holds this lock of the browser as long as it lives. */
+  | { kind: 'lock'; name: string };
+
+/** What the hub says. */
+export type ToPage =
+  | { kind: 'state'; url: string; state: LineState }
+  /** The service does not know who asks. */
+  | { kind: 'stranger'; url: string }
+  | { kind: 'message'; url: string; message: Message };
+
+export interface Message {
+  /** Name of the event, such as `clock`. */
+  event: string;
+  data: unknown;
+  /** Whether this is how things stood when the line began, and no change. */
+  isFirst: boolean;
+  /** How long ago it came. */
+  ageMs: number;
+}
