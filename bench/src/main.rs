@@ -26,6 +26,7 @@ mod http;
 mod running;
 mod cores;
 mod interrupt;
+mod traffic;
 mod wall_clock;
 
 use std::path::PathBuf;
