@@ -28,6 +28,7 @@ mod grpc;
 mod running;
 mod cores;
 mod interrupt;
+mod traffic;
 mod wall_clock;
 
 use std::path::PathBuf;

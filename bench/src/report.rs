@@ -42,6 +42,12 @@ pub(crate) enum Unit {
     /// Millions of bytes.
     #[serde(rename = "MB")]
     Megabytes,
+    /// Bytes.
+    #[serde(rename = "bytes")]
+    Bytes,
+    /// Pages of 8 KiB.
+    #[serde(rename = "pages")]
+    Pages,
     /// Pictures a second.
     #[serde(rename = "fps")]
     FramesPerSecond,
@@ -93,6 +99,8 @@ impl fmt::Display for Unit {
             Self::Micros => "µs",
             Self::Millis => "ms",
             Self::Megabytes => "MB",
+            Self::Bytes => "bytes",
+            Self::Pages => "pages",
             Self::FramesPerSecond => "fps",
         })
     }

@@ -1,4 +1,5 @@
-//! What a write costs on a ledger with a long history, against one with a short history (goal 21).
+//! What a write costs on a ledger with a long history, against one with a short history (goal 21): in time, and in pages
+//! that are read from and written to files, which no other work on the machine changes.
 //!
 //! The write is an event with an id that the service makes: it goes into the most tables, each
 //! time to another place in them.
@@ -15,6 +16,7 @@ use crate::load::count;
 use crate::report::{Finding, Goal, Unit};
 use crate::rounds::{Rounds, Spread};
 use crate::setting::Setting;
+use crate::traffic::Traffic;
 use crate::wall_clock::Stopwatch;
 
 /// Events of the short history.
@@ -23,6 +25,23 @@ const FEW: u64 = 10_000;
 const WRITERS: u64 = 64;
 /// Writes before those that count.
 const WARM_WRITES: u64 = 512;
+
+/// Bytes of a page of the database.
+const PAGE_BYTES: f64 = 8_192.0;
+
+/// What a write costs.
+#[derive(Clone, Copy)]
+struct Costs {
+    micros: f64,
+    files: Traffic,
+}
+
+/// What one side costs, round by round.
+#[derive(Default)]
+struct Side {
+    pages_read: Vec<f64>,
+    pages_written: Vec<f64>,
+}
 
 /// How a write's cost is found.
 #[derive(Clone, Copy)]
@@ -41,55 +60,75 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for events_count in sizes {
         let long = doors::kept_history(setting, events_count)?;
-        for (name, cost) in [("alone", Cost::Alone), ("together", Cost::Together)] {
+        for (name, cost, most) in [("alone", Cost::Alone, 1.1), ("together", Cost::Together, 1.3)] {
+            let (mut of_short, mut of_long) = (Side::default(), Side::default());
             let short = || {
                 let folder = setting.empty_folder("growth-short")?;
                 runtime()?.block_on(doors::make_history(&folder, FEW))?;
-                setting.cores.measured(|| measure(setting, &folder, FEW, cost))
+                Ok(of_short.take(setting.cores.measured(|| measure(setting, &folder, FEW, cost))?))
             };
-            let rounds = Rounds::measure(setting, short, || {
-                setting.cores.measured(|| measure(setting, &long, events_count, cost))
-            })?;
-            findings.push(Finding {
-                name: format!("write-growth-{name}-{events_count}"),
-                unit: Unit::Micros,
-                rounds,
-                ratio_goal: Goal::AtMost(1.1),
-                own_goal: None,
-                floor: "the same write with a history of 10 000 events",
-            });
+            let long = || Ok(of_long.take(setting.cores.measured(|| measure(setting, &long, events_count, cost))?));
+            let rounds = Rounds::measure(setting, short, long)?;
+            let read = Rounds { floor: of_short.pages_read, subject: of_long.pages_read };
+            let written = Rounds { floor: of_short.pages_written, subject: of_long.pages_written };
+            for (what, unit, rounds) in
+                [("", Unit::Micros, rounds), ("-read", Unit::Pages, read), ("-written", Unit::Pages, written)]
+            {
+                findings.push(Finding {
+                    name: format!("write-growth-{name}-{events_count}{what}"),
+                    unit,
+                    rounds,
+                    ratio_goal: Goal::AtMost(most),
+                    own_goal: None,
+                    floor: "the same write with a history of 10 000 events",
+                });
+            }
         }
     }
     Ok(findings)
 }
 
+impl Side {
+    /// Takes what a round has counted. Returns what it has timed.
+    fn take(&mut self, costs: Costs) -> f64 {
+        self.pages_read.push(costs.files.bytes_read / PAGE_BYTES);
+        self.pages_written.push(costs.files.bytes_written / PAGE_BYTES);
+        costs.micros
+    }
+}
+
 /// Opens a folder anew, so that both sides begin with the same caches, and writes.
-fn measure(setting: &Setting, folder: &Path, events_count: u64, cost: Cost) -> anyhow::Result<f64> {
+fn measure(setting: &Setting, folder: &Path, events_count: u64, cost: Cost) -> anyhow::Result<Costs> {
     let runtime = runtime()?;
     let (engine, caller, store) = runtime.block_on(doors::open(folder))?;
     let writes = if setting.quick { 1_024 } else { 4_096 };
-    let micros = match cost {
+    let costs = match cost {
         Cost::Alone => alone(&runtime, &engine, &caller, events_count, writes),
         Cost::Together => together(&runtime, &engine, &caller, events_count, WRITERS * writes / 8),
     };
     runtime.block_on(engine.close());
     drop((engine, store));
-    micros
+    costs
 }
 
-fn alone(runtime: &Runtime, engine: &Engine, caller: &Caller, first: u64, writes: u64) -> anyhow::Result<f64> {
+fn alone(runtime: &Runtime, engine: &Engine, caller: &Caller, first: u64, writes: u64) -> anyhow::Result<Costs> {
     let mut micros = Vec::new();
+    let mut before = Traffic::default();
     for number in 0..WARM_WRITES + writes {
+        if number == WARM_WRITES {
+            before = Traffic::now()?;
+        }
         let watch = Stopwatch::start();
         runtime.block_on(write(engine, caller, first + number))?;
         if number >= WARM_WRITES {
             micros.push(watch.micros());
         }
     }
-    Ok(Spread::of(&micros).median)
+    let files = Traffic::now()?.since(before).of_each(writes)?;
+    Ok(Costs { micros: Spread::of(&micros).median, files })
 }
 
-fn together(runtime: &Runtime, engine: &Engine, caller: &Caller, first: u64, writes: u64) -> anyhow::Result<f64> {
+fn together(runtime: &Runtime, engine: &Engine, caller: &Caller, first: u64, writes: u64) -> anyhow::Result<Costs> {
     let begin = |first: u64, writes: u64| async move {
         let mut tasks = JoinSet::new();
         for writer in 0..WRITERS {
@@ -107,9 +146,10 @@ fn together(runtime: &Runtime, engine: &Engine, caller: &Caller, first: u64, wri
         anyhow::Ok(())
     };
     runtime.block_on(begin(first, WARM_WRITES))?;
-    let watch = Stopwatch::start();
+    let (before, watch) = (Traffic::now()?, Stopwatch::start());
     runtime.block_on(begin(first + WARM_WRITES, writes))?;
-    Ok(watch.micros() / count(usize::try_from(writes)?))
+    let micros = watch.micros() / count(usize::try_from(writes)?);
+    Ok(Costs { micros, files: Traffic::now()?.since(before).of_each(writes)? })
 }
 
 async fn write(engine: &Engine, caller: &Caller, number: u64) -> anyhow::Result<()> {

@@ -1,0 +1,99 @@
+//! What an event and a read take on the disk, against the bytes that they are made of (goals 1b and 22).
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+use timenav_engine::ReadLog;
+use tokio::task::JoinSet;
+
+use crate::doors;
+use crate::load::count;
+use crate::report::{Finding, Goal, Unit};
+use crate::rounds::Rounds;
+use crate::setting::Setting;
+use crate::wall_clock::HostClock;
+
+/// Clients that read in the same moment.
+const CLIENTS: u64 = 32;
+/// Reads of each measurement.
+const READS: u64 = 8_192;
+/// Events that are measured.
+const EVENTS: u64 = 100_000;
+
+/// Of each event: leaf, payload and salt in the ledger, and the payload once more, in its own table.
+const SELECT_EVENTS: &str = "SELECT count(*), sum(length(leaf) + 2 * length(payload)) FROM entries
+    JOIN events ON entry = (timeline << 40) + position";
+/// Of each entry: what cannot be left out, with the hash of the leaf.
+const SELECT_ENTRIES: &str = "SELECT (SELECT sum(length(leaf) + 32 + length(salt) + length(payload)) FROM entries)
+    + (SELECT coalesce(sum(length(salt) + length(payload)), 0) FROM contents)";
+
+pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
+    let history = doors::kept_history(setting, EVENTS)?;
+    let connection = open(&history)?;
+    let (events, bytes): (i64, i64) = connection.query_row(SELECT_EVENTS, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let events = u64::try_from(events)?;
+    let of_event = Finding {
+        name: "room-of-an-event".to_owned(),
+        unit: Unit::Bytes,
+        rounds: Rounds { subject: vec![each(bytes_of(&history)?, events)?], floor: vec![each(bytes, events)?] },
+        ratio_goal: Goal::AtMost(1.3),
+        own_goal: None,
+        floor: "twice its payload, and its leaf",
+    };
+    let mut findings = vec![of_event];
+    for (name, clients, most) in [("room-of-a-read", 1, 300.0), ("room-of-a-read-among-32", CLIENTS, 80.0)] {
+        let (subject, floor) = reads(setting, clients)?;
+        findings.push(Finding {
+            name: name.to_owned(),
+            unit: Unit::Bytes,
+            rounds: Rounds { subject: vec![subject], floor: vec![floor] },
+            ratio_goal: Goal::AtMost(1.3),
+            own_goal: Some(Goal::AtMost(most)),
+            floor: "its part of leaf, hash, salt and payload",
+        });
+    }
+    Ok(findings)
+}
+
+/// Has so many clients read the clock. Returns what a read has added to the database, and the bytes that it is made of.
+fn reads(setting: &Setting, clients: u64) -> anyhow::Result<(f64, f64)> {
+    let folder = setting.empty_folder("room")?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let read = |reads: u64| {
+        runtime.block_on(async {
+            let (engine, caller, store) =
+                doors::open_at(&folder, std::sync::Arc::new(HostClock::new()), ReadLog::Durable).await?;
+            let mut tasks = JoinSet::new();
+            for _ in 0..clients {
+                let (engine, caller) = (engine.clone(), caller.clone());
+                tasks.spawn(async move {
+                    for _ in 0..reads / clients {
+                        engine.read_clock(&caller, None).await?;
+                    }
+                    anyhow::Ok(())
+                });
+            }
+            while let Some(ended) = tasks.join_next().await {
+                ended??;
+            }
+            engine.close().await;
+            drop((engine, store));
+            anyhow::Ok((bytes_of(&folder)?, open(&folder)?.query_row(SELECT_ENTRIES, [], |row| row.get::<_, i64>(0))?))
+        })
+    };
+    let ((before, made_before), (after, made_after)) = (read(clients)?, read(READS)?);
+    Ok((each(after - before, READS)?, each(made_after - made_before, READS)?))
+}
+
+fn open(folder: &Path) -> anyhow::Result<Connection> {
+    Ok(Connection::open_with_flags(doors::database_of(folder), OpenFlags::SQLITE_OPEN_READ_ONLY)?)
+}
+
+/// Returns the length of a database that nobody has open, so that there is no log beside it.
+fn bytes_of(folder: &Path) -> anyhow::Result<i64> {
+    Ok(i64::try_from(doors::database_of(folder).metadata()?.len())?)
+}
+
+fn each(bytes: i64, of: u64) -> anyhow::Result<f64> {
+    Ok(count(usize::try_from(bytes)?) / count(usize::try_from(of)?))
+}
