@@ -48,13 +48,13 @@ impl Caller {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AuthFailure {
     /// No key was shown.
-    #[error("no API key was given; send `Authorization: Bearer <API_KEY>`")]
+    #[error("no API key was given")]
     Missing,
     /// The key is malformed, unknown, expired or revoked. Which of these is not told.
     #[error("the API key is not valid")]
     Invalid,
     /// The request shows its credentials in a way that cannot be read.
-    #[error("the Authorization header cannot be read; send one `Authorization: Bearer <API_KEY>`")]
+    #[error("the credentials cannot be read")]
     Malformed,
     /// The session of the cookie is malformed, unknown or has ended. Which of these is not told.
     #[error("the session has ended; log in again")]

@@ -171,7 +171,7 @@ pub enum Refusal {
         what: &'static str,
     },
     /// The idempotency key was used for another request.
-    #[error("this Idempotency-Key was used for another request; use a new one")]
+    #[error("the key of this request was used for another request; use a new one")]
     KeyReused,
     /// A cursor that was not given out for this query and caller.
     #[error("the cursor does not belong to this query; start again without it")]
