@@ -58,6 +58,16 @@ pub enum Refusal {
         /// Its name.
         id: String,
     },
+    /// A bundle has a sealed record whose id is taken here.
+    #[error(
+        "the bundle has the sealed record `{data_id}`, and one of that id is here already, on a timeline that came here \
+         before, such as another fork of the same one. Adopt the bundle at another service, or end that timeline and wait \
+         until its contents are let go"
+    )]
+    SealedRecordTaken {
+        /// The id.
+        data_id: String,
+    },
     /// An event of that id is recorded already.
     #[error("the event `{event_id}` is recorded already{}", if *.differs { ", with other content" } else { "" })]
     EventExists {

@@ -52,7 +52,7 @@ pub(crate) fn run(command: PruneCommand, surroundings: &Surroundings) -> Result<
             if command.dry_run {
                 body.insert("dry_run".to_owned(), true.into());
             }
-            let answer = client.post(&["prune"], body)?;
+            let answer = client.post(&["v1", "prune"], body)?;
             unshown.after(client.show(&answer, output::status));
             // A dry run tells of one sweep, and would tell of it again.
             if answer.value["has_more"] != true || command.dry_run {

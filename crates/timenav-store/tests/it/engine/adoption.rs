@@ -195,7 +195,7 @@ async fn sealed_records_of_others_are_not_taken_over() {
     seal(&home, "own").await;
     let text = export(&far).await;
     let refused = adopt(&home, &there, &text).await.err().unwrap();
-    assert!(matches!(refused, Refusal::AlreadyExists { what: "data record", .. }), "{refused}");
+    assert!(matches!(refused, Refusal::SealedRecordTaken { .. }), "{refused}");
     home.close().await;
     far.close().await;
 }

@@ -83,7 +83,9 @@ fn what_is_kept_no_longer_goes() {
     service.arguments(&["--retention-floor-secs", "0"]);
     service.start_again();
     snapshot::check("prune-nothing", &send(&service, "/v1/prune", &json!({ "timeline_id": "main" })));
-    set(&service, json!({ "reads": "1s", "refusals": "1s" })).expect(200);
+    let say = ["timeline", "retention", "main", "--reads", "1s", "--refusals", "1s"];
+    let (code, stdout, stderr) = run(&mut crate::cli::command(&service, &say), "");
+    assert!(code == Some(0) && stdout.contains("kept for PT1S"), "{stdout}{stderr}");
     let first = service.get("/v1/clock", &[]);
     assert!(first.is_object());
     let dry = || service.post("/v1/prune", &json!({ "timeline_id": "main", "dry_run": true }));
