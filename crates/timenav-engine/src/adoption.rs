@@ -197,7 +197,7 @@ impl Engine {
             }
             let known = self.store().data_rows(some).await?;
             if let Some((_, record)) = known.into_iter().flatten().next() {
-                return Err(Refusal::AlreadyExists { what: "data record", id: record.data_id.to_string() });
+                return Err(Refusal::SealedRecordTaken { data_id: record.data_id.to_string() });
             }
         }
     }

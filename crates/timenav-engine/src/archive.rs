@@ -7,7 +7,7 @@ use timenav_core::ledger::{Hash, TileId};
 use timenav_core::scan::EntryBytes;
 
 use crate::head::{EndedTimeline, Head, TimelineKey};
-use crate::rows::DataRecord;
+use crate::rows::{DataRecord, IdempotencyRecord};
 use crate::store_error::StoreError;
 use timenav_core::directory::Directory;
 
@@ -147,6 +147,9 @@ pub trait ScanSource: Send + Sync {
 
     /// Returns each of these sealed records, and the name of its timeline.
     async fn data_rows(&self, data_ids: Vec<String>) -> Result<Vec<Option<(TimelineId, DataRecord)>>, StoreError>;
+
+    /// Returns the outcomes kept under these keys.
+    async fn outcome_rows(&self, keys: Vec<[u8; 32]>) -> Result<Vec<IdempotencyRecord>, StoreError>;
 
     /// Returns the positions of the sweeps that are kept of a timeline, in order, from those of entries before `end`.
     async fn sweep_rows(&self, timeline: TimelineKey, end: u64) -> Result<Vec<u64>, StoreError>;

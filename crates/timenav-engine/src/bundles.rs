@@ -142,7 +142,8 @@ impl Engine {
                 let (layer, origin) = (&layer.timeline_id, &told.origin);
                 let detail = format!(
                     "of `{layer}`, which `{fork}` goes on from, contents were erased by later entries at the service of \
-                     `{origin}`. Only its key shows them, so no bundle of this service can: use the one that was adopted"
+                     `{origin}`. Only its key shows them, so no bundle of this service can: use the one that was adopted, or \
+                     export the fork there"
                 );
                 return Err(Refusal::invalid("timeline_id", detail));
             }

@@ -48,7 +48,7 @@ impl Caller {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AuthFailure {
     /// No key was shown.
-    #[error("no API key was given; send `Authorization: Bearer <API_KEY>`")]
+    #[error("no API key was given")]
     Missing,
     /// What was shown is under another scheme than Bearer, or under none.
     #[error("`Authorization` does not say that the key is a Bearer key: send `Authorization: Bearer <API_KEY>`")]
@@ -60,7 +60,7 @@ pub enum AuthFailure {
     #[error("the API key is not valid")]
     Invalid,
     /// The request shows its credentials in a way that cannot be read.
-    #[error("the Authorization header cannot be read; send one `Authorization: Bearer <API_KEY>`")]
+    #[error("the credentials cannot be read")]
     Malformed,
     /// The session of the cookie is malformed, unknown or has ended. Which of these is not told.
     #[error("the session has ended; log in again")]

@@ -120,8 +120,8 @@ pub struct ErasedEvents {
 /// Which reads are to be erased.
 #[derive(Clone, Debug)]
 pub struct ReadErasure {
-    /// On which timeline.
-    pub timeline: TimelineId,
+    /// On which timeline; the key's own where there is none.
+    pub timeline: Option<TimelineId>,
     /// The position of their entry.
     pub position: u64,
     /// Which of those that it tells of.
@@ -131,6 +131,8 @@ pub struct ReadErasure {
 /// Reads that were erased.
 #[derive(Clone, Debug)]
 pub struct ErasedReads {
+    /// On which timeline.
+    pub timeline_id: TimelineId,
     /// The position of their entry.
     pub position: u64,
     /// How many.
@@ -260,9 +262,10 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<ErasedReads, Refusal> {
         let ReadErasure { timeline, position, which } = request;
-        let answer = self.submit(caller, timeline, EraseReads { position, which }, idempotency).await?;
+        let timeline_id = caller.timeline(timeline);
+        let answer = self.submit(caller, timeline_id.clone(), EraseReads { position, which }, idempotency).await?;
         let Answer { change: ReadsGone { position, erased, left }, ledger, replayed, .. } = answer;
-        Ok(ErasedReads { position, erased, left, ledger, replayed })
+        Ok(ErasedReads { timeline_id, position, erased, left, ledger, replayed })
     }
 
     /// Checks the size at which events were chosen, which whoever erases by a query or an age must name.

@@ -178,7 +178,7 @@ pub use store::{
     TimelineCommit,
 };
 pub use store_error::StoreError;
-pub use sweeping::{Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
+pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
 pub use timelines::{MadeTimeline, NewTimeline, TimelineView};
 pub use timenav_core::anchor::Anchor;
 pub use timenav_core::directory::{ApiKey, Directory, KeptPassword, Secret, Secrets, Session, SessionSpans, User};

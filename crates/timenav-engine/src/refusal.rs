@@ -61,6 +61,16 @@ pub enum Refusal {
         /// Its name.
         id: String,
     },
+    /// A bundle has a sealed record whose id is taken here.
+    #[error(
+        "the bundle has the sealed record `{data_id}`, and one of that id is here already, on a timeline that came here \
+         before, such as another fork of the same one. Adopt the bundle at another service, or end that timeline and wait \
+         until its contents are let go"
+    )]
+    SealedRecordTaken {
+        /// The id.
+        data_id: String,
+    },
     /// An event of that id is recorded already.
     #[error("the event `{event_id}` is recorded already{}", if *.differs { ", with other content" } else { "" })]
     EventExists {
@@ -174,7 +184,7 @@ pub enum Refusal {
         what: &'static str,
     },
     /// The idempotency key was used for another request.
-    #[error("this Idempotency-Key was used for another request; use a new one")]
+    #[error("the key of this request was used for another request; use a new one")]
     KeyReused,
     /// A cursor that was not given out for this query and caller.
     #[error("the cursor does not belong to this query; start again without it")]

@@ -54,6 +54,8 @@ pub struct Pruned {
     pub retention: Retention,
     /// What was let go by a new sweep.
     pub let_go: Option<LetGone>,
+    /// Of a dry run, what the next sweep would let go.
+    pub foreseen: Option<ForeseenSweep>,
     /// Contents that went only now, although an earlier sweep had named them.
     pub finished: u64,
     /// Why nothing is let go, where the host's clock is not to be trusted.
@@ -62,6 +64,17 @@ pub struct Pruned {
     pub has_more: bool,
     /// Where the sweep stands.
     pub ledger: Option<LedgerPosition>,
+}
+
+/// What a sweep would let go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForeseenSweep {
+    /// Of which class.
+    pub class: LetGoClass,
+    /// How many.
+    pub count: u64,
+    /// All of it was recorded before this host time.
+    pub cutoff: Instant<Wall>,
 }
 
 /// What a sweep would name, and how far that goes.
@@ -90,6 +103,29 @@ impl Engine {
         Ok((answer.change.retention, answer.ledger, answer.replayed))
     }
 
+    /// Says what the next sweep of a timeline would let go, and lets nothing go.
+    ///
+    /// # Errors
+    /// The caller does not administer the timeline, or the ledger cannot be written.
+    pub async fn foresee_pruning(&self, caller: &Caller, timeline: TimelineId) -> Result<Pruned, Refusal> {
+        let state = self.admit(caller, &timeline, Demand::Administer, OPERATION).await?;
+        let (engine, retention) = (self.clone(), state.head.retention.in_force());
+        let looking = self.long_work().aside(async move {
+            let _turn = engine.sweeping().lock().await;
+            let waits = engine.doubt_host_clock().await?;
+            let Chosen { sweep, has_more } = engine.choose(&state, true).await?;
+            let foreseen = sweep.map(|(sweep, _)| ForeseenSweep {
+                class: sweep.class,
+                count: sweep.positions.count(),
+                cutoff: sweep.cutoff,
+            });
+            Ok(Pruned { retention, let_go: None, foreseen, finished: 0, waits, has_more, ledger: None })
+        });
+        let pruned = looking.await?;
+        self.log_read(caller, &timeline, &[Demand::Administer], &Reading::Prune {}).await?;
+        Ok(pruned)
+    }
+
     /// Lets go, of one timeline, what its retention keeps no longer: one sweep, and what earlier ones have left. With
     /// `accept_host_clock` an operator says that the host's clock is right.
     ///
@@ -107,7 +143,9 @@ impl Engine {
             self.admit(caller, &TimelineId::system(), Demand::Operate, OPERATION).await?;
         }
         let (key, retention) = (state.head.key, state.head.retention.in_force());
-        let nothing = Pruned { retention, let_go: None, finished: 0, waits: None, has_more: false, ledger: None };
+        let waits = None;
+        let nothing =
+            Pruned { retention, let_go: None, foreseen: None, finished: 0, waits, has_more: false, ledger: None };
         let (engine, asking, on) = (self.clone(), caller.clone(), timeline.clone());
         let pruning = self.long_work().aside(async move {
             let _turn = engine.sweeping().lock().await;
@@ -173,7 +211,7 @@ impl Engine {
     ) -> Result<(Option<Answer<LetGone>>, bool), Refusal> {
         for _ in 0..CHOSEN_AGAIN_MAX {
             let Some(state) = self.state(timeline) else { return Ok((None, false)) };
-            let Chosen { sweep, has_more } = self.choose(&state).await?;
+            let Chosen { sweep, has_more } = self.choose(&state, false).await?;
             let Some((sweep, mark)) = sweep else { return Ok((None, has_more)) };
             let deciding = LetGo { sweep, policies: state.head.retention.clone(), mark };
             let answer = match caller {
@@ -192,8 +230,9 @@ impl Engine {
         Ok((None, true))
     }
 
-    /// Chooses what the next sweep of a timeline names: entries that were recorded under one policy, of one class.
-    async fn choose(&self, state: &TimelineState) -> Result<Chosen, Refusal> {
+    /// Chooses what the next sweep of a timeline names: entries that were recorded under one policy, of one class. A dry run
+    /// does not keep how far was looked.
+    async fn choose(&self, state: &TimelineState, is_dry: bool) -> Result<Chosen, Refusal> {
         let (policies, key, size) = (&state.head.retention, state.head.key, state.head.frontier.size());
         let marks = self.store().sweep_marks(key).await?;
         let (now, floor) = (self.now(), Span::from_secs(self.options().retention_floor_seconds.into()));
@@ -214,7 +253,7 @@ impl Engine {
                 if let Some(sweep) = draft.finish("") {
                     return Ok(Chosen { sweep: Some((sweep.into_owned(), mark)), has_more: true });
                 }
-                if until > first {
+                if until > first && !is_dry {
                     self.store().mark_swept(key, mark).await?;
                 }
                 if until < due {

@@ -264,7 +264,16 @@ impl Failure {
             Self::Refused(Refusal::NotFound { what: "user", id }) => {
                 format!("there is no user `{id}`; POST /v1/users creates one")
             }
+            Self::Refused(Refusal::KeyReused) => {
+                "this Idempotency-Key was used for another request; use a new one".to_owned()
+            }
             Self::Refused(refusal) | Self::OneEventExists(refusal) => refusal.to_string(),
+            Self::Unidentified(AuthFailure::Missing) => {
+                "no API key was given; send `Authorization: Bearer <API_KEY>`".to_owned()
+            }
+            Self::Unidentified(AuthFailure::Malformed) => {
+                "the Authorization header cannot be read; send one `Authorization: Bearer <API_KEY>`".to_owned()
+            }
             Self::Unidentified(failure) => failure.to_string(),
             Self::CrossSite => "a cookie is taken from pages of this service only: send the request from there, or \
                 show an API key"

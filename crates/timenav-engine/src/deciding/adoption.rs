@@ -345,6 +345,11 @@ impl Deciding for HandOver {
     type Change = TimelineMade;
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimelineMade>, Refusal> {
+        if *draft.timeline() == TimelineId::main() {
+            let detail = "every service has a `main` of its own, so none could adopt this one: fork it under another name, \
+                          and hand the fork over";
+            return Err(Refusal::invalid("timeline_id", detail));
+        }
         let ledger = draft.aimed()?;
         let host = draft.host(ledger);
         let asked_by = draft.actor().name();

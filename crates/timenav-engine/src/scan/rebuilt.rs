@@ -268,6 +268,8 @@ impl Rebuilding {
             self.check_anchor(&anchor).map_err(|what| at(&what))?;
             self.rows.anchors.push(anchor);
         }
+        // Answers were kept by the other service.
+        drop(self.replay.take_forgotten());
         let marks = self.replay.last_marks();
         self.counts.push(marks.events_count);
         self.less += self.amended.fewer.get(&position).copied().unwrap_or_default();

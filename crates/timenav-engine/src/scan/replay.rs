@@ -7,7 +7,7 @@ use timenav_core::access::Permissions;
 use timenav_core::anchor::{self, Anchor};
 use timenav_core::clock::Clock;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{EventsErased, LeafRecord, ReadsErased, Retention, RetentionPolicies, Sweep};
+use timenav_core::ledger::{EventsErased, Hash, LeafRecord, ReadsErased, Retention, RetentionPolicies, Sweep};
 use timenav_core::permissions;
 use timenav_core::scan::Findings;
 use timenav_core::time::{Instant, Wall, parse_timestamp};
@@ -90,6 +90,17 @@ struct Erased {
     stood: bool,
 }
 
+/// Kept answers that an erasure says are forgotten.
+#[derive(Clone, Debug)]
+pub(super) struct ForgottenOutcomes {
+    /// The erasure.
+    pub(super) position: u64,
+    /// When it was recorded.
+    pub(super) recorded_at: Instant<Wall>,
+    /// What they were kept under.
+    pub(super) names: Vec<Hash>,
+}
+
 /// What follows from an entry.
 enum Followed {
     /// Rows, which are compared with those that are kept.
@@ -152,6 +163,8 @@ pub(super) struct Replay {
     told: BTreeMap<u64, Erased>,
     /// The same, said after the scan began.
     told_later: BTreeMap<u64, Erased>,
+    /// What erasures of this service say of kept answers, since it was taken.
+    forgotten: Vec<ForgottenOutcomes>,
     changes_count: u64,
     marks: Marks,
     /// Whose entries come first, as far as entries tell.
@@ -202,6 +215,7 @@ impl Replay {
             data_gone: BTreeMap::new(),
             told: BTreeMap::new(),
             told_later: BTreeMap::new(),
+            forgotten: Vec::new(),
             changes_count: 0,
             marks: Marks::new(first),
             origins: Vec::new(),
@@ -277,6 +291,11 @@ impl Replay {
     /// Returns whether the row of a sealed record is marked as erased.
     pub(super) fn is_data_gone(&self, position: u64) -> bool {
         self.data_gone.contains_key(&position)
+    }
+
+    /// Returns what erasures say of kept answers, and forgets it.
+    pub(super) fn take_forgotten(&mut self) -> Vec<ForgottenOutcomes> {
+        std::mem::take(&mut self.forgotten)
     }
 
     /// Returns the anchor that the last entry has set, and forgets it.
@@ -407,6 +426,9 @@ impl Replay {
             Action::EraseData => self.told.extend(erasures(&read(payload?)?, position)),
             Action::EraseEvents => {
                 let erased = EventsErased::decode(payload?).ok()?;
+                if position >= self.decided_from && !erased.outcomes.is_empty() {
+                    self.forgotten.push(ForgottenOutcomes { position, recorded_at, names: erased.outcomes.clone() });
+                }
                 self.gone.events_erased((position, self.first), &erased, &mut self.findings);
             }
             Action::EraseReads => {

@@ -132,6 +132,11 @@ pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) ->
         }
         Depth::Sample(_) => {
             sentences.push(sample_sentence(size, sampled));
+            sentences.push(
+                "Whether an erasure names the payloads of events that are missing was not looked for: only a full scan \
+                 reads all erasures."
+                    .to_owned(),
+            );
             sentences.extend([tables, authority].map(str::to_owned));
         }
     }
@@ -142,8 +147,18 @@ pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) ->
                 .to_owned(),
         );
     }
-    sentences
-        .push("Outcomes kept for repeated requests do not follow from the ledger and were not compared.".to_owned());
+    sentences.push(
+        match request.depth {
+            Depth::Full | Depth::Tail(_) => {
+                "Outcomes kept for repeated requests do not follow from the ledger: they were compared with the erasures \
+                 that name them, and with nothing else."
+            }
+            Depth::Quick | Depth::Sample(_) => {
+                "Outcomes kept for repeated requests do not follow from the ledger and were not compared."
+            }
+        }
+        .to_owned(),
+    );
     sentences.push(
         "Whether what was recorded is true, and whether somebody else was shown another history, no scan can tell: \
          keep the checkpoint and compare."

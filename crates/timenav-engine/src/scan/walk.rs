@@ -3,26 +3,29 @@
 use std::sync::Arc;
 
 use timenav_core::anchor::Anchor;
-use timenav_core::ledger::{ADOPT_ACTION, Checkpoint, LeafRecord, MissingPayloads};
-use timenav_core::scan::{Depth, FilledTile, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
+use timenav_core::ledger::{Checkpoint, LeafRecord, MissingPayloads};
+use timenav_core::scan::{Depth, FindingKind, Findings, LedgerScan, Mark, compare_checkpoints};
 
 use super::compared::{Compared, Unplaced};
 use super::let_go::{self, LetGo};
 use super::powers::Powers;
-use super::replay::{Recorded, RecordedData, RecordedEvent, Replay};
+use super::replay::{RecordedData, RecordedEvent, Replay};
 use super::report::Outcome;
 use super::report::{self, Checked, Scan};
 use super::request::{Progress, ScanRequest, ScanStage};
 use super::{authority, events, rows, tree};
 use crate::archive::{EntryRow, Orphan, Snapshot};
-use crate::long_work::giving_way;
 use crate::store_error::StoreError;
 
+mod block;
 mod fork;
 mod layers;
+mod outcomes;
 mod picked;
 mod reads;
 mod retention;
+
+use block::Block;
 
 /// Entries read at a time. A scan holds three such blocks in memory, and no more of a ledger: one
 /// is read, one is hashed, and the events of one are compared.
@@ -66,14 +69,6 @@ struct Counts {
     events: u64,
     interventions: u64,
     data: u64,
-}
-
-/// What a block gives to compare with what is kept.
-#[derive(Default)]
-struct Block {
-    events: Vec<RecordedEvent>,
-    data: Vec<RecordedData>,
-    filled: Vec<FilledTile>,
 }
 
 /// Scans what is kept of a timeline.
@@ -224,13 +219,14 @@ impl Way<'_, '_> {
         }
     }
 
-    /// Compares the tiles and sealed records of a block with what is kept. Returns its events,
-    /// which take longer.
+    /// Compares the tiles, sealed records and forgotten outcomes of a block with what is kept. Returns its events, which
+    /// take longer.
     async fn compare_block(&mut self, carried: &mut Carried, block: Block) -> Result<Vec<RecordedEvent>, StoreError> {
         tree::compare_tiles(self.request.source, self.snapshot.head.key, &mut carried.ledger, block.filled).await?;
         if !block.data.is_empty() {
             self.compare_data(&mut carried.replay, &block.data).await?;
         }
+        self.compare_outcomes(&block.forgotten).await?;
         Ok(block.events)
     }
 
@@ -444,48 +440,9 @@ impl Way<'_, '_> {
 impl Carried {
     /// Takes the rows there are before position `end`.
     fn take(mut self, rows: &[EntryRow], end: u64) -> (Self, Block) {
-        let mut block = Block::default();
-        for row in giving_way(rows) {
-            if row.position > self.ledger.position() {
-                let first = self.ledger.position();
-                self.ledger.gap(row.position);
-                self.replay.lose(first);
-            }
-            let bytes = row.as_bytes();
-            let fitted = self.ledger.payloads_count();
-            // A root is made of many hashes, and this one is needed where a timeline was adopted.
-            let adopted_after = is_adopt(&row.leaf).then(|| self.ledger.root());
-            let Some(record) = self.ledger.entry(bytes) else {
-                self.replay.lose(row.position);
-                continue;
-            };
-            let payload = (!bytes.is_erased()).then_some(bytes.payload);
-            let fits = payload.is_none() || self.ledger.payloads_count() > fitted;
-            if !fits {
-                self.replay.lose(row.position);
-            }
-            let is_let_go = self.let_go.entry(&record, row, payload.is_none());
-            let recorded = self.replay.entry(&record, row.position, payload, Some(row.marks), is_let_go);
-            if let Some(root) = adopted_after {
-                self.replay.compare_adopted(row.position, payload, root);
-            }
-            match recorded.filter(|_| fits) {
-                Some(Recorded::Event(event)) => block.events.push(event),
-                Some(Recorded::Data(data)) => block.data.push(data),
-                None => {}
-            }
-        }
-        if self.ledger.position() < end {
-            let first = self.ledger.position();
-            self.ledger.gap(end);
-            self.replay.lose(first);
-        }
-        block.filled = self.ledger.take_filled();
+        let Self { ledger, replay, let_go } = &mut self;
+        let is_let_go = |record: &LeafRecord<'_>, row: &EntryRow, is_missing| let_go.entry(record, row, is_missing);
+        let block = block::take((ledger, replay), rows, end, is_let_go);
         (self, block)
     }
-}
-
-/// Returns whether a leaf tells of an adoption: an entry of version 2 begins with its action.
-fn is_adopt(leaf: &[u8]) -> bool {
-    leaf.strip_prefix(b"{\"action\":\"").and_then(|rest| rest.strip_prefix(ADOPT_ACTION.as_bytes())).is_some()
 }

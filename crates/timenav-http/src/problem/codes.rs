@@ -70,7 +70,10 @@ pub(super) const fn of_refusal(refusal: &Refusal) -> Code {
         Refusal::Clock(ClockRefusal::OutOfRange) | Refusal::EventOutOfRange => Code::TimeOutOfRange,
         Refusal::Clock(ClockRefusal::Location) | Refusal::Invalid { .. } | Refusal::Cursor => Code::InvalidParameter,
         Refusal::Ended { .. } => Code::TimelineEnded,
-        Refusal::AlreadyExists { .. } | Refusal::NameEnded { .. } | Refusal::EventExists { .. } => Code::AlreadyExists,
+        Refusal::AlreadyExists { .. }
+        | Refusal::NameEnded { .. }
+        | Refusal::SealedRecordTaken { .. }
+        | Refusal::EventExists { .. } => Code::AlreadyExists,
         Refusal::LimitReached { .. }
         | Refusal::LastOperator { .. }
         | Refusal::HandedOver { .. }

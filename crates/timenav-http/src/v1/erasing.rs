@@ -83,9 +83,9 @@ pub(crate) struct EraseEventsRequest {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EraseReadsRequest {
-    /// The timeline; `system` too.
-    #[schema(value_type = String, format = "timeline-id", example = "main")]
-    timeline_id: Text<TimelineId>,
+    /// The timeline, `system` too; that of the API key if it is left out.
+    #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
+    timeline_id: Option<Text<TimelineId>>,
     /// The `position` of the reads in the access log.
     #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     #[serde(deserialize_with = "position")]
@@ -186,7 +186,7 @@ async fn erase_reads(
     Idempotent(idempotency): Idempotent,
     Params(request): Params<EraseReadsRequest>,
 ) -> Result<Changed<ErasedReadsBody>, Failure> {
-    let EraseReadsRequest { timeline_id: Text(timeline), position, reads, user_id } = request;
+    let EraseReadsRequest { timeline_id, position, reads, user_id } = request;
     let which = match (reads, user_id) {
         (Some(numbers), None) => WhichReads::Numbers(numbers),
         (None, Some(Text(user_id))) => WhichReads::Of(user_id.to_string()),
@@ -194,11 +194,12 @@ async fn erase_reads(
             return Err(Failure::invalid("reads", "say which reads to erase: `reads` or `user_id`"));
         }
     };
-    let timeline_id = timeline.to_string();
-    let erased = app.engine.erase_reads(&caller, ReadErasure { timeline, position, which }, idempotency).await?;
-    let ErasedReads { position, erased, left, ledger, replayed } = erased;
+    let erasure = ReadErasure { timeline: timeline(timeline_id), position, which };
+    let erased = app.engine.erase_reads(&caller, erasure, idempotency).await?;
+    let ErasedReads { timeline_id, position, erased, left, ledger, replayed } = erased;
     let status = format!("{} of entry {position} erased; {left} left.", counted(erased, "read"));
-    let body = ErasedReadsBody { status, timeline_id, position, erased, left, ledger: ledger.into() };
+    let body =
+        ErasedReadsBody { status, timeline_id: timeline_id.to_string(), position, erased, left, ledger: ledger.into() };
     Ok(Changed::ok(body, replayed))
 }
 

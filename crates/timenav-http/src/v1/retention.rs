@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{LetGoClass, Retention};
 use timenav_core::time::Duration;
-use timenav_engine::{HostClockDoubt, KeptFor, LetGone, Pruned, RetentionRequest};
+use timenav_engine::{ForeseenSweep, HostClockDoubt, KeptFor, LetGone, Pruned, RetentionRequest};
 use utoipa::ToSchema;
 
 use crate::answer::{Changed, LedgerBody};
@@ -69,6 +69,9 @@ pub(crate) struct PruneRequest {
     /// Whether to say that the host's clock is right, where it is doubted. Operators only.
     #[serde(default)]
     accept_host_clock: bool,
+    /// Whether to tell what would be let go next, and let nothing go.
+    #[serde(default)]
+    dry_run: bool,
 }
 
 /// How long the contents of reads and refusals are kept.
@@ -102,10 +105,15 @@ pub(crate) struct PrunedBody {
     status: String,
     /// The timeline.
     timeline_id: String,
+    /// Whether nothing was let go.
+    dry_run: bool,
     /// What is in force.
     retention: RetentionBody,
     /// How many payloads went.
     let_go: u64,
+    /// Of a dry run, what the next sweep would let go; absent where nothing is due.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_let_go: Option<WouldLetGoBody>,
     /// What they were named by; absent where nothing was to be let go.
     #[serde(skip_serializing_if = "Option::is_none")]
     sweep: Option<SweepBody>,
@@ -131,6 +139,24 @@ pub(crate) struct SweepBody {
     count: u64,
     /// Everything that it names was recorded before this host time.
     recorded_before: String,
+}
+
+/// What a sweep would let go.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WouldLetGoBody {
+    /// What: `reads` or `refusals`.
+    #[schema(value_type = String, example = "reads")]
+    class: &'static str,
+    /// How many payloads.
+    count: u64,
+    /// All of them were recorded before this host time.
+    recorded_before: String,
+}
+
+impl From<ForeseenSweep> for WouldLetGoBody {
+    fn from(ForeseenSweep { class, count, cutoff }: ForeseenSweep) -> Self {
+        Self { class: class.as_str(), count, recorded_before: cutoff.to_string() }
+    }
 }
 
 /// Says how long the contents of reads and refusals are kept on a timeline.
@@ -165,16 +191,23 @@ async fn prune(
     Idempotent(_): Idempotent,
     Params(request): Params<PruneRequest>,
 ) -> Result<Json<PrunedBody>, Failure> {
-    let PruneRequest { timeline_id: Text(timeline_id), accept_host_clock } = request;
+    let PruneRequest { timeline_id: Text(timeline_id), accept_host_clock, dry_run } = request;
+    if dry_run {
+        if accept_host_clock {
+            return Err(Failure::invalid("accept_host_clock", "a dry run changes nothing, so leave it out"));
+        }
+        let pruned = app.engine.foresee_pruning(&caller, timeline_id.clone()).await?;
+        return Ok(Json(PrunedBody::new(&timeline_id, &pruned, true)));
+    }
     let pruned = app.engine.prune(&caller, timeline_id.clone(), accept_host_clock).await?;
-    Ok(Json(PrunedBody::new(&timeline_id, &pruned)))
+    Ok(Json(PrunedBody::new(&timeline_id, &pruned, false)))
 }
 
 impl PrunedBody {
-    fn new(timeline_id: &TimelineId, pruned: &Pruned) -> Self {
+    fn new(timeline_id: &TimelineId, pruned: &Pruned, dry_run: bool) -> Self {
         let waits_for = pruned.waits.map(waits);
         let counted = pruned.let_go.map_or(0, |let_go| let_go.count);
-        let status = match (&pruned.let_go, &waits_for) {
+        let done = match (&pruned.let_go, &waits_for) {
             (Some(LetGone { class, count, cutoff, .. }), _) => {
                 format!("Of `{timeline_id}`, {} recorded before {cutoff} were let go.", counted_as(*class, *count))
             }
@@ -184,9 +217,17 @@ impl PrunedBody {
                 format!("Nothing of `{timeline_id}` is due to go: {}.", kept(pruned.retention))
             }
         };
+        let done = match pruned.foreseen.filter(|_| waits_for.is_none()) {
+            Some(ForeseenSweep { class, count, cutoff }) => {
+                format!("Of `{timeline_id}`, {} recorded before {cutoff} would be.", counted_as(class, count))
+            }
+            None => done,
+        };
         Self {
-            status,
+            status: if dry_run { format!("A dry run; nothing was let go. {done}") } else { done },
             timeline_id: timeline_id.to_string(),
+            dry_run,
+            would_let_go: pruned.foreseen.map(WouldLetGoBody::from),
             retention: pruned.retention.into(),
             let_go: counted + pruned.finished,
             sweep: pruned.let_go.map(SweepBody::from),

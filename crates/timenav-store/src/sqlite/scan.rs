@@ -10,8 +10,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use timenav_core::ids::{DataId, TimelineId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
-    Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, Head, KeptEvent, KeptRows, ScanSource, ServiceRows,
-    Snapshot, StoreError, TimelineKey,
+    Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, Head, IdempotencyRecord, KeptEvent, KeptRows, ScanSource,
+    ServiceRows, Snapshot, StoreError, TimelineKey,
 };
 
 use super::contents::{self, Contents, Kept};
@@ -19,7 +19,9 @@ use super::examination::{self, Examination};
 use super::integrity::Wanted;
 use super::leaf::Leaves;
 use super::values::{NO_CELL, POSITION_MAX, count, entry_key, failed, id, position, sql};
-use super::{SqliteStore, connection, data, ends, identity, integrity, orphans, read, retention, schema, tiles};
+use super::{
+    SqliteStore, connection, data, ends, identity, integrity, orphans, outcomes, read, retention, schema, tiles,
+};
 
 /// Of both tables: what belongs to no entry is not hidden behind the last one.
 const SELECT_LAST: &str =
@@ -220,6 +222,10 @@ macro_rules! scan_source {
                     data_ids.iter().map(one).collect()
                 })
                 .await
+            }
+
+            async fn outcome_rows(&self, keys: Vec<[u8; 32]>) -> Result<Vec<IdempotencyRecord>, StoreError> {
+                self.read(move |connection| outcomes::named(connection, &keys)).await
             }
 
             async fn sweep_rows(&self, key: TimelineKey, end: u64) -> Result<Vec<u64>, StoreError> {

@@ -195,6 +195,10 @@ impl ScanSource for FaultyStore {
         self.reading()?.data_rows(ids).await
     }
 
+    async fn outcome_rows(&self, keys: Vec<[u8; 32]>) -> Result<Vec<IdempotencyRecord>, StoreError> {
+        self.reading()?.outcome_rows(keys).await
+    }
+
     async fn sweep_rows(&self, timeline: TimelineKey, end: u64) -> Result<Vec<u64>, StoreError> {
         self.reading()?.sweep_rows(timeline, end).await
     }

@@ -23,10 +23,9 @@ pub(crate) struct EraseReadsCommand {
     /// Whose reads.
     #[arg(long, value_name = "USER_ID")]
     user: Option<String>,
-    /// The timeline; `system` too.
-    #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", default_value = "main",
-        value_parser = timeline_id)]
-    timeline: TimelineId,
+    /// The timeline, `system` too. That of the API key unless given.
+    #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", value_parser = timeline_id)]
+    timeline: Option<TimelineId>,
     #[command(flatten)]
     service: ServiceOptions,
 }
@@ -38,7 +37,7 @@ pub(crate) struct EraseReadsCommand {
 pub(crate) fn run(command: EraseReadsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(command.service, surroundings)?;
     let mut body = Map::new();
-    insert(&mut body, "timeline_id", Some(command.timeline.to_string()));
+    insert(&mut body, "timeline_id", command.timeline.map(|timeline| timeline.to_string()));
     insert(&mut body, "position", Some(command.position));
     insert(&mut body, "reads", (!command.index.is_empty()).then_some(command.index));
     insert(&mut body, "user_id", command.user);

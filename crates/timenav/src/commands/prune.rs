@@ -24,6 +24,9 @@ pub(crate) struct PruneCommand {
     /// right: one that is a year ahead would let go everything. What you say is an entry of `system`.
     #[arg(long)]
     accept_host_clock: bool,
+    /// Tell what the next sweep of each timeline would let go, and let nothing go.
+    #[arg(long, conflicts_with = "accept_host_clock")]
+    dry_run: bool,
     #[command(flatten)]
     service: ServiceOptions,
 }
@@ -46,9 +49,13 @@ pub(crate) fn run(command: PruneCommand, surroundings: &Surroundings) -> Result<
             if command.accept_host_clock {
                 body.insert("accept_host_clock".to_owned(), true.into());
             }
-            let answer = client.post(&["prune"], body)?;
+            if command.dry_run {
+                body.insert("dry_run".to_owned(), true.into());
+            }
+            let answer = client.post(&["v1", "prune"], body)?;
             unshown.after(client.show(&answer, output::status));
-            if answer.value["has_more"] != true {
+            // A dry run tells of one sweep, and would tell of it again.
+            if answer.value["has_more"] != true || command.dry_run {
                 break;
             }
         }

@@ -138,7 +138,7 @@ pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Resu
             insert(&mut body, "timeline_id", Some(timeline.to_string()));
             insert(&mut body, "reads", reads.map(period));
             insert(&mut body, "refusals", refusals.map(period));
-            let answer = client.post(&["set-retention"], body)?;
+            let answer = client.post(&["v1", "set-retention"], body)?;
             client.show(&answer, output::status)
         }
         Action::End { timeline_id } => {

@@ -1,6 +1,7 @@
 //! kill -9 under write load: what was acknowledged is there, what was not is there as a whole or
 //! not at all, and happens once when it is sent again.
 
+mod erasing;
 mod writers;
 
 use std::collections::BTreeMap;

@@ -3,14 +3,14 @@
 use timenav_core::anchor::Anchor;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, LeafRecord, LetGoClass};
-use timenav_core::scan::{FilledTile, FindingKind, Findings, LedgerScan};
+use timenav_core::scan::{FindingKind, Findings, LedgerScan};
 
+use super::block::{self, Block};
 use super::{BLOCK_ANCHORS, BLOCK_ENTRIES, Way};
 use crate::archive::EntryRow;
 use crate::head::EndedTimeline;
-use crate::long_work::giving_way;
 use crate::scan::compared::Unplaced;
-use crate::scan::replay::{Recorded, RecordedData, RecordedEvent, Replay};
+use crate::scan::replay::Replay;
 use crate::scan::report::Checked;
 use crate::scan::{events, rows, tree};
 use crate::store_error::StoreError;
@@ -19,14 +19,6 @@ use crate::store_error::StoreError;
 struct Carried {
     ledger: LedgerScan,
     replay: Replay,
-}
-
-/// What a block gives to compare with what is kept.
-#[derive(Default)]
-struct Block {
-    events: Vec<RecordedEvent>,
-    data: Vec<RecordedData>,
-    filled: Vec<FilledTile>,
 }
 
 impl Way<'_, '_> {
@@ -146,43 +138,13 @@ impl Way<'_, '_> {
 impl Carried {
     /// Takes the rows there are before position `end`.
     fn take(mut self, rows: &[EntryRow], end: u64) -> (Self, Block) {
-        let mut block = Block::default();
-        for row in giving_way(rows) {
-            if row.position > self.ledger.position() {
-                let first = self.ledger.position();
-                self.ledger.gap(row.position);
-                self.replay.lose(first);
-            }
-            let bytes = row.as_bytes();
-            let fitted = self.ledger.payloads_count();
-            let Some(record) = self.ledger.entry(bytes) else {
-                self.replay.lose(row.position);
-                continue;
-            };
-            let payload = (!bytes.is_erased()).then_some(bytes.payload);
-            let fits = payload.is_none() || self.ledger.payloads_count() > fitted;
-            if !fits {
-                self.replay.lose(row.position);
-            }
-            let recorded =
-                self.replay.entry(&record, row.position, payload, Some(row.marks), is_let_go(&record, payload));
-            match recorded.filter(|_| fits) {
-                Some(Recorded::Event(event)) => block.events.push(event),
-                Some(Recorded::Data(data)) => block.data.push(data),
-                None => {}
-            }
-        }
-        if self.ledger.position() < end {
-            let first = self.ledger.position();
-            self.ledger.gap(end);
-            self.replay.lose(first);
-        }
-        block.filled = self.ledger.take_filled();
+        let Self { ledger, replay } = &mut self;
+        let block = block::take((ledger, replay), rows, end, |record, _, is_missing| is_let_go(record, is_missing));
         (self, block)
     }
 }
 
 /// Which sweep named what is missing was checked when it arrived.
-fn is_let_go(record: &LeafRecord<'_>, payload: Option<&[u8]>) -> bool {
-    payload.is_none() && LetGoClass::of(&record.action).is_some()
+fn is_let_go(record: &LeafRecord<'_>, is_missing: bool) -> bool {
+    is_missing && LetGoClass::of(&record.action).is_some()
 }

@@ -2,6 +2,7 @@
 
 mod forks;
 mod hostile;
+mod mutated;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -117,7 +118,7 @@ async fn what_was_erased_there_stays_erased_here() {
     let lines = far.lines().await;
     let read = lines.iter().find(|line| line.timeline == NAME && line.subject == "clock").unwrap().seq;
     let which = WhichReads::Of("admin".to_owned());
-    let reads = ReadErasure { timeline: timeline_id(NAME), position: read, which };
+    let reads = ReadErasure { timeline: on(), position: read, which };
     far.engine.erase_reads(&far.admin, reads, None).await.unwrap();
     adopt(&home, &there, &export(&far).await).await.unwrap();
     far.close().await;
@@ -194,7 +195,7 @@ async fn sealed_records_of_others_are_not_taken_over() {
     seal(&home, "own").await;
     let text = export(&far).await;
     let refused = adopt(&home, &there, &text).await.err().unwrap();
-    assert!(matches!(refused, Refusal::AlreadyExists { what: "data record", .. }), "{refused}");
+    assert!(matches!(refused, Refusal::SealedRecordTaken { .. }), "{refused}");
     home.close().await;
     far.close().await;
 }
@@ -204,6 +205,8 @@ async fn what_was_handed_over_stays_so() {
     let house = House::new();
     let home = house.open().await;
     make(&home, NAME).await;
+    let refused = home.engine.hand_over(&home.admin, timeline_id("main"), None).await.err().unwrap();
+    assert!(refused.to_string().contains("every service has a `main` of its own"), "{refused}");
     home.engine.hand_over(&home.admin, timeline_id(NAME), None).await.unwrap();
     let size = home.size(NAME).await;
     let home = home.reopen().await;

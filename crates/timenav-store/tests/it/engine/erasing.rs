@@ -445,7 +445,7 @@ async fn single_reads_go_and_those_that_are_left_can_still_be_proven() {
     let position = *of_ada.last().unwrap();
     let there = lines.iter().filter(|line| line.timeline == "main" && line.seq == position).count() as u64;
     let wanted = of_ada.iter().filter(|seq| **seq == position).count() as u64;
-    let erasure = |position, which| ReadErasure { timeline: timeline_id("main"), position, which };
+    let erasure = |position, which| ReadErasure { timeline: on("main"), position, which };
     let of = |user: &str| WhichReads::Of(user.to_owned());
     let refused = home.engine.erase_reads(&ada, erasure(position, of("ada")), None).await;
     assert_eq!(told(&refused), "Permission { needs: Admin }");

@@ -25,6 +25,11 @@ async fn each_depth_counts_what_it_read() {
     let sample = look(&house, "main", depth("sample:100"), Outside::Kept).await;
     assert!((50..=100).contains(&sample.checked_count("entries")));
     assert!(sample.not_checked.iter().any(|sentence| sentence.contains("probability")), "{:?}", sample.not_checked);
+    assert!(
+        sample.not_checked.iter().any(|sentence| sentence.contains("only a full scan")),
+        "{:?}",
+        sample.not_checked
+    );
     for scan in [full, quick, tail, longer, sample] {
         assert_eq!(told(&scan), []);
         assert!(!scan.not_checked.is_empty() && scan.checkpoint.is_some());

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use timenav_core::event::EventDraft;
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::ledger::{Authority, EventsErased, KeptReads, PositionRuns, ReadsErased};
 use timenav_core::scan::{Depth, FindingKind};
-use timenav_engine::{EventErasure, ReadErasure, Signer as _, WhichEvents, WhichReads};
+use timenav_engine::{EventErasure, Idempotency, ReadErasure, Signer as _, WhichEvents, WhichReads};
 
 use super::{
     MAIN, Outside, check_found, clean, connect, empty, entry, first_reads, found, look, rebuild, record, rewrite, row,
@@ -13,7 +14,7 @@ use super::{
 };
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, on};
-use crate::sample::{event_id, key_id, timeline_id};
+use crate::sample::{event_id, key_id, moment};
 
 /// The first event of `main` is recorded there.
 const FIRST: u64 = 1;
@@ -37,7 +38,7 @@ async fn erased() -> (House, u64, u64, String) {
     let events = erase(&home, &["e0", "e4"]).await;
     let position = first_reads(&connect(&house));
     let which = WhichReads::Numbers([0].into());
-    let request = ReadErasure { timeline: timeline_id("main"), position, which };
+    let request = ReadErasure { timeline: on("main"), position, which };
     let reads = home.engine.erase_reads(&home.admin, request, None).await.unwrap().ledger.position;
     record(&home, "main", 10, 1).await;
     home.close().await;
@@ -184,4 +185,43 @@ async fn an_erasure_that_was_cut_off_has_happened_or_not() {
     home.close().await;
     let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
     assert_eq!((told(&scan), scan.checked_count("erased")), (vec![], 1));
+}
+
+/// An answer that was forgotten comes back: as it was, and as if it had been given to another timeline.
+#[tokio::test]
+async fn a_kept_answer_that_is_put_back_is_found() {
+    let house = House::off_disk();
+    let home = house.open().await;
+    record(&home, "main", 0, 3).await;
+    let asked = Some(Idempotency { key: [7; 32], fingerprint: [8; 32] });
+    let draft = EventDraft { event_id: Some(event_id("e1")), ..EventDraft::at(moment(5), "what nobody is to know") };
+    home.engine.correct_event(&home.admin, on("main"), draft, None, asked).await.unwrap();
+    let kept = |house: &House| -> String {
+        connect(house).query_row("SELECT outcome FROM outcomes", [], |row| row.get(0)).unwrap()
+    };
+    let before = kept(&house);
+    let erasure = erase(&home, &["e1"]).await;
+    home.close().await;
+    clean(&house).await;
+    let forgotten = kept(&house);
+    assert!(before.contains("what nobody is to know") && !forgotten.contains("what nobody is to know"), "{forgotten}");
+    let put = |outcome: &str| {
+        let changed = connect(&house).execute("UPDATE outcomes SET outcome = ?1", [outcome]).unwrap();
+        assert_eq!(changed, 1);
+    };
+    for outcome in [before.clone(), before.replace("\"main\"", "\"other\""), "{}".to_owned()] {
+        put(&outcome);
+        for depth in ["full", "tail:1000"] {
+            let scan = look(&house, "main", depth.parse().unwrap(), Outside::Kept).await;
+            assert_eq!(told(&scan), [(FindingKind::StateMismatch, Some(erasure))], "{depth} {outcome}");
+        }
+    }
+    put(&forgotten);
+    clean(&house).await;
+    // Once it has run out, the request may be sent anew under the same key, and is answered after the erasure.
+    let day = Idempotency::KEPT.micros();
+    let later = before.replacen("\"position\":", "\"position\":1000", 1);
+    put(&later);
+    connect(&house).execute("UPDATE outcomes SET expires_at = expires_at + 2 * ?1", [day]).unwrap();
+    clean(&house).await;
 }

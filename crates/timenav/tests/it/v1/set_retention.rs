@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{PREFIXES, send};
 use crate::http::{Answer, Request};
-use crate::service::Service;
+use crate::service::{Service, run};
 use crate::snapshot;
 
 fn set(service: &Service, mut body: Value) -> Answer {
@@ -83,9 +83,29 @@ fn what_is_kept_no_longer_goes() {
     service.arguments(&["--retention-floor-secs", "0"]);
     service.start_again();
     snapshot::check("prune-nothing", &send(&service, "/v1/prune", &json!({ "timeline_id": "main" })));
-    set(&service, json!({ "reads": "1s", "refusals": "1s" })).expect(200);
+    let say = ["timeline", "retention", "main", "--reads", "1s", "--refusals", "1s"];
+    let (code, stdout, stderr) = run(&mut crate::cli::command(&service, &say), "");
+    assert!(code == Some(0) && stdout.contains("kept for PT1S"), "{stdout}{stderr}");
     let first = service.get("/v1/clock", &[]);
     assert!(first.is_object());
+    let dry = || service.post("/v1/prune", &json!({ "timeline_id": "main", "dry_run": true }));
+    let foreseen = loop {
+        let foreseen = dry();
+        if foreseen["would_let_go"].is_object() {
+            break foreseen;
+        }
+    };
+    assert_eq!((&foreseen["dry_run"], &foreseen["let_go"]), (&json!(true), &json!(0)));
+    assert!(foreseen["would_let_go"]["count"].as_u64() > Some(0) && foreseen.get("sweep").is_none(), "{foreseen}");
+    let status = foreseen["status"].as_str().unwrap();
+    assert!(status.starts_with("A dry run; nothing was let go. Of `main`, the contents of "), "{status}");
+    let entries = service.get("/timeline/main/entries", &[])["entries"].as_array().unwrap().clone();
+    assert!(entries.iter().all(|entry| entry["contents"] != "erased"), "{entries:?}");
+    let (code, stdout, stderr) =
+        run(&mut crate::cli::command(&service, &["prune", "--timeline", "main", "--dry-run"]), "");
+    assert!(code == Some(0) && stdout.contains("would be."), "{stdout}{stderr}");
+    let wrong = json!({ "timeline_id": "main", "dry_run": true, "accept_host_clock": true });
+    send(&service, "/v1/prune", &wrong).refused(400, "invalid_parameter");
     // What is looked for now is a second old in a while.
     let pruned = loop {
         let pruned = service.post("/v1/prune", &json!({ "timeline_id": "main" }));

@@ -79,7 +79,7 @@ async fn standing(home: &Home<'_>) -> Vec<(String, String)> {
 }
 
 /// Returns a bundle whose lines are these, with an end of its own.
-fn bundle(lines: &[String]) -> String {
+pub(super) fn bundle(lines: &[String]) -> String {
     let (end, lines) = lines.split_last().unwrap();
     let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
     let mut end: Value = serde_json::from_str(end).unwrap();
@@ -90,7 +90,7 @@ fn bundle(lines: &[String]) -> String {
     text + &format!("{end}\n")
 }
 
-fn lines(text: &str) -> Vec<String> {
+pub(super) fn lines(text: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 

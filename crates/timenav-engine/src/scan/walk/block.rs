@@ -1,0 +1,71 @@
+//! A block of entries, as each walk through a ledger takes it.
+
+use timenav_core::ledger::{ADOPT_ACTION, LeafRecord};
+use timenav_core::scan::{FilledTile, LedgerScan};
+
+use crate::archive::EntryRow;
+use crate::long_work::giving_way;
+use crate::scan::replay::{ForgottenOutcomes, Recorded, RecordedData, RecordedEvent, Replay};
+
+/// What a block gives to compare with what is kept.
+#[derive(Default)]
+pub(super) struct Block {
+    pub(super) events: Vec<RecordedEvent>,
+    pub(super) data: Vec<RecordedData>,
+    pub(super) filled: Vec<FilledTile>,
+    pub(super) forgotten: Vec<ForgottenOutcomes>,
+}
+
+/// Takes the rows there are before position `end`. `is_let_go` says of each entry, and whether its payload is missing, if a
+/// sweep let it go.
+pub(super) fn take(
+    (ledger, replay): (&mut LedgerScan, &mut Replay),
+    rows: &[EntryRow],
+    end: u64,
+    mut is_let_go: impl FnMut(&LeafRecord<'_>, &EntryRow, bool) -> bool,
+) -> Block {
+    let mut block = Block::default();
+    for row in giving_way(rows) {
+        if row.position > ledger.position() {
+            let first = ledger.position();
+            ledger.gap(row.position);
+            replay.lose(first);
+        }
+        let bytes = row.as_bytes();
+        let fitted = ledger.payloads_count();
+        // A root is made of many hashes, and this one is needed where a timeline was adopted.
+        let adopted_after = is_adopt(&row.leaf).then(|| ledger.root());
+        let Some(record) = ledger.entry(bytes) else {
+            replay.lose(row.position);
+            continue;
+        };
+        let payload = (!bytes.is_erased()).then_some(bytes.payload);
+        let fits = payload.is_none() || ledger.payloads_count() > fitted;
+        if !fits {
+            replay.lose(row.position);
+        }
+        let is_let_go = is_let_go(&record, row, payload.is_none());
+        let recorded = replay.entry(&record, row.position, payload, Some(row.marks), is_let_go);
+        if let Some(root) = adopted_after {
+            replay.compare_adopted(row.position, payload, root);
+        }
+        match recorded.filter(|_| fits) {
+            Some(Recorded::Event(event)) => block.events.push(event),
+            Some(Recorded::Data(data)) => block.data.push(data),
+            None => {}
+        }
+    }
+    if ledger.position() < end {
+        let first = ledger.position();
+        ledger.gap(end);
+        replay.lose(first);
+    }
+    block.filled = ledger.take_filled();
+    block.forgotten = replay.take_forgotten();
+    block
+}
+
+/// Returns whether a leaf tells of an adoption: an entry of version 2 begins with its action.
+fn is_adopt(leaf: &[u8]) -> bool {
+    leaf.strip_prefix(b"{\"action\":\"").and_then(|rest| rest.strip_prefix(ADOPT_ACTION.as_bytes())).is_some()
+}

@@ -1,0 +1,82 @@
+//! kill -9 while events are erased: a batch is erased as a whole, or not at all.
+
+use serde_json::{Value, json};
+
+use crate::http::{Request, target};
+use crate::service::{Service, run, timenav};
+
+const NAME: &str = "erased";
+/// Events in a batch, and batches.
+const BATCH: usize = 500;
+const BATCHES: usize = 6;
+
+fn id(number: usize) -> String {
+    format!("event-{number}")
+}
+
+/// Returns how many payloads of events are empty, and how many rows of events there are.
+fn counts(service: &Service) -> (usize, usize) {
+    let database = rusqlite::Connection::open(service.data().join("timenav.db")).unwrap();
+    let count = |select: &str| -> usize {
+        let found: i64 = database.query_row(select, [], |row| row.get(0)).unwrap();
+        usize::try_from(found).unwrap()
+    };
+    let events = count(
+        "SELECT count(*) FROM events e JOIN timelines t ON t.timeline = e.timeline WHERE t.timeline_id = 'erased'",
+    );
+    let empty = count(
+        "SELECT count(*) FROM entries WHERE length(payload) = 0 AND instr(leaf, CAST('\"record_event\"' AS BLOB)) > 0",
+    );
+    (empty, events)
+}
+
+#[test]
+fn a_kill_while_events_are_erased_leaves_whole_batches() {
+    let mut service = Service::start();
+    for batch in 0..BATCHES {
+        let drafts: Vec<Value> = (batch * BATCH..(batch + 1) * BATCH)
+            .map(|number| json!({ "event_id": id(number), "time": "2001-01-01T00:00:00Z", "description": "x".repeat(400) }))
+            .collect();
+        service.post(&target("/v1/events", &[("timeline_id", NAME)]), &drafts.into());
+    }
+    let wal = |service: &Service| service.data().join("timenav.db-wal").metadata().map_or(0, |file| file.len());
+    let (mut gone, mut cut_off) = (0, 0);
+    // Killed at once, once something was written, once much was, and so on.
+    for (batch, grown_min) in [0, 1, 100_000, 400_000, 1, u64::MAX].into_iter().enumerate() {
+        let ids: Vec<String> = (batch * BATCH..(batch + 1) * BATCH).map(id).collect();
+        let body = json!({ "timeline_id": NAME, "event_ids": ids });
+        let mut connection = service.connect();
+        let before = wal(&service);
+        connection.send_request(&service.signed(Request::post("/v1/erase-events").json(&body)));
+        let answered = std::thread::scope(|scope| {
+            let answer = scope.spawn(|| connection.answer(false).is_ok_and(|answer| answer.status == 200));
+            // The log shrinks where the erasure is done, so another length tells as well.
+            while grown_min > 0 && !answer.is_finished() {
+                let now = wal(&service);
+                if now < before || now - before >= grown_min {
+                    break;
+                }
+                std::thread::yield_now();
+            }
+            service.kill();
+            answer.join().unwrap()
+        });
+        let (empty, events) = counts(&service);
+        assert!(empty == gone || empty == gone + BATCH, "{empty} of {BATCH} in batch {batch}");
+        assert_eq!(events, BATCH * BATCHES - empty, "rows and payloads go together");
+        assert!(!answered || empty == gone + BATCH, "what was answered is done");
+        cut_off += usize::from(!answered);
+        gone = empty;
+        let (code, stdout, stderr) =
+            run(timenav().args(["verify", "--timeline", NAME, "--data"]).arg(service.data()), "");
+        assert_eq!(code, Some(0), "{stdout}{stderr}");
+        service.start_again();
+        if empty < (batch + 1) * BATCH {
+            assert_eq!(service.post("/v1/erase-events", &body)["events_count"], BATCH);
+            gone += BATCH;
+        }
+    }
+    assert!(cut_off > 0, "no kill came in between");
+    assert_eq!(counts(&service), (BATCH * BATCHES, 0));
+    service.audit();
+}
