@@ -18,7 +18,9 @@ use super::examination::{self, Examination};
 use super::integrity::Wanted;
 use super::leaf::Leaves;
 use super::values::{NO_CELL, POSITION_MAX, count, entry_key, failed, id, position, sql};
-use super::{SqliteStore, connection, data, ends, identity, integrity, orphans, read, retention, schema, tiles};
+use super::{
+    SqliteStore, anchors, connection, data, ends, identity, integrity, orphans, read, retention, schema, tiles,
+};
 
 const SELECT_ROWS: &str = "SELECT entry, leaf, salt, payload, events_count, clock_entry FROM entries
     WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
@@ -238,7 +240,7 @@ macro_rules! scan_source {
                 after: Option<u64>,
                 items_max: usize,
             ) -> Result<Vec<Anchor>, StoreError> {
-                self.read(move |connection| read::anchors(connection, key, after, items_max)).await
+                self.read(move |connection| anchors::page(connection, key, after, items_max)).await
             }
         }
     )*};
