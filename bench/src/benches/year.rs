@@ -43,15 +43,19 @@ impl WallClock for YearClock {
 #[derive(Clone, Copy, Default)]
 struct Weight {
     folder: f64,
+    /// The file of the database. Checkpoints beside it are cut short now and again.
+    database: f64,
+    /// Of the database: what the next entries will fill.
+    free: f64,
     /// What retention is about, and what erasing could take.
     contents: f64,
     entries: i64,
 }
 
 impl Weight {
-    /// Returns what the folder has grown by for each entry since an earlier weighing, contents aside.
+    /// Returns what the database has grown by for each entry since an earlier weighing, contents aside.
     fn besides(self, earlier: Self) -> f64 {
-        let grown = (self.folder - self.contents) - (earlier.folder - earlier.contents);
+        let grown = (self.database - self.contents) - (earlier.database - earlier.contents);
         grown * 1e6 / entries_of(self, earlier)
     }
 }
@@ -62,11 +66,13 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let months = runtime.block_on(live(&folder, thinned))?;
     println!("one of {thinned} seconds of a year; megabytes, and entries of all ledgers");
-    println!("{:>5} {:>10} {:>10} {:>12} {:>24}", "day", "folder", "contents", "entries", "bytes an entry besides");
+    let heads = ["folder", "database", "free", "contents"].map(|head| format!("{head:>10}")).concat();
+    println!("{:>5}{heads} {:>12} {:>24}", "day", "entries", "bytes an entry besides");
     let mut before = Weight::default();
     for (day, weight) in &months {
-        let Weight { folder, contents, entries } = *weight;
-        println!("{day:>5} {folder:>10.2} {contents:>10.2} {entries:>12} {:>24.0}", weight.besides(before));
+        let Weight { folder, database, free, contents, entries } = *weight;
+        let megabytes = [folder, database, free, contents].map(|figure| format!("{figure:>10.2}")).concat();
+        println!("{day:>5}{megabytes} {entries:>12} {:>24.0}", weight.besides(before));
         before = *weight;
     }
     let at = |wanted: i64| months.iter().find(|(day, _)| *day == wanted).map(|(_, weight)| *weight).unwrap_or_default();
@@ -89,7 +95,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
             "all contents after two months, events included",
         ),
         finding(
-            "year-growth-of-the-folder",
+            "year-growth-of-the-database",
             besides * entries_of(late, early) / 1e6,
             LEAF_BYTES * entries_of(late, early) / 1e6,
             1.15,
@@ -166,6 +172,10 @@ fn weigh(folder: &Path) -> anyhow::Result<Weight> {
     let sum = "SELECT coalesce(sum(length(payload) + length(salt)), 0)
         + (SELECT coalesce(sum(length(payload) + length(salt)), 0) FROM contents), count(*) FROM entries";
     let (contents, entries) = connection.query_row(sum, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    // As the log would make the file.
+    let pages = "SELECT page_count * page_size, freelist_count * page_size
+        FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
+    let (length, free) = connection.query_row(pages, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let mut bytes = 0;
     for file in std::fs::read_dir(folder)? {
         let file = file?;
@@ -174,7 +184,8 @@ fn weigh(folder: &Path) -> anyhow::Result<Weight> {
             bytes += i64::try_from(file.metadata()?.len())?;
         }
     }
-    Ok(Weight { folder: megabytes(bytes), contents: megabytes(contents), entries })
+    let (folder, database, free) = (megabytes(bytes), megabytes(length), megabytes(free));
+    Ok(Weight { folder, database, free, contents: megabytes(contents), entries })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "bytes of a benchmark are far below 2^52")]
