@@ -184,7 +184,7 @@ impl Engine {
             if wanted == 0 {
                 break;
             }
-            let anchors = self.store().anchors(layer.timeline, after.take(), wanted).await?;
+            let anchors = self.store().anchor_rows(layer.timeline, after.take(), wanted).await?;
             let inherited = anchors.into_iter().take_while(|anchor| anchor.position < layer.as_of);
             found.extend(inherited.map(|anchor| (number, anchor)));
         }

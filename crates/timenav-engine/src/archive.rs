@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use timenav_core::anchor::Anchor;
+use timenav_core::directory::Directory;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::scan::EntryBytes;
@@ -9,7 +10,6 @@ use timenav_core::scan::EntryBytes;
 use crate::head::{EndedTimeline, Head, TimelineKey};
 use crate::rows::{DataRecord, IdempotencyRecord};
 use crate::store_error::StoreError;
-use timenav_core::directory::Directory;
 
 /// What is kept of one timeline beside its entries, all of one moment.
 #[derive(Clone, Debug)]

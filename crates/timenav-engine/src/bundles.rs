@@ -16,6 +16,7 @@ use crate::head::{TimelineKey, TimelineState};
 use crate::json::read;
 use crate::long_work::give_way_after;
 use crate::notes::newest_note;
+use crate::one_fact::OneFact as _;
 use crate::payload::{DataEncrypted, Reading};
 use crate::refusal::Refusal;
 use crate::tree::node_hashes;

@@ -18,8 +18,9 @@ use tokio::sync::mpsc;
 use crate::asked::{Asked, Submission, Told};
 use crate::deciding::Needs;
 use crate::draft::{Known, SaltPool};
+use crate::facts::{Asker, Facts, Wanted};
 use crate::group::{Finished, Group};
-use crate::head::{Layer, TimelineState};
+use crate::head::{Layer, TimelineKey, TimelineState};
 use crate::heads::Heads;
 use crate::notes::newest_note;
 use crate::opening::moved::{Moved, heads_moved};
@@ -236,18 +237,14 @@ fn refuse(submissions: Vec<Submission>, refusal: &Refusal) {
     }
 }
 
-/// Asks the store, in as few calls as can be, for what this group's decisions need.
+/// Asks the store, in one call and of one moment, for what this group's decisions need.
 async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submission]) -> Result<Known, StoreError> {
-    let mut known = Known::default();
-    let keys: Vec<[u8; 32]> = submissions.iter().filter_map(|one| one.idempotency.map(|asked| asked.key)).collect();
-    if !keys.is_empty() {
-        let outcomes = store.outcomes(&keys).await?;
-        known.outcomes = outcomes.into_iter().map(|record| (record.key, record)).collect();
-    }
+    let mut wanted = Wanted::default();
     let mut events: HashMap<&TimelineId, Vec<EventId>> = HashMap::new();
     let mut ended_on: HashSet<&TimelineId> = HashSet::new();
     for submission in submissions {
         let Needs { events: asked, forks, outcomes, endings, data, entry } = submission.asked.asking().needs();
+        wanted.outcomes.extend(submission.idempotency.map(|asked| asked.key));
         let aimed = heads.get(&submission.timeline);
         if outcomes && let Some(aimed) = aimed {
             let event_ids: Vec<EventId> = asked.iter().copied().cloned().collect();
@@ -258,53 +255,79 @@ async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submission]) -> 
                 if forks && id != &submission.timeline {
                     events.entry(id).or_default().extend(event_ids.iter().cloned());
                 }
-                known.add_outcomes(id, &event_ids, store.outcomes_of_events(id, &event_ids).await?);
+                wanted.outcomes_of.push((id.clone(), event_ids.clone()));
             }
         }
-        if let (Some(position), Some(aimed)) = (entry, aimed) {
-            let found = store.entry(aimed.head.key, position).await?;
-            known.entries.extend(found.map(|entry| ((aimed.head.key, position), entry)));
-        }
+        wanted.entries.extend(entry.zip(aimed).map(|(position, aimed)| (aimed.head.key, position)));
         if endings {
             ended_on.insert(&submission.timeline);
         }
         if !asked.is_empty() {
             events.entry(&submission.timeline).or_default().extend(asked.into_iter().cloned());
         }
-        if let Some(data_id) = data {
-            let found = store.data_record(data_id).await?.filter(|(_, record)| record.erased.is_none());
-            known.data.extend(found.map(|(on, record)| (record.data_id, (on, record.position))));
-        }
+        wanted.data.extend(data.cloned());
     }
+    // A timeline that this group makes has no events yet, unless it is a fork. What was forked in this very group is
+    // refused where it is asked for: nobody was told of it.
+    let mut asked = Vec::new();
     for (timeline, event_ids) in events {
-        // A timeline that this group makes has no events yet, unless it is a fork. What was
-        // forked in this very group is refused where it is asked for: nobody was told of it.
         let Some(state) = heads.get(timeline) else { continue };
-        let key = state.head.key;
         let layers = state.layers(u64::MAX);
-        let found = store.known_events(&layers, &event_ids).await?;
-        if ended_on.contains(timeline) {
-            add_endings(&mut known, store, &layers, &found).await?;
-        }
+        asked.push(EventsAsked {
+            key: state.head.key,
+            layers: Arc::clone(&layers),
+            endings: ended_on.contains(timeline),
+        });
+        wanted.events.push((layers, event_ids));
+    }
+    if wanted.is_empty() { Ok(Known::default()) } else { find(store, wanted, asked).await }
+}
+
+/// On which timeline events are asked for, and whether the entries that ended them are too.
+struct EventsAsked {
+    key: TimelineKey,
+    layers: Arc<[Layer]>,
+    endings: bool,
+}
+
+/// `asked` says on which timelines the events are that are wanted.
+async fn find(store: &dyn Store, wanted: Wanted, asked: Vec<EventsAsked>) -> Result<Known, StoreError> {
+    let (outcomes_asked, entries_asked) = (wanted.outcomes_of.clone(), wanted.entries.clone());
+    let Facts { events, outcomes, outcomes_of, entries, data, .. } = store.facts(wanted, Asker::Writer).await?;
+    let data = data.into_iter().flatten().filter(|(_, record)| record.erased.is_none());
+    let entries = entries_asked.into_iter().zip(entries);
+    let mut known = Known {
+        outcomes: outcomes.into_iter().flatten().map(|record| (record.key, record)).collect(),
+        data: data.map(|(on, record)| (record.data_id, (on, record.position))).collect(),
+        entries: entries.filter_map(|(of, found)| Some((of, found?))).collect(),
+        ..Known::default()
+    };
+    for ((timeline, event_ids), found) in outcomes_asked.iter().zip(outcomes_of) {
+        known.add_outcomes(timeline, event_ids, found);
+    }
+    let mut endings = Vec::new();
+    for (EventsAsked { key, layers, endings: are_wanted }, found) in asked.into_iter().zip(events) {
+        let ended = found.values().filter(|_| are_wanted).filter_map(KnownEvent::ending);
+        endings.extend(ended.filter_map(|(layer, position)| Some((layers.get(layer)?.timeline, position))));
         known.events.extend(found.into_iter().map(|(id, event)| ((key, id), event)));
     }
+    add_endings(&mut known, store, endings).await?;
     Ok(known)
 }
 
-/// Adds the entries that ended events which do not stand any more.
+/// Adds the entries that ended events. Where they stand is known by then only, and no entry ever changes.
 async fn add_endings(
     known: &mut Known,
     store: &dyn Store,
-    layers: &[Layer],
-    events: &HashMap<EventId, KnownEvent>,
+    mut endings: Vec<(TimelineKey, u64)>,
 ) -> Result<(), StoreError> {
-    for (layer, position) in events.values().filter_map(KnownEvent::ending) {
-        let Some(Layer { timeline, .. }) = layers.get(layer) else { continue };
-        if !known.entries.contains_key(&(*timeline, position)) {
-            let entry = store.entry(*timeline, position).await?;
-            known.entries.extend(entry.map(|entry| ((*timeline, position), entry)));
-        }
+    endings.retain(|of| !known.entries.contains_key(of));
+    if endings.is_empty() {
+        return Ok(());
     }
+    let wanted = Wanted { entries: endings.clone(), ..Wanted::default() };
+    let found = store.facts(wanted, Asker::Writer).await?.entries;
+    known.entries.extend(endings.into_iter().zip(found).filter_map(|(of, entry)| Some((of, entry?))));
     Ok(())
 }
 

@@ -13,6 +13,7 @@ use crate::deciding::data::{EncryptData, EraseData, EraseEvent, LogDecryption};
 use crate::deciding::logged::LogRefusal;
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
+use crate::one_fact::OneFact as _;
 use crate::refusal::{Refusal, no_record};
 use crate::rows::DataRecord;
 use crate::vault::{RecordPlace, Vault, VaultError};

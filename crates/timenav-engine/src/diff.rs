@@ -13,6 +13,7 @@ use crate::cursor::Cursor;
 use crate::engine::Engine;
 use crate::head::{Layer, TimelineKey};
 use crate::look::Look;
+use crate::one_fact::OneFact as _;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::rows::{EventVersion, KnownEvent};

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::head::{EndedTimeline, TimelineState};
 use crate::idempotency::Idempotency;
 use crate::json::read;
+use crate::one_fact::OneFact as _;
 use crate::payload::TimelineCreated;
 use crate::refusal::Refusal;
 use crate::tree::{node_hashes, root_at};

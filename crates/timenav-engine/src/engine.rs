@@ -37,7 +37,7 @@ use crate::refused::CountedRefusals;
 use crate::scan_places::ScanPlaces;
 use crate::seldom::Seldom;
 use crate::shared::Shared;
-use crate::store::Store;
+use crate::store::{Health, Store};
 use crate::store_error::StoreError;
 use crate::view_board::Views;
 
@@ -165,10 +165,10 @@ impl Engine {
             return Err(Refusal::Unavailable(reason));
         }
         if shared.is_refused.load(Ordering::Acquire) {
-            self.0.store.try_writing().await?;
+            self.0.store.health(Health::Writes).await?;
             shared.note_commit(true);
         }
-        Ok(self.0.store.ping().await?)
+        Ok(self.0.store.health(Health::Answers).await?)
     }
 
     /// Returns what the engine has done since it opened.

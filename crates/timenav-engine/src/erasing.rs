@@ -25,6 +25,7 @@ use crate::head::{Layer, TimelineState};
 use crate::host_clock::HostClockDoubt;
 use crate::idempotency::Idempotency;
 use crate::json::read;
+use crate::one_fact::OneFact as _;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::store::EventQuery;

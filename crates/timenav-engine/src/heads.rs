@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use timenav_core::directory::Directory;
 use timenav_core::ids::{TimelineId, UserId};
 
 use crate::directory_rows::DirectoryRows;
 use crate::head::{EndedTimeline, TimelineState};
-use timenav_core::directory::Directory;
 
 /// What every decision begins with. It changes only by what was committed.
 #[derive(Debug, Default)]

@@ -22,6 +22,7 @@ use crate::expected::Expected;
 use crate::head::{Layer, TimelineState};
 use crate::idempotency::Idempotency;
 use crate::look::Look;
+use crate::one_fact::OneFact as _;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::rows::{KnownEvent, StoredEntry};

@@ -16,6 +16,7 @@ use crate::changes::{KeyChanged, LedgerPosition, UserChanged};
 use crate::deciding::identity::{ChangeUser, CreateKey, RevokeKey};
 use crate::engine::Engine;
 use crate::idempotency::Idempotency;
+use crate::one_fact::OneFact as _;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::secrets::{key_digest, new_key_text};

@@ -15,6 +15,7 @@ use crate::engine::Engine;
 use crate::head::TimelineKey;
 use crate::json::read;
 use crate::live::Growth;
+use crate::one_fact::OneFact as _;
 use crate::payload::{ClockTold, Corrected, Reading};
 use crate::refusal::Refusal;
 

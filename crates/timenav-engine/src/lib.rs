@@ -28,7 +28,9 @@ mod rows;
 mod action;
 mod store_error;
 mod archive;
+mod facts;
 mod store;
+mod one_fact;
 mod code;
 mod refusal;
 mod idempotency;
@@ -138,6 +140,7 @@ pub use event_columns::{EventColumns, name_key};
 pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
 pub use expected::Expected;
 pub use export::{EventExport, ExportEvents};
+pub use facts::{Asker, Facts, Wanted};
 pub use gazetteer::{Gazetteer, KnownPlace};
 pub use head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineState};
 pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionRequest, ToldIntervention};
@@ -148,6 +151,7 @@ pub use ledger_stream::{LedgerStream, News, Seen, Told, WatchLedger, WatchedPara
 pub use live::Growth;
 pub use long_work::{LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, VIEWS_RUNNING_MAX};
 pub use notes::newest_checkpoints;
+pub use one_fact::OneFact;
 pub use opening::OpenError;
 pub use options::{Options, ReadLog};
 pub use outside::{KeptOutside, Outside, OutsideError};
@@ -174,8 +178,8 @@ pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
 pub use spool::Spool;
 pub use store::{
-    ArrivalCommit, Arriving, ArrivingRows, CarriedSeals, Commit, EventQuery, Opened, Pattern, RotationNote, Store,
-    TimelineCommit,
+    ArrivalCommit, Arriving, ArrivingRows, CarriedSeals, Commit, EventQuery, Health, Opened, Pattern, RotationNote,
+    Store, TimelineCommit, Upkeep,
 };
 pub use store_error::StoreError;
 pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};

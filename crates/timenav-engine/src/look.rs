@@ -16,6 +16,7 @@ use crate::caller::Caller;
 use crate::deciding::alone;
 use crate::deciding::logged::LogRead;
 use crate::engine::Engine;
+use crate::facts::{Asker, Wanted};
 use crate::head::{Layer, TimelineState};
 use crate::json::json;
 use crate::options::ReadLog;
@@ -172,13 +173,13 @@ impl Engine {
         anchor_id: &AnchorId,
     ) -> Result<(usize, Anchor), Refusal> {
         let layers = state.layers(u64::MAX);
-        for (number, layer) in layers.iter().enumerate().rev() {
-            let found = self.store().anchor(layer.timeline, anchor_id).await?;
-            if let Some(anchor) = found.filter(|anchor| anchor.position < layer.as_of) {
-                return Ok((number, anchor));
-            }
-        }
-        Err(Refusal::NotFound { what: "anchor", id: anchor_id.to_string() })
+        let anchors = layers.iter().map(|layer| (layer.timeline, anchor_id.clone())).collect();
+        let found = self.store().facts(Wanted { anchors, ..Wanted::default() }, Asker::Reader).await?.anchors;
+        let mut found = layers.iter().zip(found).enumerate().rev();
+        let seen = found.find_map(|(number, (layer, anchor))| {
+            Some((number, anchor.filter(|anchor| anchor.position < layer.as_of)?))
+        });
+        seen.ok_or_else(|| Refusal::NotFound { what: "anchor", id: anchor_id.to_string() })
     }
 }
 

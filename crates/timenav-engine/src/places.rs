@@ -15,6 +15,7 @@ use crate::event_content::event_draft;
 use crate::gazetteer::KnownPlace;
 use crate::head::Layer;
 use crate::location::point_of;
+use crate::one_fact::OneFact as _;
 use crate::refusal::Refusal;
 use crate::rows::KnownEvent;
 use crate::store::Pattern;

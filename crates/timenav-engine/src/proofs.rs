@@ -4,6 +4,7 @@ use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::head::TimelineState;
 use crate::notes::newest_note;
+use crate::one_fact::OneFact as _;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::stated::signed_by;

@@ -15,6 +15,7 @@ mod compared;
 mod directory;
 mod ended;
 mod events;
+mod told;
 mod powers;
 mod rebuilt;
 mod let_go;

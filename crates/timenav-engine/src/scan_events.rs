@@ -11,6 +11,7 @@ use crate::engine::Engine;
 use crate::event_content::event_draft;
 use crate::events::{EventPage, MonitorEvents};
 use crate::json::read;
+use crate::one_fact::OneFact as _;
 use crate::payload::{Intervened, Reading};
 use crate::refusal::Refusal;
 use crate::store::EventQuery;

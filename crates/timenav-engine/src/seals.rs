@@ -1,10 +1,11 @@
 //! Seals of single rows of sessions and passwords: what there was before the head statement of `system` signed all rows
 //! together. A database from then is believed as far as it was, until it has a statement.
 
+use timenav_core::directory::{Directory, KeptPassword, Session};
+
 use crate::doors::Doors;
 use crate::signer::Signer;
 use crate::store::CarriedSeals;
-use timenav_core::directory::{Directory, KeptPassword, Session};
 
 fn session_seal(doors: &Doors, session: &Session) -> [u8; 32] {
     let Session { session_id, hash, user_id, created_at, renewed_at, expires_at } = session;

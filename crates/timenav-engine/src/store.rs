@@ -7,17 +7,18 @@ use std::ops::Range;
 use std::sync::Arc;
 use timenav_core::anchor::Anchor;
 use timenav_core::directory::{ApiKey, Directory};
-use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, SessionId, TimelineId, UserId};
+use timenav_core::ids::{EventId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, Retention, TileId};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall};
 
 use crate::archive::ScanSource;
 use crate::directory::DirectoryChange;
+use crate::facts::{Asker, Facts, Wanted};
 use crate::head::{EndedTimeline, Head, Layer, TimelineKey};
 use crate::rows::{
-    DataRecord, Described, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, LogRow,
-    StoredEntry, StoredEvent, SweepMark, SweepRow,
+    DataRecord, Described, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, LogRow, StoredEntry,
+    StoredEvent, SweepMark, SweepRow,
 };
 use crate::store_error::StoreError;
 
@@ -90,7 +91,7 @@ pub struct TimelineCommit {
     pub erasures: Vec<Erasure>,
     /// New policies of retention, with the positions of their entries.
     pub policies: Vec<(u64, Retention)>,
-    /// New sweeps. What they name is let go afterwards, by [`Store::let_go`].
+    /// New sweeps. What they name is let go afterwards, by [`Upkeep::sweep`].
     pub sweeps: Vec<SweepRow>,
 }
 
@@ -168,13 +169,22 @@ pub enum Pattern {
     Event(EventId),
 }
 
+/// What is asked of the health of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// Whether it answers.
+    Answers,
+    /// Whether something could be written.
+    Writes,
+}
+
 /// Keeps ledgers and what follows from them.
 ///
 /// Each method is one atomic step of a use case: durable on `Ok`, without effect on `Err`.
 /// Retries that make sense happen inside. Methods may be called from many tasks at once, except
 /// [`Store::commit`], which the engine calls from one thread of its own and which may block it.
 #[async_trait]
-pub trait Store: ScanSource + Send + Sync + 'static {
+pub trait Store: ScanSource + Upkeep {
     /// Returns what the engine starts from. Its cost does not grow with the ledgers.
     async fn open(&self) -> Result<Opened, StoreError>;
 
@@ -187,20 +197,8 @@ pub trait Store: ScanSource + Send + Sync + 'static {
     /// Makes one step true. Compares each timeline's size with the expected one first, and those that it relies on.
     async fn commit(&self, commit: Commit) -> Result<(), StoreError>;
 
-    /// Returns which of these events are known on these layers. For the committer, which asks for
-    /// what is about to be written to.
-    async fn known_events(
-        &self,
-        layers: &[Layer],
-        event_ids: &[EventId],
-    ) -> Result<HashMap<EventId, KnownEvent>, StoreError>;
-
-    /// Returns the same for those who only read.
-    async fn event_versions(
-        &self,
-        layers: Arc<[Layer]>,
-        event_ids: Vec<EventId>,
-    ) -> Result<HashMap<EventId, KnownEvent>, StoreError>;
+    /// Returns an answer to each question, all of one moment.
+    async fn facts(&self, wanted: Wanted, asker: Asker) -> Result<Facts, StoreError>;
 
     /// Returns the ids of at most `items_max` events of a name, the earliest first: of those that stand, or else of those
     /// that had the name when they last stood. `key` is what [`crate::name_key`] makes of the name.
@@ -229,16 +227,6 @@ pub trait Store: ScanSource + Send + Sync + 'static {
         searched_max: usize,
     ) -> Result<Vec<(EventId, Option<String>)>, StoreError>;
 
-    /// Returns the outcomes kept under these keys.
-    async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError>;
-
-    /// Returns the outcomes that hold the content of these events.
-    async fn outcomes_of_events(
-        &self,
-        timeline: &TimelineId,
-        event_ids: &[EventId],
-    ) -> Result<Vec<IdempotencyRecord>, StoreError>;
-
     /// Returns the ids of at most `items_max` events that were recorded on a timeline before a position, and that nothing
     /// changed from there on: those after one id, in their order. Cancelled ones are among them. May take long.
     async fn events_unchanged_since(
@@ -259,20 +247,6 @@ pub trait Store: ScanSource + Send + Sync + 'static {
     /// Returns events ordered by time, then layer, then position. May take long.
     async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError>;
 
-    /// Returns anchors in the order in which they were set, from the one after `after` on.
-    async fn anchors(
-        &self,
-        timeline: TimelineKey,
-        after: Option<u64>,
-        items_max: usize,
-    ) -> Result<Vec<Anchor>, StoreError>;
-
-    /// Returns one anchor.
-    async fn anchor(&self, timeline: TimelineKey, id: &AnchorId) -> Result<Option<Anchor>, StoreError>;
-
-    /// Returns one API key, whether it works or not.
-    async fn api_key(&self, id: &KeyId) -> Result<Option<ApiKey>, StoreError>;
-
     /// Returns API keys of a user, newest first, from the one after `after` on.
     async fn api_keys(
         &self,
@@ -290,17 +264,8 @@ pub trait Store: ScanSource + Send + Sync + 'static {
         items_max: usize,
     ) -> Result<Vec<Vec<u8>>, StoreError>;
 
-    /// Returns the checkpoint that two keys have signed, whose last entry is at a position; `None` where none was kept.
-    async fn rotation_note(&self, timeline: TimelineKey, position: u64) -> Result<Option<String>, StoreError>;
-
     /// Keeps checkpoints that two keys have signed. Those that are kept already stay.
     async fn keep_rotations(&self, notes: Vec<RotationNote>) -> Result<(), StoreError>;
-
-    /// Returns one sealed record, and the name of its timeline.
-    async fn data_record(&self, id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError>;
-
-    /// Returns one ledger entry.
-    async fn entry(&self, timeline: TimelineKey, seq: u64) -> Result<Option<StoredEntry>, StoreError>;
 
     /// Returns the leaves of at most `items_max` entries from position `first` on, in order.
     async fn leaves(&self, timeline: TimelineKey, first: u64, items_max: usize) -> Result<Vec<Vec<u8>>, StoreError>;
@@ -324,6 +289,16 @@ pub trait Store: ScanSource + Send + Sync + 'static {
     /// for hashes of complete subtrees of a tree that was committed.
     async fn tile(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError>;
 
+    /// Returns whether the store answers, or whether a commit would fail: then something that changes nothing is written, as
+    /// durable as a commit.
+    async fn health(&self, asked: Health) -> Result<(), StoreError>;
+}
+
+/// Lets go what is not kept for ever, beside the commits, and keeps the time by which that is decided.
+///
+/// Each method is one atomic step, as those of [`Store`].
+#[async_trait]
+pub trait Upkeep: Send + Sync + 'static {
     /// Empties the payloads and salts of at most `items_max` entries of a timeline that has ended, from position `from`
     /// on, or takes away so many of its other rows. Returns from where to go on, and `None` once nothing is left: then the
     /// timeline is marked, and what was erased is in no log any more.
@@ -349,10 +324,4 @@ pub trait Store: ScanSource + Send + Sync + 'static {
 
     /// Keeps that it is known to be right.
     async fn keep_host_clock(&self, now: Instant<Wall>) -> Result<(), StoreError>;
-
-    /// Returns whether the store answers at all.
-    async fn ping(&self) -> Result<(), StoreError>;
-
-    /// Writes something that changes nothing, as durable as a commit: to see whether one would fail.
-    async fn try_writing(&self) -> Result<(), StoreError>;
 }

@@ -21,6 +21,7 @@ use crate::head::{TimelineKey, TimelineState};
 use crate::host_clock::HostClockDoubt;
 use crate::idempotency::Idempotency;
 use crate::long_work::give_way_after;
+use crate::one_fact::OneFact as _;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::rows::SweepMark;

@@ -22,6 +22,7 @@ use crate::engine::Engine;
 use crate::head::{Fork, TimelineKey, TimelineState};
 use crate::idempotency::Idempotency;
 use crate::notes::newest_note;
+use crate::one_fact::OneFact as _;
 use crate::payload::{Reading, clock_in};
 use crate::refusal::Refusal;
 use crate::tree::root_at;

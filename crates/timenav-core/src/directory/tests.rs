@@ -80,10 +80,13 @@ impl Both {
     fn happen(&mut self, happened: &[Happened]) {
         // All that is decided at once is decided on what was before.
         let changes: Vec<_> = happened.iter().flat_map(|one| self.decides.changes::<()>(one)).collect();
-        changes.iter().for_each(|change| self.decides.apply(change));
+        for change in &changes {
+            self.decides.apply(change);
+        }
         for one in happened {
-            let changes = self.told.changes::<()>(&told(one));
-            changes.iter().for_each(|change| self.told.apply(change));
+            for change in &self.told.changes::<()>(&told(one)) {
+                self.told.apply(change);
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use super::{LedgerStream, News};
 use crate::action::{Action, OnEvents};
 use crate::engine::Engine;
 use crate::look::Look;
+use crate::one_fact::OneFact as _;
 use crate::payload::DataErased;
 use crate::refusal::Refusal;
 use crate::view_board::Following;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use timenav_core::directory::{ApiKey, Directory, DirectoryChange, PasswordTold, Secret, Secrets};
+use timenav_core::directory::{ApiKey, Directory, PasswordTold, Secret, Secrets};
 use timenav_core::ids::{KeyId, TimelineId};
 use timenav_core::ledger::{Adopted, AdoptedLayer, Hash, LeafRecord, TimelineEnded};
 use timenav_core::scan::Findings;
@@ -10,20 +10,10 @@ use timenav_core::time::{Instant, Wall};
 
 use super::powers::Powers;
 use super::tables::compare_rows;
+use super::told::{Change, EndTold};
 use crate::action::Action;
 use crate::directory_rows::{DirectoryRows, ended_row};
 use crate::payload::happened_in;
-
-/// A timeline that has ended, by size and root of its ledger.
-#[derive(Clone, Debug)]
-pub(super) struct EndTold {
-    timeline_id: TimelineId,
-    size: u64,
-    root: Hash,
-}
-
-/// One change to the rows, as far as entries tell of it.
-pub(super) type Change = DirectoryChange<PasswordTold, EndTold>;
 
 /// Users, and what shows who they are, as far as the entries of `system` read so far tell.
 #[derive(Default)]

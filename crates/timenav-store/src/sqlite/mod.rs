@@ -3,6 +3,7 @@
 //! Commits are durable when they return (`synchronous=FULL` on a write-ahead log). The log is
 //! folded into the file by a thread of its own, so that no commit waits for it unless it becomes long.
 
+mod anchors;
 mod commit;
 mod connection;
 mod contents;
@@ -10,8 +11,10 @@ mod copy;
 mod data;
 mod described;
 mod ends;
+mod entries;
 mod events;
 mod examination;
+mod facts;
 mod identity;
 mod integrity;
 mod leaf;

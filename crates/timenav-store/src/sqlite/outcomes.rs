@@ -8,17 +8,11 @@ use super::values::{bytes, failed, id, instant};
 
 const SELECT: &str = "SELECT key, fingerprint, expires_at, outcome, timeline_id, event_id FROM outcomes";
 
-/// Returns the outcomes kept under these keys.
-pub(super) fn named(connection: &Connection, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError> {
+/// Returns the outcome kept under a key.
+pub(super) fn named(connection: &Connection, key: &[u8; 32]) -> Result<Option<IdempotencyRecord>, StoreError> {
     let mut select = connection.prepare_cached(&format!("{SELECT} WHERE key = ?1")).map_err(failed)?;
-    let mut found = Vec::new();
-    for key in keys {
-        let mut rows = select.query([key]).map_err(failed)?;
-        if let Some(row) = rows.next().map_err(failed)? {
-            found.push(outcome(row)?);
-        }
-    }
-    Ok(found)
+    let mut rows = select.query([key]).map_err(failed)?;
+    rows.next().map_err(failed)?.map(outcome).transpose()
 }
 
 /// Returns the outcomes that hold the content of these events.

@@ -5,24 +5,21 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row};
 use timenav_core::access::{Permissions, Role};
-use timenav_core::clock::{Clock, ClockState, Moment};
-use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
-use timenav_core::ledger::{Frontier, Hash, LeafRecord, RetentionPolicies, Salt, TileId};
+use timenav_core::clock::{Clock, ClockState};
+use timenav_core::ids::{EventId, KeyId, TimelineId, UserId};
+use timenav_core::ledger::{Frontier, Hash, LeafRecord, RetentionPolicies, TileId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    Anchor, ApiKey, Commit, DataRecord, Described, EndedTimeline, EventQuery, Fork, Head, IdempotencyRecord,
-    KnownEvent, Layer, LogRow, Opened, RotationNote, Store, StoreError, StoredEntry, StoredEvent, SweepMark,
-    TimelineKey,
+    ApiKey, Asker, Commit, Described, EndedTimeline, EventQuery, Facts, Fork, Head, Health, Layer, LogRow, Opened,
+    RotationNote, Store, StoreError, StoredEvent, SweepMark, TimelineKey, Upkeep, Wanted,
 };
 
-use super::contents::{self, Contents};
 use super::leaf::Leaves;
-use super::values::{POSITION_MAX, bytes, count, damaged, entry_key, failed, id, instant, position, rate, role, sql};
+use super::values::{POSITION_MAX, count, damaged, entry_key, failed, id, instant, position, rate, role};
 use super::{
-    SqliteStore, commit, data, described, ends, events, identity, log_rows, origins, outcomes, retention, room, tiles,
-    versions,
+    SqliteStore, commit, described, ends, events, facts, identity, log_rows, origins, retention, room, tiles, versions,
 };
 
 /// Rows that a query for events may read on the thread that asks: a quarter of a millisecond's worth.
@@ -32,11 +29,8 @@ const SELECT_HEADS: &str = "SELECT timeline, timeline_id, created_at, size, fron
     clock_running, clock_rate, clock_host, clock_virtual, clock_location, clock_generation, events_count,
     anchors_count, clock_entry, overrides_count, fork_of, fork_size, created_by, data_count,
     directory, statement, origins, expires_at FROM timelines";
-const SELECT_ANCHORS: &str = "SELECT position, anchor_id, set_at, timestamp, description, fixed, clock_at,
-    clock_running, clock_rate, clock_location FROM anchors
-    WHERE timeline = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
-const SELECT_ANCHOR: &str = "SELECT position, anchor_id, set_at, timestamp, description, fixed, clock_at,
-    clock_running, clock_rate, clock_location FROM anchors WHERE timeline = ?1 AND anchor_id = ?2";
+const SELECT_ANYTHING: &str = "SELECT count(*) FROM migrations";
+
 #[async_trait]
 impl Store for SqliteStore {
     async fn open(&self) -> Result<Opened, StoreError> {
@@ -57,21 +51,19 @@ impl Store for SqliteStore {
         Ok(())
     }
 
-    async fn known_events(
-        &self,
-        layers: &[Layer],
-        event_ids: &[EventId],
-    ) -> Result<HashMap<EventId, KnownEvent>, StoreError> {
-        // Called by the committer most of all, between two commits: the writer's page cache is warm.
-        versions::known(&self.shared.writer.lock(), layers, event_ids)
-    }
-
-    async fn event_versions(
-        &self,
-        layers: Arc<[Layer]>,
-        event_ids: Vec<EventId>,
-    ) -> Result<HashMap<EventId, KnownEvent>, StoreError> {
-        self.read(move |connection| versions::known(connection, &layers, &event_ids)).await
+    async fn facts(&self, wanted: Wanted, asker: Asker) -> Result<Facts, StoreError> {
+        match asker {
+            // Between two commits, with the connection that commits: its page cache is warm, no other thread has to be
+            // woken, and nobody writes meanwhile.
+            Asker::Writer => facts::find(&self.shared.writer.lock(), &wanted),
+            Asker::Reader => {
+                let of_one_moment = move |connection: &Connection| {
+                    let moment = connection.unchecked_transaction().map_err(failed)?;
+                    facts::find(&moment, &wanted)
+                };
+                self.read(of_one_moment).await
+            }
+        }
     }
 
     async fn events_named(
@@ -101,18 +93,6 @@ impl Store for SqliteStore {
         self.read(move |connection| described::described(connection, &layers, &description, searched_max)).await
     }
 
-    async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError> {
-        outcomes::named(&self.shared.writer.lock(), keys)
-    }
-
-    async fn outcomes_of_events(
-        &self,
-        timeline: &TimelineId,
-        event_ids: &[EventId],
-    ) -> Result<Vec<IdempotencyRecord>, StoreError> {
-        outcomes::of_events(&self.shared.writer.lock(), timeline, event_ids)
-    }
-
     async fn events_unchanged_since(
         &self,
         timeline: TimelineKey,
@@ -135,30 +115,6 @@ impl Store for SqliteStore {
         Ok(found.unwrap_or_default())
     }
 
-    async fn anchors(
-        &self,
-        timeline: TimelineKey,
-        after: Option<u64>,
-        items_max: usize,
-    ) -> Result<Vec<Anchor>, StoreError> {
-        self.read(move |connection| anchors(connection, timeline, after, items_max)).await
-    }
-
-    async fn anchor(&self, timeline: TimelineKey, anchor_id: &AnchorId) -> Result<Option<Anchor>, StoreError> {
-        let anchor_id = anchor_id.clone();
-        self.read(move |connection| {
-            let mut select = connection.prepare_cached(SELECT_ANCHOR).map_err(failed)?;
-            let mut rows = select.query(params![timeline.0, anchor_id.as_str()]).map_err(failed)?;
-            rows.next().map_err(failed)?.map(anchor).transpose()
-        })
-        .await
-    }
-
-    async fn api_key(&self, key_id: &KeyId) -> Result<Option<ApiKey>, StoreError> {
-        let key_id = key_id.clone();
-        self.read(move |connection| identity::key_named(connection, &key_id)).await
-    }
-
     async fn api_keys(
         &self,
         user_id: &UserId,
@@ -178,43 +134,8 @@ impl Store for SqliteStore {
         self.read(move |connection| clock_payloads(connection, timeline, last, items_max)).await
     }
 
-    async fn rotation_note(&self, timeline: TimelineKey, position: u64) -> Result<Option<String>, StoreError> {
-        self.read(move |connection| origins::rotation_note(connection, timeline, position)).await
-    }
-
     async fn keep_rotations(&self, notes: Vec<RotationNote>) -> Result<(), StoreError> {
         self.write(move |connection| origins::keep_rotations(connection, &notes)).await
-    }
-
-    async fn data_record(&self, data_id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
-        let data_id = data_id.clone();
-        self.read(move |connection| data::record(connection, &data_id)).await
-    }
-
-    async fn entry(&self, timeline: TimelineKey, seq: u64) -> Result<Option<StoredEntry>, StoreError> {
-        if seq > POSITION_MAX {
-            return Ok(None);
-        }
-        self.read(move |connection| {
-            let mut select = connection
-                .prepare_cached("SELECT leaf, salt, payload, events_count, clock_entry FROM entries WHERE entry = ?1")
-                .map_err(failed)?;
-            let key = entry_key(timeline, seq);
-            let found = select.query_row([key], |row| {
-                let (leaf, beside) = (row.get::<_, Vec<u8>>(0)?, Contents { salt: row.get(1)?, payload: row.get(2)? });
-                // SQLite keeps to one moment while the row is read.
-                let contents = contents::of_one(connection, key, &leaf, beside)?;
-                Ok((leaf, contents, row.get::<_, i64>(3)?, row.get::<_, i64>(4)?))
-            });
-            let Some(found) = found.optional().map_err(failed)? else { return Ok(None) };
-            let (leaf, Contents { salt, payload }, events_count, clock_entry) = found;
-            let leaf = Leaves::new(connection, timeline).whole(seq, &leaf)?.into_owned();
-            // It is gone where the payload was erased, and where single reads of it were.
-            let salt = if salt.is_empty() { [0; Salt::BYTES] } else { bytes(&salt)? };
-            let (salt, events_count) = (Salt::from_bytes(salt), count(events_count)?);
-            Ok(Some(StoredEntry { seq, leaf, salt, payload, events_count, clock_entry: count(clock_entry)? }))
-        })
-        .await
     }
 
     async fn leaves(&self, timeline: TimelineKey, first: u64, items_max: usize) -> Result<Vec<Vec<u8>>, StoreError> {
@@ -244,6 +165,22 @@ impl Store for SqliteStore {
         self.read(move |connection| tiles::read(connection, timeline, tile, width)).await
     }
 
+    async fn health(&self, asked: Health) -> Result<(), StoreError> {
+        match asked {
+            Health::Answers => {
+                self.read(|connection| connection.query_row(SELECT_ANYTHING, [], |_| Ok(())).map_err(failed)).await
+            }
+            Health::Writes => {
+                let shared = Arc::clone(&self.shared);
+                let done = tokio::task::spawn_blocking(move || room::try_writing(&shared.writer.lock())).await;
+                done.map_err(|error| StoreError::Unavailable(error.to_string()))?
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Upkeep for SqliteStore {
     async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError> {
         let ended = ended.clone();
         self.write(move |connection| ends::let_go(connection, &ended, from, items_max)).await
@@ -271,17 +208,6 @@ impl Store for SqliteStore {
 
     async fn keep_host_clock(&self, now: Instant<Wall>) -> Result<(), StoreError> {
         self.write(move |connection| retention::keep_host_clock(connection, now)).await
-    }
-
-    async fn ping(&self) -> Result<(), StoreError> {
-        self.read(|connection| connection.query_row("SELECT count(*) FROM migrations", [], |_| Ok(())).map_err(failed))
-            .await
-    }
-
-    async fn try_writing(&self) -> Result<(), StoreError> {
-        let shared = Arc::clone(&self.shared);
-        let done = tokio::task::spawn_blocking(move || room::try_writing(&shared.writer.lock())).await;
-        done.map_err(|error| StoreError::Unavailable(error.to_string()))?
     }
 }
 
@@ -340,22 +266,6 @@ pub(super) fn head_named(connection: &Connection, timeline: &TimelineId) -> Resu
     let mut policies = retention::policies(connection, Some(key))?;
     let (permissions, policies) = (permissions.remove(&key), policies.remove(&key));
     head(connection, row, key, (permissions.unwrap_or_default(), policies.unwrap_or_default())).map(Some)
-}
-
-pub(super) fn anchors(
-    connection: &Connection,
-    timeline: TimelineKey,
-    after: Option<u64>,
-    items_max: usize,
-) -> Result<Vec<Anchor>, StoreError> {
-    let mut select = connection.prepare_cached(SELECT_ANCHORS).map_err(failed)?;
-    let key = params![timeline.0, after.map_or(-1, sql), sql(items_max as u64)];
-    let mut rows = select.query(key).map_err(failed)?;
-    let mut anchors = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        anchors.push(anchor(row)?);
-    }
-    Ok(anchors)
 }
 
 fn head(
@@ -439,25 +349,6 @@ fn permissions_where(
         keep(ended, lists);
     }
     Ok(all)
-}
-
-fn anchor(row: &Row<'_>) -> Result<Anchor, StoreError> {
-    let number = |at: usize| row.get::<_, i64>(at).map_err(failed);
-    let moment = Moment {
-        at: instant(number(6)?)?,
-        running: row.get(7).map_err(failed)?,
-        rate: rate(number(8)?)?,
-        location: row.get(9).map_err(failed)?,
-    };
-    Ok(Anchor {
-        anchor_id: id(AnchorId::new(&row.get::<_, String>(1).map_err(failed)?))?,
-        position: count(number(0)?)?,
-        set_at: instant(number(2)?)?,
-        timestamp: instant(number(3)?)?,
-        description: row.get(4).map_err(failed)?,
-        fixed: row.get(5).map_err(failed)?,
-        moment,
-    })
 }
 
 fn leaves(

@@ -20,7 +20,8 @@ use super::integrity::Wanted;
 use super::leaf::Leaves;
 use super::values::{NO_CELL, POSITION_MAX, count, entry_key, failed, id, position, sql};
 use super::{
-    SqliteStore, connection, data, ends, identity, integrity, orphans, outcomes, read, retention, schema, tiles,
+    SqliteStore, anchors, connection, data, ends, identity, integrity, orphans, outcomes, read, retention, schema,
+    tiles,
 };
 
 /// Of both tables: what belongs to no entry is not hidden behind the last one.
@@ -225,7 +226,10 @@ macro_rules! scan_source {
             }
 
             async fn outcome_rows(&self, keys: Vec<[u8; 32]>) -> Result<Vec<IdempotencyRecord>, StoreError> {
-                self.read(move |connection| outcomes::named(connection, &keys)).await
+                self.read(move |connection| {
+                    keys.iter().filter_map(|key| outcomes::named(connection, key).transpose()).collect()
+                })
+                .await
             }
 
             async fn sweep_rows(&self, key: TimelineKey, end: u64) -> Result<Vec<u64>, StoreError> {
@@ -246,7 +250,7 @@ macro_rules! scan_source {
                 after: Option<u64>,
                 items_max: usize,
             ) -> Result<Vec<Anchor>, StoreError> {
-                self.read(move |connection| read::anchors(connection, key, after, items_max)).await
+                self.read(move |connection| anchors::page(connection, key, after, items_max)).await
             }
         }
     )*};

@@ -17,8 +17,8 @@ use timenav_core::place::LocationQuery;
 use timenav_core::scan::Depth;
 use timenav_core::time::{Instant, TimeRange, Wall, parse_timestamp};
 use timenav_engine::{
-    EndedTimeline, EventQuery, Head, KeptCheckpoint, Pattern, ReplayedAuthority, ScanRequest, Signer as _, Store,
-    StoredEntry, scan,
+    EndedTimeline, EventQuery, Head, KeptCheckpoint, OneFact as _, Pattern, ReplayedAuthority, ScanRequest,
+    Signer as _, Store, StoredEntry, scan,
 };
 
 use crate::doors::CountingEntropy;
@@ -289,7 +289,7 @@ async fn check_projections(store: &dyn Store, head: &Head, entries: &[StoredEntr
         assert_eq!(head.events_count, found.len() as u64, "{}: count of events", head.id);
     }
 
-    let anchors = store.anchors(head.key, None, entries.len() + 1).await.unwrap();
+    let anchors = store.anchor_rows(head.key, None, entries.len() + 1).await.unwrap();
     let found: Vec<_> = anchors.iter().map(|anchor| (anchor.position, anchor.anchor_id.to_string())).collect();
     let set = lines.iter().filter(|line| line.action == "set_anchor");
     let set: Vec<_> = set.map(|line| (line.seq, line.subject.clone())).collect();

@@ -4,6 +4,7 @@
 mod commit;
 mod data;
 mod events;
+mod facts;
 mod picture;
 mod round_trip;
 mod tiles;

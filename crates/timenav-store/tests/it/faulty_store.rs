@@ -1,6 +1,5 @@
 //! A store that fails, or waits, when the test says so.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,13 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId, UserId};
+use timenav_core::ids::{EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{
-    Anchor, ApiKey, Commit, DataRecord, Described, EndedTimeline, EntryRow, EventQuery, IdempotencyRecord, KeptRows,
-    KnownEvent, Layer, LogRow, Opened, RotationNote, ScanSource, Snapshot, Store, StoreError, StoredEntry, StoredEvent,
-    SweepMark, TimelineKey,
+    Anchor, ApiKey, Asker, Commit, DataRecord, Described, EndedTimeline, EntryRow, EventQuery, Facts, Health,
+    IdempotencyRecord, KeptRows, Layer, LogRow, Opened, RotationNote, ScanSource, Snapshot, Store, StoreError,
+    StoredEvent, SweepMark, TimelineKey, Upkeep, Wanted,
 };
 use tokio::sync::Semaphore;
 
@@ -239,21 +238,14 @@ impl Store for FaultyStore {
         self.inner.commit(commit).await
     }
 
-    async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError> {
-        let one_less = |left: usize| left.checked_sub(1);
-        self.commits_left
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
-            .map_err(|_| StoreError::Unavailable("the disk is full".to_owned()))?;
-        self.inner.let_go(ended, from, items_max).await
-    }
-
-    async fn known_events(
-        &self,
-        layers: &[Layer],
-        event_ids: &[EventId],
-    ) -> Result<HashMap<EventId, KnownEvent>, StoreError> {
-        self.point().await;
-        self.reading()?.known_events(layers, event_ids).await
+    async fn facts(&self, wanted: Wanted, asker: Asker) -> Result<Facts, StoreError> {
+        if asker == Asker::Writer || !wanted.rotation_notes.is_empty() {
+            self.point().await;
+        } else if !wanted.events.is_empty() {
+            self.at_versions_gate.add_permits(1);
+            drop(self.versions_gate.acquire().await.unwrap());
+        }
+        self.reading()?.facts(wanted, asker).await
     }
 
     async fn events_named(
@@ -287,30 +279,6 @@ impl Store for FaultyStore {
         self.reading()?.event_described(layers, description, searched_max).await
     }
 
-    async fn event_versions(
-        &self,
-        layers: Arc<[Layer]>,
-        event_ids: Vec<EventId>,
-    ) -> Result<HashMap<EventId, KnownEvent>, StoreError> {
-        self.at_versions_gate.add_permits(1);
-        drop(self.versions_gate.acquire().await.unwrap());
-        self.reading()?.event_versions(layers, event_ids).await
-    }
-
-    async fn outcomes(&self, keys: &[[u8; 32]]) -> Result<Vec<IdempotencyRecord>, StoreError> {
-        self.point().await;
-        self.reading()?.outcomes(keys).await
-    }
-
-    async fn outcomes_of_events(
-        &self,
-        timeline: &TimelineId,
-        event_ids: &[EventId],
-    ) -> Result<Vec<IdempotencyRecord>, StoreError> {
-        self.point().await;
-        self.reading()?.outcomes_of_events(timeline, event_ids).await
-    }
-
     async fn events_unchanged_since(
         &self,
         timeline: TimelineKey,
@@ -327,19 +295,6 @@ impl Store for FaultyStore {
 
     async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError> {
         self.reading()?.events(query).await
-    }
-
-    async fn anchors(
-        &self,
-        timeline: TimelineKey,
-        after: Option<u64>,
-        items_max: usize,
-    ) -> Result<Vec<Anchor>, StoreError> {
-        self.reading()?.anchors(timeline, after, items_max).await
-    }
-
-    async fn api_key(&self, id: &KeyId) -> Result<Option<ApiKey>, StoreError> {
-        self.reading()?.api_key(id).await
     }
 
     async fn api_keys(
@@ -360,26 +315,8 @@ impl Store for FaultyStore {
         self.reading()?.clock_payloads(timeline, last, items_max).await
     }
 
-    async fn anchor(&self, timeline: TimelineKey, id: &AnchorId) -> Result<Option<Anchor>, StoreError> {
-        self.reading()?.anchor(timeline, id).await
-    }
-
-    async fn rotation_note(&self, timeline: TimelineKey, position: u64) -> Result<Option<String>, StoreError> {
-        self.point().await;
-        self.reading()?.rotation_note(timeline, position).await
-    }
-
     async fn keep_rotations(&self, notes: Vec<RotationNote>) -> Result<(), StoreError> {
         self.inner.keep_rotations(notes).await
-    }
-
-    async fn data_record(&self, id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
-        self.point().await;
-        self.reading()?.data_record(id).await
-    }
-
-    async fn entry(&self, timeline: TimelineKey, seq: u64) -> Result<Option<StoredEntry>, StoreError> {
-        self.reading()?.entry(timeline, seq).await
     }
 
     async fn leaves(&self, timeline: TimelineKey, first: u64, items_max: usize) -> Result<Vec<Vec<u8>>, StoreError> {
@@ -411,6 +348,25 @@ impl Store for FaultyStore {
         self.reading()?.tile(timeline, tile, width).await
     }
 
+    async fn health(&self, asked: Health) -> Result<(), StoreError> {
+        if asked == Health::Writes && self.commits_fail.load(Ordering::SeqCst) {
+            return Err(StoreError::Unavailable("the disk is full".to_owned()));
+        }
+        let store = if asked == Health::Answers { self.reading()? } else { &*self.inner };
+        store.health(asked).await
+    }
+}
+
+#[async_trait]
+impl Upkeep for FaultyStore {
+    async fn let_go(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError> {
+        let one_less = |left: usize| left.checked_sub(1);
+        self.commits_left
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
+            .map_err(|_| StoreError::Unavailable("the disk is full".to_owned()))?;
+        self.inner.let_go(ended, from, items_max).await
+    }
+
     async fn sweeps_left(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
         self.reading()?.sweeps_left().await
     }
@@ -437,16 +393,5 @@ impl Store for FaultyStore {
 
     async fn keep_host_clock(&self, now: Instant<Wall>) -> Result<(), StoreError> {
         self.inner.keep_host_clock(now).await
-    }
-
-    async fn ping(&self) -> Result<(), StoreError> {
-        self.reading()?.ping().await
-    }
-
-    async fn try_writing(&self) -> Result<(), StoreError> {
-        if self.commits_fail.load(Ordering::SeqCst) {
-            return Err(StoreError::Unavailable("the disk is full".to_owned()));
-        }
-        self.inner.try_writing().await
     }
 }

@@ -84,13 +84,13 @@ pub(crate) fn anchor(name: &str, position: u64) -> Anchor {
     }
 }
 
-pub(crate) fn event(name: &str, position: u64, draft: EventDraft) -> EventRow {
+pub(crate) fn event(name: &str, position: u64, draft: &EventDraft) -> EventRow {
     EventRow {
         position,
         is_tombstone: false,
         event_id: event_id(name),
         content: format!("{{\"event_id\":\"{name}\"}}").into(),
-        columns: Arc::new(EventColumns::of(&draft, draft.geo.map(|geo| geo.point))),
+        columns: Arc::new(EventColumns::of(draft, draft.geo.map(|geo| geo.point))),
     }
 }
 

@@ -3,7 +3,7 @@
 use timenav_core::access::RestrictionLevel;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::KeyId;
-use timenav_engine::{Commit, DirectoryChange, Store, StoreError, TimelineCommit};
+use timenav_engine::{Asker, Commit, DirectoryChange, Health, OneFact as _, Store, StoreError, TimelineCommit, Wanted};
 
 use super::picture::picture;
 use crate::backend::{Backend, on_each_backend};
@@ -24,13 +24,14 @@ on_each_backend!(
 
 async fn check_an_empty_store_holds_nothing(backend: &dyn Backend) {
     let store = backend.open();
-    store.ping().await.unwrap();
+    store.health(Health::Answers).await.unwrap();
     let opened = store.open().await.unwrap();
     assert!(opened.heads.is_empty() && opened.directory.users.is_empty() && opened.directory.keys.is_empty());
     let key = Ledger::new(1, "main").head.key;
-    assert!(store.known_events(&layer(key, u64::MAX), &[event_id("e")]).await.unwrap().is_empty());
-    assert!(store.outcomes(&[digest("x")]).await.unwrap().is_empty());
-    assert!(store.anchors(key, None, 10).await.unwrap().is_empty());
+    assert!(store.event_versions(layer(key, u64::MAX), vec![event_id("e")]).await.unwrap().is_empty());
+    let wanted = Wanted { outcomes: vec![digest("x")], ..Wanted::default() };
+    assert!(store.facts(wanted, Asker::Writer).await.unwrap().outcomes[0].is_none());
+    assert!(store.anchor_rows(key, None, 10).await.unwrap().is_empty());
     assert_eq!(store.anchor(key, &anchor("a", 0).anchor_id).await.unwrap(), None);
     assert_eq!(store.entry(key, 0).await.unwrap(), None);
 }
@@ -45,10 +46,10 @@ async fn check_an_empty_step_changes_nothing(backend: &dyn Backend) {
 
 async fn check_writing_can_be_tried_and_changes_nothing(backend: &dyn Backend) {
     let store = backend.open();
-    store.try_writing().await.unwrap();
+    store.health(Health::Writes).await.unwrap();
     store.commit(commit_of(vec![Ledger::new(1, "main").grow(3)])).await.unwrap();
     let before = picture(&*store, &[], &[]).await;
-    store.try_writing().await.unwrap();
+    store.health(Health::Writes).await.unwrap();
     assert_eq!(picture(&*store, &[], &[]).await, before);
 }
 
@@ -62,7 +63,7 @@ fn step_with_everything(timelines: Vec<TimelineCommit>) -> Commit {
             read: users(["eve"]),
             ..timenav_core::access::Permissions::default()
         });
-        one.events = vec![event("late", position, EventDraft::at(moment(1), "late"))];
+        one.events = vec![event("late", position, &EventDraft::at(moment(1), "late"))];
         one.anchors = vec![anchor("late", position)];
         one.head.events_count += 1;
         one.head.anchors_count += 1;
@@ -82,7 +83,7 @@ fn step_with_everything(timelines: Vec<TimelineCommit>) -> Commit {
 async fn two_ledgers(store: &dyn Store) -> (Ledger, Ledger) {
     let (mut one, mut two) = (Ledger::new(1, "one"), Ledger::new(2, "two"));
     let mut step = commit_of(vec![one.grow(300), two.grow(4)]);
-    step.timelines[0].events = vec![event("first", 2, EventDraft::at(moment(1), "first"))];
+    step.timelines[0].events = vec![event("first", 2, &EventDraft::at(moment(1), "first"))];
     step.timelines[1].anchors = vec![anchor("first", 3)];
     step.directory = vec![
         DirectoryChange::PutUser(user("ada", RestrictionLevel::FullAccess)),

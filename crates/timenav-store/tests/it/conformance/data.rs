@@ -6,7 +6,7 @@ use timenav_core::ids::DataId;
 use timenav_core::ledger::Salt;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
-use timenav_engine::{DataRecord, ErasedContent, Erasure, EventQuery, Pattern, Store, StoreError};
+use timenav_engine::{DataRecord, ErasedContent, Erasure, EventQuery, OneFact as _, Pattern, Store, StoreError};
 
 use crate::backend::{Backend, on_each_backend};
 use crate::sample::{Ledger, commit_of, event, event_id, layer, moment, timeline_id};
@@ -103,7 +103,7 @@ async fn check_an_erased_event_is_gone_and_its_leaf_is_not(backend: &dyn Backend
     let mut ledger = Ledger::new(1, "one");
     let mut step = commit_of(vec![ledger.grow(3)]);
     step.timelines[0].events =
-        vec![event("a", 1, EventDraft::at(moment(1), "a")), event("b", 2, EventDraft::at(moment(2), "b"))];
+        vec![event("a", 1, &EventDraft::at(moment(1), "a")), event("b", 2, &EventDraft::at(moment(2), "b"))];
     store.commit(step).await.unwrap();
     let before = store.entry(ledger.head.key, 1).await.unwrap().unwrap();
     assert!(!before.is_erased());
@@ -118,10 +118,10 @@ async fn check_an_erased_event_is_gone_and_its_leaf_is_not(backend: &dyn Backend
     // Not even for whoever asks for what stood before.
     assert_eq!(positions(&*store, &ledger, 4).await, [2]);
     assert_eq!(positions(&*store, &ledger, 3).await, [2]);
-    assert!(store.known_events(&layer(ledger.head.key, u64::MAX), &[event_id("a")]).await.unwrap().is_empty());
+    assert!(store.event_versions(layer(ledger.head.key, u64::MAX), vec![event_id("a")]).await.unwrap().is_empty());
     // The id is free again, and the new event is not the erased one.
     let mut step = commit_of(vec![ledger.grow(1)]);
-    step.timelines[0].events = vec![event("a", 4, EventDraft::at(moment(3), "again"))];
+    step.timelines[0].events = vec![event("a", 4, &EventDraft::at(moment(3), "again"))];
     step.timelines[0].erasures = vec![Erasure { position: 1, by: 4, content: ErasedContent::Event(event_id("a")) }];
     store.commit(step).await.unwrap();
     assert_eq!(positions(&*store, &ledger, 5).await, [2, 4]);

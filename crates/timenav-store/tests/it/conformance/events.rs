@@ -8,7 +8,7 @@ use proptest::sample::{Index, select};
 use timenav_core::event::EventDraft;
 use timenav_core::place::{Area, BBox, Cell, Geo, LocationQuery, Point, Shape, cells_of};
 use timenav_core::time::{Instant, TimeRange, Virtual};
-use timenav_engine::{EventQuery, EventRow, Pattern, Store, StoredEvent, TimelineKey};
+use timenav_engine::{EventQuery, EventRow, OneFact as _, Pattern, Store, StoredEvent, TimelineKey};
 
 use crate::backend::{Backend, on_each_backend};
 use crate::cases::check_cases;
@@ -219,7 +219,7 @@ async fn record(store: &dyn Store, key: i64, made: Vec<Made>) -> (Ledger, Vec<Ev
             position += u64::from(position.is_multiple_of(5));
             let geo = point.map(|point| Geo { point, radius_m: None });
             let draft = EventDraft { geo, location: place.map(str::to_owned), ..EventDraft::at(time, "") };
-            fresh.push(event(&format!("e{position}"), position, draft));
+            fresh.push(event(&format!("e{position}"), position, &draft));
             position += 1;
         }
         let mut step = ledger.grow(usize::try_from(position - ledger.size()).unwrap());
@@ -276,7 +276,7 @@ async fn check_pages_show_each_event_once(backend: &dyn Backend) {
                     let geo = point.map(|point| Geo { point, radius_m: None });
                     let draft = EventDraft { geo, location: place.map(str::to_owned), ..EventDraft::at(time, "") };
                     let position = ledger.size() - 1;
-                    step.events = vec![event(&format!("late{position}"), position, draft)];
+                    step.events = vec![event(&format!("late{position}"), position, &draft)];
                     store.commit(commit_of(vec![step])).await.unwrap();
                 }
             }
@@ -329,16 +329,16 @@ async fn check_known_events(backend: &dyn Backend) {
     let asked: Vec<_> =
         rows.iter().map(|row| row.event_id.clone()).chain([event_id("none"), event_id(&long)]).collect();
     for store in [store, backend.open()] {
-        let known = store.known_events(&layer(one.head.key, u64::MAX), &asked).await.unwrap();
+        let known = store.event_versions(layer(one.head.key, u64::MAX), asked.clone()).await.unwrap();
         assert_eq!(known.len(), rows.len());
         for row in &rows {
             let found = &known[&row.event_id];
             let found = found.standing().unwrap();
             assert_eq!((found.position, &*found.content), (row.position, &*row.content));
         }
-        let known = [asked[0].clone(), asked[0].clone(), asked[1].clone()];
-        let known = store.known_events(&layer(two.head.key, u64::MAX), &known).await;
+        let known = vec![asked[0].clone(), asked[0].clone(), asked[1].clone()];
+        let known = store.event_versions(layer(two.head.key, u64::MAX), known).await;
         assert_eq!(known.unwrap().len(), 1, "each timeline has events of its own");
-        assert!(store.known_events(&layer(one.head.key, u64::MAX), &[]).await.unwrap().is_empty());
+        assert!(store.event_versions(layer(one.head.key, u64::MAX), Vec::new()).await.unwrap().is_empty());
     }
 }

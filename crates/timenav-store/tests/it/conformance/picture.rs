@@ -6,7 +6,7 @@ use timenav_core::ids::EventId;
 use timenav_core::ledger::TileId;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
-use timenav_engine::{EventQuery, Pattern, Store};
+use timenav_engine::{Asker, EventQuery, OneFact as _, Pattern, Store, Wanted};
 
 use crate::sample::layer;
 
@@ -39,12 +39,13 @@ pub(super) async fn picture(store: &dyn Store, event_ids: &[EventId], outcome_ke
             items_max: 10_000,
         };
         writeln!(text, "{:#?}", store.events(query).await.unwrap()).unwrap();
-        writeln!(text, "{:#?}", store.anchors(head.key, None, 10_000).await.unwrap()).unwrap();
+        writeln!(text, "{:#?}", store.anchor_rows(head.key, None, 10_000).await.unwrap()).unwrap();
         for id in event_ids {
-            let known = store.known_events(&layer(head.key, u64::MAX), std::slice::from_ref(id)).await.unwrap();
+            let known = store.event_versions(layer(head.key, u64::MAX), vec![id.clone()]).await.unwrap();
             writeln!(text, "{known:#?}").unwrap();
         }
     }
-    writeln!(text, "{:#?}", store.outcomes(outcome_keys).await.unwrap()).unwrap();
+    let wanted = Wanted { outcomes: outcome_keys.to_vec(), ..Wanted::default() };
+    writeln!(text, "{:#?}", store.facts(wanted, Asker::Reader).await.unwrap().outcomes).unwrap();
     text
 }

@@ -9,7 +9,8 @@ use timenav_core::ledger::Salt;
 use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
 use timenav_core::time::Instant;
 use timenav_engine::{
-    Anchor, ApiKey, Commit, DirectoryChange, Head, Idempotency, IdempotencyRecord, Store, StoredEntry, User,
+    Anchor, ApiKey, Asker, Commit, DirectoryChange, Head, Idempotency, IdempotencyRecord, OneFact as _, Store,
+    StoredEntry, User, Wanted,
 };
 
 use crate::backend::{Backend, on_each_backend};
@@ -223,11 +224,11 @@ async fn check_anchors(backend: &dyn Backend) {
     store.commit(commit_of(vec![first, second])).await.unwrap();
     let key = one.head.key;
     for store in [store, backend.open()] {
-        assert_eq!(store.anchors(key, None, 100).await.unwrap(), anchors);
-        assert_eq!(store.anchors(key, None, 2).await.unwrap(), anchors[..2]);
-        assert_eq!(store.anchors(key, Some(0), 3).await.unwrap(), anchors[1..4]);
-        assert_eq!(store.anchors(key, Some(3), 100).await.unwrap(), anchors[2..]);
-        assert_eq!(store.anchors(key, Some(16), 100).await.unwrap(), []);
+        assert_eq!(store.anchor_rows(key, None, 100).await.unwrap(), anchors);
+        assert_eq!(store.anchor_rows(key, None, 2).await.unwrap(), anchors[..2]);
+        assert_eq!(store.anchor_rows(key, Some(0), 3).await.unwrap(), anchors[1..4]);
+        assert_eq!(store.anchor_rows(key, Some(3), 100).await.unwrap(), anchors[2..]);
+        assert_eq!(store.anchor_rows(key, Some(16), 100).await.unwrap(), []);
         for anchor in &anchors {
             assert_eq!(store.anchor(key, &anchor.anchor_id).await.unwrap().as_ref(), Some(anchor));
         }
@@ -262,7 +263,9 @@ async fn check_outcomes_are_replaced_and_expire(backend: &dyn Backend) {
 
 async fn assert_outcomes(store: &dyn Store, expected: &[IdempotencyRecord]) {
     let keys = ["a", "nothing", "b", "c", "d"].map(digest);
-    let mut found = store.outcomes(&keys).await.unwrap();
+    let wanted = Wanted { outcomes: keys.to_vec(), ..Wanted::default() };
+    let found = store.facts(wanted, Asker::Writer).await.unwrap().outcomes;
+    let mut found: Vec<_> = found.into_iter().flatten().collect();
     let mut expected = expected.to_vec();
     found.sort_by_key(|record| record.key);
     expected.sort_by_key(|record| record.key);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use timenav_core::time::TimeRange;
 use timenav_engine::{
     AccessLogs, Caller, Engine, LONG_WORK_RUNNING_MAX, LogOrder, LogPage, MonitorParadox, NAME_SEARCHES_RUNNING_MAX,
-    ParadoxPage, Refusal, TimelineCheck, VIEWS_RUNNING_MAX,
+    OneFact as _, ParadoxPage, Refusal, TimelineCheck, VIEWS_RUNNING_MAX,
 };
 use tokio::task::JoinHandle;
 

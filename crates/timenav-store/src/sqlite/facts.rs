@@ -1,0 +1,28 @@
+//! What the engine wants to know, found.
+
+use rusqlite::Connection;
+use timenav_engine::{Facts, StoreError, Wanted};
+
+use super::{anchors, data, entries, identity, origins, outcomes, versions};
+
+/// Returns an answer to each question, in their order.
+pub(super) fn find(connection: &Connection, wanted: &Wanted) -> Result<Facts, StoreError> {
+    let events = wanted.events.iter().map(|(layers, event_ids)| versions::known(connection, layers, event_ids));
+    let outcomes = wanted.outcomes.iter().map(|key| outcomes::named(connection, key));
+    let outcomes_of = wanted.outcomes_of.iter().map(|(on, event_ids)| outcomes::of_events(connection, on, event_ids));
+    let found_entries =
+        wanted.entries.iter().map(|(timeline, position)| entries::entry(connection, *timeline, *position));
+    let found_anchors = wanted.anchors.iter().map(|(timeline, id)| anchors::named(connection, *timeline, id));
+    let notes = wanted.rotation_notes.iter();
+    let notes = notes.map(|(timeline, position)| origins::rotation_note(connection, *timeline, *position));
+    Ok(Facts {
+        events: events.collect::<Result<_, _>>()?,
+        outcomes: outcomes.collect::<Result<_, _>>()?,
+        outcomes_of: outcomes_of.collect::<Result<_, _>>()?,
+        entries: found_entries.collect::<Result<_, _>>()?,
+        anchors: found_anchors.collect::<Result<_, _>>()?,
+        keys: wanted.keys.iter().map(|id| identity::key_named(connection, id)).collect::<Result<_, _>>()?,
+        data: wanted.data.iter().map(|id| data::record(connection, id)).collect::<Result<_, _>>()?,
+        rotation_notes: notes.collect::<Result<_, _>>()?,
+    })
+}
