@@ -6,7 +6,7 @@
 //! While it does, the committer works on the next group. Where nobody waits there is no next
 //! group, and the committer seals by itself: waking another thread would only take longer.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc as threads;
@@ -26,6 +26,7 @@ use crate::notes::newest_note;
 use crate::opening::moved::{Moved, heads_moved};
 use crate::outside::{KeptOutside, system_last};
 use crate::refusal::Refusal;
+use crate::rows::KnownEvent;
 use crate::seldom::Seldom;
 use crate::shared::{Committed, Shared};
 use crate::store::Store;
@@ -240,7 +241,7 @@ fn refuse(submissions: Vec<Submission>, refusal: &Refusal) {
 async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submission]) -> Result<Known, StoreError> {
     let mut wanted = Wanted::default();
     let mut events: HashMap<&TimelineId, Vec<EventId>> = HashMap::new();
-    let mut ended_on: HashMap<TimelineKey, Arc<[Layer]>> = HashMap::new();
+    let mut ended_on: HashSet<&TimelineId> = HashSet::new();
     for submission in submissions {
         let Needs { events: asked, forks, outcomes, endings, data, entry } = submission.asked.asking().needs();
         wanted.outcomes.extend(submission.idempotency.map(|asked| asked.key));
@@ -257,10 +258,10 @@ async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submission]) -> 
                 wanted.outcomes_of.push((id.clone(), event_ids.clone()));
             }
         }
-        if endings && let Some(aimed) = aimed {
-            ended_on.insert(aimed.head.key, aimed.layers(u64::MAX));
-        }
         wanted.entries.extend(entry.zip(aimed).map(|(position, aimed)| (aimed.head.key, position)));
+        if endings {
+            ended_on.insert(&submission.timeline);
+        }
         if !asked.is_empty() {
             events.entry(&submission.timeline).or_default().extend(asked.into_iter().cloned());
         }
@@ -268,21 +269,30 @@ async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submission]) -> 
     }
     // A timeline that this group makes has no events yet, unless it is a fork. What was forked in this very group is
     // refused where it is asked for: nobody was told of it.
-    let known = events.into_iter().filter_map(|(timeline, event_ids)| Some((heads.get(timeline)?, event_ids)));
-    let (keys, events) = known.map(|(state, ids)| (state.head.key, (state.layers(u64::MAX), ids))).unzip();
-    wanted.events = events;
-    if wanted.is_empty() { Ok(Known::default()) } else { find(store, wanted, keys, &ended_on).await }
+    let mut asked = Vec::new();
+    for (timeline, event_ids) in events {
+        let Some(state) = heads.get(timeline) else { continue };
+        let layers = state.layers(u64::MAX);
+        asked.push(EventsAsked {
+            key: state.head.key,
+            layers: Arc::clone(&layers),
+            endings: ended_on.contains(timeline),
+        });
+        wanted.events.push((layers, event_ids));
+    }
+    if wanted.is_empty() { Ok(Known::default()) } else { find(store, wanted, asked).await }
 }
 
-/// `keys` are the timelines of the events that are wanted. Of those that do not stand on one of `ended_on`, it is wanted
-/// what ended them.
-async fn find(
-    store: &dyn Store,
-    wanted: Wanted,
-    keys: Vec<TimelineKey>,
-    ended_on: &HashMap<TimelineKey, Arc<[Layer]>>,
-) -> Result<Known, StoreError> {
-    let (asked_of, entries_asked) = (wanted.outcomes_of.clone(), wanted.entries.clone());
+/// On which timeline events are asked for, and whether the entries that ended them are too.
+struct EventsAsked {
+    key: TimelineKey,
+    layers: Arc<[Layer]>,
+    endings: bool,
+}
+
+/// `asked` says on which timelines the events are that are wanted.
+async fn find(store: &dyn Store, wanted: Wanted, asked: Vec<EventsAsked>) -> Result<Known, StoreError> {
+    let (outcomes_asked, entries_asked) = (wanted.outcomes_of.clone(), wanted.entries.clone());
     let Facts { events, outcomes, outcomes_of, entries, data, .. } = store.facts(wanted, Asker::Writer).await?;
     let data = data.into_iter().flatten().filter(|(_, record)| record.erased.is_none());
     let entries = entries_asked.into_iter().zip(entries);
@@ -292,27 +302,33 @@ async fn find(
         entries: entries.filter_map(|(of, found)| Some((of, found?))).collect(),
         ..Known::default()
     };
-    for ((timeline, event_ids), found) in asked_of.iter().zip(outcomes_of) {
+    for ((timeline, event_ids), found) in outcomes_asked.iter().zip(outcomes_of) {
         known.add_outcomes(timeline, event_ids, found);
     }
-    let mut endings: Vec<(TimelineKey, u64)> = Vec::new();
-    for (key, found) in keys.into_iter().zip(events) {
-        let ended = ended_on.get(&key).into_iter().flat_map(|layers| found.values().map(move |event| (layers, event)));
-        let ending = ended.filter_map(|(layers, event)| {
-            let (layer, position) = event.ending()?;
-            Some((layers.get(layer)?.timeline, position))
-        });
-        endings.extend(ending.filter(|of| !known.entries.contains_key(of)));
+    let mut endings = Vec::new();
+    for (EventsAsked { key, layers, endings: are_wanted }, found) in asked.into_iter().zip(events) {
+        let ended = found.values().filter(|_| are_wanted).filter_map(KnownEvent::ending);
+        endings.extend(ended.filter_map(|(layer, position)| Some((layers.get(layer)?.timeline, position))));
         known.events.extend(found.into_iter().map(|(id, event)| ((key, id), event)));
     }
-    if !endings.is_empty() {
-        endings.sort_unstable();
-        endings.dedup();
-        let wanted = Wanted { entries: endings.clone(), ..Wanted::default() };
-        let found = store.facts(wanted, Asker::Writer).await?.entries;
-        known.entries.extend(endings.into_iter().zip(found).filter_map(|(of, found)| Some((of, found?))));
-    }
+    add_endings(&mut known, store, endings).await?;
     Ok(known)
+}
+
+/// Adds the entries that ended events. Where they stand is known by then only, and no entry ever changes.
+async fn add_endings(
+    known: &mut Known,
+    store: &dyn Store,
+    mut endings: Vec<(TimelineKey, u64)>,
+) -> Result<(), StoreError> {
+    endings.retain(|of| !known.entries.contains_key(of));
+    if endings.is_empty() {
+        return Ok(());
+    }
+    let wanted = Wanted { entries: endings.clone(), ..Wanted::default() };
+    let found = store.facts(wanted, Asker::Writer).await?.entries;
+    known.entries.extend(endings.into_iter().zip(found).filter_map(|(of, entry)| Some((of, entry?))));
+    Ok(())
 }
 
 fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
