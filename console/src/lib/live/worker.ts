@@ -5,5 +5,5 @@ const hub = new Hub();
 
 addEventListener('connect', (event) => {
   const [port] = (event as MessageEvent).ports;
-  if (port) hub.join(port as Port);
+  if (port) hub.join(port);
 });
