@@ -167,7 +167,7 @@ describe('somebody who', () => {
     await page.getByRole('button', { name: 'New timeline' }).click();
     expect(await page.getByRole('radio').count()).toBe(0);
     await page.getByLabel('Name').fill('newcomers-own');
-    await page.getByRole('button', { name: 'Make the timeline' }).click();
+    await page.getByRole('button', { name: 'Create the timeline' }).click();
     await page.getByText('The clock is running.').waitFor({ state: 'attached' });
     // One that is made elsewhere while this page is open is found by its link.
     await on.service.call('POST', 'timelines', { timeline_id: 'made-since' });
@@ -185,7 +185,7 @@ describe('somebody who', () => {
     await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'demo', permissions: { read: ['blind'] } });
     await on.service.call('POST', 'v1/restrict-time-travel', { user_id: 'blind', restriction_level: 'no_access' });
     const page = await on.loggedIn('clock?timeline=demo', { user: 'blind' });
-    await page.getByRole('heading', { name: 'You may not look at clocks and events' }).waitFor();
+    await page.getByRole('heading', { name: "You don't have access to clocks and events" }).waitFor();
   });
 });
 

@@ -66,7 +66,7 @@ describe('whose time travel is restricted', () => {
 
   it('to looking is offered nothing else', async () => {
     const page = await restricted('read_only', LIST);
-    await card(page).getByText('Your time travel is restricted to looking. An operator can lift that.').waitFor();
+    await card(page).getByText('Your access is read-only. An operator can change that.').waitFor();
     expect(await offered(page)).toEqual([]);
     await page.getByText(/^Read only: Your time travel is restricted/).waitFor();
 
@@ -80,10 +80,10 @@ describe('whose time travel is restricted', () => {
   it('altogether is told so, and asks for no event', async () => {
     const asked: string[] = [];
     const page = await restricted('no_access');
-    await page.getByRole('heading', { name: 'You may not look at clocks and events' }).waitFor();
+    await page.getByRole('heading', { name: "You don't have access to clocks and events" }).waitFor();
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     await page.reload();
-    await page.getByRole('heading', { name: 'You may not look at clocks and events' }).waitFor();
+    await page.getByRole('heading', { name: "You don't have access to clocks and events" }).waitFor();
     expect(asked).toContain('/v1/session');
     expect(asked.filter((path) => /events|stream|clock|anchors|timeline\//.test(path))).toEqual([]);
     expect(await offered(page)).toEqual([]);

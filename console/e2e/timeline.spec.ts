@@ -138,7 +138,7 @@ describe('the axis', () => {
     await expect.poll(() => heading.evaluate((element) => element === document.activeElement)).toBe(true);
     // Keys go on where they were before the card was opened.
     await page.keyboard.press('Escape');
-    await page.getByRole('heading', { name: 'In sight' }).waitFor();
+    await page.getByRole('heading', { name: 'In view' }).waitFor();
     expect(param(page, 'event')).toBeNull();
     await expect.poll(() => axis(page).evaluate((element) => element === document.activeElement)).toBe(true);
   });
@@ -160,11 +160,11 @@ describe('the axis', () => {
     await page.reload();
     await page.getByRole('heading', { name: 'In the brushed time' }).waitFor();
     await page.getByRole('button', { name: 'Take the range away' }).click();
-    await page.getByRole('heading', { name: 'In sight' }).waitFor();
+    await page.getByRole('heading', { name: 'In view' }).waitFor();
     await expect.poll(() => param(page, 'range')).toBeNull();
     await expect.poll(placed).toBeGreaterThan(400);
 
-    await page.getByRole('button', { name: 'Brush', exact: true }).click();
+    await page.getByRole('button', { name: 'Select time', exact: true }).click();
     await drag(page, axis(page), { x: 150, y: 0 });
     await page.getByRole('heading', { name: 'In the brushed time' }).waitFor();
   });
@@ -268,7 +268,7 @@ describe('the map', () => {
     const page = await open();
     const map = page.getByRole('application', { name: /^World map with 4\d\d events/ });
     await map.waitFor();
-    await page.getByRole('button', { name: 'Box', exact: true }).click();
+    await page.getByRole('button', { name: 'Select area', exact: true }).click();
     await drag(page, map, { x: 110, y: 70 }, { x: -30, y: -90 });
     await region(page, 'Axis')
       .getByText(/^\d+ events in the box$/)
@@ -422,7 +422,7 @@ describe('recording', () => {
     await page.getByRole('button', { name: '1 change out of sight' }).click();
     await card(page).getByRole('heading', { name: 'Landing' }).waitFor();
     await page.getByRole('button', { name: 'Close the card' }).click();
-    await page.getByRole('button', { name: 'All', exact: true }).click();
+    await page.getByRole('button', { name: 'Fit', exact: true }).click();
     await page.getByRole('row', { name: /Landing/ }).waitFor();
     await on.service.call('POST', 'v1/correct-event', {
       timeline_id: 'live',

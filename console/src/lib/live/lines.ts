@@ -1,5 +1,5 @@
 /** The way from this page to the hub. */
-import { Hub, type Port } from './hub';
+import { Hub } from './hub';
 import type { ToHub, ToPage } from './protocol';
 import workerUrl from './worker.ts?sharedworker&url';
 

@@ -1,5 +1,5 @@
 /** The hub as a SharedWorker: one for all tabs of a browser. */
-import { Hub, type Port } from './hub';
+import { Hub } from './hub';
 
 const hub = new Hub();
 

@@ -109,7 +109,7 @@ export interface MapScene {
   last: number;
   box: Box | null;
   selected: number;
-  /** Places of what the selected one hangs on and what hangs on it. */
+  /** Places of what the selected one hangs on and what depends on it. */
   linked: number[];
 }
 
