@@ -213,7 +213,7 @@ describe('an intervention', () => {
       user: 'onlooker',
       expected: REFUSED,
     });
-    await page.getByText('You may look at odd, not change it.').waitFor();
+    await page.getByText('Your access to odd is read-only.').waitFor();
     expect(await page.getByLabel('What is done to it').isDisabled()).toBe(true);
   });
 });

@@ -208,7 +208,7 @@ describe('a timeline that ends by itself', () => {
     await page.getByRole('button', { name: 'Timeline: demo' }).click();
     await page.getByRole('button', { name: 'New timeline or fork' }).click();
     await page.getByLabel('Name', { exact: true }).fill('job');
-    await page.getByLabel('Ends by itself', { exact: true }).selectOption({ label: 'In a day' });
+    await page.getByLabel('Expires', { exact: true }).selectOption({ label: 'In a day' });
     await page.getByRole('button', { name: 'Create the timeline' }).click();
     await page.getByRole('link', { name: 'ends in 1 day' }).click();
     await page.getByRole('definition').getByText('in 1 day').waitFor();
@@ -219,7 +219,7 @@ describe('a timeline that ends by itself', () => {
 
     await page.getByRole('button', { name: 'New timeline or fork' }).click();
     await page.getByLabel('Name', { exact: true }).fill('blink');
-    await page.getByLabel('Ends by itself', { exact: true }).selectOption('other');
+    await page.getByLabel('Expires', { exact: true }).selectOption('other');
     const typed = page.getByLabel('Ends by itself: length of time');
     await typed.fill('P1M');
     await page.getByText('Months and years differ in length').waitFor();

@@ -138,6 +138,36 @@ describe('a service that restarts', () => {
     await on.service.again();
     await page.getByText('The clock is running.').waitFor({ state: 'attached' });
   });
+
+  it('leaves no raw error behind: views open while it is away, and recover when it is back', async () => {
+    const page = await on.loggedIn('clock?timeline=demo', { expected: UNREACHABLE });
+    await page.getByText('The clock is running.').waitFor({ state: 'attached' });
+    // The files of the views come while nothing else is to be done.
+    await expect
+      .poll(() =>
+        page.evaluate(() =>
+          ['Paradoxes', 'Integrity', 'Access', 'Explorer'].every((name) =>
+            performance.getEntriesByType('resource').some((file) => file.name.includes(`/${name}View-`)),
+          ),
+        ),
+      )
+      .toBe(true);
+    await on.service.end();
+    await page.getByText('Connection lost. Reconnecting…').first().waitFor({ state: 'attached' });
+    const views = page.getByRole('navigation', { name: 'Views' });
+    for (const name of ['Paradoxes', 'Integrity', 'Access', 'Timeline']) {
+      await views.getByRole('link', { name }).click();
+      await page.getByText('The service cannot be reached.').first().waitFor();
+    }
+    await on.service.again();
+    await page.getByText('491 events').first().waitFor();
+    expect(await page.getByText('The service cannot be reached.').count()).toBe(0);
+    for (const name of ['Integrity', 'Paradoxes', 'Clock']) {
+      await views.getByRole('link', { name }).click();
+      await page.getByRole('main').locator('h1, h2').first().waitFor();
+    }
+    expect(await page.getByText(/cannot be reached|preload|import/).count()).toBe(0);
+  });
 });
 
 describe('timelines', () => {

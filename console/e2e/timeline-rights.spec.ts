@@ -13,7 +13,7 @@ describe('who may only read', () => {
     await on.service.user('reader');
     await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'glass', permissions: { read: ['reader'] } });
     const page = await on.loggedIn('timeline?timeline=glass&event=launch', { user: 'reader' });
-    await card(page).getByText('You may look at glass, not change it. Who administers it can let you write.').waitFor();
+    await card(page).getByText('Your access to glass is read-only. Ask one of its admins for write access.').waitFor();
     for (const name of ['Travel here', 'Correct', 'Record an event'])
       expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Intervene' }).count()).toBe(0);
@@ -72,7 +72,7 @@ describe('whose time travel is restricted', () => {
 
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Start' });
-    await dialog.getByText('Your time travel is restricted to looking').waitFor();
+    await dialog.getByText('Your access is read-only').waitFor();
     for (const name of ['Return the clock', 'Fork from here'])
       expect(await dialog.getByRole('button', { name }).count()).toBe(0);
   });
