@@ -220,7 +220,7 @@ describe('a timeline that ends by itself', () => {
     await page.getByRole('button', { name: 'New timeline or fork' }).click();
     await page.getByLabel('Name', { exact: true }).fill('blink');
     await page.getByLabel('Expires', { exact: true }).selectOption('other');
-    const typed = page.getByLabel('Ends by itself: length of time');
+    const typed = page.getByLabel('Expires: length of time');
     await typed.fill('P1M');
     await page.getByText('Months and years differ in length').waitFor();
     await typed.fill('4s');
