@@ -79,7 +79,7 @@ describe('what was found', () => {
     await list.getByRole('button', { name: /^Grandfather/ }).click();
     await list.getByRole('link', { name: 'Causal cycle' }).waitFor();
     expect(await list.getByRole('link', { name: 'Dangling cause' }).count()).toBe(0);
-    await list.getByRole('checkbox', { name: /Observations/ }).check();
+    await list.getByRole('checkbox', { name: /data-quality findings/ }).check();
     await list.getByRole('link', { name: 'Dangling cause' }).click();
     await page.getByRole('article').getByText('rain-that-nobody-saw').first().waitFor();
   });

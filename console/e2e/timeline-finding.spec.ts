@@ -1,5 +1,4 @@
 /** Finding events of the timeline: map, search and list, for everybody. */
-import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { expectAccessible, expectNoSidewaysScroll } from './harness';
 import { on, WIDTHS, region, axis, card, param, counted, open, timeline, launch, landing, drag } from './timeline-page';
