@@ -154,7 +154,7 @@ describe('an intervention', () => {
     await result.getByText('31 January 2028, 08:30 UTC').waitFor();
     await result.getByText('It heals a paradox').waitFor();
     await page.getByRole('button', { name: 'cancel', exact: true }).click();
-    await result.getByText('does not stand').waitFor();
+    await result.getByText('does not happen').waitFor();
     await result.getByText('Orphaned effect').waitFor();
     await page.getByLabel('What is done to it').fill('fly away');
     await result.getByText('A note, which changes nothing').waitFor();
@@ -179,7 +179,7 @@ describe('an intervention', () => {
       expected: REFUSED,
     });
     const dialog = page.getByRole('dialog', { name: 'Intervene' });
-    await page.getByRole('button', { name: 'Do it…' }).click();
+    await page.getByRole('button', { name: 'Apply…' }).click();
     await dialog.getByRole('checkbox', { name: /Refuse it/ }).check();
     await dialog.getByRole('button', { name: 'Apply', exact: true }).click();
     await dialog.getByRole('alert').waitFor();
@@ -193,7 +193,7 @@ describe('an intervention', () => {
   it('is done on a fork, and leaves this timeline as it is', async () => {
     await tell('trunk', EVENTS.slice(4, 6));
     const page = await on.loggedIn('paradoxes?timeline=trunk&tab=lab&event=invoice-sent&action=cancel');
-    await page.getByRole('button', { name: 'Do it…' }).click();
+    await page.getByRole('button', { name: 'Apply…' }).click();
     await page.getByRole('radio', { name: /On a fork of it/ }).check();
     await page.getByLabel('Name of the fork').fill('trunk-without');
     await page.getByRole('button', { name: 'Fork and apply it there' }).click();

@@ -1,6 +1,6 @@
 /** The events of the timeline: their card, recording and correcting, anchors. */
 import { describe, expect, it } from 'vitest';
-import { on, region, card, param, counted, shownTime, timeline, launch, landing } from './timeline-page';
+import { on, card, param, counted, shownTime, timeline, launch, landing } from './timeline-page';
 
 describe('the card', () => {
   it('tells when, where and why, and walks along causes and effects', async () => {
