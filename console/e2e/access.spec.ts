@@ -163,7 +163,7 @@ describe('restrictions', () => {
     const page = await on.loggedIn(`${tab('restrictions')}&q=wanderer`);
     const level = page.getByLabel('Level of wanderer');
     await level.selectOption('read_only');
-    await page.getByRole('list').getByText('Looks at clocks and events, and changes none.').waitFor();
+    await page.getByRole('list').getByText('Reads clocks and events, changes nothing.').waitFor();
     await page.getByRole('button', { name: 'Restrict wanderer' }).click();
     await toast(page, /wanderer is set to read_only/);
     const { restrictions } = await on.service.call<{ restrictions: unknown[] }>('GET', 'v1/restrictions');

@@ -213,7 +213,7 @@ describe('who may not move the clock', () => {
       permissions: { read: ['reader'] },
     });
     const page = await on.loggedIn('clock?timeline=readable', { user: 'reader', expected: REFUSED });
-    await page.getByText('You may look at readable, not change it.').first().waitFor();
+    await page.getByText('Your access to readable is read-only.').first().waitFor();
     for (const name of [/^Resume/, /^Rewind/, /^Fast-forward/, /^Travel/])
       expect(await page.getByRole('button', { name }).isDisabled()).toBe(true);
     await page.keyboard.press('t');

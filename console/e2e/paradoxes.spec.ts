@@ -79,7 +79,7 @@ describe('what was found', () => {
     await list.getByRole('button', { name: /^Grandfather/ }).click();
     await list.getByRole('link', { name: 'Causal cycle' }).waitFor();
     expect(await list.getByRole('link', { name: 'Dangling cause' }).count()).toBe(0);
-    await list.getByRole('checkbox', { name: /Observations/ }).check();
+    await list.getByRole('checkbox', { name: /data-quality findings/ }).check();
     await list.getByRole('link', { name: 'Dangling cause' }).click();
     await page.getByRole('article').getByText('rain-that-nobody-saw').first().waitFor();
   });
@@ -148,13 +148,13 @@ describe('an intervention', () => {
     await page.getByRole('heading', { name: 'Choose an event' }).waitFor();
     await page.getByLabel('Event', { exact: true }).fill('invoice-sen');
     await page.getByRole('button', { name: 'invoice-sent' }).click();
-    await page.getByText('1 event hangs on it').waitFor();
+    await page.getByText('1 event depends on it').waitFor();
     await page.getByLabel('What is done to it').fill('advance 3d');
-    const result = page.getByRole('region', { name: 'What would come of it' });
+    const result = page.getByRole('region', { name: 'Preview' });
     await result.getByText('31 January 2028, 08:30 UTC').waitFor();
     await result.getByText('It heals a paradox').waitFor();
     await page.getByRole('button', { name: 'cancel', exact: true }).click();
-    await result.getByText('does not stand').waitFor();
+    await result.getByText('does not happen').waitFor();
     await result.getByText('Orphaned effect').waitFor();
     await page.getByLabel('What is done to it').fill('fly away');
     await result.getByText('A note, which changes nothing').waitFor();
@@ -179,26 +179,26 @@ describe('an intervention', () => {
       expected: REFUSED,
     });
     const dialog = page.getByRole('dialog', { name: 'Intervene' });
-    await page.getByRole('button', { name: 'Do it…' }).click();
+    await page.getByRole('button', { name: 'Apply…' }).click();
     await dialog.getByRole('checkbox', { name: /Refuse it/ }).check();
-    await dialog.getByRole('button', { name: 'Do it', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Apply', exact: true }).click();
     await dialog.getByRole('alert').waitFor();
     await dialog.getByRole('checkbox', { name: /Refuse it/ }).uncheck();
-    await dialog.getByRole('button', { name: 'Do it', exact: true }).click();
-    await page.getByText('taken away', { exact: true }).waitFor();
+    await dialog.getByRole('button', { name: 'Apply', exact: true }).click();
+    await page.getByText('removed', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'restore' }).click();
-    await page.getByRole('region', { name: 'What would come of it' }).getByText('It heals a paradox').waitFor();
+    await page.getByRole('region', { name: 'Preview' }).getByText('It heals a paradox').waitFor();
   });
 
   it('is done on a fork, and leaves this timeline as it is', async () => {
     await tell('trunk', EVENTS.slice(4, 6));
     const page = await on.loggedIn('paradoxes?timeline=trunk&tab=lab&event=invoice-sent&action=cancel');
-    await page.getByRole('button', { name: 'Do it…' }).click();
+    await page.getByRole('button', { name: 'Apply…' }).click();
     await page.getByRole('radio', { name: /On a fork of it/ }).check();
     await page.getByLabel('Name of the fork').fill('trunk-without');
-    await page.getByRole('button', { name: 'Fork and do it there' }).click();
+    await page.getByRole('button', { name: 'Fork and apply it there' }).click();
     await page.getByRole('button', { name: 'Timeline: trunk-without' }).waitFor();
-    await page.getByText('taken away', { exact: true }).waitFor();
+    await page.getByText('removed', { exact: true }).waitFor();
     const { occurs } = await on.service.call<{ occurs: boolean }>(
       'GET',
       'v1/check-timeline?timeline_id=trunk&significant_event=invoice-sent',
@@ -213,7 +213,7 @@ describe('an intervention', () => {
       user: 'onlooker',
       expected: REFUSED,
     });
-    await page.getByText('You may look at odd, not change it.').waitFor();
+    await page.getByText('Your access to odd is read-only.').waitFor();
     expect(await page.getByLabel('What is done to it').isDisabled()).toBe(true);
   });
 });

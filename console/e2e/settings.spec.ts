@@ -151,7 +151,7 @@ describe('the end of a timeline', () => {
     expect(await all.getByRole('option', { name: /^over/ }).count()).toBe(0);
     await page.getByRole('button', { name: 'New timeline or fork' }).click();
     await page.getByLabel('Name', { exact: true }).fill('over');
-    await page.getByRole('button', { name: 'Make the timeline' }).click();
+    await page.getByRole('button', { name: 'Create the timeline' }).click();
     await page.locator('.field').getByText('no name is ever used again').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toContain('main');
@@ -208,8 +208,8 @@ describe('a timeline that ends by itself', () => {
     await page.getByRole('button', { name: 'Timeline: demo' }).click();
     await page.getByRole('button', { name: 'New timeline or fork' }).click();
     await page.getByLabel('Name', { exact: true }).fill('job');
-    await page.getByLabel('Ends by itself', { exact: true }).selectOption({ label: 'In a day' });
-    await page.getByRole('button', { name: 'Make the timeline' }).click();
+    await page.getByLabel('Expires', { exact: true }).selectOption({ label: 'In a day' });
+    await page.getByRole('button', { name: 'Create the timeline' }).click();
     await page.getByRole('link', { name: 'ends in 1 day' }).click();
     await page.getByRole('definition').getByText('in 1 day').waitFor();
     const { expires_at: at } = await on.service.call<{ expires_at: string }>('GET', 'timeline/job');
@@ -219,12 +219,12 @@ describe('a timeline that ends by itself', () => {
 
     await page.getByRole('button', { name: 'New timeline or fork' }).click();
     await page.getByLabel('Name', { exact: true }).fill('blink');
-    await page.getByLabel('Ends by itself', { exact: true }).selectOption('other');
-    const typed = page.getByLabel('Ends by itself: length of time');
+    await page.getByLabel('Expires', { exact: true }).selectOption('other');
+    const typed = page.getByLabel('Expires: length of time');
     await typed.fill('P1M');
     await page.getByText('Months and years differ in length').waitFor();
     await typed.fill('4s');
-    await page.getByRole('button', { name: 'Make the timeline' }).click();
+    await page.getByRole('button', { name: 'Create the timeline' }).click();
     await page.getByRole('link', { name: 'ends in a moment' }).waitFor();
     await page.getByRole('link', { name: 'Clock', exact: true }).click();
     await page.getByRole('heading', { name: 'The timeline blink has ended' }).waitFor();

@@ -13,7 +13,7 @@ describe('who may only read', () => {
     await on.service.user('reader');
     await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'glass', permissions: { read: ['reader'] } });
     const page = await on.loggedIn('timeline?timeline=glass&event=launch', { user: 'reader' });
-    await card(page).getByText('You may look at glass, not change it. Who administers it can let you write.').waitFor();
+    await card(page).getByText('Your access to glass is read-only. Ask one of its admins for write access.').waitFor();
     for (const name of ['Travel here', 'Correct', 'Record an event'])
       expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Intervene' }).count()).toBe(0);
@@ -66,13 +66,13 @@ describe('whose time travel is restricted', () => {
 
   it('to looking is offered nothing else', async () => {
     const page = await restricted('read_only', LIST);
-    await card(page).getByText('Your time travel is restricted to looking. An operator can lift that.').waitFor();
+    await card(page).getByText('Your access is read-only. An operator can change that.').waitFor();
     expect(await offered(page)).toEqual([]);
     await page.getByText(/^Read only: Your time travel is restricted/).waitFor();
 
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Start' });
-    await dialog.getByText('Your time travel is restricted to looking').waitFor();
+    await dialog.getByText('Your access is read-only').waitFor();
     for (const name of ['Return the clock', 'Fork from here'])
       expect(await dialog.getByRole('button', { name }).count()).toBe(0);
   });
@@ -80,10 +80,10 @@ describe('whose time travel is restricted', () => {
   it('altogether is told so, and asks for no event', async () => {
     const asked: string[] = [];
     const page = await restricted('no_access');
-    await page.getByRole('heading', { name: 'You may not look at clocks and events' }).waitFor();
+    await page.getByRole('heading', { name: "You don't have access to clocks and events" }).waitFor();
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     await page.reload();
-    await page.getByRole('heading', { name: 'You may not look at clocks and events' }).waitFor();
+    await page.getByRole('heading', { name: "You don't have access to clocks and events" }).waitFor();
     expect(asked).toContain('/v1/session');
     expect(asked.filter((path) => /events|stream|clock|anchors|timeline\//.test(path))).toEqual([]);
     expect(await offered(page)).toEqual([]);

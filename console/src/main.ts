@@ -1,7 +1,10 @@
 import './app.css';
 import { mount } from 'svelte';
+import { watchTexts } from './lib/plain';
 import App from './App.svelte';
 
 const target = document.getElementById('app');
 if (target === null) throw new Error('the page has no #app');
+// Before anything is shown. Dialogs and messages are below the body as well.
+watchTexts(document.body);
 mount(App, { target });

@@ -19,7 +19,15 @@ interface View {
   isOpen: boolean;
   /** Without what there is nothing to look at: a timeline that the user may read, or its clock and events too. */
   needs: 'nothing' | 'timeline' | 'clock';
+  /** Fetches its files. What failed once fails until the page is loaded anew: browsers keep halves of it. */
   load: () => Promise<{ default: Component<ViewProps> }>;
+}
+
+type Loading = Promise<{ default: Component<ViewProps> }>;
+
+function once(load: () => Loading): () => Loading {
+  let loading: Loading | null = null;
+  return () => (loading ??= load());
 }
 
 export const views: readonly [View, ...View[]] = [
@@ -29,7 +37,7 @@ export const views: readonly [View, ...View[]] = [
     icon: 'clock',
     isOpen: false,
     needs: 'clock',
-    load: () => import('./views/clock/ClockView.svelte'),
+    load: once(() => import('./views/clock/ClockView.svelte')),
   },
   {
     id: 'timeline',
@@ -37,7 +45,7 @@ export const views: readonly [View, ...View[]] = [
     icon: 'timeline',
     isOpen: false,
     needs: 'clock',
-    load: () => import('./views/timeline/TimelineView.svelte'),
+    load: once(() => import('./views/timeline/TimelineView.svelte')),
   },
   {
     id: 'paradoxes',
@@ -45,7 +53,7 @@ export const views: readonly [View, ...View[]] = [
     icon: 'paradox',
     isOpen: false,
     needs: 'clock',
-    load: () => import('./views/paradoxes/ParadoxesView.svelte'),
+    load: once(() => import('./views/paradoxes/ParadoxesView.svelte')),
   },
   {
     id: 'integrity',
@@ -53,7 +61,7 @@ export const views: readonly [View, ...View[]] = [
     icon: 'shield',
     isOpen: false,
     needs: 'timeline',
-    load: () => import('./views/integrity/IntegrityView.svelte'),
+    load: once(() => import('./views/integrity/IntegrityView.svelte')),
   },
   {
     id: 'access',
@@ -61,7 +69,7 @@ export const views: readonly [View, ...View[]] = [
     icon: 'people',
     isOpen: false,
     needs: 'nothing',
-    load: () => import('./views/access/AccessView.svelte'),
+    load: once(() => import('./views/access/AccessView.svelte')),
   },
   {
     id: 'explorer',
@@ -69,6 +77,17 @@ export const views: readonly [View, ...View[]] = [
     icon: 'explorer',
     isOpen: true,
     needs: 'nothing',
-    load: () => import('./views/explorer/ExplorerView.svelte'),
+    load: once(() => import('./views/explorer/ExplorerView.svelte')),
   },
 ];
+
+/** Fetches the files of all views while nothing else is to be done, so that a view opens when the service is away. */
+export async function preload(): Promise<void> {
+  for (const view of views) {
+    await new Promise((idle) =>
+      'requestIdleCallback' in globalThis ? requestIdleCallback(idle) : setTimeout(idle, 200),
+    );
+    // The service is away: who opens that view is told.
+    await view.load().catch(() => {});
+  }
+}

@@ -2,6 +2,7 @@
  * The way to the service: one function for all operations, one type for all refusals.
  */
 import { address, type Query } from './base';
+import { reach } from './reach.svelte';
 
 /** One field that the service found wrong. */
 interface FieldError {
@@ -79,8 +80,10 @@ export async function send(method: string, path: string, options: CallOptions = 
     answer = await fetch(address(path, options.query), init);
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    reach.failed();
     throw unreachable();
   }
+  reach.worked();
   if (answer.status === 401 && !path.endsWith('/log-in')) whenLoggedOut();
   return answer;
 }

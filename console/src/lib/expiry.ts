@@ -20,7 +20,7 @@ export function expiryIssue(text: string): string | null {
   if (issue !== null) return issue;
   const read = readDuration(text);
   if (!read.ok) return read.problem;
-  if (read.duration.micros < SECOND) return 'A timeline stands for a second at least.';
+  if (read.duration.micros < SECOND) return 'A timeline lasts at least one second.';
   if (read.duration.micros > LONGEST_DAYS * 86_400n * SECOND)
     return `A timeline that ends by itself stands for ${LONGEST_DAYS.toLocaleString('en')} days at most.`;
   return null;

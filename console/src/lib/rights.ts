@@ -15,14 +15,13 @@ const no = (why: string): Right => ({ may: false, why });
 export function mayRecord(timeline: string): Right {
   if (timeline === 'system') return no('The timeline system is kept by the service itself.');
   const level = session.body?.restriction_level;
-  if (level === 'read_only') return no('Your time travel is restricted to looking. An operator can lift that.');
-  if (level === 'no_access')
-    return no('You may not look at clocks and events, nor change them. An operator can lift that.');
+  if (level === 'read_only') return no('Your access is read-only. An operator can change that.');
+  if (level === 'no_access') return no("You don't have access to clocks and events. An operator can change that.");
   // Until the roles are known nothing is held back: the service refuses what must not be.
   if (session.isOperator || !timelines.isRead) return YES;
   const role = timelines.find(timeline)?.role;
   if (role === undefined || role === 'write' || role === 'admin' || role === 'operator') return YES;
-  return no(`You may look at ${timeline}, not change it. Who administers it can let you write.`);
+  return no(`Your access to ${timeline} is read-only. Ask one of its admins for write access.`);
 }
 
 /**
@@ -50,9 +49,7 @@ export function mayIntervene(timeline: string): Right {
 export function mayMakeTimelines(): Right {
   const level = session.body?.restriction_level;
   const isHeld = level === 'read_only' || level === 'no_access';
-  return isHeld
-    ? no('Your time travel is restricted to looking: you make no timelines. An operator can lift that.')
-    : YES;
+  return isHeld ? no("Your access is read-only, so you can't create timelines. An operator can change that.") : YES;
 }
 
 /** Whether the timeline may be ended: by those who may erase on it, and never `main` and `system`. */
@@ -69,6 +66,6 @@ export function mayEnd(timeline: string): Right {
 export function mayExport(timeline: string): Right {
   if (timeline === 'system') return no('system holds facts of this service, so there is no bundle of it.');
   if (session.body?.restriction_level === 'no_access')
-    return no('You may not look at clocks and events, which a bundle holds. An operator can change that.');
+    return no("You don't have access to clocks and events, which a bundle holds. An operator can change that.");
   return YES;
 }

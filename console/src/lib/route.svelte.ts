@@ -27,6 +27,11 @@ class Route {
     return this.params.timeline ?? 'main';
   }
 
+  /** Whether the address names a timeline. */
+  get isChosen(): boolean {
+    return this.params.timeline !== undefined;
+  }
+
   /** Returns the link to a view. The timeline comes along unless another is named. */
   href(view: string, params: Record<string, string> = {}): string {
     const kept: Record<string, string> = this.params.timeline ? { timeline: this.params.timeline } : {};
@@ -46,12 +51,13 @@ class Route {
     const all = Object.entries({ ...this.params, ...changes });
     const kept = all.filter((param): param is [string, string] => param[1] !== null && param[1] !== '');
     const params = Object.fromEntries(kept);
-    const hash = link(this.view, params);
+    const hash = link(this.view || 'timeline', params);
     if (hash === location.hash) return;
     if (step === 'push') {
       location.hash = hash;
     } else {
       history.replaceState(null, '', hash);
+      this.view ||= 'timeline';
       this.params = params;
     }
   }

@@ -5,6 +5,7 @@
 import { address, type Query } from './base';
 import { Lines } from './live/lines';
 import type { LineState, Message, ToPage } from './live/protocol';
+import { reach } from './reach.svelte';
 import { session } from './session.svelte';
 
 export type { Message } from './live/protocol';
@@ -163,6 +164,8 @@ class Exchange {
     } else if (said.kind === 'stranger') {
       void this.#askWho(said.url);
     } else {
+      if (said.state === 'lost') reach.failed();
+      if (said.state === 'open') reach.worked();
       const wasLost = line.state === 'lost';
       line.state = said.state;
       this.#each(said.url, (stream) => stream.become(said.state));

@@ -31,24 +31,83 @@ interface TimelinesBody {
 }
 
 const PAGE_ITEMS = 1_000;
+/** So many names that begin with what was typed are asked for. */
+const NAMED_ITEMS = 50;
+/** The characters of names in their order, and how long a name may be. */
+const LETTERS = '-.0123456789:@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
+const NAME_LENGTH_MAX = 128;
+const KEPT = 'timenav-timeline';
 
 class Timelines {
-  list = $state<TimelineBody[]>([]);
+  /** The first pages, in the order of their names. */
+  list = $state.raw<TimelineBody[]>([]);
   isRead = $state(false);
   hasMore = $state(false);
   /** Timelines that are known to have ended since the page was opened. */
   ended = $state<string[]>([]);
+  /** Those that were found by their name and are on none of the pages. */
+  #found = $state.raw<ReadonlyMap<string, TimelineBody>>(new Map());
+  #cursor: string | null = null;
+  #reading: Promise<void> | null = null;
 
-  async read(): Promise<void> {
-    const body = await call<TimelinesBody>('GET', 'timelines', { query: { limit: PAGE_ITEMS } });
-    this.list = body.timelines;
+  /** Reads the first page anew. */
+  read(): Promise<void> {
+    const reading = this.#page(null).then((body) => {
+      this.list = body.timelines;
+      this.#found = new Map();
+      this.#took(body);
+      this.isRead = true;
+    });
+    this.#reading = reading;
+    return reading;
+  }
+
+  /** Waits for a first page that is there, or on its way. */
+  async ready(): Promise<void> {
+    if (!this.isRead) await (this.#reading ?? this.read());
+  }
+
+  /** Reads the next page. */
+  async more(signal: AbortSignal): Promise<void> {
+    if (!this.hasMore) return;
+    const cursor = this.#cursor;
+    const body = await this.#page(cursor, PAGE_ITEMS, signal);
+    if (cursor !== this.#cursor) return;
+    this.list = [...this.list, ...body.timelines];
+    this.#took(body);
+  }
+
+  /** Asks for the timelines whose names begin with something, wherever in the list they stand. */
+  async named(start: string, signal: AbortSignal): Promise<TimelineBody[]> {
+    const body = await this.#page(before(start), NAMED_ITEMS, signal);
+    const named = body.timelines.filter((timeline) => timeline.timeline_id.startsWith(start));
+    this.#keep(named);
+    return named;
+  }
+
+  /** Asks for one timeline. Throws where there is none, or not for this user. */
+  async know(timelineId: string): Promise<void> {
+    this.#keep([await call<TimelineBody>('GET', `timeline/${encodeURIComponent(timelineId)}`)]);
+  }
+
+  #page(cursor: string | null, limit = PAGE_ITEMS, signal?: AbortSignal): Promise<TimelinesBody> {
+    return call<TimelinesBody>('GET', 'timelines', { query: { limit, cursor }, ...(signal ? { signal } : {}) });
+  }
+
+  #took(body: TimelinesBody): void {
     this.hasMore = body.has_more;
-    this.isRead = true;
+    this.#cursor = body.next_cursor ?? null;
+  }
+
+  #keep(timelines: TimelineBody[]): void {
+    this.#found = new Map([...this.#found, ...timelines.map((one) => [one.timeline_id, one] as const)]);
   }
 
   /** Forgets what somebody else could read. */
   forget(): void {
     this.list = [];
+    this.#found = new Map();
+    this.#reading = null;
     this.isRead = false;
     this.hasMore = false;
   }
@@ -60,8 +119,48 @@ class Timelines {
   }
 
   find(timelineId: string): TimelineBody | undefined {
-    return this.list.find((timeline) => timeline.timeline_id === timelineId);
+    return this.list.find((timeline) => timeline.timeline_id === timelineId) ?? this.#found.get(timelineId);
   }
+
+  /** Remembers in this browser which one somebody looked at last. */
+  remember(user: string, timelineId: string): void {
+    localStorage.setItem(KEPT, JSON.stringify({ user, timelineId }));
+  }
+
+  /** Returns which one to begin with: the last one, the only one, the demo; or null where one has to choose. */
+  first(user: string): string | null {
+    return firstOf(this.list, lastOf(localStorage.getItem(KEPT), user), this.hasMore);
+  }
+}
+
+/** Whether a name is one of a timeline that came along with a fork from another service: nobody can ask for it. */
+export const isLayer = (name: string): boolean => name.includes('/');
+
+/** Returns what was remembered for a user, or null. */
+function lastOf(kept: string | null, user: string): string | null {
+  try {
+    const last = JSON.parse(kept ?? 'null') as { user?: unknown; timelineId?: unknown } | null;
+    return last?.user === user && typeof last.timelineId === 'string' ? last.timelineId : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns which of the timelines to begin with, or null. */
+export function firstOf(list: readonly TimelineBody[], last: string | null, hasMore: boolean): string | null {
+  const names = list.map((timeline) => timeline.timeline_id).filter((name) => name !== 'system');
+  if (last !== null && (hasMore || names.includes(last) || last === 'system')) return last;
+  if (names.length === 1 && !hasMore) return names[0] ?? null;
+  return names.includes('demo') ? 'demo' : null;
+}
+
+/** Returns the cursor behind which names begin with something: the last name there can be before it. */
+export function before(start: string): string {
+  const shorter = start.slice(0, -1);
+  // A name begins with a letter or a digit.
+  const letters = shorter === '' ? LETTERS.replace(/[^0-9A-Za-z]/g, '') : LETTERS;
+  const at = letters.indexOf(start.slice(-1));
+  return at > 0 ? (shorter + letters.charAt(at - 1)).padEnd(NAME_LENGTH_MAX, 'z') : shorter;
 }
 
 export const timelines = new Timelines();

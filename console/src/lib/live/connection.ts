@@ -19,7 +19,7 @@ export class Connection {
   #abort = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #waitMs = RETRY_FIRST_MS;
-  #isClosed = false;
+  #ended = new AbortController();
 
   constructor(
     private readonly url: string,
@@ -39,7 +39,7 @@ export class Connection {
     } catch {
       // No answer, or one that broke off.
     }
-    if (this.#isClosed || afterMs < 0) return;
+    if (this.#ended.signal.aborted || afterMs < 0) return;
     this.listener.lost();
     this.#timer = setTimeout(() => void this.#run(), Math.max(this.#waitMs, afterMs));
     this.#waitMs = Math.min(this.#waitMs * 2, RETRY_MAX_MS);
@@ -57,7 +57,7 @@ export class Connection {
       signal: abort.signal,
     });
     const { status } = answer;
-    if (this.#isClosed) return -1;
+    if (this.#ended.signal.aborted) return -1;
     if (!answer.ok || answer.body === null) {
       await answer.body?.cancel();
       if (status < 400 || status >= 500 || status === 408 || status === 429)
@@ -72,7 +72,7 @@ export class Connection {
     for (;;) {
       const silence = setTimeout(() => abort.abort(), SILENT_MAX_MS);
       const { done, value } = await reader.read().finally(() => clearTimeout(silence));
-      if (done || this.#isClosed) return 0;
+      if (done || this.#ended.signal.aborted) return 0;
       for (const { event, data } of events.push(value)) {
         this.listener.told(event, JSON.parse(data), isFirst);
         isFirst = false;
@@ -82,7 +82,7 @@ export class Connection {
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.#ended.abort();
     clearTimeout(this.#timer);
     this.#abort.abort();
   }

@@ -1,5 +1,5 @@
 /** The way from this page to the hub. */
-import { Hub, type Port } from './hub';
+import { Hub } from './hub';
 import type { ToHub, ToPage } from './protocol';
 import workerUrl from './worker.ts?sharedworker&url';
 
@@ -74,7 +74,7 @@ export class Lines {
   /** The hub in this page, for itself alone. */
   #own(): MessagePort {
     const { port1, port2 } = new MessageChannel();
-    new Hub().join(port2 as Port);
+    new Hub().join(port2);
     return this.#open(port1);
   }
 

@@ -1,9 +1,9 @@
 /** The hub as a SharedWorker: one for all tabs of a browser. */
-import { Hub, type Port } from './hub';
+import { Hub } from './hub';
 
 const hub = new Hub();
 
 addEventListener('connect', (event) => {
   const [port] = (event as MessageEvent).ports;
-  if (port) hub.join(port as Port);
+  if (port) hub.join(port);
 });

@@ -109,7 +109,7 @@ export const LEVELS: readonly { id: RestrictionLevel; title: string; means: stri
     title: 'Limited access',
     means: `Travels only within ${DAYS} of host time, and cannot change the rate of a clock.`,
   },
-  { id: 'read_only', title: 'Read only', means: 'Looks at clocks and events, and changes none.' },
+  { id: 'read_only', title: 'Read only', means: 'Reads clocks and events, changes nothing.' },
   { id: 'no_access', title: 'No access', means: 'May not even look at clocks and events.' },
 ];
 

@@ -2,7 +2,7 @@
 import { jsonText } from './json-text';
 import type { Schemas } from './schema';
 import { exampleOf, resolve, validate, type Issue } from './schema';
-import { isSecret, variantsOf, type Field, type Operation } from './openapi';
+import { isInInput, isSecret, variantsOf, type Field, type Operation } from './openapi';
 
 /** What somebody filled in for one operation. */
 export interface Draft {
@@ -196,6 +196,23 @@ export function draftOf(operation: Operation, params: Record<string, string>, sc
   if (operation.answers.includes(params.accept ?? '')) draft.accept = params.accept ?? '';
   if (params.form === 'json') draft.raw = rawOf(draft);
   return draft;
+}
+
+/** Returns the names of parameters of an address that mean nothing for an operation. */
+export function strangersOf(operation: Operation, params: Record<string, string>, schemas: Schemas): string[] {
+  const known = new Set([...TAKEN, 'input']);
+  for (const field of operation.extras) known.add(addressName(field, operation, schemas));
+  for (const variant of variantsOf(operation, schemas))
+    for (const { name } of variant.fields ?? []) known.add(TAKEN.includes(name) ? `input.${name}` : name);
+  return Object.keys(params).filter((name) => !known.has(name));
+}
+
+/** Tells whether an operation is aimed at a timeline that can be named. */
+export function namesTimeline(operation: Operation, schemas: Schemas): boolean {
+  return (
+    operation.extras.some((field) => field.name === 'timeline_id') ||
+    variantsOf(operation, schemas).some((variant) => isInInput('timeline_id', variant))
+  );
 }
 
 function parsed(text: string): unknown {

@@ -3,4 +3,4 @@ import type { Draft } from './draft';
 
 export const drafts = new Map<string, Draft>();
 
-export const last = { operation: 'travel' };
+export const last = { operation: 'clock' };

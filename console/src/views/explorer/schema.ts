@@ -92,7 +92,7 @@ const IN_WORDS: Record<string, string> = {
   '^([0-9A-Za-z][0-9A-Za-z._:@-]{0,127})$':
     'Use ids of 1 to 128 letters, digits or . _ - : @, each beginning with a letter or digit.',
   '^ *([0-9A-Za-z][0-9A-Za-z._:@-]{0,127}) *(, *([0-9A-Za-z][0-9A-Za-z._:@-]{0,127}) *)*$':
-    'Use ids of 1 to 128 letters, digits or . _ - : @, with commas between.',
+    'Use ids of 1 to 128 letters, digits or . _ - : @, separated by commas.',
   '^[a-z_]{1,64}$': 'Use small letters and underscores, as in unauthorized_access_attempt.',
   '^[!-~]+$': 'Use visible ASCII characters, without blanks.',
   '^[0-9]{1,19}$': 'Use digits only.',
@@ -100,7 +100,7 @@ const IN_WORDS: Record<string, string> = {
   '^(full|quick|tail:[1-9][0-9]{0,17}|sample:([1-9][0-9]{0,4}|100000))$':
     'Use full, quick, tail:100 for the last hundred, or sample:100 for a hundred at random.',
   '^(clock|events|interventions|paradoxes)(,(clock|events|interventions|paradoxes)){0,3}$':
-    'Use clock, events, interventions or paradoxes, with commas between.',
+    'Use clock, events, interventions or paradoxes, separated by commas.',
   '^(observations)$': 'Use observations.',
   '^ *(observations) *(, *(observations) *)*$': 'Use observations.',
   '^[!-~]{1,128}$': 'Use 1 to 128 visible ASCII characters, without blanks.',
@@ -113,7 +113,7 @@ export function inWords(pattern: string): string | undefined {
   // The kinds of paradoxes, each by its name or its number.
   if (pattern.includes('causal_cycle'))
     return pattern.includes(',')
-      ? 'Use kinds such as P02 or causal_cycle, with commas between.'
+      ? 'Use kinds such as P02 or causal_cycle, separated by commas.'
       : 'Use a kind such as P02 or causal_cycle.';
   // Tiles, whose paths the C2SP specification makes.
   if (pattern.includes('entries')) return 'Use a level and a tile, as in 0/000 or entries/x001/067.';

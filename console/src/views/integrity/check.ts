@@ -93,7 +93,7 @@ export async function checkCheckpoint(
     checkpoint,
     checks: [
       {
-        what: 'Whose it is',
+        what: 'Origin',
         told: own
           ? `It is of the timeline ${timeline}, at ${entries(checkpoint.size)}.`
           : `It is of ${checkpoint.origin}, not of ${timeline}.`,

@@ -84,7 +84,7 @@ describe('entries', () => {
   it('that are not for this reader are counted by what was done', async () => {
     const contents = await taken(changed(3, { contents: 'admins_only', salt: undefined, payload: undefined }));
     const [, hidden] = contents.checks();
-    expect(hidden).toMatchObject({ what: 'Not yours to see', state: 'unknown' });
+    expect(hidden).toMatchObject({ what: 'No access', state: 'unknown' });
     expect(hidden!.told).toMatch(/1 \S+\.$/);
     expect(toHex(await contents.root())).toBe(toHex(CHECKPOINT.root));
     expect(toHex(await (await taken([ENTRIES[0]!])).root())).toBe(toHex(await leafHash(utf8(ENTRIES[0]!.leaf))));

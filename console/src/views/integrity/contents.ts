@@ -180,7 +180,7 @@ export class Contents {
     if (this.#hidden.size > 0) {
       const all = [...this.#hidden].sort(([a], [b]) => (a < b ? -1 : 1));
       const told = all.map(([action, number]) => `${number.toLocaleString('en')} ${action}`).join(', ');
-      checks.push({ what: 'Not yours to see', told: `Payloads for administrators: ${told}.`, state: 'unknown' });
+      checks.push({ what: 'No access', told: `Payloads for administrators: ${told}.`, state: 'unknown' });
     }
     return checks;
   }

@@ -76,7 +76,7 @@ export function differences(before: EventBody | null, after: EventBody | null): 
     const is = after ? (read(after) ?? null) : null;
     return { name, before: was, after: is, isDifferent: was !== is };
   });
-  const told = (event: EventBody | null): string => (event ? 'stands' : 'does not stand');
+  const told = (event: EventBody | null): string => (event ? 'happens' : 'does not happen');
   return [
     {
       name: 'The event',

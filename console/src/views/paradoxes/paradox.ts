@@ -58,7 +58,7 @@ export const KINDS: readonly Kind[] = [
   kind('P02', 'causal_cycle', 'Causal cycle', 'Events that stand cause each other in a circle, or one names itself.'),
   kind('P03', 'bootstrap', 'Bootstrap', 'Events cause each other in a circle, and nothing else causes any of them.'),
   kind('P04', 'grandfather', 'Grandfather', 'An intervention took away an event that led to it.'),
-  kind('P05', 'orphaned_effect', 'Orphaned effect', 'An event stands and requires one that was taken away.'),
+  kind('P05', 'orphaned_effect', 'Orphaned effect', 'An event happens that requires one that was removed.'),
   kind('P06', 'dangling_cause', 'Dangling cause', 'An event names a cause that was never recorded.', true),
   kind(
     'P07',

@@ -154,14 +154,14 @@ describe('an intervention', () => {
   it('is told by what differs', () => {
     const rows = differences(event, { ...event, time: '2028-02-29T10:30:00Z', location: null });
     expect(rows.map((row) => [row.name, row.after, row.isDifferent])).toEqual([
-      ['The event', 'stands', false],
+      ['The event', 'happens', false],
       ['Time', '29 February 2028, 10:30 UTC', true],
       ['Place', null, true],
       ['Description', 'A', false],
     ]);
     expect(differences(event, null)[0]).toEqual({
       name: 'The event',
-      before: 'stands',
+      before: 'happens',
       after: 'does not stand',
       isDifferent: true,
     });

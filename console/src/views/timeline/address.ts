@@ -1,7 +1,8 @@
 /** What of the view is in the address. */
 import { format, parse, type Micros } from '../../lib/instant';
+import { EVENTS_MAX } from './load';
 import type { Scale } from './scale';
-import type { Box } from './store';
+import type { Box } from '../../lib/ranges';
 
 /** Writes the middle and the zoom, without digits that nobody sees. */
 export function viewParams(view: Scale): { center: string; zoom: string } {
@@ -17,26 +18,14 @@ export function parseView(center: string | null, zoom: string | null): { center:
   return time === null || !(pixel > 0) ? null : { center: time, pixel };
 }
 
-export function boxParam(box: Box): string {
-  return [box.west, box.south, box.east, box.north].join(',');
+/** Reads how many events are read at most, where an address says it: for machines with little memory. */
+export function eventsMax(text: string | null): number {
+  const most = Number(text ?? NaN);
+  return Number.isInteger(most) && most > 0 ? Math.min(most, EVENTS_MAX) : EVENTS_MAX;
 }
 
-export function parseBox(text: string | null): Box | null {
-  const [west, south, east, north, ...rest] = (text ?? '')
-    .split(',')
-    .map((part) => (part.trim() === '' ? NaN : Number(part)));
-  const isDegrees = (value: number | undefined, most: number): value is number =>
-    value !== undefined && Math.abs(value) <= most;
-  if (
-    rest.length > 0 ||
-    !isDegrees(west, 180) ||
-    !isDegrees(east, 180) ||
-    !isDegrees(south, 90) ||
-    !isDegrees(north, 90) ||
-    south > north
-  )
-    return null;
-  return { west, south, east, north };
+export function boxParam(box: Box): string {
+  return [box.west, box.south, box.east, box.north].join(',');
 }
 
 export function boxText(box: Box): string {

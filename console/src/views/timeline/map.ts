@@ -2,7 +2,8 @@
 import { geoEqualEarth } from 'd3-geo';
 import { World } from '../../lib/world';
 import type { Palette } from './palette';
-import { isInBox, type Box, type EventStore } from './store';
+import { isInBox, type EventStore } from './store';
+import type { Box } from '../../lib/ranges';
 
 /** Wide and high of the projection with scale 1, nearly. */
 const WIDE = 2 * Math.PI * 0.862;
@@ -108,7 +109,7 @@ export interface MapScene {
   last: number;
   box: Box | null;
   selected: number;
-  /** Places of what the selected one hangs on and what hangs on it. */
+  /** Places of what the selected one hangs on and what depends on it. */
   linked: number[];
 }
 

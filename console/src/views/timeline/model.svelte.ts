@@ -10,9 +10,11 @@ import { timelines } from '../../lib/timelines.svelte';
 import { countWithin, readDensity, type Density } from './density';
 import { readLanes, type Lane } from './lanes';
 import { EVENTS_MAX, loadEvents } from './load';
+import { readPage } from './pages';
 import type { Marks } from './paint';
 import { FIRST, LAST, fitted, scale, timeAt, type Scale } from './scale';
-import { EventStore, isInBox, type Box, type EventBody } from './store';
+import { EventStore, isInBox, type EventBody } from './store';
+import type { Box } from '../../lib/ranges';
 
 export interface Range {
   from: Micros;
@@ -32,6 +34,8 @@ const LIVE_MS = 200;
 const SETTLED_MS = 450;
 /** What is kept of a range around the screen when not all events fit. */
 const WINDOW_MAX = 60_000;
+/** So many of too many events are shown on the map. */
+const SAMPLE_ITEMS = 500;
 
 export class TimelineModel {
   /** All that was read. */
@@ -54,6 +58,8 @@ export class TimelineModel {
   overall = $state.raw<Density | null>(null);
   /** The same for the time around the screen, while that has too many as well. */
   density = $state.raw<Density | null>(null);
+  /** The first events in sight, while these are too many to read: what the map shows of them. */
+  sample = $state.raw(new EventStore());
   /** What came or changed out of sight while one looked, the latest last. */
   elsewhere = $state.raw<readonly string[]>([]);
   phase = $state<'loading' | 'ready' | 'canceled' | 'failed'>('loading');
@@ -72,7 +78,11 @@ export class TimelineModel {
   /** For which time the events were read, where not all fit. */
   #window: Range | null = null;
 
-  constructor(readonly timeline: string) {
+  constructor(
+    readonly timeline: string,
+    /** More events are not read at once. */
+    private readonly eventsMax = EVENTS_MAX,
+  ) {
     void this.load();
     this.#stream = new Stream({ timeline, events: ['events', 'interventions', 'reset'] }, (message) => {
       if (message.event === 'reset') void this.load();
@@ -83,6 +93,21 @@ export class TimelineModel {
   /** What to tell people of the connection, or null where all is well. */
   get trouble(): string | null {
     return this.#stream.trouble;
+  }
+
+  /** Whether there are too many events in sight to read: then lists, map and search ask the service. */
+  get isFar(): boolean {
+    return this.density !== null && this.all.count === 0;
+  }
+
+  /** Whether not all events of the timeline are read, but at most those around what is in sight. */
+  get isWindowed(): boolean {
+    return this.overall !== null;
+  }
+
+  /** The events that the map shows. */
+  get placed(): EventStore {
+    return this.isFar ? this.sample : this.all;
   }
 
   /** How many events the timeline says it has; what has been read is measured against it. */
@@ -106,14 +131,15 @@ export class TimelineModel {
     this.error = null;
     this.read = 0;
     try {
-      if (!timelines.isRead) await timelines.read();
+      await timelines.ready();
       void this.readAround();
-      if ((this.total ?? 0) > EVENTS_MAX) {
+      if ((this.total ?? 0) > this.eventsMax) {
         await this.#loadDensity(loading.signal);
       } else {
         const { store, isCut } = await loadEvents({
           timeline: this.timeline,
           signal: loading.signal,
+          limit: this.eventsMax,
           onProgress: (store) => this.#progress(store),
         });
         if (isCut) await this.#loadDensity(loading.signal);
@@ -250,9 +276,10 @@ export class TimelineModel {
     const low = from - room < FIRST ? FIRST : from - room;
     const high = to + room > LAST ? LAST : to + room;
     const density = await readDensity(this.timeline, low, high, signal, () => {});
-    if (density.count > WINDOW_MAX || density.isCut) {
+    if (density.count > Math.min(WINDOW_MAX, this.eventsMax) || density.isCut) {
       this.#leaveWindow();
       this.density = density;
+      this.sample = (await readPage(this.timeline, from, to, null, SAMPLE_ITEMS, signal)).store;
       return;
     }
     const range = `${format(low)}/${format(high)}`;

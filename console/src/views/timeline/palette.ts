@@ -22,6 +22,8 @@ export type Palette = Record<(typeof TOKENS)[number], string> & { sans: string }
 export function readPalette(host: HTMLElement): Palette {
   const probe = document.createElement('span');
   probe.hidden = true;
+  // Without this every color reads as that of the text, where the system chooses the colors.
+  probe.style.setProperty('forced-color-adjust', 'none');
   host.append(probe);
   const found: Record<string, string> = {};
   for (const token of TOKENS) {
@@ -36,10 +38,10 @@ export function readPalette(host: HTMLElement): Palette {
 export function onTheme(changed: () => void): () => void {
   const observer = new MutationObserver(changed);
   observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
-  const system = matchMedia('(prefers-color-scheme: dark)');
-  system.addEventListener('change', changed);
+  const system = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) => matchMedia(query));
+  for (const query of system) query.addEventListener('change', changed);
   return () => {
     observer.disconnect();
-    system.removeEventListener('change', changed);
+    for (const query of system) query.removeEventListener('change', changed);
   };
 }

@@ -3,6 +3,8 @@
  * picture. What a card shows is asked of the service when it is opened.
  */
 import { parse, type Micros } from '../../lib/instant';
+import { plain } from '../../lib/plain';
+import type { Box } from '../../lib/ranges';
 import { split } from './scale';
 
 export interface Cause {
@@ -85,7 +87,7 @@ export class EventStore {
     this.lons[row] = event.geo?.lon ?? NaN;
     this.ids.push(event.event_id);
     const name = event.name ?? '';
-    this.titles.push(name || event.description || event.event_id);
+    this.titles.push(plain(name || event.description || event.event_id));
     this.texts.push(`${name}\n${event.description}\n${event.event_id}\n${event.location ?? ''}`.toLowerCase());
     this.causes.push(event.causes && event.causes.length > 0 ? event.causes : null);
     this.longestMicros = Math.max(this.longestMicros, length);
@@ -192,13 +194,6 @@ export class EventStore {
 }
 
 /** A box on the map in degrees; one whose west is greater than its east lies across the antimeridian. */
-export interface Box {
-  west: number;
-  south: number;
-  east: number;
-  north: number;
-}
-
 export function isInBox(box: Box, lat: number, lon: number): boolean {
   if (!(lat >= box.south && lat <= box.north)) return false;
   return box.west <= box.east ? lon >= box.west && lon <= box.east : lon >= box.west || lon <= box.east;

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../lib/instant';
-import { boxParam, boxText, parseBox, parseView, viewParams } from './address';
+import { parseBox, parseRange } from '../../lib/ranges';
+import { boxParam, boxText, parseView, viewParams } from './address';
 import { bodyOf, draftOf } from './draft';
 import { changes, geoText } from './event';
 import { scale } from './scale';
-import { countText, parseRange, rangeParam, rangeText } from './words';
+import { countText, rangeParam, rangeText } from './words';
 
 const at = (text: string): bigint => parse(text)!;
 

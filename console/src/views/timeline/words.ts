@@ -6,7 +6,6 @@ import {
   SECOND,
   dateForPeople,
   format,
-  parse,
   toCivil,
   yearForPeople,
   type Micros,
@@ -47,9 +46,9 @@ export function rangeParam(from: Micros, to: Micros): string {
   return `${format(from)}/${format(to)}`;
 }
 
-export function parseRange(text: string | null): { from: Micros; to: Micros } | null {
-  const [a, b] = (text ?? '').split('/');
-  const from = parse(a ?? '');
-  const to = parse(b ?? '');
-  return from === null || to === null || to <= from ? null : { from, to };
+/** Returns a point as people read it; nothing where there is none. */
+export function placeText(lat: number, lon: number): string {
+  return Number.isNaN(lat)
+    ? ''
+    : `${Math.abs(lat).toFixed(1)}° ${lat < 0 ? 'S' : 'N'}, ${Math.abs(lon).toFixed(1)}° ${lon < 0 ? 'W' : 'E'}`;
 }

@@ -1,0 +1,108 @@
+/** Fingers, colors that the system forces, and names that try to look like others. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { stage } from './harness';
+
+const on = stage();
+
+beforeAll(async () => {
+  await on.service.timeline('odd', {
+    event_id: 'odd',
+    time: '2020-01-01T00:00:00Z',
+    name: 'user \u202Egnp.exe',
+    description: 'a name that is turned round',
+    actors: ['bob\u202Eyrram'],
+  });
+});
+
+describe('fingers', () => {
+  it('scroll past axis, overview and map, and pinch', async () => {
+    const page = await on.loggedIn('timeline?timeline=demo', {
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+      isMobile: true,
+    });
+    await page
+      .getByText(/^\d+ events$/)
+      .first()
+      .waitFor();
+    const touch = await page.context().newCDPSession(page);
+    for (const name of ['Axis', 'Map']) {
+      const region = page.getByRole('region', { name, exact: true });
+      await region.scrollIntoViewIfNeeded();
+      const canvas = (await region.locator('canvas').first().boundingBox())!;
+      const before = await page.evaluate(() => scrollY);
+      const x = canvas.x + canvas.width / 2;
+      const y = canvas.y + canvas.height / 2;
+      await touch.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x, y }] });
+      for (let step = 1; step <= 12; step += 1)
+        await touch.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: [{ x, y: y - step * 12 }] });
+      await touch.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+      await expect.poll(() => page.evaluate(() => scrollY), { message: name, timeout: 5_000 }).not.toBe(before);
+    }
+    // What only a mouse or keys can do is not told.
+    expect(await page.getByText('wheel', { exact: true }).isVisible()).toBe(false);
+    await page.getByText('pinch to zoom').waitFor();
+  });
+
+  it('choose how a timeline begins, on a narrow page', async () => {
+    const page = await on.loggedIn('clock?timeline=demo', { viewport: { width: 390, height: 844 }, hasTouch: true });
+    await page.getByRole('button', { name: 'Timeline: demo' }).click();
+    await page.getByRole('button', { name: 'New timeline or fork' }).click();
+    const radio = (await page.getByRole('radio', { name: /fork of demo/ }).boundingBox())!;
+    const text = (await page.getByText('demo', { exact: true }).last().boundingBox())!;
+    // The name stands in the sentence, beside the button, in one column of text.
+    expect(text.x).toBeGreaterThan(radio.x + radio.width);
+    expect(text.height).toBeLessThan(30);
+  });
+});
+
+describe('forced colors', () => {
+  it('leave land and events on the map, the month that it is, and the view that is shown', async () => {
+    const page = await on.loggedIn('timeline?timeline=demo', { forcedColors: 'active' });
+    await page
+      .getByText(/^\d+ events$/)
+      .first()
+      .waitFor();
+    const map = page.getByRole('region', { name: 'Map', exact: true }).locator('canvas').first();
+    await expect
+      .poll(() =>
+        map.evaluate((canvas: HTMLCanvasElement) => {
+          const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+          const colors = new Map<number, number>();
+          for (let at = 0; at < data.length; at += 4) {
+            const color = (data[at]! << 16) | (data[at + 1]! << 8) | data[at + 2]!;
+            colors.set(color, (colors.get(color) ?? 0) + 1);
+          }
+          // Sea, land and events: colors that cover more than an edge does.
+          return [...colors.values()].filter((count) => count > 150).length;
+        }),
+      )
+      .toBeGreaterThanOrEqual(3);
+    const outline = (name: string) =>
+      page.getByRole('link', { name, exact: true }).evaluate((link) => getComputedStyle(link).outlineStyle);
+    expect([await outline('Timeline'), await outline('Access')]).toEqual(['solid', 'none']);
+    await page.goto(`${on.service.url}/#/clock?timeline=demo`);
+    await page.locator('.ribbon .here').waitFor();
+    const marks = await page
+      .locator('.ribbon')
+      .evaluate((ribbon) => [
+        getComputedStyle(ribbon.querySelector('.here')!).backgroundColor,
+        getComputedStyle(ribbon.querySelector('span:not(.here)')!).backgroundColor,
+      ]);
+    expect(marks[0]).not.toBe(marks[1]);
+  });
+});
+
+describe('names with hidden characters', () => {
+  it('are shown as what they are', async () => {
+    const page = await on.loggedIn('timeline?timeline=odd&event=odd&view=list');
+    await page.getByRole('region', { name: 'Chosen event' }).getByText('user ⟨U+202E⟩gnp.exe').first().waitFor();
+    await page.getByRole('button', { name: 'user ⟨U+202E⟩gnp.exe' }).first().waitFor();
+    for (const view of ['timeline?timeline=odd&event=odd', 'paradoxes?timeline=odd&tab=lab&event=odd']) {
+      await page.goto(`${on.service.url}/#/${view}`);
+      await page.getByText('⟨U+202E⟩').first().waitFor();
+      const shown = await page.evaluate(() => document.body.innerText + document.body.innerHTML);
+      expect(/[\u202a-\u202e]/.test(shown)).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,152 @@
+/** Every link leads where it says, and an address that is not understood is told of. */
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { REFUSED, stage } from './harness';
+
+const on = stage();
+
+beforeAll(async () => {
+  await on.service.timeline('empty');
+  await on.service.timeline(
+    'story',
+    { event_id: 'cause', time: '2020-01-02T00:00:00Z', description: 'the cause' },
+    { event_id: 'effect', time: '2020-01-01T00:00:00Z', description: 'the effect', causes: ['cause'] },
+  );
+  await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'story', description: 'a mark' });
+  await on.service.call('POST', 'timelines', { timeline_id: 'fork', fork_of: 'story' });
+  await on.service.user('reader');
+});
+
+const STARTS = [
+  'clock?timeline=story',
+  'timeline?timeline=story&event=effect',
+  'timeline?timeline=fork',
+  'timeline?timeline=empty',
+  'paradoxes?timeline=story',
+  'paradoxes?timeline=story&tab=lab&event=cause',
+  'integrity?timeline=story&position=1',
+  'access?timeline=story',
+  'access?timeline=story&tab=log',
+  'access?timeline=fork&tab=settings',
+  'access?timeline=story&tab=users',
+  'access?timeline=story&tab=retention',
+  'explorer?timeline=story',
+  'nothing-of-the-kind?timeline=story',
+  'clock?timeline=not-there',
+];
+const TITLES: Record<string, string> = {
+  clock: 'Clock',
+  timeline: 'Timeline',
+  paradoxes: 'Paradoxes',
+  integrity: 'Integrity',
+  access: 'Access',
+  explorer: 'Explorer',
+};
+
+/** Returns the links of a page once it has come to rest. */
+async function links(page: Page): Promise<string[]> {
+  await page.getByRole('main').locator('h1, h2').first().waitFor();
+  await page.waitForLoadState('networkidle', { timeout: 2_000 }).catch(() => {});
+  return page.locator('a[href]').evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
+}
+
+describe('links', () => {
+  it('of every view lead to what they name', async () => {
+    const page = await on.loggedIn('clock?timeline=story', { expected: REFUSED });
+    const found = new Set<string>();
+    for (const start of STARTS) {
+      await page.goto(`${on.service.url}/#/${start}`);
+      for (const link of await links(page)) found.add(link);
+    }
+    const inside = [...found].filter((link) => link !== '#content');
+    // Nothing leads out of the console, and nothing to a timeline that nobody can ask for.
+    expect(inside.filter((link) => !link.startsWith('#/'))).toEqual([]);
+    // Of the operations of the Explorer, which are all made alike, some do.
+    const operations = inside.filter((link) => link.startsWith('#/explorer?') && link.includes('op='));
+    const followed = inside.filter((link) => !operations.slice(6).includes(link));
+    expect(followed.length).toBeGreaterThan(30);
+    const lost: string[] = [];
+    for (const link of followed) {
+      const [view = '', query = ''] = link.slice(2).split('?');
+      const named = new URLSearchParams(query);
+      await page.goto(`${on.service.url}/${link}`);
+      await page
+        .waitForFunction(
+          (title) => document.title.startsWith(title),
+          `${TITLES[view] ?? 'no view'} · ${named.get('timeline') ?? ''}`,
+          { timeout: 5_000 },
+        )
+        .catch(() => lost.push(`${link} does not open ${view}`));
+      if ((await page.getByText('Part of this link was left out').count()) > 0) lost.push(`${link} is not understood`);
+      if ((await page.getByRole('heading', { name: /^There is no (view|operation)/ }).count()) > 0)
+        lost.push(`${link} leads nowhere`);
+    }
+    expect(lost).toEqual([]);
+  }, 300_000);
+
+  it('“Import a file” opens the import, aimed at the timeline that is looked at', async () => {
+    const page = await on.loggedIn('timeline?timeline=empty');
+    await page.getByRole('link', { name: 'Import a file' }).click();
+    await page.getByRole('heading', { level: 1 }).filter({ hasText: '/v1/import-events' }).waitFor();
+    await page.getByRole('button', { name: 'Send to empty' }).waitFor();
+  });
+});
+
+describe('an address that is not understood', () => {
+  it('is told of: view, operation, parameters and their values', async () => {
+    const page = await on.loggedIn('clok?timeline=story');
+    await page.getByRole('heading', { name: 'There is no view “clok”' }).waitFor();
+    await page.goto(`${on.service.url}/#/explorer?timeline=story&op=nothing`);
+    await page.getByRole('heading', { name: 'There is no operation “nothing”' }).waitFor();
+    await page.goto(`${on.service.url}/#/timeline?timeline=story&center=yesterday&zoom=-1`);
+    await page.getByText('“center” must be a time').waitFor();
+    await page.getByText('“zoom” must be a number above 0').waitFor();
+    await page.getByRole('button', { name: 'Dismiss' }).click();
+    expect(await page.getByText('“center” must be a time').count()).toBe(0);
+    await page.goto(`${on.service.url}/#/explorer?timeline=story&operation=import_events`);
+    await page.getByText('a parameter that this operation does not know: operation').waitFor();
+  });
+
+  it('never aims a change at another timeline', async () => {
+    const page = await on.loggedIn('explorer?timeline=story&op=pause_time&unknown=1');
+    await page.getByRole('button', { name: 'Send to story' }).click();
+    await page.getByText('Time is paused').first().waitFor();
+    const { state } = await on.service.call<{ state: string }>('GET', 'v1/clock?timeline_id=main');
+    expect(state).toBe('running');
+    // What the Explorer opens with changes nothing.
+    await page.reload();
+    await page.goto(`${on.service.url}/#/explorer?timeline=story`);
+    await page.reload();
+    await page.getByRole('heading', { level: 1 }).filter({ hasText: '/v1/clock' }).waitFor();
+  });
+});
+
+describe('the first minute', () => {
+  it('goes to the demo, to the last timeline, or to the only one', async () => {
+    const page = await on.loggedIn('', { ownSession: true });
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/^#\/timeline\?timeline=demo/);
+    await page.goto(`${on.service.url}/#/clock?timeline=story`);
+    await page.getByText('The clock is').first().waitFor({ state: 'attached' });
+    await page.goto(`${on.service.url}/`);
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/^#\/timeline\?timeline=story/);
+    await on.service.call('POST', 'v1/set-access-control', {
+      timeline_id: 'story',
+      permissions: { read: ['reader'], admin: ['admin'] },
+    });
+    const theirs = await on.loggedIn('', { user: 'reader', ownSession: true });
+    await expect.poll(() => new URL(theirs.url()).hash).toMatch(/^#\/timeline\?timeline=story/);
+  });
+
+  it('asks where there are several, and closes menus with Escape', async () => {
+    const page = await on.loggedIn('clock?timeline=story');
+    const account = page.getByRole('button', { name: 'admin', exact: true });
+    await account.click();
+    await page.getByRole('button', { name: 'Log out', exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.getByRole('button', { name: 'Log out', exact: true }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Timeline: story' }).click();
+    await page.getByRole('button', { name: 'New timeline or fork' }).focus();
+    await page.keyboard.press('Escape');
+    expect(await page.getByRole('listbox').count()).toBe(0);
+  });
+});

@@ -1,0 +1,225 @@
+/** The axis of the timeline, and what it reads. */
+import { describe, expect, it } from 'vitest';
+import { parse } from '../src/lib/instant';
+import { REFUSED } from './harness';
+import {
+  on,
+  LANDING,
+  region,
+  axis,
+  card,
+  param,
+  counted,
+  shownTime,
+  open,
+  timeline,
+  launch,
+  drag,
+  touch,
+} from './timeline-page';
+
+describe('the axis', () => {
+  it('shows everything, and moves by dragging, wheel, buttons and keys', async () => {
+    const page = await open();
+    const whole = await shownTime(page);
+    expect(whole).toMatch(/BCE – 2\d\d\d$/);
+    await drag(page, axis(page), { x: -200, y: 0 });
+    const dragged = await shownTime(page);
+    expect(dragged).not.toBe(whole);
+    await expect.poll(() => param(page, 'center')).not.toBeNull();
+
+    await page.mouse.wheel(0, -1_200);
+    await expect.poll(() => shownTime(page)).not.toBe(dragged);
+    const near = await shownTime(page);
+    await page.getByRole('button', { name: 'Zoom in', exact: true }).click();
+    expect(await shownTime(page)).not.toBe(near);
+    await page.getByRole('button', { name: 'Zoom out', exact: true }).click();
+    expect(await shownTime(page)).toBe(near);
+
+    await axis(page).focus();
+    await page.keyboard.press('ArrowRight');
+    expect(await shownTime(page)).not.toBe(near);
+    await page.keyboard.press('Home');
+    expect(await shownTime(page)).toBe(whole);
+  });
+
+  it('zooms from the whole calendar to microseconds, and finds the clock again', async () => {
+    await on.service.call('POST', 'v1/travel', { timeline_id: 'demo', destination_time: '1969-07-16T00:00:00Z' });
+    const page = await open(`&center=${LANDING}&zoom=0.05`);
+    expect(await shownTime(page)).toMatch(/^20 July 1969, 20:17:39\.9999\d\d – 20:17:40\.0000\d\d$/);
+    await page.getByRole('button', { name: 'Now', exact: true }).click();
+    expect(await shownTime(page)).toMatch(/^16 July 1969/);
+    await axis(page).focus();
+    for (let press = 0; press < 90; press += 1) await page.keyboard.press('-');
+    expect(await shownTime(page)).toMatch(/^10000 BCE – 9999$/);
+  });
+
+  it('follows two fingers: what is between them stays between them', async () => {
+    const hour = 3_600_000_000;
+    const page = await open(`&center=1969-07-20T00:00:00Z&zoom=${8 * hour}`, { hasTouch: true });
+    const box = (await axis(page).boundingBox())!;
+    const y = box.y + box.height / 3;
+    const left = box.x + box.width / 4;
+    const places = (...xs: number[]): { x: number; y: number }[] => xs.map((x) => ({ x: left + x, y }));
+    const pixel = (): number => Number(param(page, 'zoom'));
+    /** What is drawn so many pixels right of the first quarter, in microseconds. */
+    const timeAt = (x: number): number =>
+      Number(parse(param(page, 'center')!)! - parse('1969-07-20T00:00:00Z')!) + (x - box.width / 4) * pixel();
+    const between = timeAt(0);
+    // The address tells the middle to the pixel.
+    const expectBetween = (x: number): void => expect(Math.abs(timeAt(x) - between) / pixel()).toBeLessThan(1.1);
+
+    await touch(page, places(-40, -60, -80), places(40, 60, 80));
+    await expect.poll(() => pixel() / hour).toBeCloseTo(4, 3);
+    expectBetween(0);
+
+    // Both to the right, then nearer to each other.
+    await touch(page, places(-80, 0, 60, 80), places(80, 160, 220, 120));
+    await expect.poll(() => pixel() / hour).toBeCloseTo(16, 3);
+    expectBetween(100);
+    expect(param(page, 'event')).toBeNull();
+  });
+
+  it('chooses what is clicked, and steps from event to event with keys', async () => {
+    const page = await open(`&center=${LANDING}&zoom=100000000`);
+    const box = (await axis(page).boundingBox())!;
+    // The label is right of its moment, under the line; where the line is depends on the height.
+    for (let y = box.height * 0.3; y < box.height && (await card(page).count()) === 0; y += 10)
+      await page.mouse.click(box.x + box.width / 2 + 30, box.y + y);
+    await card(page).getByRole('heading', { name: 'First people land on the Moon' }).waitFor();
+    expect(param(page, 'event')).not.toBeNull();
+
+    await axis(page).focus();
+    await page.keyboard.press('[');
+    await card(page).getByRole('heading', { name: 'Launch of Apollo 11' }).waitFor();
+    await page.keyboard.press(']');
+    const heading = card(page).getByRole('heading', { name: 'First people land on the Moon' });
+    await heading.waitFor();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => heading.evaluate((element) => element === document.activeElement)).toBe(true);
+    // Keys go on where they were before the card was opened.
+    await page.keyboard.press('Escape');
+    await page.getByRole('heading', { name: 'In view' }).waitFor();
+    expect(param(page, 'event')).toBeNull();
+    await expect.poll(() => axis(page).evaluate((element) => element === document.activeElement)).toBe(true);
+  });
+
+  it('keeps a time that is brushed, and tells the map', async () => {
+    const page = await open();
+    await page.keyboard.down('Shift');
+    await drag(page, axis(page), { x: 150, y: 10 }, { x: -300, y: 0 });
+    await page.keyboard.up('Shift');
+    await page.getByRole('heading', { name: 'In the selected time' }).waitFor();
+    await expect.poll(() => param(page, 'range')).toMatch(/Z\/.*Z$/);
+    const placed = (): Promise<number> =>
+      page
+        .getByRole('application', { name: /^World map/ })
+        .getAttribute('aria-label')
+        .then((label) => Number(/([\d,]+) events?/.exec(label ?? '')![1]!.replace(',', '')));
+    await expect.poll(placed).toBeLessThan(60);
+
+    await page.reload();
+    await page.getByRole('heading', { name: 'In the selected time' }).waitFor();
+    await page.getByRole('button', { name: 'Take the range away' }).click();
+    await page.getByRole('heading', { name: 'In view' }).waitFor();
+    await expect.poll(() => param(page, 'range')).toBeNull();
+    await expect.poll(placed).toBeGreaterThan(400);
+
+    await page.getByRole('button', { name: 'Select time', exact: true }).click();
+    await drag(page, axis(page), { x: 150, y: 0 });
+    await page.getByRole('heading', { name: 'In the selected time' }).waitFor();
+  });
+
+  it('shows a time that is typed, and says beside the field what is wrong', async () => {
+    const page = await open();
+    await page.getByTitle('Type which time is shown').click();
+    const dialog = page.getByRole('dialog', { name: 'Which time' });
+    await dialog.getByLabel('From').fill('1939-09-01T00:00:00Z');
+    await dialog.getByLabel('To').fill('soon');
+    await dialog.getByRole('button', { name: 'Show it' }).click();
+    await dialog.getByText('Write it like').waitFor();
+    await dialog.getByLabel('To').fill('1945-09-02T00:00:00Z');
+    await dialog.getByRole('button', { name: 'Show it' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await shownTime(page)).toBe('1939 – 1945');
+
+    await page.getByTitle('Type which time is shown').click();
+    await dialog.getByLabel('From').fill('-007000-01-01T00:00:00Z');
+    await dialog.getByLabel('To').fill('-006000-01-01T00:00:00Z');
+    await dialog.getByRole('button', { name: 'Show it' }).click();
+    await axis(page).getByRole('button', { name: 'Show everything' }).click();
+    expect(await shownTime(page)).toMatch(/BCE – 2\d\d\d$/);
+  });
+
+  it('shows forks and their parent as lanes that can be followed', async () => {
+    await timeline('stem', launch);
+    await on.service.call('POST', 'timelines', { timeline_id: 'branch', fork_of: 'stem' });
+    const page = await on.loggedIn('timeline?timeline=stem');
+    await axis(page).getByRole('link', { name: 'branch' }).click();
+    await page.getByRole('application', { name: 'Time axis of branch' }).waitFor();
+    await axis(page).getByRole('link', { name: 'stem' }).click();
+    await page.getByRole('application', { name: 'Time axis of stem' }).waitFor();
+  });
+});
+
+describe('reading', () => {
+  it('can be stopped and taken up again', async () => {
+    const page = await on.loggedIn('clock?timeline=demo');
+    let isHeld = true;
+    await page.route('**/v1/export-events*', (route) => (isHeld ? undefined : route.continue()));
+    await page.getByRole('link', { name: 'Timeline', exact: true }).click();
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await page.getByText('0 events read, then stopped').waitFor();
+    isHeld = false;
+    await page.getByRole('button', { name: 'Read all', exact: true }).click();
+    await counted(page, '491 events');
+  });
+
+  it('counts where there is too much to read, until one is near enough', async () => {
+    const list = await on.service.call<{ timelines: { events: number }[] }>('GET', 'timelines?limit=1000');
+    const scanned = await on.service.call<{ summary: { count: number } }>('POST', 'v1/scan-events', {
+      timeline_id: 'demo',
+      location: '*',
+      time_range: '../..',
+      limit: 1,
+    });
+    for (const one of list.timelines) one.events = 5_000_000;
+    scanned.summary.count = 5_000_000;
+    const page = await open();
+    // The timeline says it is larger than it is, until one looks closer.
+    await page.route('**/timelines?*', (route) => route.fulfill({ json: list }));
+    await page.route('**/v1/scan-events', (route) => route.fulfill({ json: scanned }));
+    await page.reload();
+    await region(page, 'Axis')
+      .getByText(/^about [\d,]+ events? here: zoom in to see each$/)
+      .waitFor();
+    expect(await shownTime(page)).toMatch(/BCE – 2\d\d\d$/);
+    await page.unroute('**/v1/scan-events');
+    await page.getByRole('button', { name: 'Zoom in', exact: true }).click();
+    await region(page, 'Axis')
+      .getByText(/^[\d,]+ events$/)
+      .waitFor();
+  });
+
+  it('says what is missing, and offers nothing there', async () => {
+    const page = await on.loggedIn('timeline?timeline=nowhere', { expected: REFUSED });
+    await page.getByRole('heading', { name: 'There is no timeline nowhere, it has ended' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Record an event' }).count()).toBe(0);
+  });
+
+  it('says what went wrong, and reads again when asked', async () => {
+    const page = await on.loggedIn('clock?timeline=demo', { expected: REFUSED });
+    await page.route('**/v1/export-events*', (route) =>
+      route.fulfill({
+        status: 429,
+        json: { status: 'Too many requests.', code: 'too_many_requests', detail: 'try again in a moment' },
+      }),
+    );
+    await page.getByRole('link', { name: 'Timeline', exact: true }).click();
+    await page.getByRole('alert').getByText('Too many requests. Try again in a moment.').waitFor();
+    await page.unroute('**/v1/export-events*');
+    await page.getByRole('button', { name: 'Try again', exact: true }).click();
+    await counted(page, '491 events');
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+});

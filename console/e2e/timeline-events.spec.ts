@@ -1,0 +1,169 @@
+/** The events of the timeline: their card, recording and correcting, anchors. */
+import { describe, expect, it } from 'vitest';
+import { on, card, param, counted, shownTime, timeline, launch, landing } from './timeline-page';
+
+describe('the card', () => {
+  it('tells when, where and why, and walks along causes and effects', async () => {
+    await timeline('why', launch, landing);
+    const page = await on.loggedIn('timeline?timeline=why&event=landing');
+    await card(page).getByText('20 July 1969, 20:17:40').first().waitFor();
+    await card(page)
+      .getByRole('list', { name: 'Causes' })
+      .getByRole('button', { name: /^Launch.*4\.\d days before/ })
+      .click();
+    await card(page).getByRole('heading', { name: 'Launch' }).waitFor();
+    await card(page).getByText('Cape Canaveral').waitFor();
+    await card(page)
+      .getByRole('list', { name: 'Effects' })
+      .getByRole('button', { name: /^Landing/ })
+      .click();
+    await card(page).getByRole('heading', { name: 'Landing' }).waitFor();
+    await page.goBack();
+    await card(page).getByRole('heading', { name: 'Launch' }).waitFor();
+  });
+
+  it('shows versions and interventions with the entry of each, and its proof', async () => {
+    await timeline('versions', launch, landing);
+    await on.service.call('POST', 'v1/correct-event', {
+      timeline_id: 'versions',
+      event: { ...landing, name: 'Touchdown' },
+    });
+    await on.service.call('POST', 'v1/manipulate-event', {
+      timeline_id: 'versions',
+      event_id: 'launch',
+      action: 'delay by 1 day',
+      time: '1969-07-15T00:00:00Z',
+    });
+    const page = await on.loggedIn('timeline?timeline=versions&event=landing');
+    await card(page).getByText('Name changed from “Landing” to “Touchdown”').waitFor();
+    await card(page)
+      .getByRole('button', { name: /^Entry \d+$/ })
+      .first()
+      .click();
+    await card(page)
+      .getByText(/is one of the \d+ under the signed root/)
+      .waitFor();
+    const verify = card(page).getByRole('link', { name: 'Verify it in this browser' });
+    expect(await verify.getAttribute('href')).toMatch(/^#\/integrity\?timeline=versions&position=\d+$/);
+
+    await card(page)
+      .getByRole('button', { name: /^Launch/ })
+      .click();
+    await card(page).getByText('“delay by 1 day”').waitFor();
+    await page.getByRole('button', { name: 'List', exact: true }).click();
+    await page
+      .getByRole('row', { name: /Launch/ })
+      .getByText('intervention')
+      .waitFor();
+  });
+
+  it('lets the clock travel to the event', async () => {
+    await timeline('journey', launch);
+    const page = await on.loggedIn('timeline?timeline=journey&event=launch');
+    await card(page).getByRole('button', { name: 'Travel here' }).click();
+    await card(page).getByText('the clock’s now').waitFor();
+    await page.getByRole('link', { name: /1969-07-16 13:32/ }).waitFor();
+  });
+
+  it('offers what happens to it elsewhere', async () => {
+    await timeline('elsewhere', launch);
+    const page = await on.loggedIn('timeline?timeline=elsewhere&event=launch');
+    await card(page).getByRole('link', { name: 'Intervene' }).click();
+    await page.getByRole('heading', { name: 'What if…' }).waitFor();
+    expect(await page.getByLabel('Event', { exact: true }).inputValue()).toBe('launch');
+  });
+});
+
+describe('recording', () => {
+  it('shows at once what others record, correct and prevent', async () => {
+    await timeline('live', launch);
+    const page = await on.loggedIn('timeline?timeline=live&view=list');
+    await page.getByRole('row', { name: /Launch/ }).waitFor();
+    await on.service.call('POST', 'v1/events?timeline_id=live', landing);
+    await counted(page, '2 events');
+    await page.getByRole('button', { name: '1 change out of sight' }).click();
+    await card(page).getByRole('heading', { name: 'Landing' }).waitFor();
+    await page.getByRole('button', { name: 'Close the card' }).click();
+    await page.getByRole('button', { name: 'Fit', exact: true }).click();
+    await page.getByRole('row', { name: /Landing/ }).waitFor();
+    await on.service.call('POST', 'v1/correct-event', {
+      timeline_id: 'live',
+      event: { ...landing, name: 'Touchdown' },
+    });
+    await page.getByRole('row', { name: /Touchdown/ }).waitFor();
+    await on.service.call('POST', 'v1/manipulate-event', {
+      timeline_id: 'live',
+      event_id: 'landing',
+      action: 'cancel',
+      time: '1969-07-17T00:00:00Z',
+    });
+    await page.getByRole('row', { name: /Touchdown/ }).waitFor({ state: 'detached' });
+    await counted(page, '1 event');
+  });
+
+  it('begins on an empty timeline, says what a field lacks, and opens what was recorded', async () => {
+    await timeline('blank');
+    const page = await on.loggedIn('timeline?timeline=blank');
+    await page.getByRole('heading', { name: 'Nothing has happened on blank yet' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Import a file' }).getAttribute('href')).toBe(
+      '#/explorer?timeline=blank&op=import_events',
+    );
+    await page.getByRole('region', { name: 'Axis' }).getByRole('button', { name: 'Record an event' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Record an event' });
+    await dialog.getByLabel('Latitude, longitude').fill('north');
+    await dialog.getByRole('button', { name: 'Record it' }).click();
+    await dialog.getByText('Say in a few words what happened').waitFor();
+    await dialog.getByText('Write latitude and longitude in degrees').waitFor();
+    await expect
+      .poll(() => dialog.getByLabel('What happened').evaluate((field) => field === document.activeElement))
+      .toBe(true);
+    await dialog.getByLabel('Name').fill('First light');
+    await dialog.getByLabel('Latitude, longitude').fill('-24.63, -70.40');
+    await dialog.getByLabel('When').fill('1998-05-25T23:00:00Z');
+    await dialog.getByRole('button', { name: 'Record it' }).click();
+    await card(page).getByRole('heading', { name: 'First light' }).waitFor();
+    await counted(page, '1 event');
+    expect(await shownTime(page)).toContain('25 May 1998');
+  });
+
+  it('corrects what was recorded, and keeps what the form does not show', async () => {
+    await timeline('mistake', launch, { ...landing, source: 'diary', kind: 'scheduled' });
+    const page = await on.loggedIn('timeline?timeline=mistake&event=landing');
+    await card(page).getByRole('button', { name: 'Correct', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Correct the event' });
+    await dialog.getByLabel('Name').fill('Landing in the Sea of Tranquility');
+    await dialog.getByRole('button', { name: 'Correct it' }).click();
+    await card(page).getByText('Name changed from “Landing” to “Landing in the Sea of Tranquility”').waitFor();
+    await card(page).getByText('scheduled', { exact: true }).waitFor();
+  });
+});
+
+describe('anchors', () => {
+  it('are returned to, and forked from', async () => {
+    await timeline('base', launch);
+    await on.service.call('POST', 'v1/set-anchor', {
+      timeline_id: 'base',
+      description: 'Start',
+      timestamp: '1969-07-15T00:00:00Z',
+    });
+    const page = await on.loggedIn('timeline?timeline=base&view=list');
+    await page.getByRole('row', { name: /Launch/ }).waitFor();
+    await page.getByTitle('Type which time is shown').click();
+    await page.getByRole('textbox', { name: 'From' }).fill('1969-07-14T00:00:00Z');
+    await page.getByRole('textbox', { name: 'To' }).fill('1969-07-18T00:00:00Z');
+    await page.getByRole('button', { name: 'Show it' }).click();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Start' });
+    await dialog.getByRole('button', { name: 'Return the clock' }).click();
+    await dialog.waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Fork from here' }).click();
+    const made = page.getByRole('dialog', { name: 'New timeline' });
+    expect(await made.getByRole('combobox', { name: 'From' }).inputValue()).toMatch(/^anchor_/);
+    await made.getByLabel('Name').fill('from-start');
+    await made.getByRole('button', { name: 'Fork the timeline' }).click();
+    await page.getByRole('heading', { name: 'Timeline of from-start' }).waitFor();
+    expect(param(page, 'timeline')).toBe('from-start');
+  });
+});

@@ -1,0 +1,127 @@
+/** Finding events of the timeline: map, search and list, for everybody. */
+import { describe, expect, it } from 'vitest';
+import { expectAccessible, expectNoSidewaysScroll } from './harness';
+import { on, WIDTHS, region, axis, card, param, counted, open, timeline, launch, landing, drag } from './timeline-page';
+
+describe('the map', () => {
+  it('keeps a box that is brushed, and gives it back', async () => {
+    const page = await open();
+    const map = page.getByRole('application', { name: /^World map with 4\d\d events/ });
+    await map.waitFor();
+    await page.getByRole('button', { name: 'Select area', exact: true }).click();
+    await drag(page, map, { x: 110, y: 70 }, { x: -30, y: -90 });
+    await region(page, 'Axis')
+      .getByText(/^\d+ events in the box$/)
+      .waitFor();
+    await expect.poll(() => param(page, 'box')).toMatch(/^-?\d.*,.*,.*,.*\d$/);
+    await page.reload();
+    await region(page, 'Axis')
+      .getByText(/^\d+ events in the box$/)
+      .waitFor();
+    await page.getByRole('button', { name: 'Take the box away' }).click();
+    await counted(page, '491 events');
+  });
+
+  it('chooses the event that is clicked, and the axis follows', async () => {
+    await timeline('pole', launch, {
+      ...landing,
+      event_id: 'far',
+      name: 'Far',
+      time: '2020-01-01T00:00:00Z',
+      geo: { lat: 0, lon: 0 },
+    });
+    const page = await on.loggedIn('timeline?timeline=pole');
+    await counted(page, '2 events');
+    const map = page.getByRole('application', {
+      name: 'World map with 2 events; arrow keys move, plus and minus zoom',
+    });
+    await map.waitFor();
+    await map.click();
+    await card(page).getByRole('heading', { name: 'Far' }).waitFor();
+    await page.getByRole('button', { name: 'Zoom the map in' }).click();
+    await map.focus();
+    await page.keyboard.press('Home');
+    await page.getByRole('button', { name: 'Zoom the map out' }).and(page.locator(':disabled')).waitFor();
+  });
+});
+
+describe('the search', () => {
+  it('finds as one types, by keys alone, and keeps what was wanted in the address', async () => {
+    const page = await open();
+    await page.keyboard.press('/');
+    await page.keyboard.type('land moon');
+    const list = page.getByRole('listbox', { name: 'Events found' });
+    await list.getByRole('option', { name: /First people land on the Moon/ }).waitFor();
+    expect(param(page, 'q')).toBe('land moon');
+    while (!(await list.getByRole('option', { selected: true }).innerText()).startsWith('First people'))
+      await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await card(page).getByRole('heading', { name: 'First people land on the Moon' }).waitFor();
+    await page.getByRole('button', { name: 'Clear the search' }).click();
+    expect(param(page, 'q')).toBeNull();
+  });
+
+  it('finds by place, also where no text has its name', async () => {
+    const page = await open();
+    const field = page.getByRole('combobox', { name: /^Find events/ });
+    await field.fill('Normandy');
+    await page.getByRole('option', { name: /D-Day/ }).waitFor();
+    await page.getByText('In or near Normandy, France').waitFor();
+    await page.getByRole('option', { name: /Execution of Joan of Arc/ }).waitFor();
+    // Nearly written right, and in no text.
+    await field.fill('Istambul');
+    await page.getByText('No text matches. Events at this place:').waitFor();
+    await page
+      .getByRole('option', { name: /Hagia Sophia/ })
+      .first()
+      .waitFor();
+    await field.fill('no such thing anywhere');
+    await page.getByText('No event has all of these words').waitFor();
+  });
+});
+
+describe('the list', () => {
+  it('has the same events as the canvas, page after page', async () => {
+    const page = await open('&view=list');
+    await page.getByRole('button', { name: 'Gonghe regency begins' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Page before' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Next page' }).click();
+    await page.getByText('Page 2 of 10').waitFor();
+    const first = page.getByRole('row').nth(1).getByRole('button');
+    const name = await first.innerText();
+    await first.click();
+    await card(page).getByRole('heading', { name }).waitFor();
+  });
+});
+
+describe('everybody', () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`gets a timeline that axe has nothing serious against, in ${colorScheme}`, async () => {
+      const page = await open('&event=destruction-of-carthage-146-bce', { colorScheme });
+      await card(page).getByRole('list', { name: 'Causes' }).waitFor();
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'List', exact: true }).click();
+      await page.getByRole('button', { name: 'Close the card' }).click();
+      await page.getByRole('button', { name: 'Gonghe regency begins' }).waitFor();
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Record an event' }).click();
+      await page.getByRole('dialog', { name: 'Record an event' }).waitFor();
+      await expectAccessible(page);
+    });
+  }
+
+  it('gets a timeline that fits every width, with and without a card', async () => {
+    const page = await open();
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectNoSidewaysScroll(page);
+    }
+    await axis(page).focus();
+    await page.keyboard.press(']');
+    await card(page).getByRole('heading').first().waitFor();
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectNoSidewaysScroll(page);
+    }
+  });
+});

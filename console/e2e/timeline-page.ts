@@ -1,0 +1,67 @@
+/** What the tests of the timeline share: how they open it, and what they touch. */
+import type { Locator, Page } from 'playwright-core';
+import { stage } from './harness';
+
+export const on = stage();
+export const WIDTHS = [320, 390, 768, 1280, 2560];
+export const LANDING = '1969-07-20T20:17:40Z';
+
+export type Options = Parameters<typeof on.loggedIn>[1];
+export const region = (page: Page, name: string): Locator => page.getByRole('region', { name });
+export const axis = (page: Page): Locator => page.getByRole('application', { name: /^Time axis of/ });
+export const card = (page: Page): Locator => page.getByRole('article', { name: 'Event' });
+export const param = (page: Page, name: string): string | null =>
+  new URLSearchParams(new URL(page.url()).hash.split('?')[1]).get(name);
+export const counted = (page: Page, text: string): Promise<void> =>
+  region(page, 'Axis').getByText(text, { exact: true }).first().waitFor();
+export const shownTime = (page: Page): Promise<string> => page.getByTitle('Type which time is shown').innerText();
+
+export async function open(params = '', options?: Options): Promise<Page> {
+  const page = await on.loggedIn(`timeline?timeline=demo${params}`, options);
+  await counted(page, '491 events');
+  return page;
+}
+
+export const timeline: typeof on.service.timeline = (name, ...events) => on.service.timeline(name, ...events);
+export const launch = {
+  event_id: 'launch',
+  time: '1969-07-16T13:32:00Z',
+  name: 'Launch',
+  description: 'It lifts off.',
+  location: 'Cape Canaveral',
+  geo: { lat: 28.6, lon: -80.6 },
+};
+export const landing = {
+  event_id: 'landing',
+  time: LANDING,
+  name: 'Landing',
+  description: 'They land.',
+  causes: ['launch'],
+};
+
+/** Presses in the middle of something, moves by some pixels, and lets go. */
+export async function drag(
+  page: Page,
+  what: Locator,
+  by: { x: number; y: number },
+  from = { x: 0, y: 0 },
+): Promise<void> {
+  const box = (await what.boundingBox())!;
+  const start = { x: box.x + box.width / 2 + from.x, y: box.y + box.height / 2 + from.y };
+  await page.mouse.move(start.x, start.y);
+  await page.mouse.down();
+  await page.mouse.move(start.x + by.x / 2, start.y + by.y / 2);
+  await page.mouse.move(start.x + by.x, start.y + by.y);
+  await page.mouse.up();
+}
+
+/** Puts fingers on the screen, takes them through some places each, and lifts them. A finger is a list of places. */
+export async function touch(page: Page, ...fingers: { x: number; y: number }[][]): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  const at = (step: number): { x: number; y: number; id: number }[] =>
+    fingers.map((places, id) => ({ ...places[step]!, id }));
+  await devtools.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: at(0) });
+  for (let step = 1; step < fingers[0]!.length; step += 1)
+    await devtools.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: at(step) });
+  await devtools.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+}

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { wrongParams } from './deep-link';
+
+describe('an address', () => {
+  it('is understood as the console writes it', () => {
+    for (const [view, params] of [
+      ['timeline', { timeline: 'demo', center: '1969-07-20T20:17:40Z', zoom: '2.5e6', view: 'list', q: 'moon' }],
+      ['timeline', { box: '-98,18,-81,31', range: '1914-01-01T00:00:00Z/1919-01-01T00:00:00Z' }],
+      ['paradoxes', { tab: 'lab', event: 'x', action: 'cancel' }],
+      ['integrity', { position: '7' }],
+      ['access', { tab: 'log', period: 'custom', from: '2020-01-01T00:00:00Z' }],
+      ['explorer', { op: 'travel', anything: 'of the form' }],
+    ] as const)
+      expect(wrongParams(view, params)).toEqual([]);
+  });
+
+  it('is told of where it is not', () => {
+    const wrong = (view: string, name: string, text: string): string[] => wrongParams(view, { [name]: text });
+    expect(wrong('timeline', 'center', 'yesterday')).toEqual(['“center” must be a time such as 1969-07-20T20:17:40Z.']);
+    expect(wrong('timeline', 'zoom', '-1')).toEqual(['“zoom” must be a number above 0.']);
+    expect(wrong('timeline', 'box', '1,2,3')).toHaveLength(1);
+    expect(wrong('timeline', 'operation', 'x')).toEqual(['This view has no “operation”.']);
+    expect(wrong('timeline', 'constructor', 'x')).toEqual(['This view has no “constructor”.']);
+    expect(wrong('access', 'tab', 'nothing')).toHaveLength(1);
+    expect(wrong('integrity', 'position', 'first')).toHaveLength(1);
+  });
+});

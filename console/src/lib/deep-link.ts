@@ -1,0 +1,61 @@
+/** What each view understands of an address. What it does not is left out, and the page says so. */
+import { parse } from './instant';
+import { parseBox, parseRange } from './ranges';
+
+/** Says what would be right, or null where a value is. */
+type Check = (text: string) => string | null;
+
+const anything: Check = () => null;
+const oneOf =
+  (...words: string[]): Check =>
+  (text) =>
+    words.includes(text) ? null : `must be ${words.length > 1 ? `one of ${words.join(', ')}` : words.join('')}`;
+const time: Check = (text) => (parse(text) === null ? 'must be a time such as 1969-07-20T20:17:40Z' : null);
+const above: Check = (text) => (Number(text) > 0 ? null : 'must be a number above 0');
+const position: Check = (text) => (/^\d{1,15}$/.test(text) ? null : 'must be a position in the ledger, from 0');
+const range: Check = (text) =>
+  parseRange(text) === null ? 'must be two times, such as 1914-01-01T00:00:00Z/1919-01-01T00:00:00Z' : null;
+const box: Check = (text) =>
+  parseBox(text) === null ? 'must be west,south,east,north in degrees, such as -98,18,-81,31' : null;
+
+const TABS = ['permissions', 'log', 'retention', 'settings', 'users', 'restrictions', 'keys', 'sessions'];
+
+/** The parameters of each view beside `timeline`. The Explorer's are the fields of its operation. */
+const UNDERSTOOD: Record<string, Record<string, Check>> = {
+  clock: { do: oneOf('travel', 'anchor', 'keys'), to: anything, anchor: anything, zone: oneOf('local') },
+  timeline: { most: above, center: time, zoom: above, event: anything, range, box, view: oneOf('list'), q: anything },
+  paradoxes: {
+    tab: oneOf('lab'),
+    event: anything,
+    action: anything,
+    kinds: anything,
+    include: oneOf('observations'),
+    speed: above,
+    tolerance: anything,
+    paradox: anything,
+  },
+  integrity: { position, before: position },
+  access: {
+    tab: oneOf(...TABS),
+    user: anything,
+    action: anything,
+    period: oneOf('1h', '24h', '7d', '30d', 'custom'),
+    from: anything,
+    to: anything,
+    looks: oneOf('hidden'),
+    q: anything,
+  },
+};
+
+/** Returns what is wrong with an address, a sentence for each parameter. */
+export function wrongParams(view: string, params: Record<string, string>): string[] {
+  const understood = UNDERSTOOD[view];
+  if (understood === undefined) return [];
+  return Object.entries(params).flatMap(([name, text]) => {
+    if (name === 'timeline') return [];
+    const check = Object.hasOwn(understood, name) ? understood[name] : undefined;
+    if (check === undefined) return [`This view has no “${name}”.`];
+    const right = check(text);
+    return right === null ? [] : [`“${name}” ${right}.`];
+  });
+}

@@ -1,0 +1,63 @@
+/**
+ * Texts that others wrote, as they may be shown. Characters that nobody sees, or that turn the direction of what comes
+ * after them, are shown as their numbers: "user \u202Egnp.exe" must not look like "user exe.png".
+ */
+
+/** Controls but tab and line ends, and whatever has no width or turns the direction. Emoji need the joiners. */
+const HIDDEN_CLASS =
+  '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f' +
+  '\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb';
+const HIDDEN = new RegExp(`[${HIDDEN_CLASS}]`, 'g');
+const HAS_HIDDEN = new RegExp(`[${HIDDEN_CLASS}]`);
+
+/** Returns a text with everything in it to be seen. */
+export function plain(text: string): string {
+  if (!HAS_HIDDEN.test(text)) return text;
+  return text.replace(HIDDEN, (found) => `⟨U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
+}
+
+/** Attributes that people read or hear. */
+const ATTRIBUTES = ['title', 'aria-label', 'placeholder', 'alt'];
+
+/**
+ * Sees to it that nothing below an element, now or later, shows a text as it must not: no view has to think of it.
+ * Fields keep what is typed into them. What a canvas paints goes through `plain` where it is read.
+ */
+export function watchTexts(root: Node): void {
+  const options: MutationObserverInit = {
+    subtree: true,
+    childList: true,
+    characterData: true,
+    attributes: true,
+    attributeFilter: ATTRIBUTES,
+  };
+  // It runs after the change and before the picture.
+  new MutationObserver((changes) => {
+    for (const change of changes) {
+      if (change.type === 'childList') for (const node of change.addedNodes) clean(node);
+      else if (change.type === 'attributes') cleanAttributes(change.target as Element);
+      else cleanText(change.target);
+    }
+  }).observe(root, options);
+}
+
+function clean(node: Node): void {
+  cleanText(node);
+  if (!(node instanceof Element)) return;
+  cleanAttributes(node);
+  for (const child of node.childNodes) clean(child);
+}
+
+function cleanText(node: Node): void {
+  if (node.nodeType !== Node.TEXT_NODE || node.parentElement instanceof HTMLTextAreaElement) return;
+  const text = node.nodeValue ?? '';
+  const shown = plain(text);
+  if (shown !== text) node.nodeValue = shown;
+}
+
+function cleanAttributes(element: Element): void {
+  for (const name of ATTRIBUTES) {
+    const text = element.getAttribute(name);
+    if (text !== null && plain(text) !== text) element.setAttribute(name, plain(text));
+  }
+}
