@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tempfile::TempDir;
-use timenav_core::access::{RestrictionLevel, Scope};
+use timenav_core::access::{Denial, RestrictionLevel, Scope};
 use timenav_core::ids::TimelineId;
 use timenav_engine::{
     ApiKeyRequest, Caller, Doors, Engine, Gazetteer, OpenError, Options, Refusal, Seen, Store, Topic, Vault,
