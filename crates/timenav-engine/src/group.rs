@@ -209,7 +209,10 @@ impl<'a> Group<'a> {
         let (ground, salts) = self.parts();
         let mut draft = Draft::new(ground, actor, timeline, salts);
         let timeline_created = asked.asking().aim() == Aim::TimelineOrNew && draft.look(timeline).is_none();
-        let decided = standing::admit(&mut draft, asked.asking()).and_then(|()| asked.decide(&mut draft));
+        let admitted = standing::admit(&mut draft, asked.asking());
+        // What is hidden on `system` may be a user or a key, unless it is that timeline itself.
+        let is_about_the_timeline = admitted.is_err() || !timeline.is_system();
+        let decided = admitted.and_then(|()| asked.decide(&mut draft));
         match decided {
             Ok(Done { timeline_id, position, change: () }) => {
                 let drafted = draft.into_drafted();
@@ -218,7 +221,7 @@ impl<'a> Group<'a> {
             }
             Err(refusal) => {
                 self.log_refused(submission, &refusal)?;
-                Err(refusal.about(&submission.timeline))
+                Err(if is_about_the_timeline { refusal.about(&submission.timeline) } else { refusal })
             }
         }
     }

@@ -208,9 +208,7 @@ impl Refusal {
     #[must_use]
     pub(crate) fn about(self, timeline: &TimelineId) -> Self {
         match self {
-            Self::Denied(Denial::Hidden) if !timeline.is_system() => {
-                Self::NotFound { what: "timeline", id: timeline.to_string() }
-            }
+            Self::Denied(Denial::Hidden) => Self::NotFound { what: "timeline", id: timeline.to_string() },
             other => other,
         }
     }

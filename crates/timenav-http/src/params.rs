@@ -9,7 +9,8 @@ use http::{HeaderMap, header};
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use timenav_import::plain_words::{in_plain_words, meant_by, no_json};
+use timenav_import::other_names::meant_by;
+use timenav_import::plain_words::{in_plain_words, no_json};
 use utoipa::PartialSchema;
 
 use crate::problem::{Failure, FaultKind, ParameterFault};

@@ -35,6 +35,7 @@ mod unpacking;
 mod spreadsheet;
 mod export;
 mod suggestion;
+pub mod other_names;
 pub mod plain_words;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a reader of JSON says, in the words of this project; and which name was meant by another.
+//! What a reader of JSON says, in the words of this project.
 //!
 //! Serde tells what went wrong in sentences of its own, which name types of a program. Whoever sends a request knows
 //! lists, objects and texts.
@@ -100,77 +100,6 @@ fn unknown_word(given: &str, known: &str) -> String {
     }
 }
 
-/// Names by which people call what has another name here, and those names, the likeliest first.
-const MEANT: [(&str, &[&str]); 60] = [
-    ("when", &["destination_time", "timestamp", "time", "time_range"]),
-    ("time", &["destination_time", "timestamp", "time_range"]),
-    ("date", &["destination_time", "timestamp", "time", "time_range"]),
-    ("datetime", &["destination_time", "timestamp", "time", "time_range"]),
-    ("timestamp", &["destination_time", "time", "time_range"]),
-    ("moment", &["destination_time", "timestamp", "time", "as_of"]),
-    ("at", &["destination_time", "timestamp", "time", "as_of"]),
-    ("to", &["destination_time", "time", "time_range"]),
-    ("target", &["destination_time"]),
-    ("target_time", &["destination_time"]),
-    ("destination", &["destination_time"]),
-    ("new_time", &["destination_time"]),
-    ("current_time", &["destination_time"]),
-    ("timezone", &["location"]),
-    ("time_zone", &["location"]),
-    ("tz", &["location"]),
-    ("zone", &["location"]),
-    ("place", &["location"]),
-    ("where", &["location"]),
-    ("city", &["location"]),
-    ("position", &["location"]),
-    ("coordinates", &["location"]),
-    ("lat", &["location", "geo"]),
-    ("lon", &["location", "geo"]),
-    ("timeline", &["timeline_id"]),
-    ("timelineId", &["timeline_id"]),
-    ("range", &["time_range"]),
-    ("timeframe", &["time_range"]),
-    ("period", &["time_range", "duration"]),
-    ("from", &["time_range"]),
-    ("start", &["time_range", "time"]),
-    ("start_time", &["time_range", "time"]),
-    ("since", &["time_range"]),
-    ("until", &["time_range", "end_time"]),
-    ("end", &["time_range", "end_time"]),
-    ("by", &["duration"]),
-    ("amount", &["duration"]),
-    ("delta", &["duration"]),
-    ("interval", &["duration", "time_range"]),
-    ("seconds", &["duration"]),
-    ("minutes", &["duration"]),
-    ("hours", &["duration"]),
-    ("days", &["duration"]),
-    ("speed", &["rate"]),
-    ("factor", &["rate"]),
-    ("multiplier", &["rate"]),
-    ("id", &["event_id", "anchor_id", "timeline_id", "user_id", "data_id", "key_id"]),
-    ("event", &["event_id", "significant_event"]),
-    ("anchor", &["anchor_id"]),
-    ("user", &["user_id"]),
-    ("username", &["user_id"]),
-    ("level", &["restriction_level"]),
-    ("key", &["encryption_key"]),
-    ("passphrase", &["encryption_key"]),
-    ("title", &["name", "description", "label"]),
-    ("text", &["description", "action"]),
-    ("message", &["description", "action"]),
-    ("note", &["description", "action", "label"]),
-    ("depth", &["scan_depth"]),
-    ("page_size", &["limit"]),
-];
-
-/// Returns which of the known names was meant by another one that people use for it.
-#[must_use]
-pub fn meant_by<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let (_, meant) = MEANT.iter().find(|(other, _)| other.eq_ignore_ascii_case(name))?;
-    meant.iter().find_map(|one| known.iter().find(|known| *known == one)).copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,19 +138,6 @@ mod tests {
         {
             let told = in_plain_words(message);
             assert!(!told.contains("s3cret") && !told.contains("5324"), "{told}");
-        }
-    }
-
-    #[test]
-    fn other_names_for_a_field_are_known() {
-        let travel = ["destination_time", "location", "timeline_id"];
-        assert_eq!(meant_by("when", &travel), Some("destination_time"));
-        assert_eq!(meant_by("TZ", &travel), Some("location"));
-        assert_eq!(meant_by("speed", &travel), None);
-        assert_eq!(meant_by("when", &["time", "description"]), Some("time"));
-        for (index, (name, meant)) in MEANT.iter().enumerate() {
-            assert!(!meant.contains(name) && !meant.is_empty(), "{name}");
-            assert!(MEANT[..index].iter().all(|(other, _)| other != name), "{name}");
         }
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
 
 /// Returns the nearest candidate as a question, else all of them: `the fields are …`.
 pub(crate) fn hint<const COUNT: usize>(what: &str, word: &str, candidates: [&'static str; COUNT]) -> String {
-    let meant = crate::plain_words::meant_by(word, &candidates);
+    let meant = crate::other_names::meant_by(word, &candidates);
     match meant.or_else(|| nearest(word, candidates)) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
         None => format!("{what} are `{}`", candidates.join("`, `")),

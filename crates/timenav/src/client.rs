@@ -2,10 +2,11 @@
 
 mod create_option;
 mod event_parser;
+mod read_ahead;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,12 +16,12 @@ pub(crate) use create_option::CreateOption;
 use data_encoding::HEXLOWER;
 use event_parser::EventParser;
 pub(crate) use event_parser::ServerEvent;
+use read_ahead::read_ahead;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH};
 use reqwest::{Body, Certificate, Method, RequestBuilder, Response, Url};
 use serde_json::{Map, Value};
 use timenav_engine::Entropy as _;
 use tokio::runtime::Runtime;
-use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::data_folder::{ADMIN_KEY_FILE, DATA_DEFAULT};
@@ -34,10 +35,6 @@ use crate::surroundings::Surroundings;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long an answer may take, except those to imports and streams.
 const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
-/// Bytes of a file read at a time.
-const CHUNK_BYTES: usize = 64 * 1024;
-/// Chunks of a file read ahead of what was sent.
-const CHUNKS_AHEAD_MAX: usize = 4;
 
 /// How the service is found, and how its answers are shown.
 #[derive(Clone, Debug, Args)]
@@ -436,30 +433,6 @@ impl Iterator for EventStream<'_> {
             }
         }
     }
-}
-
-/// Reads on a thread of its own, a few chunks ahead. Reading ends when nobody wants more.
-fn read_ahead(mut body: impl Read + Send + 'static) -> mpsc::Receiver<io::Result<Vec<u8>>> {
-    let (sender, receiver) = mpsc::channel(CHUNKS_AHEAD_MAX);
-    std::thread::spawn(move || {
-        loop {
-            let mut chunk = vec![0; CHUNK_BYTES];
-            let read = body.read(&mut chunk).map(|bytes| {
-                chunk.truncate(bytes);
-                chunk
-            });
-            let is_last = match &read {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Ok(chunk) if chunk.is_empty() => return,
-                Ok(_) => false,
-                Err(_) => true,
-            };
-            if sender.blocking_send(read).is_err() || is_last {
-                return;
-            }
-        }
-    });
-    receiver
 }
 
 /// Returns the key to show: that of the environment, else the operator's own on this machine.

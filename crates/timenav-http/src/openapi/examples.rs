@@ -67,7 +67,7 @@ pub(super) fn example(schema: &Value, schemas: &Value, name: &str, depth: usize)
 /// Returns the first kind of value that a schema allows.
 fn kind(schema: &Value) -> &str {
     let kinds = &schema["type"];
-    kinds.as_str().or_else(|| kinds.as_array()?.iter().filter_map(Value::as_str).next()).unwrap_or_default()
+    kinds.as_str().or_else(|| kinds.as_array()?.iter().find_map(Value::as_str)).unwrap_or_default()
 }
 
 /// Every field that has to be there, and those that may be and have an example, in the first form that the object has.

@@ -25,8 +25,11 @@ pub(super) fn all<T: DeserializeOwned + PartialSchema>(query: &str, body: &[u8],
         return Failure::Parameter(first);
     };
     let mut faults = wrong::<T>(&given);
-    let is_given = |name: &str| given.contains_key(name);
-    faults.extend(required::<T>().into_iter().filter(|name| !is_given(name)).map(|name| missing(&name)));
+    // What was sent under another name is not told as missing as well.
+    let meant: Vec<String> =
+        faults.iter().filter(|fault| fault.kind == FaultKind::Unknown).filter_map(suggested).collect();
+    let is_told = |name: &String| given.contains_key(name) || meant.contains(name);
+    faults.extend(required::<T>().into_iter().filter(|name| !is_told(name)).map(|name| missing(&name)));
     // What was found first is told first: clients branch on its code.
     faults.retain(|fault| fault.path != first.path);
     faults.insert(0, first);
@@ -56,6 +59,11 @@ fn required<T: PartialSchema>() -> BTreeSet<String> {
         RefOr::T(Schema::Object(object)) => object.required.into_iter().collect(),
         _ => BTreeSet::new(),
     }
+}
+
+/// Returns the name that is suggested in the place of an unknown one.
+fn suggested(fault: &ParameterFault) -> Option<String> {
+    fault.detail.split_once("did you mean `")?.1.split('`').next().map(str::to_owned)
 }
 
 fn missing(name: &str) -> ParameterFault {

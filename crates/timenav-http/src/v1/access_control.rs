@@ -121,17 +121,17 @@ async fn set_access_control(
     Params(request): Params<AccessControlRequest>,
 ) -> Result<Response, Failure> {
     let PermissionsRequest { read, write, admin } = request.permissions;
-    let named = [&read, &write, &admin].into_iter().flatten().flatten().cloned().collect();
+    let everybody = [&read, &write, &admin].into_iter().flatten().flatten().cloned().collect();
     let change = PermissionsChange { read, write, admin, expected: if_match(&headers)? };
     let timeline_id = request.timeline_id.0;
     let (tag, ledger, replayed) =
         app.engine.set_access_control(&caller, timeline_id.clone(), change, idempotency).await?;
-    let unknown: Vec<String> = app.engine.unknown_users(&caller, &named).iter().map(ToString::to_string).collect();
+    let unknown: Vec<String> = app.engine.unknown_users(&caller, &everybody).iter().map(ToString::to_string).collect();
     let status = match unknown.as_slice() {
         [] => format!("The permissions of `{timeline_id}` are set."),
-        names => format!(
+        those => format!(
             "The permissions of `{timeline_id}` are set. There is no user `{}` yet; POST /v1/users creates one.",
-            names.join("`, `")
+            those.join("`, `")
         ),
     };
     let timeline_id = timeline_id.to_string();

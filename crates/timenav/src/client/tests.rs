@@ -1,3 +1,6 @@
+use std::io;
+
+use super::read_ahead::CHUNK_BYTES;
 use super::*;
 
 fn surroundings(key: Option<&str>) -> Surroundings {

@@ -105,7 +105,7 @@ fn story(file: Option<&Path>) -> String {
 fn the_story_of_the_examples_is_told_to_its_end() {
     let told = story(None);
     assert!(told.contains("\"taken\":10,"), "{told}");
-    let looks: Vec<&str> = told.lines().filter(|line| line.contains("location_resolved")).collect();
+    let looks: Vec<&str> = told.lines().filter(|line| line.contains("\"events\":")).collect();
     assert!(looks[0].contains("2005-08-29T06:00:00Z"), "{}", looks[0]);
     assert!(looks[1].contains("2005-08-29T18:00:00Z"), "{}", looks[1]);
     assert!(told.contains("Returned to the anchor at 2005-08-29T06:30:00"), "{told}");

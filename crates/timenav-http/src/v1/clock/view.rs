@@ -36,9 +36,6 @@ pub(crate) struct ClockBody {
     /// The place last travelled to.
     #[schema(required)]
     location: Option<String>,
-    /// After a travel to a place by its name: which place that is, or that none is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    location_resolved: Option<ResolvedBody>,
     /// What the clock shows in the zone of its location, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     local_time: Option<String>,
@@ -51,6 +48,9 @@ pub(crate) struct ClockBody {
     /// After a return: the anchor.
     #[serde(skip_serializing_if = "Option::is_none")]
     anchor_id: Option<String>,
+    /// After a travel to a place by its name: which place that is, or that none is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location_resolved: Option<ResolvedBody>,
     /// After a change: where it stands in the ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
     ledger: Option<LedgerBody>,

@@ -198,14 +198,12 @@ impl<'a> World<'a> {
             What::Record(draft) => {
                 let time = draft.time.micros() / 1_000_000;
                 // Whoever erases it erases what had its id before.
-                let born = match self.life(name).now.get(id_of(draft)) {
-                    Some(before) => before.born,
-                    None => {
-                        self.born_count += 1;
-                        self.recorded.insert(self.born_count, (name.clone(), id_of(draft).to_owned()));
-                        self.born_count
-                    }
-                };
+                let before = self.life(name).now.get(id_of(draft)).map(|before| before.born);
+                let born = before.unwrap_or_else(|| {
+                    self.born_count += 1;
+                    self.recorded.insert(self.born_count, (name.clone(), id_of(draft).to_owned()));
+                    self.born_count
+                });
                 let known = Known::recorded(time, born);
                 self.life(name).now.insert(id_of(draft).to_owned(), known);
             }
