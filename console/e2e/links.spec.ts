@@ -104,7 +104,7 @@ describe('an address that is not understood', () => {
     await page.getByRole('button', { name: 'Dismiss' }).click();
     expect(await page.getByText('“center” must be a time').count()).toBe(0);
     await page.goto(`${on.service.url}/#/explorer?timeline=story&operation=import_events`);
-    await page.getByText('a parameter that this operation does not know: operation').waitFor();
+    await page.getByText('This operation has no such parameter, so it was left out: operation').waitFor();
   });
 
   it('never aims a change at another timeline', async () => {

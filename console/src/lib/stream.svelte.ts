@@ -10,7 +10,7 @@ import { session } from './session.svelte';
 
 export type { Message } from './live/protocol';
 
-/** What every line tells; paradoxes only where somebody wants them, as the service looks through all events for them. */
+/** What every line tells; paradoxes only where somebody wants them: the service looks through all events for them. */
 const TOPICS = 'clock,events,interventions';
 /** A connection that takes longer is waited for, and the page says so. */
 const SLOW_MS = 3_000;

@@ -72,13 +72,17 @@ export class Connection {
     for (;;) {
       const silence = setTimeout(() => abort.abort(), SILENT_MAX_MS);
       const { done, value } = await reader.read().finally(() => clearTimeout(silence));
-      if (done || this.#ended.signal.aborted) return 0;
+      if (done || this.#isClosed()) return 0;
       for (const { event, data } of events.push(value)) {
         this.listener.told(event, JSON.parse(data), isFirst);
         isFirst = false;
       }
       if (events.lastId !== '') this.lastId = events.lastId;
     }
+  }
+
+  #isClosed(): boolean {
+    return this.#ended.signal.aborted;
   }
 
   close(): void {

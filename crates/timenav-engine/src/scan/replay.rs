@@ -18,12 +18,13 @@ use crate::action::Action;
 use crate::archive::EntryMarks;
 use crate::head::Origin;
 use crate::json::read;
-use crate::payload::{AnchorSet, Corrected, DataEncrypted, ForkRecord, Intervened, PermissionsTold};
+use crate::payload::{AnchorSet, DataEncrypted, ForkRecord, PermissionsTold};
 
 mod carried;
 mod clocks;
 mod compare;
 mod erased;
+mod events;
 mod gone;
 mod marks;
 mod rights;
@@ -449,57 +450,9 @@ impl Replay {
         Some(Followed::State)
     }
 
-    fn event_recorded(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) -> Recorded {
-        let made = payload.map_or(Made::Erased, |content| Made::Version(content.to_vec()));
-        self.events_count += i64::from(made != Made::Erased);
-        self.event(record, position, made, (false, false), None)
-    }
-
     fn sealed(&mut self, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
         self.data_count += 1;
         let DataEncrypted { data_id, sha256, .. } = payload.and_then(read)?;
         Some(Recorded::Data(RecordedData { position, data_id, sha256 }))
-    }
-
-    fn corrected(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
-        let Some(payload) = payload else {
-            return Some(self.event(record, position, Made::Erased, (false, false), None));
-        };
-        let Corrected { event, inherited } = read(payload)?;
-        self.overrides_count += u64::from(inherited);
-        let made = Made::Version(event.get().as_bytes().to_vec());
-        Some(self.event(record, position, made, (!inherited, inherited), None))
-    }
-
-    fn intervened(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) -> Option<Recorded> {
-        self.interventions_count += 1;
-        let Some(payload) = payload else {
-            return Some(self.event(record, position, Made::Erased, (false, false), None));
-        };
-        let Intervened { intervention_id, stood, changed, inherited, after, .. } = read(payload)?;
-        self.overrides_count += u64::from(inherited);
-        let made = match after {
-            Some(content) if changed => Made::Version(content.get().as_bytes().to_vec()),
-            None if changed && inherited => Made::Tombstone,
-            _ => Made::Nothing,
-        };
-        if changed {
-            self.events_count += i64::from(after.is_some()) - i64::from(stood);
-        }
-        let ends = changed && stood && !inherited;
-        Some(self.event(record, position, made, (ends, inherited), Some(intervention_id)))
-    }
-
-    fn event(
-        &mut self,
-        record: &LeafRecord<'_>,
-        position: u64,
-        made: Made,
-        (ends, inherited): (bool, bool),
-        intervention_id: Option<String>,
-    ) -> Recorded {
-        self.event_rows += u64::from(matches!(made, Made::Version(_) | Made::Tombstone));
-        let event_id = record.subject.to_string();
-        Recorded::Event(RecordedEvent { position, event_id, made, ends, inherited, intervention_id })
     }
 }

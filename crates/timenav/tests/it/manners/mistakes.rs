@@ -21,7 +21,7 @@ fn page() -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Returns what stands between backticks, one or two of them (CommonMark, section 6.1).
+/// Returns what stands between backticks, one or two of them (`CommonMark`, section 6.1).
 fn quoted(cell: &str) -> Vec<String> {
     let (mut rest, mut all) = (cell, Vec::new());
     while let Some(start) = rest.find('`') {
