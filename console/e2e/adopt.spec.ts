@@ -239,7 +239,7 @@ describe('the dialog', () => {
     await here.service.call('POST', 'v1/set-access-control', { timeline_id: 'demo', permissions: { read: ['held'] } });
     await here.service.call('POST', 'v1/restrict-time-travel', { user_id: 'held', restriction_level: 'read_only' });
     const theirs = await adopting('held');
-    await theirs.getByText('you make no timelines').waitFor();
+    await theirs.getByText("so you can't create timelines").waitFor();
     expect(await adopt(theirs).count()).toBe(0);
   });
 });

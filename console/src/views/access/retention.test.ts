@@ -55,7 +55,7 @@ describe('a change of retention', () => {
 describe('the length of life of a timeline', () => {
   it('is from a second to ten years', () => {
     expect(['1s', '90m', '3660d'].map(expiryIssue)).toEqual([null, null, null]);
-    expect(expiryIssue('0.1s')).toContain('a second at least');
+    expect(expiryIssue('0.1s')).toContain('at least one second');
     expect(expiryIssue('3661d')).toContain('3,660 days at most');
     expect(expiryIssue('P1M')).toContain('Months and years differ');
     expect(expiryIssue('soon')).toContain('Write a number with a unit');

@@ -105,7 +105,7 @@ const IN_WORDS: Record<string, string> = {
   '^ *(observations) *(, *(observations) *)*$': 'Use observations.',
   '^[!-~]{1,128}$': 'Use 1 to 128 visible ASCII characters, without blanks.',
   '^[0-9]{1,19}([.][0-9]{1,9})?$': 'Use the id of a message, as in 17 or 17.0.',
-  '^(W/)?"[!#-~]*"$': 'Use an ETag in its quotation marks, or *.',
+  '^([*]|(W/)?"[!#-~]*")$': 'Use an ETag in its quotation marks, or *.',
 };
 
 /** Says what a pattern asks for, where people would not see it from the pattern. */

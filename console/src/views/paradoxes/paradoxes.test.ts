@@ -162,7 +162,7 @@ describe('an intervention', () => {
     expect(differences(event, null)[0]).toEqual({
       name: 'The event',
       before: 'happens',
-      after: 'does not stand',
+      after: 'does not happen',
       isDifferent: true,
     });
     expect(differences(null, null)).toHaveLength(1);
