@@ -103,7 +103,8 @@ impl View {
         self.stamp(*stamp);
         let event = self.node(event_id);
         let row = self.row(event, version);
-        if *came == Came::Recorded {
+        // What is recorded again, because a return took it away, has arrived before.
+        if *came == Came::Recorded && !self.graph.is_known(event) {
             self.arrived(event, row.source, draft);
         }
         if *came == Came::Restored || !self.graph.is_live(event) {
@@ -130,7 +131,10 @@ impl View {
             && stamp.clock_at.micros().saturating_add(self.settings.tolerance.micros())
                 < uncertain::Uncertain::new(draft.time, draft.precision).min.micros();
         let is_known = self.graph.is_known(event);
-        let follows = is_known != (*came == Came::Recorded) && self.graph.position(event) <= stamp.position;
+        // An event is recorded where there is none, or none any more, and anything else is done to one that there is.
+        let may_be_recorded = !is_known || !self.graph.is_live(event);
+        let comes_next = if *came == Came::Recorded { may_be_recorded } else { is_known };
+        let follows = comes_next && self.graph.position(event) <= stamp.position;
         let assertion = |view: &mut Self, assertion: &crate::event::Assertion| {
             let subject_bytes = u32::try_from(assertion.subject.len()).unwrap_or(NONE).to_le_bytes();
             let thing = [&subject_bytes, assertion.subject.as_bytes(), assertion.predicate.as_bytes()].concat();

@@ -144,8 +144,8 @@ async fn import_events(
 ) -> Result<Json<ImportedBody>, Failure> {
     let timeline_id = caller.timeline(timeline(request.timeline_id));
     let may = async {
-        let source = Source::new(request.format.as_deref(), request.map.as_deref(), &headers)?;
         expect_timeline(&app, &headers, (&caller, &timeline_id), Action::RecordEvent).await?;
+        let source = Source::new(request.format.as_deref(), request.map.as_deref(), &headers)?;
         // A batch without records asks whether the caller may.
         let first = app.engine.import_events(&caller, &timeline_id, Vec::new()).await?;
         let wait = Duration::from_secs(IMPORT_TURN_SECONDS_MAX);

@@ -148,12 +148,16 @@ fn a_condition_that_an_operation_does_not_know_is_refused() {
     heeding.dedup();
     let expected = [
         "correct_event",
+        "encrypt_data",
         "fast_forward",
+        "import_events",
         "pause_time",
+        "record_events",
         "resume_time",
         "return_to_anchor",
         "rewind",
         "set_access_control",
+        "set_anchor",
         "set_rate",
         "travel",
     ];

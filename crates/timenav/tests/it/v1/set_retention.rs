@@ -52,7 +52,7 @@ fn what_cannot_be_is_refused_and_says_what_would_be_right() {
         (json!({ "refusals": "23h" }), "refusals", "86400"),
         (json!({ "reads": "P1M" }), "reads", "P90D"),
         (json!({ "reads": "1.5s" }), "reads", "whole seconds"),
-        (json!({ "reads": "200y" }), "reads", "unit"),
+        (json!({ "reads": "200y" }), "reads", "P200Y"),
         (json!({ "reads": "100000d" }), "reads", "4294967295"),
         (json!({ "reads": 90 }), "reads", "duration"),
     ] {

@@ -64,8 +64,8 @@ fn destinations() {
 #[test]
 fn destinations_that_are_none() {
     let service = standing();
-    let missing_zone =
-        "the time zone is missing: end it in `Z` or an offset such as `+02:00`, like `2024-07-20T20:17:40Z`";
+    let missing_zone = "the time zone is missing: end it in `Z`, an offset such as `+02:00`, or a zone such as \
+        `[Europe/Paris]`, like `2024-07-20T20:17:40Z`";
     let missing_time = "the time of day and its zone are missing: write `2024-07-20T00:00:00Z`";
     for (destination, piece) in [
         ("2024-07-20T20:17:40", missing_zone),
