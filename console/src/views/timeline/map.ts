@@ -135,9 +135,11 @@ export function paintWorld(
   context.lineWidth = 0.5 / scale;
   context.strokeStyle = palette.line;
   context.stroke(GRATICULE);
-  context.fillStyle = palette.line;
+  context.fillStyle = palette.land;
   context.fill(LAND);
   context.lineWidth = 0.7 / scale;
+  context.strokeStyle = palette.coast;
+  context.stroke(LAND);
   context.strokeStyle = palette['line-strong'];
   context.stroke(BORDERS);
   context.stroke(SPHERE);

@@ -9,6 +9,8 @@ const TOKENS = [
   'faint',
   'line',
   'line-strong',
+  'land',
+  'coast',
   'accent',
   'accent-wash',
   'now',
