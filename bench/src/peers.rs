@@ -36,14 +36,19 @@ fn free_address() -> anyhow::Result<SocketAddr> {
 
 /// Waits until a server takes connections.
 fn wait_until_open(address: SocketAddr) -> anyhow::Result<()> {
+    wait_until(|| TcpStream::connect(address).is_ok())
+}
+
+/// Waits until a server is ready.
+fn wait_until(is_ready: impl Fn() -> bool) -> anyhow::Result<()> {
     let watch = Stopwatch::start();
     while watch.elapsed() < READY_TIME_MAX {
-        if TcpStream::connect(address).is_ok() {
+        if is_ready() {
             return Ok(());
         }
         pause(LOOK_EVERY);
     }
-    bail!("nothing listens on {address} after {} s", READY_TIME_MAX.as_secs())
+    bail!("a server is not ready after {} s", READY_TIME_MAX.as_secs())
 }
 
 /// Runs a command, and returns what it prints.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::{Peer, free_address, output_of, program, wait_until_open};
+use super::{Peer, free_address, output_of, program, wait_until};
 use crate::cores::on_core;
 use crate::history::History;
 use crate::running::Running;
@@ -49,11 +49,12 @@ impl<'a> Postgresql<'a> {
         command.arg("-D").arg(&cluster).arg("-k").arg(&folder).args(["-h", &address.ip().to_string()]);
         command.args(["-p", &address.port().to_string()]);
         let running = Running::start(&mut command, setting.cores.measured, &setting.folder.join("postgresql.log"))?;
-        wait_until_open(address)?;
         let script = setting.folder.join("postgresql.sql");
         let content = History { named: false }.json(0).replace('\'', "''");
         fs::write(&script, format!("INSERT INTO events (content) VALUES ('{content}');\n"))?;
         let peer = Self { setting, _running: running, programs, address, script };
+        // It takes connections before it takes statements.
+        wait_until(|| peer.client("pg_isready").arg("--quiet").status().is_ok_and(|status| status.success()))?;
         output_of(peer.client("psql").args(["--quiet", "--command", TABLE]))?;
         Ok(peer)
     }
