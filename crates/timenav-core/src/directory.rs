@@ -2,7 +2,7 @@
 //!
 //! What happens is told by one entry of the ledger each ([`Happened`]), and makes changes to rows ([`DirectoryChange`]).
 //! Who decides and who replays entries share [`Directory::changes`] and [`Directory::apply`]; they differ in what they know
-//! of a password: one keeps it, the other is told of its digest.
+//! of a password: one keeps it, the other knows only its digest.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
