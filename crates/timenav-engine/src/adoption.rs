@@ -15,6 +15,7 @@ use crate::changes::LedgerPosition;
 use crate::deciding::adoption::{Adopt, Arrived, HandOver};
 use crate::deciding::logged::LogRefusal;
 use crate::engine::Engine;
+use crate::facts::{Asker, Wanted};
 use crate::idempotency::Idempotency;
 use crate::long_work::give_way_after;
 use crate::refusal::{Refusal, denial_code};
@@ -172,7 +173,7 @@ impl Engine {
     /// already, or the ledger cannot be written.
     pub async fn adopt(&self, caller: &Caller, arrival: Arrival) -> Result<AdoptedTimeline, Refusal> {
         let Arrival { request, checked, arrived, data_ids } = arrival;
-        let sealed = data_ids.len() as u64;
+        let sealed = checked.data;
         self.check_free(data_ids).await?;
         let adopt = Adopt {
             key: request.key,
@@ -187,16 +188,17 @@ impl Engine {
         Ok(AdoptedTimeline { bundle: checked, sealed, ledger: answer.ledger })
     }
 
-    /// Refuses a bundle with a sealed record whose id is taken here: a caller who names it would get either.
+    /// Refuses a bundle with a sealed record whose id is taken here: a caller who names it would get either. What the
+    /// timeline goes on from may have ids that are here already, since nobody asks for its records by name.
     async fn check_free(&self, data_ids: HashSet<DataId>) -> Result<(), Refusal> {
-        let mut data_ids = data_ids.into_iter().map(|id| id.to_string());
+        let mut data_ids = data_ids.into_iter();
         loop {
-            let some: Vec<String> = data_ids.by_ref().take(DATA_IDS).collect();
-            if some.is_empty() {
+            let data: Vec<DataId> = data_ids.by_ref().take(DATA_IDS).collect();
+            if data.is_empty() {
                 return Ok(());
             }
-            let known = self.store().data_rows(some).await?;
-            if let Some((_, record)) = known.into_iter().flatten().next() {
+            let facts = self.store().facts(Wanted { data, ..Wanted::default() }, Asker::Reader).await?;
+            if let Some((_, record)) = facts.data.into_iter().flatten().next() {
                 return Err(Refusal::SealedRecordTaken { data_id: record.data_id.to_string() });
             }
         }

@@ -145,8 +145,12 @@ pub trait ScanSource: Send + Sync {
     /// `end`.
     async fn event_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<(u64, u64), StoreError>;
 
-    /// Returns each of these sealed records, and the name of its timeline.
-    async fn data_rows(&self, data_ids: Vec<String>) -> Result<Vec<Option<(TimelineId, DataRecord)>>, StoreError>;
+    /// Returns the sealed record that each of these entries tells of.
+    async fn data_rows(
+        &self,
+        timeline: TimelineKey,
+        positions: Vec<u64>,
+    ) -> Result<Vec<Option<DataRecord>>, StoreError>;
 
     /// Returns the outcomes kept under these keys.
     async fn outcome_rows(&self, keys: Vec<[u8; 32]>) -> Result<Vec<IdempotencyRecord>, StoreError>;

@@ -306,9 +306,9 @@ impl Writing {
         let Some(told) = told else { return Ok(()) };
 
         // One at a time: the largest has a megabyte.
-        let record = engine.store().data_rows(vec![told.data_id.clone()]).await?.pop().flatten();
+        let record = engine.store().data_rows(self.layers[at].key, vec![row.position]).await?.pop().flatten();
         let missing = || damaged(format!("its sealed record `{}` is missing", told.data_id));
-        let (_, record) = record.ok_or_else(missing)?;
+        let record = record.ok_or_else(missing)?;
         if let Some(by) = record.erased {
             self.layers[at].gone.data(row.position, told.data_id.clone(), by).map_err(damaged)?;
         }

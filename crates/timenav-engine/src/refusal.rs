@@ -63,9 +63,8 @@ pub enum Refusal {
     },
     /// A bundle has a sealed record whose id is taken here.
     #[error(
-        "the bundle has the sealed record `{data_id}`, and one of that id is here already, on a timeline that came here \
-         before, such as another fork of the same one. Adopt the bundle at another service, or end that timeline and wait \
-         until its contents are let go"
+        "the bundle has the sealed record `{data_id}`, and another timeline here has one of the same id. Adopt the \
+         bundle on another service, or end that timeline first"
     )]
     SealedRecordTaken {
         /// The id.

@@ -128,7 +128,7 @@ impl<'a> ReadBundle<'a> {
         Ok(())
     }
 
-    /// Returns what the file holds, what is kept of it, and the ids of its sealed records. To be called at the end of the
+    /// Returns what the file holds, what is kept of it, and the ids of its own sealed records. To be called at the end of the
     /// file, which was kept in `file`.
     ///
     /// # Errors

@@ -65,6 +65,8 @@ pub(crate) struct Rebuilding {
     /// Sealed records that an entry erased which is told again.
     data_erased: BTreeMap<u64, u64>,
     data_ids: HashSet<DataId>,
+    /// Those of the timelines that it goes on from.
+    inherited_data_ids: HashSet<DataId>,
     is_fork: bool,
 }
 
@@ -118,7 +120,8 @@ impl Rebuilding {
             counts: Vec::new(),
             fewer: BTreeMap::new(),
             data_erased: BTreeMap::new(),
-            data_ids,
+            data_ids: HashSet::new(),
+            inherited_data_ids: data_ids,
             is_fork,
         }
     }
@@ -139,7 +142,7 @@ impl Rebuilding {
         mem::take(&mut self.rows)
     }
 
-    /// Returns the ids of the sealed records, those that are inherited too.
+    /// Returns the ids of its own sealed records.
     pub(crate) fn take_data_ids(&mut self) -> HashSet<DataId> {
         mem::take(&mut self.data_ids)
     }
@@ -156,7 +159,8 @@ impl Rebuilding {
         for newest in versions.values_mut() {
             newest.position = None;
         }
-        let (erased_events, data_ids) = (mem::take(&mut self.erased_events), mem::take(&mut self.data_ids));
+        let (erased_events, mut data_ids) = (mem::take(&mut self.erased_events), mem::take(&mut self.data_ids));
+        data_ids.extend(self.inherited_data_ids.drain());
         Inherited { versions, erased_events, data_ids }
     }
 
@@ -307,7 +311,8 @@ impl Rebuilding {
     /// # Errors
     /// What keeps the timeline from being made of it.
     pub(crate) fn data(&mut self, mut record: DataRecord) -> Result<(), String> {
-        if !self.data_ids.insert(record.data_id.clone()) {
+        let is_inherited = self.inherited_data_ids.contains(&record.data_id);
+        if is_inherited || !self.data_ids.insert(record.data_id.clone()) {
             return Err(format!("the sealed record `{}` is there twice", record.data_id));
         }
         if let Some(by) = record.erased {

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use timenav_core::ids::TimelineId;
 use timenav_core::place::Point;
 use timenav_core::scan::{FindingKind, Findings};
 use timenav_core::time::{Virtual, parse_timestamp};
@@ -111,22 +110,17 @@ fn is_told(rows: &KeptRows, position: u64, until: u64) -> bool {
 
 /// Compares the row of a sealed record with the entry that tells of it. Returns by which entry the
 /// row says that it was erased.
-pub(super) fn compare_data(
-    findings: &mut Findings,
-    timeline: &TimelineId,
-    data: &RecordedData,
-    row: Option<&(TimelineId, DataRecord)>,
-) -> Option<u64> {
+pub(super) fn compare_data(findings: &mut Findings, data: &RecordedData, record: Option<&DataRecord>) -> Option<u64> {
     let mut found = |what: &str| {
         let evidence = format!("table data_records, {}: {what}", data.data_id);
         findings.add(FindingKind::StateMismatch, Some(data.position), evidence);
     };
-    let Some((on, record)) = row else {
+    let Some(record) = record else {
         found("the row is missing");
         return None;
     };
-    if on != timeline || record.position != data.position {
-        found("the row is another entry's");
+    if record.data_id.as_str() != data.data_id {
+        found("the row is another record's");
     }
     if record.erased.is_none() && record.sealed.hash().to_hex() != data.sha256 {
         found("what is sealed is not what the entry was made for");

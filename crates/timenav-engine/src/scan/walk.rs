@@ -245,12 +245,11 @@ impl Way<'_, '_> {
     }
 
     async fn compare_data(&mut self, replay: &mut Replay, data: &[RecordedData]) -> Result<(), StoreError> {
-        let data_ids = data.iter().map(|data| data.data_id.clone()).collect();
-        match self.request.source.data_rows(data_ids).await {
+        let positions = data.iter().map(|data| data.position).collect();
+        match self.request.source.data_rows(self.snapshot.head.key, positions).await {
             Ok(kept) => {
                 for (data, kept) in data.iter().zip(kept) {
-                    let timeline = &self.request.timeline;
-                    if let Some(by) = rows::compare_data(&mut self.findings, timeline, data, kept.as_ref()) {
+                    if let Some(by) = rows::compare_data(&mut self.findings, data, kept.as_ref()) {
                         replay.data_is_gone(data.position, by);
                     }
                 }

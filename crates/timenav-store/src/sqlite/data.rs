@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use timenav_core::data::SealedData;
 use timenav_core::ids::{DataId, TimelineId};
 use timenav_engine::{DataRecord, ErasedContent, Erasure, StoreError, TimelineKey};
@@ -14,14 +14,14 @@ use super::values::{count, damaged, entry_key, failed, id, sql};
 /// How long emptying the log may wait for readers: as long do all writers.
 const READERS_WAIT: Duration = Duration::from_millis(500);
 
-const INSERT: &str = "INSERT INTO data_records (data_id, timeline, position, erased, format, kind, salt, nonce,
+const INSERT: &str = "INSERT INTO data_records (timeline, position, data_id, erased, format, kind, salt, nonce,
     commitment, ciphertext) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-const SELECT: &str = "SELECT t.timeline_id, d.position, d.erased, d.format, d.kind, d.salt, d.nonce, d.commitment,
-    d.ciphertext FROM data_records d JOIN timelines t ON t.timeline = d.timeline WHERE d.data_id = ?1";
-/// The same of those that a fork came with, which nobody asks for by their names.
-const SELECT_OF_LAYER: &str = "SELECT t.timeline_id, d.position, d.erased, d.format, d.kind, d.salt, d.nonce,
-    d.commitment, d.ciphertext FROM data_records d JOIN ended_timelines t ON t.timeline = d.timeline
-    WHERE d.data_id = ?1 AND t.is_let_go = 0";
+/// The first of those that stand: a bundle with a record of the same id is refused, so there is one.
+const SELECT: &str = "SELECT d.position, d.data_id, d.erased, d.format, d.kind, d.salt, d.nonce, d.commitment,
+    d.ciphertext, t.timeline_id FROM data_records d JOIN timelines t ON t.timeline = d.timeline WHERE d.data_id = ?1
+    ORDER BY d.timeline LIMIT 1";
+const SELECT_AT: &str = "SELECT position, data_id, erased, format, kind, salt, nonce, commitment, ciphertext
+    FROM data_records WHERE timeline = ?1 AND position = ?2";
 const ERASE_RECORD: &str = "UPDATE data_records SET erased = ?1, salt = x'', nonce = x'', commitment = x'',
     ciphertext = x'' WHERE data_id = ?2 AND timeline = ?3 AND position = ?4 AND erased IS NULL";
 const ERASE_EVENT: &str = "DELETE FROM events WHERE timeline = ?1 AND event_id = ?2 AND position = ?3";
@@ -33,9 +33,9 @@ pub(super) fn insert(
 ) -> rusqlite::Result<()> {
     let sealed = &record.sealed;
     transaction.prepare_cached(INSERT)?.execute(params![
-        record.data_id.as_str(),
         timeline.0,
         sql(record.position),
+        record.data_id.as_str(),
         record.erased.map(sql),
         sealed.format,
         sealed.kind,
@@ -86,40 +86,47 @@ pub(super) fn record(
     connection: &Connection,
     data_id: &DataId,
 ) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
-    found(connection, SELECT, data_id)
+    let mut select = connection.prepare_cached(SELECT).map_err(failed)?;
+    let found = select.query_row([data_id.as_str()], |row| Ok((kept(row)?, row.get::<_, String>(9)?)));
+    let Some((kept, timeline)) = found.optional().map_err(failed)? else { return Ok(None) };
+    Ok(Some((id(TimelineId::kept(&timeline))?, kept.read()?)))
 }
 
-/// Returns a record of a timeline that stands, or is read through those that go on from it.
-pub(super) fn any_record(
+/// Returns the record that an entry of a timeline tells of, also where a fork goes on from that timeline and nobody asks
+/// for the record by its id.
+pub(super) fn record_at(
     connection: &Connection,
-    data_id: &DataId,
-) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
-    match found(connection, SELECT, data_id)? {
-        None => found(connection, SELECT_OF_LAYER, data_id),
-        standing => Ok(standing),
+    timeline: TimelineKey,
+    position: u64,
+) -> Result<Option<DataRecord>, StoreError> {
+    let mut select = connection.prepare_cached(SELECT_AT).map_err(failed)?;
+    let found = select.query_row(params![timeline.0, sql(position)], kept).optional().map_err(failed)?;
+    found.map(Kept::read).transpose()
+}
+
+/// A record as it is kept.
+struct Kept {
+    data_id: String,
+    /// Position, by which entry it was erased, format and kind.
+    numbers: (i64, Option<i64>, i64, i64),
+    /// Salt, nonce, commitment and ciphertext.
+    blobs: [Vec<u8>; 4],
+}
+
+fn kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
+    let numbers = (row.get(0)?, row.get(2)?, row.get(3)?, row.get(4)?);
+    Ok(Kept { data_id: row.get(1)?, numbers, blobs: [row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?] })
+}
+
+impl Kept {
+    fn read(self) -> Result<DataRecord, StoreError> {
+        let (position, erased, format, kind) = self.numbers;
+        let byte = |number: i64| u8::try_from(number).map_err(|_| damaged("a format or kind that is no byte"));
+        let [salt, nonce, commitment, ciphertext] = self.blobs;
+        let sealed = SealedData { format: byte(format)?, kind: byte(kind)?, salt, nonce, commitment, ciphertext };
+        let erased = erased.map(count).transpose()?;
+        Ok(DataRecord { data_id: id(DataId::new(&self.data_id))?, position: count(position)?, erased, sealed })
     }
-}
-
-fn found(
-    connection: &Connection,
-    select: &str,
-    data_id: &DataId,
-) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
-    let mut select = connection.prepare_cached(select).map_err(failed)?;
-    let found = select.query_row([data_id.as_str()], |row| {
-        let numbers: (i64, Option<i64>, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
-        let blobs: [Vec<u8>; 4] = [row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?];
-        Ok((row.get::<_, String>(0)?, numbers, blobs))
-    });
-    let Some((timeline, (position, erased, format, kind), blobs)) = found.optional().map_err(failed)? else {
-        return Ok(None);
-    };
-    let byte = |number: i64| u8::try_from(number).map_err(|_| damaged("a format or kind that is no byte"));
-    let [salt, nonce, commitment, ciphertext] = blobs;
-    let sealed = SealedData { format: byte(format)?, kind: byte(kind)?, salt, nonce, commitment, ciphertext };
-    let erased = erased.map(count).transpose()?;
-    let record = DataRecord { data_id: data_id.clone(), position: count(position)?, erased, sealed };
-    Ok(Some((id(TimelineId::kept(&timeline))?, record)))
 }
 
 #[cfg(test)]

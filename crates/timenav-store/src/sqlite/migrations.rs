@@ -7,7 +7,7 @@ use timenav_engine::StoreError;
 use super::values::failed;
 
 /// The steps, in order. One that was ever released never changes: a change is a new step.
-pub(super) const STEPS: [(&str, &str); 14] = [
+pub(super) const STEPS: [(&str, &str); 15] = [
     ("0001-init", include_str!("../../migrations/sqlite/0001-init.sql")),
     ("0002-data", include_str!("../../migrations/sqlite/0002-data.sql")),
     ("0003-history", include_str!("../../migrations/sqlite/0003-history.sql")),
@@ -22,6 +22,7 @@ pub(super) const STEPS: [(&str, &str); 14] = [
     ("0012-erasing", include_str!("../../migrations/sqlite/0012-erasing.sql")),
     ("0013-notes", include_str!("../../migrations/sqlite/0013-notes.sql")),
     ("0014-contents", include_str!("../../migrations/sqlite/0014-contents.sql")),
+    ("0015-data-by-timeline", include_str!("../../migrations/sqlite/0015-data-by-timeline.sql")),
 ];
 
 /// Says that a file is timenav's: "TNAV" in ASCII. Step 5 writes it.
@@ -156,6 +157,10 @@ mod tests {
             connection.execute(insert, params![format!("data_{position}"), position]).unwrap();
         }
         run(&mut connection).unwrap();
+        let mut select = connection.prepare("SELECT data_id, position FROM data_records ORDER BY position").unwrap();
+        let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let kept: Vec<(String, i64)> = rows.collect::<Result<_, _>>().unwrap();
+        assert_eq!(kept, [("data_1".to_owned(), 1), ("data_2".to_owned(), 2)]);
         let mut select = connection.prepare("SELECT created_by, data_count FROM timelines ORDER BY timeline").unwrap();
         let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         let found: Vec<(String, i64)> = rows.collect::<Result<_, _>>().unwrap();

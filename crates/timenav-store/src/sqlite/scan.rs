@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
-use timenav_core::ids::{DataId, TimelineId};
+use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
     Anchor, DataRecord, EndedTimeline, EntryMarks, EntryRow, Head, IdempotencyRecord, KeptEvent, KeptRows, ScanSource,
@@ -216,11 +216,11 @@ macro_rules! scan_source {
 
             async fn data_rows(
                 &self,
-                data_ids: Vec<String>,
-            ) -> Result<Vec<Option<(TimelineId, DataRecord)>>, StoreError> {
+                key: TimelineKey,
+                positions: Vec<u64>,
+            ) -> Result<Vec<Option<DataRecord>>, StoreError> {
                 self.read(move |connection| {
-                    let one = |text: &String| data::any_record(connection, &id(DataId::new(text))?);
-                    data_ids.iter().map(one).collect()
+                    positions.iter().map(|position| data::record_at(connection, key, *position)).collect()
                 })
                 .await
             }

@@ -190,8 +190,12 @@ impl ScanSource for FaultyStore {
         self.reading()?.event_rows_count(timeline, end).await
     }
 
-    async fn data_rows(&self, ids: Vec<String>) -> Result<Vec<Option<(TimelineId, DataRecord)>>, StoreError> {
-        self.reading()?.data_rows(ids).await
+    async fn data_rows(
+        &self,
+        timeline: TimelineKey,
+        positions: Vec<u64>,
+    ) -> Result<Vec<Option<DataRecord>>, StoreError> {
+        self.reading()?.data_rows(timeline, positions).await
     }
 
     async fn outcome_rows(&self, keys: Vec<[u8; 32]>) -> Result<Vec<IdempotencyRecord>, StoreError> {

@@ -60,8 +60,8 @@ impl Way<'_, '_> {
             carried = back;
             tree::compare_tiles(source, key, &mut carried.ledger, block.filled).await?;
             for data in block.data {
-                let kept = source.data_rows(vec![data.data_id.clone()]).await?.pop().flatten();
-                if let Some(by) = rows::compare_data(&mut findings, &ended.id, &data, kept.as_ref()) {
+                let kept = source.data_rows(key, vec![data.position]).await?.pop().flatten();
+                if let Some(by) = rows::compare_data(&mut findings, &data, kept.as_ref()) {
                     carried.replay.data_is_gone(data.position, by);
                 }
             }

@@ -49,7 +49,11 @@ async fn seal(home: &Home<'_>, name: &str) {
 }
 
 async fn export(home: &Home<'_>) -> String {
-    let mut export = home.engine.export_bundle(&home.admin, &timeline_id(NAME)).await.unwrap();
+    export_named(home, NAME).await
+}
+
+async fn export_named(home: &Home<'_>, name: &str) -> String {
+    let mut export = home.engine.export_bundle(&home.admin, &timeline_id(name)).await.unwrap();
     let mut text = String::new();
     while let Some(part) = export.next_part().await.unwrap() {
         text.push_str(&part);
@@ -58,7 +62,11 @@ async fn export(home: &Home<'_>) -> String {
 }
 
 async fn adopt(home: &Home<'_>, of: &House, text: &str) -> Result<AdoptedTimeline, Refusal> {
-    let key = VerifierKey::new(&format!("timenav.test/{NAME}"), of.signer.public_key()).unwrap();
+    adopt_named(home, of, NAME, text).await
+}
+
+async fn adopt_named(home: &Home<'_>, of: &House, name: &str, text: &str) -> Result<AdoptedTimeline, Refusal> {
+    let key = VerifierKey::new(&format!("timenav.test/{name}"), of.signer.public_key()).unwrap();
     home.engine.admit_adoption(&home.admin, &key).await?;
     let request = AdoptRequest { key, map: BTreeMap::new(), rotations: Vec::new(), bytes_min: 0 };
     match home.engine.read_arrival(request, text.as_bytes()) {

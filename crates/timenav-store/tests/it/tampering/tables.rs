@@ -134,7 +134,9 @@ async fn t20_sealed_records_in_each_others_place() {
         ("DELETE FROM data_records WHERE rowid = 1", "the row is missing"),
         ("UPDATE data_records SET erased = 5, ciphertext = x'' WHERE rowid = 1", "no entry says so"),
         ("UPDATE data_records SET erased = NULL WHERE erased IS NOT NULL", "and it is there"),
-        ("UPDATE data_records SET timeline = 3 WHERE rowid = 1", "another entry's"),
+        ("UPDATE data_records SET timeline = 3 WHERE rowid = 1", "the row is missing"),
+        ("UPDATE data_records SET position = 99 WHERE rowid = 1", "the row is missing"),
+        ("UPDATE data_records SET data_id = 'data_1' WHERE rowid = 1", "another record's"),
     ] {
         let house = lived_in().await;
         attack(&house, statement);

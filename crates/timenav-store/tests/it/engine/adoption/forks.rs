@@ -12,7 +12,7 @@ use timenav_core::scan::Depth;
 use timenav_core::time::TimeRange;
 use timenav_engine::{ErasureRequest, InterventionRequest, MonitorEvents, OpenError, Options, Refusal, StoredEvent};
 
-use super::{NAME, adopt, another_house, export, make};
+use super::{NAME, adopt, adopt_named, another_house, export, export_named, make};
 use crate::house::{Home, House};
 use crate::sample::{event_id, moment, timeline_id};
 use crate::tampering::{Outside, look};
@@ -97,6 +97,56 @@ pub(super) fn lines(text: &str) -> Vec<String> {
 async fn scan(house: &House) -> Vec<String> {
     let scan = look(house, NAME, Depth::Full, Outside::Kept).await;
     scan.findings.iter().map(|finding| finding.evidence.clone()).collect()
+}
+
+#[tokio::test]
+async fn sealed_records_of_a_timeline_come_with_each_of_its_forks_and_with_itself() {
+    let (there, here) = (House::new(), another_house());
+    let (far, home) = (there.open().await, here.open().await);
+    make(&far, "p").await;
+    super::seal(&far, "p").await;
+    for name in [NAME, "second", "third"] {
+        fork(&far, "p", name).await;
+        super::seal(&far, name).await;
+    }
+    for (name, sealed) in [(NAME, 2), ("second", 2), ("p", 1), ("third", 2)] {
+        let adopted = adopt_named(&home, &there, name, &export_named(&far, name).await).await.unwrap();
+        assert_eq!(adopted.sealed, sealed, "{name}");
+    }
+    let home = home.reopen().await;
+    home.close().await;
+    far.close().await;
+    for name in [NAME, "second", "p", "third"] {
+        let scan = look(&here, name, Depth::Full, Outside::Kept).await;
+        assert_eq!(scan.findings, [], "{name}");
+    }
+
+    // Each of the copies is compared with its own entry.
+    let connection = Connection::open(here.path()).unwrap();
+    let copies: Vec<i64> = {
+        let mut select = connection
+            .prepare(
+                "SELECT rowid FROM data_records WHERE data_id IN (SELECT data_id
+            FROM data_records GROUP BY data_id HAVING count(*) > 1)",
+            )
+            .unwrap();
+        select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    };
+    assert_eq!(copies.len(), 4);
+    for copy in copies {
+        let change = "UPDATE data_records SET nonce = zeroblob(12) WHERE rowid = ?1";
+        let before: Vec<u8> =
+            connection.query_row("SELECT nonce FROM data_records WHERE rowid = ?1", [copy], |row| row.get(0)).unwrap();
+        connection.execute(change, [copy]).unwrap();
+        let mut found = 0;
+        for name in [NAME, "second", "p", "third"] {
+            let scan = look(&here, name, Depth::Full, Outside::Kept).await;
+            found +=
+                usize::from(scan.findings.iter().any(|finding| finding.evidence.contains("what is sealed is not")));
+        }
+        assert_eq!(found, 1, "row {copy}");
+        connection.execute("UPDATE data_records SET nonce = ?1 WHERE rowid = ?2", (before, copy)).unwrap();
+    }
 }
 
 #[tokio::test]
