@@ -2,25 +2,27 @@
 //!
 //! What retention may let go, reads and refusals, is in the table `contents`: a sweep deletes runs of its rows, and the
 //! pages that become free are filled again. Everything else is in `entries`, beside its leaf, and so are reads and
-//! refusals that were recorded before there was another table. Nobody else asks which it is.
+//! refusals that were recorded before there was another table. Nobody else asks which it is, nor whether a payload is
+//! kept deflated, as that of many reads is.
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, Rows, params};
 use timenav_core::ledger::{LetGoClass, Salt};
 use timenav_engine::{StoreError, StoredEntry, TimelineKey};
 
-use super::leaf;
 use super::values::{entry_key, failed, sql};
+use super::{leaf, packed};
 
 const INSERT_ENTRY: &str = "INSERT INTO entries (entry, leaf, salt, payload, events_count, clock_entry)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-const INSERT: &str = "INSERT INTO contents (entry, salt, payload) VALUES (?1, ?2, ?3)";
-const SELECT_ONE: &str = "SELECT salt, payload FROM contents WHERE entry = ?1";
-const SELECT: &str = "SELECT entry, salt, payload FROM contents WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
+const INSERT: &str = "INSERT INTO contents (entry, salt, payload, payload_bytes) VALUES (?1, ?2, ?3, ?4)";
+const SELECT_ONE: &str = "SELECT entry, salt, payload, payload_bytes FROM contents WHERE entry = ?1";
+const SELECT: &str = "SELECT entry, salt, payload, payload_bytes FROM contents WHERE entry BETWEEN ?1 AND ?2
+    ORDER BY entry";
 const DELETE: &str = "DELETE FROM contents WHERE entry BETWEEN ?1 AND ?2";
 const EMPTY: &str = "UPDATE entries SET salt = x'', payload = x'' WHERE entry BETWEEN ?1 AND ?2
     AND (length(salt) > 0 OR length(payload) > 0)";
 const REPLACE: [&str; 2] = [
-    "UPDATE contents SET salt = x'', payload = ?2 WHERE entry = ?1",
+    "UPDATE contents SET salt = x'', payload = ?2, payload_bytes = NULL WHERE entry = ?1",
     "UPDATE entries SET salt = x'', payload = ?2 WHERE entry = ?1 AND length(payload) > 0",
 ];
 const LAST_OF_SOME: &str = "SELECT max(entry) FROM (SELECT entry FROM contents WHERE entry BETWEEN ?1 AND ?2
@@ -51,10 +53,14 @@ impl Contents {
         if beside == Self::default() && may_go(kept_leaf) {
             return apart;
         }
-        // There is one too many, or it is not where it belongs. Whoever reads it must see that, also where it would fit:
-        // no salt is as long as this one.
-        let salt = [&beside.salt[..], &[0; Salt::BYTES + 1], &apart.salt[..]].concat();
-        Self { salt, payload: [beside.payload, apart.payload].concat() }
+        // There is one too many, or it is not where it belongs.
+        let salt = [beside.salt, apart.salt].concat();
+        Self { salt, payload: [beside.payload, apart.payload].concat() }.unfit()
+    }
+
+    /// Makes them fit no leaf. Whoever reads them must see that, also where they would fit: no salt is as long as this one.
+    fn unfit(self) -> Self {
+        Self { salt: [self.salt, vec![0; Salt::BYTES + 1]].concat(), ..self }
     }
 }
 
@@ -81,7 +87,9 @@ impl<'c> Insertion<'c> {
         let beside: (&[u8], &[u8]) = if is_apart { (&[], &[]) } else { (salt, &entry.payload) };
         self.entries.execute(params![key, leaf, beside.0, beside.1, marks.0, marks.1])?;
         if is_apart {
-            self.contents.execute(params![key, salt, entry.payload])?;
+            let packed = packed::pack(&entry.payload);
+            let bytes = packed.as_ref().map(|_| sql(entry.payload.len() as u64));
+            self.contents.execute(params![key, salt, packed.as_deref().unwrap_or(&entry.payload), bytes])?;
         }
         Ok(())
     }
@@ -95,7 +103,7 @@ pub(super) fn of_one(
     beside: Contents,
 ) -> rusqlite::Result<Contents> {
     let mut select = connection.prepare_cached(SELECT_ONE)?;
-    let apart = select.query_row([key], |row| Ok(Contents { salt: row.get(0)?, payload: row.get(1)? })).optional()?;
+    let apart = select.query_row([key], apart).optional()?;
     Ok(Contents::of(kept_leaf, beside, apart))
 }
 
@@ -149,6 +157,17 @@ fn kept<'a>(row: &'a Row<'_>, apart: &mut Apart<'_>) -> rusqlite::Result<Kept<'a
     Ok(Kept { key, leaf, contents, events_count: row.get(4)?, clock_entry: row.get(5)? })
 }
 
+/// Returns what is kept of an entry in the other table.
+fn apart(row: &Row<'_>) -> rusqlite::Result<Contents> {
+    let (kept, bytes): (&[u8], Option<i64>) = (self::bytes(row, 2)?, row.get(3)?);
+    let salt = row.get(1)?;
+    let Some(bytes) = bytes else { return Ok(Contents { salt, payload: kept.to_owned() }) };
+    match usize::try_from(bytes).ok().and_then(|bytes| packed::unpack(kept, bytes)) {
+        Some(payload) => Ok(Contents { salt, payload }),
+        None => Ok(Contents { salt, payload: kept.to_owned() }.unfit()),
+    }
+}
+
 /// Returns the bytes in a column; none where there is nothing.
 fn bytes<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<&'a [u8]> {
     Ok(row.get_ref(at)?.as_blob_or_null()?.unwrap_or_default())
@@ -164,7 +183,7 @@ struct Apart<'s> {
 impl Apart<'_> {
     fn advance(&mut self) -> rusqlite::Result<()> {
         self.next = match self.rows.next()? {
-            Some(row) => Some((row.get(0)?, Contents { salt: row.get(1)?, payload: row.get(2)? })),
+            Some(row) => Some((row.get(0)?, apart(row)?)),
             None => None,
         };
         Ok(())

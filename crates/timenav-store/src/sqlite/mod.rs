@@ -25,6 +25,7 @@ mod migrations;
 mod origins;
 mod orphans;
 mod outcomes;
+mod packed;
 mod read;
 mod retention;
 mod room;

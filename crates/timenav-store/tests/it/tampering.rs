@@ -139,7 +139,7 @@ async fn lived_in() -> House {
     house
 }
 
-fn connect(house: &House) -> Connection {
+pub(crate) fn connect(house: &House) -> Connection {
     Connection::open(house.path()).unwrap()
 }
 

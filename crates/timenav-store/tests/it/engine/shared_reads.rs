@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use timenav_core::scan::FindingKind;
 use timenav_core::time::TimeRange;
 use timenav_engine::{AccessLogs, Caller, LogEntry, LogOrder, PermissionsChange};
 
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, told};
 use crate::sample::{timeline_id, users};
+use crate::tampering::{Outside, clean, connect, look};
 
 /// Reads of the admin, and of somebody else.
 const READS: [usize; 2] = [25, 12];
@@ -75,6 +77,7 @@ async fn each_is_listed_by_itself_once_however_it_is_asked() {
         *next += 1;
     }
     assert_eq!(shared.len(), 2, "those who came together share an entry: {shared:?}");
+    assert_eq!(packed(&house).len(), 1, "what they have in common is kept once");
     for items_max in [1, 7, 37, 38] {
         let (oldest, pages) = log(&home, LogOrder::Oldest, None, items_max).await;
         assert_eq!(clocks(&oldest), whole, "{items_max} on a page");
@@ -87,6 +90,47 @@ async fn each_is_listed_by_itself_once_however_it_is_asked() {
         assert!(theirs.iter().all(|entry| entry.user_id == "other" && entry.action == "read"));
     }
     home.close().await;
+}
+
+/// Returns the keys of the entries whose payload is kept deflated.
+fn packed(house: &House) -> Vec<i64> {
+    let connection = connect(house);
+    let select = "SELECT entry FROM contents WHERE payload_bytes > 4 * length(payload)";
+    let mut select = connection.prepare(select).unwrap();
+    select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+#[tokio::test]
+async fn what_is_kept_deflated_cannot_be_changed() {
+    let house = House::new();
+    let store = Arc::new(FaultyStore::new(house.store()));
+    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    read_together(&store, &home, &home.admin).await;
+    home.close().await;
+    clean(&house).await;
+    let [entry] = packed(&house)[..] else { panic!("one entry has them all") };
+    let whole = house.path().with_extension("whole");
+    house.copy_database(&whole);
+    for attack in [
+        "payload = substr(payload, 1, length(payload) - 1)",
+        "payload = CAST(payload || ' ' AS BLOB)",
+        "payload = CAST(x'ff' || substr(payload, 2) AS BLOB)",
+        "payload_bytes = payload_bytes - 1",
+        "payload_bytes = payload_bytes + 1",
+        "payload_bytes = 9223372036854775807",
+        "payload_bytes = NULL",
+        "salt = zeroblob(16)",
+        // Stored and not deflated: RFC 1951 has that too, and the bytes are another reader's.
+        "payload = x'010200fdff7b7d', payload_bytes = 2",
+    ] {
+        house.replace_database(&whole);
+        connect(&house).execute(&format!("UPDATE contents SET {attack} WHERE entry = ?1"), [entry]).unwrap();
+        for depth in ["full", "sample:100000"] {
+            let scan = look(&house, "main", depth.parse().unwrap(), Outside::Kept).await;
+            let is_told = |kind| scan.findings.iter().any(|one| one.kind == kind);
+            assert!(is_told(FindingKind::PayloadMismatch), "{attack}, {depth}: {:#?}", scan.findings);
+        }
+    }
 }
 
 #[tokio::test]

@@ -8,13 +8,20 @@ use crate::house::House;
 
 /// Makes a closed database as one that was written before there was another table.
 pub(crate) fn as_before(house: &House) {
-    connect(house)
+    let connection = connect(house);
+    connection
         .execute_batch(
             "UPDATE entries SET salt = c.salt, payload = c.payload FROM contents c WHERE c.entry = entries.entry;
              DROP TABLE contents;
-             DELETE FROM migrations WHERE step = '0014-contents';",
+             CREATE TEMP TABLE kept AS SELECT * FROM data_records;
+             DROP TABLE data_records;
+             DELETE FROM migrations WHERE step >= '0014';",
         )
         .unwrap();
+    connection.execute_batch(include_str!("../../../migrations/sqlite/0002-data.sql")).unwrap();
+    let columns = "data_id, timeline, position, erased, format, kind, salt, nonce, commitment, ciphertext";
+    let insert = format!("INSERT INTO data_records ({columns}) SELECT {columns} FROM kept");
+    connection.execute(&insert, []).unwrap();
 }
 
 #[tokio::test]
@@ -44,7 +51,7 @@ async fn reads_and_refusals_are_apart_and_nothing_else_is() {
 async fn a_database_of_before_is_read_as_it_is() {
     let house = lived_in().await;
     as_before(&house);
-    // A start adds the table, and moves nothing.
+    // A start adds the table, and moves nothing of the ledger.
     let home = house.open().await;
     home.engine.read_clock(&home.admin, None).await.unwrap();
     home.engine.close().await;
@@ -80,7 +87,7 @@ async fn contents_that_another_hand_moves_are_found() {
         // To another key: of an event, of one that was erased, of other reads.
         (format!("UPDATE contents SET entry = {at_event} WHERE entry = {at_reads}"), event),
         (
-            format!("INSERT INTO contents SELECT {at_erased}, salt, payload FROM contents WHERE entry = {at_reads}"),
+            format!("INSERT INTO contents (entry, salt, payload) SELECT {at_erased}, salt, payload FROM contents WHERE entry = {at_reads}"),
             erased,
         ),
         (
@@ -101,17 +108,19 @@ async fn contents_that_another_hand_moves_are_found() {
             reads,
         ),
         (format!("UPDATE entries SET salt = x'00' WHERE entry = {at_reads}"), reads),
-        (format!("INSERT INTO contents VALUES ({at_event}, x'', x'00')"), event),
+        (format!("INSERT INTO contents (entry, salt, payload) VALUES ({at_event}, x'', x'00')"), event),
         // What retention may not let go, where it is let go.
         (
             format!(
-                "INSERT INTO contents SELECT entry, salt, payload FROM entries WHERE entry = {at_event};
+                "INSERT INTO contents (entry, salt, payload) SELECT entry, salt, payload FROM entries WHERE entry = {at_event};
                  UPDATE entries SET salt = x'', payload = x'' WHERE entry = {at_event}"
             ),
             event,
         ),
         (format!("UPDATE contents SET payload = CAST(payload || ' ' AS BLOB) WHERE entry = {at_reads}"), reads),
         (format!("UPDATE contents SET salt = zeroblob(16) WHERE entry = {at_refusal}"), refusal),
+        // It is not deflated.
+        (format!("UPDATE contents SET payload_bytes = length(payload) WHERE entry = {at_reads}"), reads),
     ] {
         house.replace_database(&whole);
         connect(&house).execute_batch(&attack).unwrap();
@@ -136,7 +145,10 @@ async fn contents_of_no_entry_are_found() {
     let whole = house.path().with_extension("whole");
     house.copy_database(&whole);
     connect(&house)
-        .execute("INSERT INTO contents VALUES (?1, zeroblob(16), x'7b7d')", [entry(MAIN, size + 7)])
+        .execute(
+            "INSERT INTO contents (entry, salt, payload) VALUES (?1, zeroblob(16), x'7b7d')",
+            [entry(MAIN, size + 7)],
+        )
         .unwrap();
     let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
     check_found(&scan, FindingKind::CheckpointMismatch, Some(size));

@@ -174,8 +174,16 @@ async fn rows_of_a_timeline_that_is_not_there() {
         (entries(0), "entries", 0),
         (entries(-5), "entries", -5),
         (entries((1 << 23) - 1), "entries", (1 << 23) - 1),
-        (format!("INSERT INTO contents VALUES ({} + 3, x'', x'00')", entry_of(77)), "contents", 77),
-        (format!("INSERT INTO contents VALUES ({} + 3, x'', x'00')", entry_of(-5)), "contents", -5),
+        (
+            format!("INSERT INTO contents (entry, salt, payload) VALUES ({} + 3, x'', x'00')", entry_of(77)),
+            "contents",
+            77,
+        ),
+        (
+            format!("INSERT INTO contents (entry, salt, payload) VALUES ({} + 3, x'', x'00')", entry_of(-5)),
+            "contents",
+            -5,
+        ),
         ("INSERT INTO permissions VALUES (77, 'mallory', 'admin')".to_owned(), "permissions", 77),
         ("INSERT INTO interventions VALUES (77, 'x', 1, 'x')".to_owned(), "interventions", 77),
         ("INSERT INTO tiles VALUES (77, 0, 0, x'00')".to_owned(), "tiles", 77),
