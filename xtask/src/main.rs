@@ -16,6 +16,7 @@ mod tidy;
 mod generate;
 mod bake;
 mod bench;
+mod dist;
 mod fuzz;
 mod fuzz_api;
 
@@ -94,6 +95,9 @@ enum Command {
     },
     /// Leads a thousand random lives of a service, with repetitions, crashes and ends, beside a model. Takes minutes.
     Histories,
+    /// Builds the program that users get, small and the same from the same source, and packs it with its sum into
+    /// target/dist-archives. Takes ten minutes.
+    Dist,
     /// Measures the service against floors in the same run. `cargo xtask bench --help` tells how.
     #[command(disable_help_flag = true)]
     Bench {
@@ -134,6 +138,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Fuzz { targets, seconds, list: false } => fuzz::run(&root, &targets, seconds),
         Command::FuzzApi { max_examples, seed } => fuzz_api::run(&root, &fuzz_api::Budget { max_examples, seed }),
         Command::Histories => process::run(&mut process::cargo(&root, HISTORIES)),
+        Command::Dist => dist::run(&root),
         Command::Bench { arguments } => bench::run(&root, &arguments),
         Command::Attack { arguments } => {
             let arguments: Vec<String> = std::iter::once("attack".to_owned()).chain(arguments).collect();

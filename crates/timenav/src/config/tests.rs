@@ -237,3 +237,20 @@ fn a_certificate_and_its_key_come_together() {
         assert!(refused.to_string().contains(missing), "{refused}");
     }
 }
+
+/// The file that packages install, and what it shows as a comment.
+#[test]
+fn the_file_in_deploy_can_be_read_with_each_of_its_comments() {
+    let text = include_str!("../../../../deploy/timenav.toml");
+    let settings = Settings::layer(ServeOptions::default(), ServeOptions::parse(text).unwrap()).unwrap();
+    assert_eq!((settings.data.to_str(), settings.log_format), (Some("/var/lib/timenav"), LogFormat::Json));
+    let shown: Vec<String> = text
+        .lines()
+        .map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line).to_owned())
+        .collect();
+    assert_ne!(shown.join("\n"), text.trim_end());
+    let shown = Settings::layer(ServeOptions::default(), ServeOptions::parse(&shown.join("\n")).unwrap()).unwrap();
+    let as_told = |key: &str| text.lines().any(|line| line.starts_with(&format!("#{key} = \"")));
+    assert!(as_told("listen") && shown.listen == LISTEN_DEFAULT);
+    assert!(as_told("tls_cert") && shown.tls.is_some() && shown.public_url.is_some() && shown.checkpoints.is_some());
+}
