@@ -47,6 +47,8 @@ describe('more events than are read at once', () => {
     // A year of the demo's events does not fit into forty.
     const page = await on.loggedIn('timeline?timeline=demo&most=40');
     await page.getByText(/The first \d+ events of about \d+ in view/).waitFor();
+    // Who hears the axis is told the same.
+    await page.getByText(/^Shows .+, about \d+ events$/).waitFor({ state: 'attached' });
     await page.getByRole('button', { name: 'List', exact: true }).click();
     await page.getByText(/^1 to 50 of about \d+ events in view/).waitFor();
     const first = await page.getByRole('region', { name: 'Events in view' }).getByRole('button').first().innerText();
