@@ -25,9 +25,6 @@ mod wiring;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use commands::Cli;
 use exit::Exit;
 use surroundings::Surroundings;
 
@@ -38,11 +35,14 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const API_KEY_VARIABLE: &str = "TIMENAV_API_KEY";
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let (cli, format) = match commands::parse() {
+        Ok(parsed) => parsed,
+        Err(error) => return commands::misused(&error),
+    };
     match commands::run(cli, &surroundings()) {
         Ok(()) => Exit::Ok.into(),
         Err(failure) => {
-            output::report(&failure);
+            output::report(&failure, format);
             failure.exit().into()
         }
     }

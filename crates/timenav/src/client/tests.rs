@@ -43,7 +43,13 @@ fn addresses_keep_a_path_and_escape_ids() {
     let check = |base: &str, expected: &str| {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let base = Url::parse(base).unwrap();
-        let client = Client { runtime, http: reqwest::Client::new(), base, json: false };
+        let client = Client {
+            runtime,
+            http: reqwest::Client::new(),
+            base,
+            format: OutputFormat::Json,
+            rows: RefCell::default(),
+        };
         assert_eq!(client.url(&["v1", "users", "a/b?"], &[("q", "* &".to_owned())]).as_str(), expected);
     };
     check("http://h:1", "http://h:1/v1/users/a%2Fb%3F?q=*+%26");

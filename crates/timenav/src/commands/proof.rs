@@ -41,7 +41,7 @@ pub(crate) fn run(command: ProofCommand, surroundings: &Surroundings) -> Result<
     let client = Client::new(command.service, surroundings)?;
     let path = ["timeline", command.timeline.as_str(), "proof"];
     let mut query = vec![("position", command.position.to_string())];
-    let text = if client.json() {
+    let text = if client.format().is_json() {
         output::pretty(&client.get(&path, &query)?.text)
     } else {
         query.push(("format", "tlog-proof".to_owned()));

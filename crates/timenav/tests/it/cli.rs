@@ -4,6 +4,8 @@ mod create;
 mod entries;
 mod failures;
 mod history;
+mod operations;
+mod output;
 mod unread;
 mod verify;
 mod watch;
@@ -210,7 +212,7 @@ fn exports() {
         "{\"event_id\":\"eagle\",\"time\":\"1969-07-20T20:17:40Z\",\"description\":\"\",\"name\":\"Landing\"}\n"
     );
     let table = path("moon.csv");
-    assert_eq!(done(&service, &["export", "--output", &table, "--range", "1969-01-01T00:00:00Z/.."]), "");
+    assert_eq!(done(&service, &["export", "--save", &table, "--range", "1969-01-01T00:00:00Z/.."]), "");
     assert!(std::fs::read_to_string(&table).unwrap().ends_with("eagle,1969-07-20T20:17:40Z,,,Landing,,,,,,,,,,,,\r\n"));
     let again = done(&service, &["import", &table]);
     assert_eq!(again, format!("{table}: 0 taken, 1 unchanged, 0 refused\n"));
