@@ -5,6 +5,7 @@ mod create_option;
 mod event_parser;
 mod options;
 mod read_ahead;
+mod target;
 #[cfg(test)]
 mod tests;
 
@@ -17,12 +18,12 @@ pub(crate) use create_option::CreateOption;
 use data_encoding::HEXLOWER;
 use event_parser::EventParser;
 pub(crate) use event_parser::ServerEvent;
-use options::find_key;
 pub(crate) use options::{ServiceOptions, TimelineOptions, authorities, is_this_machine, service_url};
 use read_ahead::read_ahead;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, IF_MATCH};
 use reqwest::{Body, Method, RequestBuilder, Response, Url};
 use serde_json::{Map, Value};
+pub(crate) use target::Target;
 use timenav_engine::Entropy as _;
 use tokio::runtime::Runtime;
 use tokio_stream::wrappers::ReceiverStream;
@@ -41,7 +42,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
 pub(crate) struct Client {
     runtime: Runtime,
     http: reqwest::Client,
-    base: Url,
+    target: Target,
     format: OutputFormat,
     /// What was printed of a table for programs: its rows may come in several answers.
     rows: RefCell<Table>,
@@ -60,11 +61,11 @@ impl Client {
     ///
     /// # Errors
     /// There is no key, or none that can be sent.
-    pub(crate) fn new(options: ServiceOptions, surroundings: &Surroundings) -> Result<Self, Failure> {
+    pub(crate) fn new(options: &ServiceOptions, surroundings: &Surroundings) -> Result<Self, Failure> {
         let format = options.output();
-        let is_local = is_this_machine(&options.url);
-        let key = find_key(options.data, is_local, surroundings)?;
-        let mut bearer = HeaderValue::try_from(format!("Bearer {key}"))
+        let target = target::find(options, surroundings)?;
+        let is_local = is_this_machine(&target.url);
+        let mut bearer = HeaderValue::try_from(format!("Bearer {}", *target.key))
             .map_err(|_| Failure::NoKey("the API key has characters that no key has".to_owned()))?;
         bearer.set_sensitive(true);
         let mut headers = HeaderMap::from_iter([(AUTHORIZATION, bearer)]);
@@ -77,12 +78,12 @@ impl Client {
         if is_local {
             builder = builder.no_proxy();
         }
-        if let Some(path) = &options.ca {
+        if let Some(path) = &target.ca {
             builder = builder.tls_certs_only(authorities(path)?);
         }
         let http = builder.build().map_err(anyhow::Error::new)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(anyhow::Error::new)?;
-        Ok(Self { runtime, http, base: options.url, format, rows: RefCell::default() })
+        Ok(Self { runtime, http, target, format, rows: RefCell::default() })
     }
 
     /// Sends a GET.
@@ -175,7 +176,7 @@ impl Client {
             }
         }
         Err(Failure::Unreachable {
-            url: self.base.to_string(),
+            service: format!("at {}", self.target.url),
             detail: "the answer ended before the result".to_owned(),
         })
     }
@@ -322,6 +323,11 @@ impl Client {
         }
     }
 
+    /// Returns which service is asked, and with which key.
+    pub(crate) const fn target(&self) -> &Target {
+        &self.target
+    }
+
     /// Returns how answers are to be printed.
     pub(crate) const fn format(&self) -> OutputFormat {
         self.format
@@ -382,13 +388,13 @@ impl Client {
     fn read(&self, text: String) -> Result<Answer, Failure> {
         match serde_json::from_str(&text) {
             Ok(value) => Ok(Answer { text, value }),
-            Err(_) => Err(anyhow::anyhow!("{} did not answer with JSON; is it timenav?", self.base).into()),
+            Err(_) => Err(anyhow::anyhow!("{} did not answer with JSON; is it timenav?", self.target.url).into()),
         }
     }
 
     /// Returns an address below the service's own, which may have a path where a proxy gives it one.
     fn url(&self, path: &[&str], query: &[(&str, String)]) -> Url {
-        let mut url = self.base.clone();
+        let mut url = self.target.url.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend(path);
         }
@@ -403,7 +409,24 @@ impl Client {
         while let Some(source) = cause.source() {
             cause = source;
         }
-        Failure::Unreachable { url: self.base.to_string(), detail: cause.to_string() }
+        let detail = spoken_otherwise(&self.target.url, error).unwrap_or_else(|| cause.to_string());
+        Failure::Unreachable { service: format!("at {}", self.target.url), detail }
+    }
+}
+
+/// Says that a service answers without encryption where https was expected, or the other way round. The libraries tell
+/// of bytes that they do not understand.
+fn spoken_otherwise(url: &Url, error: &reqwest::Error) -> Option<String> {
+    let text = format!("{error:?}");
+    let other = |scheme: &str| format!("{scheme}{}", url.as_str().trim_start_matches(url.scheme()));
+    match url.scheme() {
+        "https" if text.contains("InvalidContentType") => {
+            Some(format!("it does not speak HTTPS there; if plain HTTP will do, write {}", other("http")))
+        }
+        "http" if text.contains("Parse(Version)") => {
+            Some(format!("it does not speak plain HTTP there; write {}", other("https")))
+        }
+        _ => None,
     }
 }
 

@@ -22,6 +22,8 @@ mod data;
 mod paradoxes;
 mod key;
 mod user;
+mod profile;
+mod status;
 mod stream;
 mod proof;
 mod entries;
@@ -68,6 +70,7 @@ enum Command {
     Backup(backup::BackupCommand),
     Restore(restore::RestoreCommand),
     Compact(compact::CompactCommand),
+    Status(status::StatusCommand),
     Clock(clock::ClockCommand),
     Anchor(anchor::AnchorCommand),
     Events(events::EventsCommand),
@@ -82,6 +85,7 @@ enum Command {
     Data(data::DataCommand),
     Key(key::KeyCommand),
     User(user::UserCommand),
+    Profile(profile::ProfileCommand),
     Stream(stream::StreamCommand),
     Proof(proof::ProofCommand),
     Entries(entries::EntriesCommand),
@@ -151,12 +155,13 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Backup(command) => backup::run(command),
         Command::Restore(command) => restore::run(command),
         Command::Compact(command) => compact::run(command),
+        Command::Status(command) => status::run(&command, surroundings),
         Command::Clock(command) => clock::run(command, surroundings),
         Command::Anchor(command) => anchor::run(command, surroundings),
         Command::Events(command) => events::run(command, surroundings),
         Command::Paradoxes(command) => paradoxes::run(command, surroundings),
-        Command::Import(command) => import::run(command, surroundings),
-        Command::ImportGit(command) => import_git::run(command, surroundings),
+        Command::Import(command) => import::run(&command, surroundings),
+        Command::ImportGit(command) => import_git::run(&command, surroundings),
         Command::Export(command) => export::run(command, surroundings),
         Command::Timeline(command) => timeline::run(command, surroundings),
         Command::Prune(command) => prune::run(command, surroundings),
@@ -165,12 +170,13 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Data(command) => data::run(command, surroundings),
         Command::Key(command) => key::run(command, surroundings),
         Command::User(command) => user::run(command, surroundings),
+        Command::Profile(command) => profile::run(command, surroundings),
         Command::Stream(command) => stream::run(command, surroundings),
         Command::Proof(command) => proof::run(command, surroundings),
-        Command::Entries(command) => entries::run(command, surroundings),
+        Command::Entries(command) => entries::run(&command, surroundings),
         Command::Verify(command) => verify::run(&command, surroundings),
         Command::Doctor(command) => doctor::run(command, surroundings),
-        Command::Limits(command) => limits::run(command, surroundings),
+        Command::Limits(command) => limits::run(&command, surroundings),
         Command::Api(command) => api::run(command, surroundings),
         Command::Openapi(command) => openapi::run(&command),
         Command::Completions(command) => completions::run(&command),

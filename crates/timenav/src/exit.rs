@@ -109,8 +109,8 @@ pub(crate) enum Failure {
     NoTimeline(Problem),
     /// The service does not answer.
     Unreachable {
-        /// Where it was looked for.
-        url: String,
+        /// Which one, as `at http://…`.
+        service: String,
         /// What happened.
         detail: String,
     },
@@ -147,7 +147,7 @@ impl Failure {
             Self::NoTimeline(problem) => {
                 format!("{}\n  {CREATE_HINT}", problem.text())
             }
-            Self::Unreachable { url, detail } => format!("cannot reach the service at {url}: {detail}"),
+            Self::Unreachable { service, detail } => format!("cannot reach the service {service}: {detail}"),
             Self::Refused(1) => "1 record was refused".to_owned(),
             Self::Refused(count) => format!("{count} records were refused"),
             Self::Tampered(1) => "tampering or damage: 1 finding".to_owned(),
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn each_failure_has_its_exit_code() {
         let problem = |status| Failure::Problem(Problem::new(status, "{}"));
-        let unreachable = Failure::Unreachable { url: String::new(), detail: String::new() };
+        let unreachable = Failure::Unreachable { service: String::new(), detail: String::new() };
         for (failure, expected) in [
             (problem(400), Exit::Failed),
             (problem(401), Exit::NotAllowed),

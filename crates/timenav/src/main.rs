@@ -15,6 +15,7 @@ mod exit;
 mod key_files;
 mod output;
 mod places;
+mod profiles;
 mod prompt;
 mod server;
 mod spool;
@@ -23,6 +24,7 @@ mod sweeping;
 mod telemetry;
 mod wiring;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use exit::Exit;
@@ -52,5 +54,8 @@ fn main() -> ExitCode {
 #[expect(clippy::disallowed_methods, reason = "the one place that reads a secret from the environment")]
 fn surroundings() -> Surroundings {
     let api_key = std::env::var(API_KEY_VARIABLE).ok();
-    Surroundings { api_key: api_key.filter(|key| !key.trim().is_empty()) }
+    // The XDG Base Directory Specification: a relative path there is none.
+    let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let config_folder = folder("XDG_CONFIG_HOME").or_else(|| folder("HOME").map(|home| home.join(".config")));
+    Surroundings { api_key, config_folder }
 }

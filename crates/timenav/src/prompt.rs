@@ -33,6 +33,16 @@ pub(crate) fn new_password(user_id: &str) -> anyhow::Result<Zeroizing<String>> {
     Ok(first)
 }
 
+/// Asks at the terminal for the API key of a profile.
+///
+/// # Errors
+/// There is no terminal.
+pub(crate) fn api_key(profile: &str) -> anyhow::Result<Zeroizing<String>> {
+    let mut terminal =
+        Terminal::open().context("there is no terminal to ask at; give the key with --key - or --key @FILE")?;
+    terminal.ask(&format!("API key of {profile}: "))
+}
+
 /// Asks at the terminal for a key to data, twice where something is to be sealed with it.
 ///
 /// # Errors

@@ -30,7 +30,7 @@ impl Client {
         call: Call,
         each: &mut dyn FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<Option<Answer>, Failure> {
-        let url = below(&self.base, &call.target)?;
+        let url = below(&self.target.url, &call.target)?;
         let mut headers = call.headers;
         if call.body.is_some() && !headers.contains_key(CONTENT_TYPE) {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -7,29 +7,28 @@ use clap::Args;
 use reqwest::{Certificate, Url};
 use serde_json::{Map, Value};
 
-use crate::data_folder::{ADMIN_KEY_FILE, DATA_DEFAULT};
-use crate::exit::Failure;
-use crate::key_files::read_api_key;
 use crate::output::OutputFormat;
-use crate::surroundings::Surroundings;
+use crate::profiles::profile_name;
 
 /// How the service is found, and how its answers are shown.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "The service")]
 pub(crate) struct ServiceOptions {
-    /// Where the service is.
-    #[arg(long, env = "TIMENAV_URL", value_name = "URL", default_value = "http://127.0.0.1:8080",
-        value_parser = service_url, global = true)]
-    pub(super) url: Url,
+    /// Where the service is. Unless given: where the service of the data folder listens, else `http://127.0.0.1:8080`.
+    #[arg(long, env = "TIMENAV_URL", value_name = "URL", value_parser = service_url, global = true)]
+    pub(super) url: Option<Url>,
+    /// Ask the service of this profile, with its key: see `timenav profile`.
+    #[arg(long, env = "TIMENAV_PROFILE", value_name = "NAME", value_parser = profile_name, global = true)]
+    pub(super) profile: Option<String>,
     /// Trust the certificate of a service whose authority is in this file (PEM), and no other authority.
     ///
     /// Without it, https is trusted as this machine trusts it.
     #[arg(long, env = "TIMENAV_CA", value_name = "FILE", global = true)]
     pub(super) ca: Option<PathBuf>,
-    /// The data folder of a service on this machine, to use the operator's key in it.
+    /// The data folder of a service on this machine, to find the service by it and use the operator's key in it.
     ///
-    /// Without `TIMENAV_API_KEY` and this option, the key in ./timenav-data is used if the
-    /// service is on this machine.
+    /// Without this, --url, --profile, and a default profile, ./timenav-data is looked at. `TIMENAV_API_KEY` goes
+    /// before the key in the folder.
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR", global = true)]
     pub(super) data: Option<PathBuf>,
     /// How to print answers: `table`, which is for people, or `json`, `ndjson` or `csv`.
@@ -47,7 +46,7 @@ pub(crate) struct ServiceOptions {
 impl ServiceOptions {
     /// Returns the options that name a service and nothing else.
     pub(crate) fn at(url: Url, ca: Option<PathBuf>) -> Self {
-        Self { url, ca, data: None, output: OutputFormat::Table, json: false }
+        Self { url: Some(url), profile: None, ca, data: None, output: OutputFormat::Table, json: false }
     }
 
     /// Returns how answers are to be printed.
@@ -84,25 +83,6 @@ impl TimelineOptions {
     /// Returns the start of a body for an operation that must be told the timeline: `main` unless given.
     pub(crate) fn required_body(&self) -> Map<String, Value> {
         self.required_query().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
-    }
-}
-
-/// Returns the key to show: that of the environment, else the operator's own on this machine.
-pub(super) fn find_key(data: Option<PathBuf>, is_local: bool, surroundings: &Surroundings) -> Result<String, Failure> {
-    if let Some(key) = &surroundings.api_key {
-        return Ok(key.trim().to_owned());
-    }
-    // The key of this machine's service is not shown to others unless somebody says so.
-    let Some(folder) = data.or_else(|| is_local.then(|| DATA_DEFAULT.into())) else {
-        return Err(Failure::NoKey("there is no API key; set TIMENAV_API_KEY".to_owned()));
-    };
-    let path = folder.join(ADMIN_KEY_FILE);
-    match read_api_key(&path) {
-        Ok(key) => Ok(key.to_string()),
-        Err(error) => Err(Failure::NoKey(format!(
-            "there is no API key: TIMENAV_API_KEY is not set, and {} cannot be read: {error}",
-            path.display()
-        ))),
     }
 }
 

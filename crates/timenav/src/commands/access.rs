@@ -76,7 +76,7 @@ struct Log {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: AccessCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     match command.action {
         Action::Show => {
             let answer = client.get(&["v1", "access-control"], &command.timeline.required_query())?;

@@ -39,7 +39,7 @@ pub(crate) struct ApiCommand {
 /// # Errors
 /// The body cannot be read, the service does not answer, or says no.
 pub(crate) fn run(command: ApiCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     let body = command.body.map(body_of).transpose()?;
     let mut headers = HeaderMap::new();
     for (name, value) in command.header {

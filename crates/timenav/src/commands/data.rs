@@ -68,7 +68,7 @@ struct KeyOption {
 /// # Errors
 /// There is no key or no data, the service does not answer, or says no.
 pub(crate) fn run(command: DataCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     match command.action {
         Action::Encrypt { file, key, create } => {
             let data = object_of(&file)?;

@@ -37,8 +37,8 @@ pub(crate) struct EntriesCommand {
 ///
 /// # Errors
 /// The service does not answer, or says no.
-pub(crate) fn run(command: EntriesCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+pub(crate) fn run(command: &EntriesCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(&command.service, surroundings)?;
     let path = ["timeline", command.timeline.as_str(), "entries"];
     let query = [("from", command.from.to_string()), ("limit", command.limit.to_string())];
     let page = client.get(&path, &query)?;

@@ -176,7 +176,7 @@ struct Find {
 /// # Errors
 /// A file cannot be read, the service does not answer, or says no.
 pub(crate) fn run(command: EventsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     match command.action {
         Action::Add(add) => {
             let body = match &add.file {

@@ -44,7 +44,7 @@ pub(crate) struct ExportCommand {
 /// The service does not answer, says no, or breaks off, or the file cannot be written.
 pub(crate) fn run(command: ExportCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let format = format_of(command.save.as_deref(), command.format.as_deref())?;
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     let mut query = command.timeline.query();
     query.extend([
         ("format", format.as_str().to_owned()),

@@ -67,7 +67,7 @@ struct Create {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: KeyCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     match command.action {
         Action::Create(create) => {
             let answer = client.post(&["v1", "api-keys"], create_body(create))?;

@@ -18,8 +18,8 @@ pub(crate) struct LimitsCommand {
 ///
 /// # Errors
 /// The service does not answer, or says no.
-pub(crate) fn run(command: LimitsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+pub(crate) fn run(command: &LimitsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(&command.service, surroundings)?;
     client.show(&client.get(&["v1", "limits"], &[])?, limits_text)
 }
 

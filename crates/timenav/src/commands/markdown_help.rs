@@ -23,7 +23,13 @@ its `code`, or for what went wrong without the service a `code` of `no_key`, `un
 `tampered`, `usage` or `failed`. Both have `exit_code`, and the service's has `http_status`.
 
 An API key is never given on the command line, where other users of the machine could see it: clients take it from
-`TIMENAV_API_KEY`, or from `admin.key` in the data folder of a service on the same machine.
+`TIMENAV_API_KEY`, from a profile (`timenav profile add`), or from `admin.key` in the data folder of a service on the
+same machine. `timenav status` says which service is asked, and with which key.
+
+Which service is asked, and which key it is shown: `--url`, with `TIMENAV_API_KEY` or else the key in the folder of
+`--data`; `--profile`, with its own key; `--data`, whose service keeps its address there on any port; the default
+profile; `./timenav-data`; `http://127.0.0.1:8080`. A key that is kept in a profile or a folder is shown to that service
+alone. `TIMENAV_API_KEY` goes before the key in a folder; if it is set and empty, that is an error.
 ";
 
 /// Prints the command line as a page of Markdown.

@@ -53,7 +53,7 @@ pub(crate) struct ParadoxesCommand {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: ParadoxesCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     let mut query = command.timeline.required_query();
     let given = [
         ("time_range", Some(command.range)),

@@ -44,7 +44,7 @@ pub(crate) struct StreamCommand {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: StreamCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     client.expect_lines()?;
     let mut query = command.timeline.query();
     let given = [

@@ -163,7 +163,7 @@ enum Action {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     match command.action {
         Action::List => show_pages(&client, &["timelines"], Vec::new(), (true, &TIMELINES), list_text),
         Action::Show { timeline } => client.show(&client.get(&["timeline", timeline.as_str()], &[])?, timeline_text),
@@ -266,7 +266,7 @@ fn diff_text(page: &Value, is_begun: &Cell<bool>) -> String {
     output::table(&rows, &columns, !is_begun.replace(true))
 }
 
-fn list_text(page: &Value, is_first: bool) -> String {
+pub(super) fn list_text(page: &Value, is_first: bool) -> String {
     let columns = [
         ("TIMELINE", "timeline_id"),
         ("CURRENT TIME", "clock/current_time"),

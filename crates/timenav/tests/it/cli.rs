@@ -3,6 +3,7 @@
 mod create;
 mod entries;
 mod failures;
+mod finding;
 mod history;
 mod operations;
 mod output;
@@ -368,8 +369,7 @@ fn the_key_of_a_service_on_this_machine_is_found() {
     let folder = service.data().parent().unwrap().to_owned();
     std::os::unix::fs::symlink(service.data(), folder.join("timenav-data")).unwrap();
     assert_eq!(find(timenav().env("TIMENAV_URL", &url).current_dir(&folder)), Some(0));
-    // A key in the environment goes first, and a blank one is none.
+    // A key in the environment goes first.
     assert_eq!(find(timenav().env("TIMENAV_URL", &url).current_dir(&folder).env("TIMENAV_API_KEY", "tnk_x")), Some(4));
-    assert_eq!(find(timenav().env("TIMENAV_URL", &url).current_dir(&folder).env("TIMENAV_API_KEY", " ")), Some(0));
     service.audit();
 }
