@@ -1,11 +1,15 @@
 //! The folder in which one service keeps everything, held by one process at a time.
 
+mod address;
+
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
+
+pub(crate) use self::address::{KeptAddress, Listening, listening};
 
 /// Where data is kept unless another folder is named.
 pub(crate) const DATA_DEFAULT: &str = "./timenav-data";

@@ -15,6 +15,7 @@ mod exit;
 mod key_files;
 mod output;
 mod places;
+mod profiles;
 mod prompt;
 mod server;
 mod spool;
@@ -23,11 +24,9 @@ mod sweeping;
 mod telemetry;
 mod wiring;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use commands::Cli;
 use exit::Exit;
 use surroundings::Surroundings;
 
@@ -38,11 +37,14 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const API_KEY_VARIABLE: &str = "TIMENAV_API_KEY";
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let (cli, format) = match commands::parse() {
+        Ok(parsed) => parsed,
+        Err(error) => return commands::misused(&error),
+    };
     match commands::run(cli, &surroundings()) {
         Ok(()) => Exit::Ok.into(),
         Err(failure) => {
-            output::report(&failure);
+            output::report(&failure, format);
             failure.exit().into()
         }
     }
@@ -52,5 +54,8 @@ fn main() -> ExitCode {
 #[expect(clippy::disallowed_methods, reason = "the one place that reads a secret from the environment")]
 fn surroundings() -> Surroundings {
     let api_key = std::env::var(API_KEY_VARIABLE).ok();
-    Surroundings { api_key: api_key.filter(|key| !key.trim().is_empty()) }
+    // The XDG Base Directory Specification: a relative path there is none.
+    let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let config_folder = folder("XDG_CONFIG_HOME").or_else(|| folder("HOME").map(|home| home.join(".config")));
+    Surroundings { api_key, config_folder }
 }

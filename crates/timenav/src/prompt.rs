@@ -1,4 +1,4 @@
-//! Passwords that somebody types: they are not shown, and never stand on a command line.
+//! Passwords and keys that somebody types: they are not shown, and never stand on a command line.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write as _};
@@ -29,6 +29,29 @@ pub(crate) fn new_password(user_id: &str) -> anyhow::Result<Zeroizing<String>> {
     let second = terminal.ask("Repeat it: ")?;
     if *first != *second {
         bail!("the passwords differ; nothing was changed");
+    }
+    Ok(first)
+}
+
+/// Asks at the terminal for the API key of a profile.
+///
+/// # Errors
+/// There is no terminal.
+pub(crate) fn api_key(profile: &str) -> anyhow::Result<Zeroizing<String>> {
+    let mut terminal =
+        Terminal::open().context("there is no terminal to ask at; give the key with --key - or --key @FILE")?;
+    terminal.ask(&format!("API key of {profile}: "))
+}
+
+/// Asks at the terminal for a key to data, twice where something is to be sealed with it.
+///
+/// # Errors
+/// There is no terminal, or the two differ.
+pub(crate) fn encryption_key(is_new: bool) -> anyhow::Result<Zeroizing<String>> {
+    let mut terminal = Terminal::open().context("there is no terminal to ask at; give the key with --key-file")?;
+    let first = terminal.ask("Encryption key: ")?;
+    if is_new && *first != *terminal.ask("Repeat it: ")? {
+        bail!("the keys differ; nothing was sealed");
     }
     Ok(first)
 }
@@ -70,7 +93,7 @@ fn line_of(reader: impl BufRead) -> anyhow::Result<Zeroizing<String>> {
     let length = line.trim_end_matches(['\r', '\n']).len();
     line.truncate(length);
     if line.is_empty() {
-        bail!("no password was given");
+        bail!("nothing was given");
     }
     Ok(line)
 }

@@ -6,8 +6,13 @@ use super::arguments::insert;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
-use crate::output;
+use crate::output::{self, Records};
 use crate::surroundings::Surroundings;
+
+const ANCHORS: Records = Records {
+    member: "anchors",
+    fields: &["anchor_id", "timestamp", "description", "fixed", "position", "set_at", "timeline_id"],
+};
 
 /// Marks moments to return to.
 #[derive(Debug, clap::Args)]
@@ -50,7 +55,7 @@ enum Action {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: AnchorCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     let mut body = command.timeline.body();
     match command.action {
         Action::Set { time, description, create } => {
@@ -59,7 +64,7 @@ pub(crate) fn run(command: AnchorCommand, surroundings: &Surroundings) -> Result
             let answer = client.write(&["v1", "set-anchor"], &[], &Value::Object(body).to_string(), create)?;
             client.show(&answer, anchor_text)
         }
-        Action::List => show_pages(&client, &["v1", "anchors"], command.timeline.query(), list_text),
+        Action::List => show_pages(&client, &["v1", "anchors"], command.timeline.query(), (true, &ANCHORS), list_text),
         Action::Return { anchor_id, scope } => {
             insert(&mut body, "anchor_id", Some(anchor_id));
             insert(&mut body, "scope", scope);

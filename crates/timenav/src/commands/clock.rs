@@ -75,7 +75,7 @@ enum Action {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     let mut body = command.timeline.body();
     let (path, create) = match command.action {
         Action::Now => {
@@ -109,10 +109,14 @@ pub(crate) fn run(command: ClockCommand, surroundings: &Surroundings) -> Result<
 
 /// Shows a clock until the stream ends.
 fn watch(client: &Client, timeline: &TimelineOptions) -> Result<(), Failure> {
+    client.expect_lines()?;
     for message in client.stream(&["v1", "clock", "stream"], &timeline.query(), None)? {
         let data = message?.data;
-        let line =
-            if client.json() { data } else { serde_json::from_str(&data).map_or(data, |clock| clock_line(&clock)) };
+        let line = if client.format().is_json() {
+            data
+        } else {
+            serde_json::from_str(&data).map_or(data, |clock| clock_line(&clock))
+        };
         output::write(&format!("{line}\n"))?;
     }
     output::note("the service closed the stream");

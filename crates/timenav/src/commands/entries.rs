@@ -7,8 +7,10 @@ use timenav_core::ledger::LeafRecord;
 use super::arguments::timeline_id;
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
-use crate::output;
+use crate::output::{self, Records};
 use crate::surroundings::Surroundings;
+
+const ENTRIES: Records = Records { member: "entries", fields: &["position", "leaf", "contents", "salt", "payload"] };
 
 /// Shows entries of a ledger with what they say.
 ///
@@ -35,12 +37,12 @@ pub(crate) struct EntriesCommand {
 ///
 /// # Errors
 /// The service does not answer, or says no.
-pub(crate) fn run(command: EntriesCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+pub(crate) fn run(command: &EntriesCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(&command.service, surroundings)?;
     let path = ["timeline", command.timeline.as_str(), "entries"];
     let query = [("from", command.from.to_string()), ("limit", command.limit.to_string())];
     let page = client.get(&path, &query)?;
-    client.show(&page, page_text)
+    client.show_list(&page, &ENTRIES, page_text)
 }
 
 fn page_text(page: &Value) -> String {

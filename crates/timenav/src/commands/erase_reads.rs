@@ -35,7 +35,7 @@ pub(crate) struct EraseReadsCommand {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: EraseReadsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     let mut body = Map::new();
     insert(&mut body, "timeline_id", command.timeline.map(|timeline| timeline.to_string()));
     insert(&mut body, "position", Some(command.position));

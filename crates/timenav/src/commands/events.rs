@@ -1,7 +1,9 @@
-//! `timenav events`: records events, finds them by place and time, corrects them, intervenes, and erases them.
+//! `timenav events`: records events, finds, checks and corrects them, intervenes, and erases them.
 
+mod check;
 mod erase;
 mod history;
+mod scan;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -14,8 +16,33 @@ use super::arguments::insert;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
-use crate::output;
+use crate::output::{self, Records};
 use crate::surroundings::Surroundings;
+
+const EVENTS: Records = Records {
+    member: "events",
+    fields: &[
+        "event_id",
+        "time",
+        "end_time",
+        "precision",
+        "name",
+        "description",
+        "location",
+        "geo/lat",
+        "geo/lon",
+        "geo/radius_m",
+        "causes",
+        "actors",
+        "kind",
+        "asserts",
+        "attributes",
+        "source",
+        "sequence",
+        "position",
+        "timeline_id",
+    ],
+};
 
 /// Records events, finds, corrects and erases them, and intervenes.
 #[derive(Debug, clap::Args)]
@@ -34,6 +61,10 @@ enum Action {
     Add(Box<Add>),
     /// Finds events by place and time, ordered by time.
     Find(Find),
+    /// Finds events as `find` does, with their effects, what was done to them, and the paradoxes they are in.
+    Scan(scan::Scan),
+    /// Tells whether an event happens on the timeline as it stands: its causes, its consequences, and what was done to it.
+    Check(check::Check),
     /// Shows one event, its versions, and what was done to it.
     Show(history::Show),
     /// Replaces how an event was recorded, from flags or a JSON file: what is left out is left out of it.
@@ -145,7 +176,7 @@ struct Find {
 /// # Errors
 /// A file cannot be read, the service does not answer, or says no.
 pub(crate) fn run(command: EventsCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     match command.action {
         Action::Add(add) => {
             let body = match &add.file {
@@ -156,6 +187,8 @@ pub(crate) fn run(command: EventsCommand, surroundings: &Surroundings) -> Result
             client.show(&answer, added_text)
         }
         Action::Find(find) => run_find(&client, find, command.timeline.query()),
+        Action::Scan(scan) => scan::run(&client, scan, &command.timeline.body()),
+        Action::Check(check) => check::run(&client, check, command.timeline.required_query()),
         Action::Show(show) => history::show(&client, show, command.timeline.query()),
         Action::Correct(correct) => history::correct(&client, *correct, command.timeline.body()),
         Action::Manipulate(manipulate) => history::manipulate(&client, manipulate, command.timeline.body()),
@@ -168,16 +201,7 @@ fn run_find(client: &Client, find: Find, mut query: Vec<(&'static str, String)>)
     query.extend(find.limit.map(|limit| ("limit", limit.to_string())));
     query.extend(find.as_of.map(|moment| ("as_of", moment)));
     query.extend(find.cursor.map(|cursor| ("cursor", cursor)));
-    let path = ["v1", "monitor-events"];
-    if find.all {
-        return show_pages(client, &path, query, found_text);
-    }
-    let answer = client.get(&path, &query)?;
-    client.show(&answer, |page| found_text(page, true))?;
-    if !client.json() && answer.value["next_cursor"].is_string() {
-        output::note("there are more; --all shows them, --limit sets how many");
-    }
-    Ok(())
+    show_pages(client, &["v1", "monitor-events"], query, (find.all, &EVENTS), found_text)
 }
 
 /// Returns the event that the flags tell of, as the service takes it.
@@ -213,7 +237,7 @@ fn file_body(path: &Path) -> anyhow::Result<String> {
 }
 
 /// Returns what is in a file, or came in on standard input.
-fn file_text(path: &Path) -> anyhow::Result<String> {
+pub(super) fn file_text(path: &Path) -> anyhow::Result<String> {
     if path != Path::new("-") {
         return std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()));
     }

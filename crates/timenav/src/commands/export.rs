@@ -17,8 +17,8 @@ use crate::surroundings::Surroundings;
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportCommand {
     /// The file; standard output unless given. It appears when it is whole.
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[arg(long, short = 'o', value_name = "FILE")]
+    save: Option<PathBuf>,
     /// What to write; told by the extension of the file unless given, else ndjson.
     #[arg(long, value_parser = PossibleValuesParser::new(ExportFormat::ALL.map(ExportFormat::as_str)))]
     format: Option<String>,
@@ -43,8 +43,8 @@ pub(crate) struct ExportCommand {
 /// # Errors
 /// The service does not answer, says no, or breaks off, or the file cannot be written.
 pub(crate) fn run(command: ExportCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let format = format_of(command.output.as_deref(), command.format.as_deref())?;
-    let client = Client::new(command.service, surroundings)?;
+    let format = format_of(command.save.as_deref(), command.format.as_deref())?;
+    let client = Client::new(&command.service, surroundings)?;
     let mut query = command.timeline.query();
     query.extend([
         ("format", format.as_str().to_owned()),
@@ -53,7 +53,7 @@ pub(crate) fn run(command: ExportCommand, surroundings: &Surroundings) -> Result
     ]);
     query.extend(command.as_of.map(|moment| ("as_of", moment)));
     let path = ["v1", "export-events"];
-    match command.output {
+    match command.save {
         None => client.download(&path, &query, &mut output::write_bytes),
         Some(file) => into_file(&file, |each| client.download(&path, &query, each)),
     }

@@ -46,8 +46,8 @@ pub(crate) struct ImportCommand {
 ///
 /// # Errors
 /// A file could not be imported, the service does not answer or says no, or records were refused.
-pub(crate) fn run(command: ImportCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+pub(crate) fn run(command: &ImportCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(&command.service, surroundings)?;
     // Before anything is sent, so that a wrong name among many files changes nothing.
     let formats = command.files.iter().map(|path| format_of(path, command.format.as_deref()));
     let formats = formats.collect::<anyhow::Result<Vec<Format>>>()?;

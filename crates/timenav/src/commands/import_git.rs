@@ -42,8 +42,8 @@ pub(crate) struct ImportGitCommand {
 ///
 /// # Errors
 /// There is no Git or no repository, the service does not answer or says no, or commits were refused.
-pub(crate) fn run(command: ImportGitCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+pub(crate) fn run(command: &ImportGitCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    let client = Client::new(&command.service, surroundings)?;
     let log = Log::start(&command.path, command.revision.as_deref(), command.limit)?;
     let mut query = command.timeline.query();
     query.push(("format", Format::Git.as_str().to_owned()));

@@ -9,8 +9,13 @@ use super::arguments::insert;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
-use crate::output;
+use crate::output::{self, Records};
 use crate::surroundings::Surroundings;
+
+const API_KEYS: Records = Records {
+    member: "api_keys",
+    fields: &["key_id", "user_id", "timeline_id", "label", "scopes", "created_at", "expires_at", "revoked_at"],
+};
 
 /// Makes, lists and revokes API keys.
 #[derive(Debug, clap::Args)]
@@ -62,7 +67,7 @@ struct Create {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: KeyCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     match command.action {
         Action::Create(create) => {
             let answer = client.post(&["v1", "api-keys"], create_body(create))?;
@@ -70,7 +75,7 @@ pub(crate) fn run(command: KeyCommand, surroundings: &Surroundings) -> Result<()
         }
         Action::List { user } => {
             let query: Vec<_> = user.into_iter().map(|user| ("user_id", user)).collect();
-            show_pages(&client, &["v1", "api-keys"], query, list_text)
+            show_pages(&client, &["v1", "api-keys"], query, (true, &API_KEYS), list_text)
         }
         Action::Revoke { key_id } => client.show(&client.delete(&["v1", "api-keys", &key_id])?, output::status),
     }

@@ -38,10 +38,10 @@ pub(crate) struct ProofCommand {
 /// # Errors
 /// The service does not answer, says no, or answers with what proves nothing.
 pub(crate) fn run(command: ProofCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     let path = ["timeline", command.timeline.as_str(), "proof"];
     let mut query = vec![("position", command.position.to_string())];
-    let text = if client.json() {
+    let text = if client.format().is_json() {
         output::pretty(&client.get(&path, &query)?.text)
     } else {
         query.push(("format", "tlog-proof".to_owned()));

@@ -36,7 +36,7 @@ pub(crate) struct PruneCommand {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: PruneCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     let timelines = match command.timeline {
         Some(timeline) => vec![timeline.to_string()],
         None => administered(&client)?,

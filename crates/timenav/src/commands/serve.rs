@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{ServeOptions, Settings};
-use crate::data_folder::DataFolder;
+use crate::data_folder::{DataFolder, KeptAddress};
 use crate::exit::{Exit, Failure};
 use crate::server::{self, Server};
 use crate::sweeping::sweep_when_quiet;
@@ -94,6 +94,8 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     tokio::spawn(tend(wired.engine.clone(), closing.clone()));
     let scheme = if tls.is_some() { "https" } else { "http" };
     let mut server = Server::start(listener, tls, router, bounds, counts);
+    // Before the line that says so: whoever waits for that may look for it.
+    let kept_address = keep_address(&folder, scheme, address);
     say_listening(scheme, address)?;
     let name = tokio::select! {
         name = signals.next() => name,
@@ -106,6 +108,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
         tracing::warn!(signal = name, "{name} received again; stopping at once");
         std::process::exit(Exit::Failed.code().into());
     });
+    drop(kept_address);
     // First no more connections, then an end to streams: else their readers would come back.
     server.stop().await;
     closing.cancel();
@@ -136,6 +139,15 @@ async fn tend(engine: Engine, closing: CancellationToken) {
             tracing::error!(%refusal, untold, "timelines that have ended could not be looked after; it is tried again");
         }
     }
+}
+
+/// Keeps where the service listens for clients on this machine. The service is as good without.
+fn keep_address(folder: &DataFolder, scheme: &str, address: SocketAddr) -> Option<KeptAddress> {
+    let kept = KeptAddress::keep(folder, scheme, address);
+    kept.inspect_err(|error| {
+        tracing::warn!(%error, "the address cannot be kept in the data folder, so clients must name it: {error}");
+    })
+    .ok()
 }
 
 /// Says where the service listens. That nobody reads it is no reason to stop.

@@ -44,7 +44,8 @@ pub(crate) struct StreamCommand {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: StreamCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
+    client.expect_lines()?;
     let mut query = command.timeline.query();
     let given = [
         ("topics", command.topics),
@@ -56,7 +57,7 @@ pub(crate) fn run(command: StreamCommand, surroundings: &Surroundings) -> Result
     query.extend(given.into_iter().filter_map(|(name, value)| Some((name, value?))));
     for message in client.stream(&["v1", "stream"], &query, command.after.as_deref())? {
         let message = message?;
-        output::write(&if client.json() { json_line(&message) } else { text_line(&message) })?;
+        output::write(&if client.format().is_json() { json_line(&message) } else { text_line(&message) })?;
     }
     output::note("the service closed the stream");
     Ok(())

@@ -14,11 +14,47 @@ use super::events::shown;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
-use crate::output;
+use crate::output::{self, Records};
 use crate::surroundings::Surroundings;
 
 /// What is kept without an end.
 const FOREVER: &str = "forever";
+
+const TIMELINES: Records = Records {
+    member: "timelines",
+    fields: &[
+        "timeline_id",
+        "role",
+        "clock/current_time",
+        "clock/state",
+        "clock/rate",
+        "clock/location",
+        "events",
+        "anchors",
+        "head/size",
+        "head/root",
+        "created_at",
+        "expires_at",
+        "fork/of",
+        "fork/size",
+    ],
+};
+
+const DIFFERENCES: Records = Records {
+    member: "differences",
+    fields: &[
+        "change",
+        "event_id",
+        "a/time",
+        "a/name",
+        "a/description",
+        "a/location",
+        "b/time",
+        "b/name",
+        "b/description",
+        "b/location",
+    ],
+};
 
 /// Makes timelines, lists them, compares them, exports them, adopts them and ends them.
 #[derive(Debug, clap::Args)]
@@ -33,6 +69,12 @@ pub(crate) struct TimelineCommand {
 enum Action {
     /// Lists the timelines that you may read.
     List,
+    /// Shows one timeline: its clock, its counts, its newest root, who may do what.
+    Show {
+        /// Its name.
+        #[arg(env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", default_value = "main", value_parser = timeline_id)]
+        timeline: TimelineId,
+    },
     /// Makes a timeline. You will administer it.
     Create {
         /// Its name: letters, digits, `.`, `_`, `-`, `:`, `@`.
@@ -121,13 +163,14 @@ enum Action {
 /// # Errors
 /// The service does not answer, or says no.
 pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Result<(), Failure> {
-    let client = Client::new(command.service, surroundings)?;
+    let client = Client::new(&command.service, surroundings)?;
     match command.action {
-        Action::List => show_pages(&client, &["timelines"], Vec::new(), list_text),
+        Action::List => show_pages(&client, &["timelines"], Vec::new(), (true, &TIMELINES), list_text),
+        Action::Show { timeline } => client.show(&client.get(&["timeline", timeline.as_str()], &[])?, timeline_text),
         Action::Diff { a, b } => {
             let is_begun = Cell::new(false);
             let text = |page: &Value, _| diff_text(page, &is_begun);
-            show_pages(&client, &["timelines", "diff"], vec![("a", a), ("b", b)], text)
+            show_pages(&client, &["timelines", "diff"], vec![("a", a), ("b", b)], (true, &DIFFERENCES), text)
         }
         Action::Retention { timeline, reads: None, refusals: None } => {
             let answer = client.get(&["timeline", timeline.as_str()], &[])?;
@@ -178,6 +221,28 @@ fn retention_text(timeline_id: &Value, retention: &Value) -> String {
     output::fields(&kept, &[("timeline", "timeline"), ("reads", "reads"), ("refusals", "refusals")])
 }
 
+fn timeline_text(answer: &Value) -> String {
+    let shown = [
+        ("timeline", "timeline_id"),
+        ("your role", "role"),
+        ("created", "created_at"),
+        ("ends", "expires_at"),
+        ("forked from", "fork/of"),
+        ("current time", "clock/current_time"),
+        ("state", "clock/state"),
+        ("rate", "clock/rate"),
+        ("place", "clock/location"),
+        ("events", "events"),
+        ("anchors", "anchors"),
+        ("entries", "head/size"),
+        ("root", "head/root"),
+        ("read", "permissions/read"),
+        ("write", "permissions/write"),
+        ("admin", "permissions/admin"),
+    ];
+    output::fields(answer, &shown)
+}
+
 /// Returns a page of differences. One without any may have a next one.
 fn diff_text(page: &Value, is_begun: &Cell<bool>) -> String {
     let differences = page["differences"].as_array().map_or(&[][..], Vec::as_slice);
@@ -201,7 +266,7 @@ fn diff_text(page: &Value, is_begun: &Cell<bool>) -> String {
     output::table(&rows, &columns, !is_begun.replace(true))
 }
 
-fn list_text(page: &Value, is_first: bool) -> String {
+pub(super) fn list_text(page: &Value, is_first: bool) -> String {
     let columns = [
         ("TIMELINE", "timeline_id"),
         ("CURRENT TIME", "clock/current_time"),

@@ -76,7 +76,7 @@ pub(super) fn look_at(url: &Url, ca: Option<&Path>, surroundings: &Surroundings)
     let strangers: Vec<Seen> = ["", "v1/session"].iter().filter_map(|path| get(path, None).ok()).collect();
     checks.push(version(&strangers));
     checks.extend(get("metrics", None).ok().map(|answer| metrics(answer.status)));
-    if let Some(key) = &surroundings.api_key {
+    if let Some(key) = surroundings.api_key.as_ref().filter(|key| !key.trim().is_empty()) {
         checks.extend(get("v1/limits", Some(key)).ok().map(|answer| quota(&answer)));
         checks.extend(get("v1/api-keys", Some(key)).ok().map(|answer| own_keys(&answer)));
     }

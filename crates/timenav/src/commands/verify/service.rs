@@ -26,7 +26,7 @@ pub(super) fn verify(
     trusted: &Trusted,
     surroundings: &Surroundings,
 ) -> Result<Vec<Scan>, Failure> {
-    let client = Client::new(ServiceOptions::at(url, command.ca.clone()), surroundings)?;
+    let client = Client::new(&ServiceOptions::at(url, command.ca.clone()), surroundings)?;
     let timeline = match command.timeline.as_ref().or(trusted.kept.as_ref().map(|kept| &kept.timeline)) {
         Some(timeline) => timeline.clone(),
         None => TimelineId::main(),
