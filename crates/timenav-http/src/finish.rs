@@ -257,7 +257,14 @@ fn headers(headers: &mut HeaderMap, id: &RequestId, encrypted: bool) {
     set(header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'");
     set(header::REFERRER_POLICY, "no-referrer");
     set(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
-    set(header::VARY, "Authorization, Cookie");
+    let is_negotiated = headers.get(header::VARY).is_some_and(|value| value == "accept-encoding");
+    if is_negotiated {
+        headers.remove(header::VARY);
+    }
+    let mut set = |name: HeaderName, value: &'static str| {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    };
+    set(header::VARY, if is_negotiated { "Authorization, Cookie, Accept-Encoding" } else { "Authorization, Cookie" });
     if encrypted {
         set(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000; includeSubDomains");
     }

@@ -11,6 +11,7 @@ use http::Method;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::compression::compressed;
 use crate::entity_tag::{IF_MATCH, refuse_conditions};
 use crate::state::App;
 
@@ -185,7 +186,7 @@ impl Route {
         H: Handler<T, App>,
         T: 'static,
     {
-        Self::new(Method::GET, path, id, summary, get(handler))
+        Self::new(Method::GET, path, id, summary, compressed(get(handler)))
     }
 
     /// An operation that changes something.
@@ -318,6 +319,12 @@ impl Route {
     /// Does it anew at each request, whatever its `Idempotency-Key` is.
     pub(crate) const fn anew(mut self) -> Self {
         self.anew = true;
+        self
+    }
+
+    /// Compresses the answers of an operation that only looks, though its method is that of a change.
+    pub(crate) fn compressed(mut self) -> Self {
+        self.handler = compressed(self.handler);
         self
     }
 

@@ -32,6 +32,7 @@ pub(crate) fn routes() -> Vec<Route> {
         .takes::<ScanEventsRequest>()
         .gives::<ScannedBody>()
         .anew()
+        .compressed()
         .tag("events"),
     ]
 }
