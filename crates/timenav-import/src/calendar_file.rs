@@ -218,9 +218,8 @@ impl Calendar {
         calendar.pending.sort_by_key(|pending| pending.line);
         for Pending { line, text } in calendar.pending {
             let read = text.and_then(|text| draft(&text, &calendar.zones));
-            let repeats = read.as_ref().is_ok_and(|(_, repeats)| *repeats);
-            let note = repeats.then_some(RecordNote::RECURRENCE_KEPT);
-            sink(Item { line, event: read.map(|(event, _)| event), note })?;
+            let noted = read.map(|(event, repeats)| (event, repeats.then_some(RecordNote::RECURRENCE_KEPT)));
+            sink(Item::noted(line, noted.map(|(event, note)| (event, note.into_iter().collect()))))?;
         }
         std::ops::ControlFlow::Continue(())
     }

@@ -45,7 +45,7 @@ fn what_repeats_is_noted() {
     let noted = |lines: &str| {
         let (items, outcome) = items(Format::ICalendar, "", calendar(&[lines]).as_bytes());
         outcome.unwrap();
-        items[0].note.map(|note| note.code)
+        items[0].notes.first().map(|note| note.code)
     };
     let once = "UID:1\nDTSTART:20240720T100000Z";
     assert_eq!(noted(once), None);
