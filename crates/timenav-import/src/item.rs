@@ -49,6 +49,12 @@ impl RecordNote {
             "the event repeats and is recorded once, as its first occurrence; its rule is kept in the attributes",
         ),
     };
+    /// Returns the note that a line of a record could not be read, and the rest could.
+    pub(crate) fn left_out(line: u64, detail: &str) -> Self {
+        let detail = clipped(format!("line {line} is left out: {detail}"));
+        Self { code: "line_left_out", detail: Cow::Owned(detail) }
+    }
+
     pub(crate) const TIME_IN_PART: Self = Self {
         code: "time_in_part",
         detail: Cow::Borrowed(
