@@ -71,6 +71,8 @@ enum Command {
     BakePlaces,
     /// Makes the list of common passwords anew, from a package of the registry of npm.
     BakePasswords,
+    /// Makes the names that Windows has for time zones anew, from a package of the registry of npm.
+    BakeZones,
     /// Feeds made-up bytes to every parser, and stops at the first finding. Needs nightly Rust.
     Fuzz {
         /// The targets to run; all of them if none is named.
@@ -134,6 +136,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::CliDocs { check } => generate::run(&root, Document::CommandLine, check),
         Command::BakePlaces => bake::places(&root),
         Command::BakePasswords => bake::passwords(&root),
+        Command::BakeZones => bake::zones(&root),
         Command::Fuzz { list: true, .. } => fuzz::list(&root),
         Command::Fuzz { targets, seconds, list: false } => fuzz::run(&root, &targets, seconds),
         Command::FuzzApi { max_examples, seed } => fuzz_api::run(&root, &fuzz_api::Budget { max_examples, seed }),

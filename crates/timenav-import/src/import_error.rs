@@ -16,7 +16,9 @@ pub enum ImportError {
         source: io::Error,
     },
     /// A mapping was given for a format whose records name their fields.
-    #[error("a mapping is for CSV and GeoJSON; records of other formats name their fields themselves")]
+    #[error(
+        "a mapping is for CSV, GeoJSON, ndjson, json and logfmt; records of other formats name their fields themselves"
+    )]
     MappingUnused,
     /// The CSV file has no first row.
     #[error("the file is empty; its first row names the columns")]

@@ -8,6 +8,7 @@ mod pace;
 mod reading;
 mod source;
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -72,7 +73,8 @@ pub(crate) struct ImportRequest {
     /// the `Content-Type` if it is left out.
     #[schema(format = "file-format", example = "csv")]
     format: Option<String>,
-    /// For CSV and `GeoJSON`: which column or property is which field, as `field=column` pairs or JSON.
+    /// Which column, property or member is which field, and how a table is written, as `field=column` pairs or JSON. For
+    /// CSV, `GeoJSON`, `ndjson` and `json`.
     #[schema(format = "mapping", example = "time=time,lat=lat,lon=lon,description={status}")]
     map: Option<String>,
     /// The timeline; that of the API key if it is left out.
@@ -128,10 +130,10 @@ pub(crate) struct RefusalBody {
 pub(crate) struct NoteBody {
     /// Its line.
     line: u64,
-    /// A stable word for what was not done: `recurrence_kept`.
+    /// A stable word for what was not done: `recurrence_kept`, `time_in_part` or `line_left_out`.
     code: &'static str,
     /// What was not done, and what was.
-    detail: &'static str,
+    detail: Cow<'static, str>,
 }
 
 /// Records the events of a file on a timeline.
@@ -271,7 +273,7 @@ impl Tally {
         for item in batch {
             match item.event {
                 Ok(draft) => {
-                    self.note(item.line, item.note);
+                    self.note(item.line, item.notes);
                     drafts.push(draft);
                     lines.push(item.line);
                 }
@@ -296,11 +298,12 @@ impl Tally {
         }
     }
 
-    fn note(&mut self, line: u64, note: Option<RecordNote>) {
-        let Some(RecordNote { code, detail }) = note else { return };
-        self.noted += 1;
-        if self.notes.len() < REFUSALS_LISTED_MAX {
-            self.notes.push(NoteBody { line, code, detail });
+    fn note(&mut self, line: u64, notes: Vec<RecordNote>) {
+        for RecordNote { code, detail } in notes {
+            self.noted += 1;
+            if self.notes.len() < REFUSALS_LISTED_MAX {
+                self.notes.push(NoteBody { line, code, detail });
+            }
         }
     }
 

@@ -224,7 +224,9 @@ fn a_file_without_a_header_or_a_time_is_refused() {
     };
     check_detail("", "when,a\n$T,1\n", &unmapped("the columns are `when`, `a`"));
     check_detail("time=", "time\n$T\n", &unmapped("the columns are `time`"));
-    check_detail("", "time;a\n$T;1\n", &unmapped("the first row is a single column; separate columns by commas"));
+    check_detail("", "time^a\n$T^1\n", &unmapped("the columns are `time^a`"));
+    let single = unmapped("the first row is a single column; say by `delimiter` what is between columns");
+    check_detail("delimiter=comma", "time;a\n$T;1\n", &single);
     check_detail(
         "time=wen",
         "when,a\n$T,1\n",
@@ -245,14 +247,17 @@ fn details_name_the_column() {
     check_detail(
         "time=when",
         "when\n1614136748\n",
-        "column `when`: a number says when only with what it counts; map `time` with `|unix`, `|unix_ms` or `|unix_us`",
+        "column `when`: a number says when only with what it counts; map `time` with `|unix`, `|unix_ms` or `|unix_us`, \
+         or with a pattern such as `|YYYYMMDD`, or as `time.year`",
     );
     check_detail(
         "time=when|unix",
         "when\nx\n",
         "column `when`: `x` is not a number of seconds since 1970 in the years -9999 to 9999",
     );
-    check_detail("", "time,lat,lon\n$T,1N,2\n", "column `lat`: `1N` is not a number");
+    check_detail("", "time,lat,lon\n$T,1E,2\n", {
+        "column `lat`: `1E` is not a number of degrees, such as `-33.675` or `33.675S`"
+    });
     check_detail(
         "",
         "time,id\n$T,a b\n",

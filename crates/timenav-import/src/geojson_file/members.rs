@@ -11,7 +11,7 @@ use super::feature::{self, Feature};
 use crate::limits::FEATURE_BYTES_MAX;
 use crate::mapping::Mapping;
 use crate::meter::Meter;
-use crate::{Item, RecordError, Sink};
+use crate::{Item, RecordError, RecordNote, Sink};
 
 /// How far the reading is.
 pub(super) struct Progress<'p> {
@@ -38,9 +38,9 @@ impl<'p> Progress<'p> {
         self.is_stopped
     }
 
-    fn hand_over<E: Error>(&mut self, event: Result<EventDraft, RecordError>) -> Result<(), E> {
+    fn hand_over<E: Error>(&mut self, event: Result<(EventDraft, Vec<RecordNote>), RecordError>) -> Result<(), E> {
         self.features += 1;
-        match (self.sink)(Item::new(self.features, event)) {
+        match (self.sink)(Item::noted(self.features, event)) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => {
                 self.is_stopped = true;
