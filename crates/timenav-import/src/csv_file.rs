@@ -56,11 +56,11 @@ fn next(
     match outcome.map_err(csv::Error::into_kind) {
         Ok(false) => Ok(None),
         Ok(true) | Err(ErrorKind::Utf8 { .. } | ErrorKind::UnequalLengths { .. }) if lines.is_record_open() => {
-            malformed("a quotation mark is left open to the end of the file".to_owned())
+            malformed("a quotation mark is not closed to the end of the file".to_owned())
         }
         Ok(true) => Ok(Some(Ok(()))),
         Err(ErrorKind::UnequalLengths { expected_len, len, .. }) => {
-            malformed(format!("the row has {len} fields, and the first row {expected_len}"))
+            malformed(format!("the row has {len} fields, but the first row has {expected_len}"))
         }
         Err(ErrorKind::Utf8 { err, .. }) => {
             let field = err.field() + 1;

@@ -35,7 +35,7 @@ pub struct RecordNote {
 impl RecordNote {
     pub(crate) const RECURRENCE_KEPT: Self = Self {
         code: "recurrence_kept",
-        detail: "the event repeats and is recorded once, as its first occurrence; its rule is kept in the attributes",
+        detail: "the event repeats; only its first occurrence was recorded, with the rule in its attributes",
     };
 }
 

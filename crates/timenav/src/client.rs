@@ -40,22 +40,22 @@ const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "The service")]
 pub(crate) struct ServiceOptions {
-    /// Where the service is.
+    /// The address of the service.
     #[arg(long, env = "TIMENAV_URL", value_name = "URL", default_value = "http://127.0.0.1:8080",
         value_parser = service_url, global = true)]
     url: Url,
-    /// Trust the certificate of a service whose authority is in this file (PEM), and no other authority.
+    /// Trust only the certificate authority in this file (PEM).
     ///
-    /// Without it, https is trusted as this machine trusts it.
+    /// Without it, the certificate authorities of this machine are trusted.
     #[arg(long, env = "TIMENAV_CA", value_name = "FILE", global = true)]
     ca: Option<PathBuf>,
-    /// The data folder of a service on this machine, to use the operator's key in it.
+    /// The data folder of a service on this machine, to use its operator key.
     ///
     /// Without `TIMENAV_API_KEY` and this option, the key in ./timenav-data is used if the
     /// service is on this machine.
     #[arg(long, env = "TIMENAV_DATA", value_name = "DIR", global = true)]
     data: Option<PathBuf>,
-    /// Print the service's answer as it is, in JSON.
+    /// Print the service's response as JSON.
     #[arg(long, global = true)]
     json: bool,
 }
@@ -71,7 +71,7 @@ impl ServiceOptions {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "The service")]
 pub(crate) struct TimelineOptions {
-    /// The timeline; the one that the API key is bound to unless given.
+    /// The timeline. Defaults to the one the API key is bound to.
     #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", global = true)]
     pub(crate) timeline: Option<String>,
 }
@@ -113,7 +113,7 @@ impl Client {
         let is_local = is_this_machine(&options.url);
         let key = find_key(options.data, is_local, surroundings)?;
         let mut bearer = HeaderValue::try_from(format!("Bearer {key}"))
-            .map_err(|_| Failure::NoKey("the API key has characters that no key has".to_owned()))?;
+            .map_err(|_| Failure::NoKey("the API key has invalid characters".to_owned()))?;
         bearer.set_sensitive(true);
         let mut headers = HeaderMap::from_iter([(AUTHORIZATION, bearer)]);
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
@@ -224,7 +224,7 @@ impl Client {
         }
         Err(Failure::Unreachable {
             url: self.base.to_string(),
-            detail: "the answer ended before the result".to_owned(),
+            detail: "the response ended before the result".to_owned(),
         })
     }
 
@@ -466,10 +466,10 @@ pub(crate) fn authorities(path: &Path) -> anyhow::Result<Vec<Certificate>> {
 
 /// Reads the address of a service.
 pub(crate) fn service_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|error| format!("{error}; write http://127.0.0.1:8080"))?;
+    let url = Url::parse(text).map_err(|error| format!("{error}; write it like http://127.0.0.1:8080"))?;
     match url.scheme() {
         "http" | "https" => Ok(url),
-        _ => Err("it starts with http:// or https://".to_owned()),
+        _ => Err("it must start with http:// or https://".to_owned()),
     }
 }
 

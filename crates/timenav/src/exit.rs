@@ -56,14 +56,14 @@ impl Exit {
     /// Returns what the number means, for help and docs.
     pub(crate) const fn meaning(self) -> &'static str {
         match self {
-            Self::Ok => "all went well",
-            Self::Failed => "something else went wrong",
-            Self::Usage => "the command line is wrong",
-            Self::Refused => "an import went through, and some of its records were refused",
-            Self::NotAllowed => "not allowed: no key, a wrong key, or no permission (401, 403)",
-            Self::NotFound => "there is no such thing, or it is not yours to see (404)",
+            Self::Ok => "success",
+            Self::Failed => "another error",
+            Self::Usage => "wrong usage",
+            Self::Refused => "an import finished, but some records were refused",
+            Self::NotAllowed => "not allowed: no key, an invalid key, or no permission (401, 403)",
+            Self::NotFound => "not found, or no access to it (404)",
             Self::Unreachable => "the service cannot be reached",
-            Self::Tampered => "a ledger is not as it was signed",
+            Self::Tampered => "a ledger does not match what was signed",
         }
     }
 
@@ -137,7 +137,7 @@ impl Failure {
         Some(match self {
             Self::Problem(problem) => problem.text(),
             Self::NoTimeline(problem) => {
-                format!("{}\n  if it is to be a new timeline, add --create", problem.text())
+                format!("{}\n  to create a new timeline, add --create", problem.text())
             }
             Self::Unreachable { url, detail } => format!("cannot reach the service at {url}: {detail}"),
             Self::Refused(1) => "1 record was refused".to_owned(),
@@ -172,7 +172,7 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-/// An error that the service answered with.
+/// An error from the service.
 #[derive(Debug)]
 pub(crate) struct Problem {
     http_status: u16,

@@ -152,7 +152,7 @@ fn a_wrong_event_is_refused_alone() {
         assert!(items[1].event.is_ok(), "{wrong}");
     }
     check_detail(Format::ICalendar, "", &calendar(&["DTSTART:20240720\nno colon"]), {
-        "line 5: a line is a name, a colon and a value"
+        "line 5: a line must be a name, a colon and a value"
     });
     let (items, outcome) = items(Format::ICalendar, "", b"BEGIN:VEVENT\nDTSTART:20240720\nSUMMARY:\xFF\nEND:VEVENT\n");
     outcome.unwrap();
@@ -179,7 +179,7 @@ fn what_is_not_nested_right_is_told() {
     // An event without its end is ended by its calendar.
     let open = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20240720\nEND:VCALENDAR\n";
     check(Format::ICalendar, "", open, &["2 malformed_calendar -"]);
-    check_detail(Format::ICalendar, "", open, "`BEGIN:VEVENT` in line 2 is never ended");
+    check_detail(Format::ICalendar, "", open, "`BEGIN:VEVENT` in line 2 has no matching `END`");
     let stray = "BEGIN:VCALENDAR\nEND:VEVENT\nBEGIN:VEVENT\nUID:a\nDTSTART:20240720T000000Z\nEND:VEVENT\nX\nEND:VCALENDAR\nEND:X\nA:b\n";
     check(
         Format::ICalendar,
@@ -200,10 +200,13 @@ fn what_is_not_nested_right_is_told() {
         (error.line(), error.to_string())
     };
     assert_eq!(ends("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20240720\nEND:VEVENT\n"), {
-        (1, "this is not icalendar: `BEGIN:VCALENDAR` is never ended".to_owned())
+        (1, "this is not icalendar: `BEGIN:VCALENDAR` has no matching `END`".to_owned())
     });
-    assert_eq!(ends("\n<html>\n"), (2, "this is not icalendar: a calendar begins with `BEGIN:VCALENDAR`".to_owned()));
-    assert_eq!(ends("BEGIN: \n"), (1, "this is not icalendar: `BEGIN` names a component".to_owned()));
+    assert_eq!(
+        ends("\n<html>\n"),
+        (2, "this is not icalendar: a calendar must start with `BEGIN:VCALENDAR`".to_owned())
+    );
+    assert_eq!(ends("BEGIN: \n"), (1, "this is not icalendar: `BEGIN` must name a component".to_owned()));
     assert_eq!(ends("BEGIN:A B\n").0, 1);
     assert_eq!(ends("END:VCALENDAR\n").0, 1);
     let deep = |depth: usize| format!("{}{}", "BEGIN:X\n".repeat(depth), "END:X\n".repeat(depth));

@@ -113,7 +113,7 @@ impl Columns {
         } else {
             let text = columns.template.fill(|column| row.get(*column).map(plain));
             text.map_err(|_| {
-                let detail = format!("the template makes more than {TEMPLATE_TEXT_BYTES_MAX} bytes");
+                let detail = format!("the template produces more than {TEMPLATE_TEXT_BYTES_MAX} bytes");
                 RecordError::invalid(field.as_str(), detail)
             })?
         };
@@ -163,7 +163,7 @@ fn position(names: &[&str], field: Field, name: &str) -> Result<usize, ImportErr
 fn columns_hint(names: &[&str]) -> String {
     match names {
         [name] if name.contains([';', '\t']) => {
-            "the first row is a single column; separate columns by commas".to_owned()
+            "the first row has a single column; separate columns with commas".to_owned()
         }
         _ => clipped(format!("the columns are `{}`", names.join("`, `"))),
     }

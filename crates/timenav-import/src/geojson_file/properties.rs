@@ -32,7 +32,7 @@ impl<'a> Properties<'a> {
             return Ok(Self { members: BTreeMap::new() });
         };
         if text.len() > RECORD_BYTES_MAX {
-            let detail = format!("the properties of a feature have at most {RECORD_BYTES_MAX} bytes");
+            let detail = format!("the properties of a feature can have at most {RECORD_BYTES_MAX} bytes");
             return Err(RecordError::of(RecordError::TOO_LARGE, "properties", detail));
         }
         let members: BTreeMap<String, Option<&RawValue>> = parsed("properties", text)?;
@@ -190,7 +190,7 @@ impl<'a> Fields<'a> {
                     Scalar::of(value).map(Scalar::into_text)
                 });
                 let text = text.map_err(|_| {
-                    let detail = format!("the template makes more than {TEMPLATE_TEXT_BYTES_MAX} bytes");
+                    let detail = format!("the template produces more than {TEMPLATE_TEXT_BYTES_MAX} bytes");
                     RecordError::invalid(field.as_str(), detail)
                 })?;
                 let text = text.unwrap_or_default();

@@ -107,10 +107,10 @@ fn what_is_no_mapping_is_refused() {
     refused("name={a", single);
     refused("name=a}", single);
     refused("name={a} }", single);
-    let missing = "the value of `name` names no column; write `{column}` or `column`";
+    let missing = "the value of `name` has no column; write `{column}` or `column`";
     refused("name={}", missing);
     refused("name={{a}}", missing);
-    refused("time=|unix", "the value of `time` names no column; write `{column}` or `column`");
+    refused("time=|unix", "the value of `time` has no column; write `{column}` or `column`");
     for no_object in ["{", "{\"time\": 1}", "{\"time\": {}}", "{time=a}"] {
         let error = Mapping::parse(no_object).unwrap_err();
         assert!(matches!(error, MappingError::NotAnObject { .. }), "{no_object}: {error}");

@@ -9,7 +9,7 @@ use crate::exit::Failure;
 use crate::output;
 use crate::surroundings::Surroundings;
 
-/// Marks moments to return to.
+/// Sets anchors and returns to them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AnchorCommand {
     #[command(subcommand)]
@@ -24,7 +24,7 @@ pub(crate) struct AnchorCommand {
 enum Action {
     /// Sets an anchor.
     Set {
-        /// The moment; what the clock shows unless given.
+        /// The moment. Defaults to the clock's current time.
         #[arg(long, allow_hyphen_values = true)]
         time: Option<String>,
         /// What it is for.
@@ -35,11 +35,11 @@ enum Action {
     },
     /// Lists the anchors of the timeline.
     List,
-    /// Takes clock and events back to an anchor. Nothing is lost: what is changed back is recorded too.
+    /// Returns the clock and events to an anchor. Nothing is lost: the return is recorded too.
     Return {
-        /// The anchor, as `set` and `list` show it.
+        /// The id of the anchor, from `set` or `list`.
         anchor_id: String,
-        /// What to restore: `clock`, or `all`, events too, as they stood when the anchor was set. `all` unless given.
+        /// What to restore: `clock`, or `all` for events too, as they were when the anchor was set. Default: `all`.
         #[arg(long, value_parser = ["all", "clock"])]
         scope: Option<String>,
     },

@@ -14,7 +14,7 @@ const INTRODUCTION: &str = "\
 
 <!-- Written by `timenav markdown-help > docs/command-line.md`; a test compares. -->
 
-One program, `timenav`, is the service and a client of it. Commands print sentences and tables for people, and with
+One program, `timenav`, is both the service and its client. Commands print sentences and tables for people, and with
 `--json` the service's answer. Answers go to stdout; errors, warnings and the service's log go to stderr.
 
 An API key is never given on the command line, where other users of the machine could see it: clients take it from
@@ -46,7 +46,7 @@ fn page() -> String {
     let keys: Vec<String> = ServeOptions::keys().iter().map(|key| format!("`{key}`")).collect();
     let keys = keys.join(", ");
     let _ = writeln!(text, "{keys}.\nEach means what the flag of that name means. An unknown key is an error.");
-    text.push_str("\n## Options of all clients\n\n`--timeline` is for those that act on a timeline.\n\n");
+    text.push_str("\n## Options of all clients\n\n`--timeline` applies to commands that act on a timeline.\n\n");
     let mut told: Vec<&str> = Vec::new();
     for argument in shown(&cli).flat_map(Command::get_arguments).filter(|argument| argument.is_global_set()) {
         if !told.contains(&argument.get_id().as_str()) {

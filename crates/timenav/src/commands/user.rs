@@ -10,7 +10,7 @@ use crate::exit::Failure;
 use crate::surroundings::Surroundings;
 use crate::{output, prompt};
 
-/// Makes, lists and removes users, and sets their passwords. For operators.
+/// Creates, lists and removes users, and sets their passwords. For operators.
 #[derive(Debug, clap::Args)]
 pub(crate) struct UserCommand {
     #[command(subcommand)]
@@ -21,7 +21,7 @@ pub(crate) struct UserCommand {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Makes a user. `timenav key create --user` makes a key for them.
+    /// Creates a user. `timenav key create --user` creates a key for them.
     Add {
         /// The name: letters, digits, `.`, `_`, `-`, `:`, `@`.
         user_id: String,
@@ -31,9 +31,9 @@ enum Action {
     },
     /// Lists the users.
     List,
-    /// Sets a user's password, with which they log in to the console.
+    /// Sets a user's password for the console.
     ///
-    /// It is asked for twice and not shown. It ends the sessions of the user.
+    /// You type it twice, and it is not shown. All sessions of the user end.
     Password {
         /// The name.
         user_id: String,

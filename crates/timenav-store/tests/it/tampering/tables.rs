@@ -189,7 +189,7 @@ async fn rows_of_a_timeline_that_is_not_there() {
         for depth in [Depth::Full, Depth::Quick] {
             let scan = look(&house, "system", depth, Outside::Kept).await;
             assert_eq!(told(&scan), [(FindingKind::StateMismatch, None)], "{statement}");
-            let expected = format!("table {table} has rows of the timeline number {number}, and there is no such");
+            let expected = format!("table {table} has rows of timeline number {number}, which does not exist");
             assert_eq!(scan.findings[0].evidence, expected);
         }
         // It is in nobody's ledger, so no other timeline can tell.
@@ -207,7 +207,7 @@ async fn a_timeline_whose_row_is_gone_leaves_what_shows_it() {
     let scan = look(&house, "system", Depth::Full, Outside::Kept).await;
     let all: Vec<&str> = scan.findings.iter().map(|finding| finding.evidence.as_str()).collect();
     for table in ["entries", "permissions", "events", "anchors"] {
-        let expected = format!("table {table} has rows of the timeline number {number}, and there is no such");
+        let expected = format!("table {table} has rows of timeline number {number}, which does not exist");
         assert!(all.contains(&expected.as_str()), "{table}: {all:#?}");
     }
 }
