@@ -128,10 +128,10 @@ describe('users', () => {
     await page.getByLabel('Name').fill('new user');
     await page.getByText('A name has letters, digits').waitFor();
     await page.getByLabel('Name').fill('admin');
-    await page.getByRole('button', { name: 'Make the user' }).click();
+    await page.getByRole('button', { name: 'Create the user' }).click();
     await page.getByText('There is a user admin already.').waitFor();
     await page.getByLabel('Name').fill('new-user');
-    await page.getByRole('button', { name: 'Make the user' }).click();
+    await page.getByRole('button', { name: 'Create the user' }).click();
     await page.getByRole('heading', { name: 'new-user is made' }).waitFor();
     await page.getByLabel('New password').fill('short');
     await page.getByRole('button', { name: 'Set the password' }).click();
@@ -148,7 +148,7 @@ describe('users', () => {
     await page.getByRole('button', { name: 'Remove new-user' }).click();
     const remove = page.getByRole('button', { name: 'Remove the user' });
     expect(await remove.isDisabled()).toBe(true);
-    await page.getByLabel('Type new-user to go on').fill('new-user');
+    await page.getByLabel('Type new-user to continue').fill('new-user');
     await remove.click();
     await toast(page, /new-user was removed/);
     await expect.poll(() => page.getByRole('rowheader', { name: 'new-user' }).count()).toBe(0);
@@ -183,12 +183,12 @@ describe('API keys', () => {
     await page.getByRole('button', { name: 'New key' }).click();
     await page.getByLabel('What is it for?').fill('nightly report');
     await page.getByRole('radio', { name: /^Read/ }).check();
-    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByRole('button', { name: 'Create the key' }).click();
     await page.getByText('It is shown this once.').waitFor();
     const key = await page.getByRole('dialog').locator('code').innerText();
     expect(key).toMatch(/^tnk_[0-9A-Za-z]{36}$/);
     await on.service.call('GET', 'v1/clock?timeline_id=demo', undefined, key);
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
     const row = page.getByRole('row').filter({ hasText: 'nightly report' });
     expect(await row.innerText()).toMatch(/Read[\s\S]*in 30 days/);
     expect(await page.content()).not.toContain(key);
@@ -197,7 +197,7 @@ describe('API keys', () => {
     await page.getByRole('button', { name: 'Revoke the key' }).click();
     await page.getByText('You have no API key').waitFor();
     await expect(on.service.call('GET', 'v1/clock?timeline_id=demo', undefined, key)).rejects.toThrow('401');
-    await page.getByLabel('Show 1 that works no more').check();
+    await page.getByLabel('Show 1 that no longer works').check();
     await page.getByRole('row').filter({ hasText: 'revoked' }).waitFor();
   });
 
@@ -209,7 +209,7 @@ describe('API keys', () => {
     expect(page.url()).toContain('user=program');
     await page.getByRole('button', { name: 'New key' }).click();
     await page.getByLabel('What is it for?').fill('for a program');
-    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByRole('button', { name: 'Create the key' }).click();
     await page.getByText('acts in the name of program').waitFor();
   });
 });
@@ -324,7 +324,7 @@ describe('every part', () => {
     ['permissions', /Nothing to save/],
     ['log', /entries/],
     ['retention', /How long contents are kept/],
-    ['settings', /What cannot be undone/],
+    ['settings', /Danger zone/],
     ['users', /New user/],
     ['restrictions', /restricted/],
     ['keys', /New key/],

@@ -35,7 +35,7 @@ describe('five thousand timelines', () => {
     await search.fill('l-4997');
     await page.getByRole('option', { name: /^tl-4997/ }).waitFor();
     await search.fill('no such name');
-    await page.getByText('No timeline has this in its name.').waitFor();
+    await page.getByText('No timeline name contains this.').waitFor();
     await search.fill('tl-4996');
     await page.keyboard.press('Enter');
     await page.getByText('Nothing has happened on tl-4996 yet').waitFor();

@@ -104,7 +104,7 @@ pub struct ErasedEvents {
     pub timeline_id: TimelineId,
     /// How many events.
     pub events_count: u64,
-    /// How many payloads went, those of forks too.
+    /// How many payloads were erased, including those of forks.
     pub payloads_count: u64,
     /// How many forks lost something of their own.
     pub forks_count: u64,
@@ -279,7 +279,7 @@ impl Engine {
         if by == ErasedBy::Ids {
             return match evaluated_at {
                 None => Ok(None),
-                Some(_) => Err(Refusal::invalid("evaluated_at", "events that are named by `event_ids` need none")),
+                Some(_) => Err(Refusal::invalid("evaluated_at", "`event_ids` does not need it; leave it out")),
             };
         }
         if by == ErasedBy::Age
@@ -290,9 +290,8 @@ impl Engine {
         let size = state.head.frontier.size();
         let named = evaluated_at.filter(|named| (1..=size).contains(named));
         let wrong = || {
-            let detail = format!(
-                "give the `evaluated_at` that a dry run of the same request has answered; the ledger has {size} entries"
-            );
+            let detail =
+                format!("give the `evaluated_at` from a dry run of the same request; the ledger has {size} entries");
             Refusal::invalid("evaluated_at", detail)
         };
         named.map(Some).ok_or_else(wrong)
@@ -424,7 +423,7 @@ impl Engine {
 }
 
 fn check_has_events(timeline: &TimelineId) -> Result<(), Refusal> {
-    let detail = "`system` holds facts of the service, and has no events";
+    let detail = "`system` holds data about the service itself, and has no events";
     if timeline.is_system() { Err(Refusal::invalid("timeline_id", detail)) } else { Ok(()) }
 }
 
@@ -456,7 +455,8 @@ fn reading(which: &WhichEvents, dry_run: bool) -> Reading {
 impl Selected {
     fn push(&mut self, event_id: EventId, why: ChosenWhy, number: u64) -> Result<(), Refusal> {
         if self.all.len() == ERASE_EVENTS_SELECTED_MAX {
-            let detail = format!("it selects more than {ERASE_EVENTS_SELECTED_MAX} events; erase them part by part");
+            let detail =
+                format!("it selects more than {ERASE_EVENTS_SELECTED_MAX} events; erase them in several requests");
             return Err(Refusal::invalid("time_range", detail));
         }
         self.all.push(number);

@@ -34,7 +34,7 @@ pub struct Recorded {
     pub timeline_id: TimelineId,
     /// Their ids, in the order given.
     pub event_ids: Vec<EventId>,
-    /// Where the last of them stands; the others stand right before it.
+    /// The place of the last one in the ledger; the others come right before it.
     pub ledger: LedgerPosition,
     /// Whether this is the outcome of an earlier request with the same idempotency key.
     pub replayed: bool,
@@ -75,7 +75,7 @@ pub struct MonitorEvents {
     pub range: TimeRange<Virtual>,
     /// As the ledger told it at that moment, instead of now; also as the caller wrote it.
     pub as_of: Option<(String, AsOf)>,
-    /// At most so many on the page.
+    /// The maximum number per page.
     pub items_max: usize,
     /// Where the last page ended.
     pub cursor: Option<String>,
@@ -93,7 +93,7 @@ pub struct EventPage {
     pub as_of: Option<u64>,
     /// The timelines that the events are recorded on, by layer: the timeline itself is the last.
     pub layers: Vec<TimelineId>,
-    /// How the location was understood.
+    /// How the location was resolved.
     pub understood: Understood,
     /// Known places that are spelled nearly like the location, where nothing was found.
     pub near_spellings: Vec<String>,
@@ -117,7 +117,7 @@ impl Engine {
         let count = drafts.len();
         if count == 0 || count > EVENTS_PER_REQUEST_MAX {
             let detail =
-                format!("1 to {EVENTS_PER_REQUEST_MAX} events are recorded at once, not {count}; import larger files");
+                format!("a request can record 1 to {EVENTS_PER_REQUEST_MAX} events, not {count}; import larger files");
             return Err(Refusal::invalid("", detail));
         }
         let timeline = caller.timeline(timeline);

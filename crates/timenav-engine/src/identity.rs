@@ -172,7 +172,7 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<NewApiKey, Refusal> {
         if request.label.len() > LABEL_BYTES_MAX {
-            return Err(Refusal::invalid("label", format!("a label has at most {LABEL_BYTES_MAX} bytes")));
+            return Err(Refusal::invalid("label", format!("a label can have at most {LABEL_BYTES_MAX} bytes")));
         }
         let secret = new_key_text(&*self.doors().entropy);
         let key_id = KeyId::new(&type_id("key", self.uuid())).map_err(|error| Refusal::id("key_id", error))?;

@@ -23,7 +23,7 @@ use crate::store::Pattern;
 /// Places with near spellings that are told.
 const NEAR_SPELLINGS_MAX: usize = 5;
 
-/// How a location was understood.
+/// How a location was resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Understood {
     /// By its form: anywhere, coordinates, a box.

@@ -33,7 +33,7 @@ pub struct EventMarks {
     pub paradoxes: Vec<Kind>,
 }
 
-/// All that a question finds, in numbers.
+/// A summary of all events found.
 #[derive(Clone, Debug)]
 pub struct EventSummary {
     /// How many events, counted no further than [`SUMMARY_EVENTS_MAX`].
@@ -42,7 +42,7 @@ pub struct EventSummary {
     pub is_cut: bool,
     /// When the first one happens.
     pub first: Option<Instant<Virtual>>,
-    /// When the last one happens, of those that were counted.
+    /// When the last counted one happens.
     pub last: Option<Instant<Virtual>>,
     /// How many happen in each stretch between the first and the last: where it begins, and the count.
     pub histogram: Vec<(Instant<Virtual>, usize)>,

@@ -109,7 +109,7 @@ impl<S: Send + Sync> FromRequestParts<S> for InTwoPaths {
 fn check_media_type(headers: &HeaderMap, body: &[u8], of_query: bool) -> Result<(), Failure> {
     let content_type = headers.get(header::CONTENT_TYPE);
     if of_query && content_type.is_none() {
-        let detail = "a QUERY names the type of its body; send `Content-Type: application/json`";
+        let detail = "a QUERY request needs the type of its body; send `Content-Type: application/json`";
         return Err(Failure::invalid("", detail));
     }
     let is_json = content_type.and_then(|value| value.to_str().ok()).is_some_and(is_json);
@@ -132,7 +132,7 @@ fn check_depth(json: &[u8]) -> Result<(), Failure> {
             _ => {}
         }
         if depth > JSON_DEPTH_MAX {
-            let detail = format!("a body is at most {JSON_DEPTH_MAX} lists and objects deep");
+            let detail = format!("a body can be nested at most {JSON_DEPTH_MAX} levels deep");
             return Err(Failure::MalformedJson { detail });
         }
     }
@@ -185,7 +185,7 @@ fn merged(of_query: Map<String, Value>, body: &[u8]) -> Result<Map<String, Value
 pub(crate) fn from_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
     if !body.trim_ascii_start().starts_with(b"{") {
         serde_json::from_slice::<serde::de::IgnoredAny>(body).map_err(|error| malformed(&error))?;
-        return Err(Failure::invalid("", "the body is a JSON object, such as {\"timeline_id\": \"main\"}"));
+        return Err(Failure::invalid("", "the body must be a JSON object, such as {\"timeline_id\": \"main\"}"));
     }
     let mut json = serde_json::Deserializer::from_slice(body);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -272,7 +272,7 @@ fn fault(error: &serde_path_to_error::Error<serde_json::Error>) -> Failure {
     } else if let Some(name) = quoted(message, "unknown field ") {
         (FaultKind::Unknown, own(&path, name), unknown(name, message))
     } else if let Some(name) = quoted(message, "duplicate field ") {
-        (FaultKind::Conflicting, own(&path, name), format!("`{name}` stands twice in the body; give it once"))
+        (FaultKind::Conflicting, own(&path, name), format!("`{name}` appears twice in the body; give it once"))
     } else if let Some((OUT_OF_RANGE, detail)) = message.split_once(KIND_MARK) {
         (FaultKind::OutOfRange, path, detail.to_owned())
     } else {
@@ -320,7 +320,7 @@ fn unknown(name: &str, message: &str) -> String {
         Some(near) if likeness(near) > 0.75 => {
             format!("there is no parameter `{name}`; did you mean `{near}`?")
         }
-        Some(_) => format!("there is no parameter `{name}`; there are {}", known.join(", ")),
+        Some(_) => format!("there is no parameter `{name}`; the parameters are {}", known.join(", ")),
         None => format!("there is no parameter `{name}`; this operation takes none"),
     }
 }
@@ -328,7 +328,7 @@ fn unknown(name: &str, message: &str) -> String {
 /// Zones stand in a timestamp, or are the location of a clock.
 fn of_zone(name: &str, known: &[&str]) -> String {
     let location = if known.contains(&"destination_time") && known.contains(&"location") {
-        ", or as the `location`, to which months and `local_time` go"
+        ", or as the `location`, which determines months and `local_time`"
     } else {
         ""
     };

@@ -37,9 +37,9 @@ pub(crate) const fn welcome() -> Json<Welcome> {
     })
 }
 
-/// The process runs.
+/// The process is running.
 async fn healthz() -> Json<crate::answer::StatusBody> {
-    Json(crate::answer::StatusBody { status: "The process runs.".to_owned() })
+    Json(crate::answer::StatusBody { status: "The process is running.".to_owned() })
 }
 
 /// The service can answer: the store does, and nothing has stopped writing.

@@ -133,7 +133,7 @@ fn instant(field: Field, cell: &Cell<'_>, rules: &TimeRules) -> Result<Known, Re
                 None if number(&cell.text).is_some() => Err(cell.invalid(
                     name,
                     format!(
-                        "a number says when only with what it counts; map `{name}` with `|unix`, `|unix_ms` or \
+                        "a number needs a unit to be a time; map `{name}` with `|unix`, `|unix_ms` or \
                          `|unix_us`, or with a pattern such as `|YYYYMMDD`, or as `{name}.year`"
                     ),
                 )),
@@ -161,7 +161,7 @@ fn sum(field: &str, cell: &Cell<'_>) -> Result<Instant<Virtual>, RecordError> {
             Err(error) => return Err(cell.invalid(field, format!("`{term}`: {error}"))),
         };
         instant = moved.ok_or_else(|| {
-            let detail = format!("`{}` lies outside the years -9999 to 9999", cell.text);
+            let detail = format!("`{}` is outside the years -9999 to 9999", cell.text);
             RecordError::of(RecordError::OUT_OF_RANGE, field, detail)
         })?;
     }
@@ -176,7 +176,7 @@ fn precision(cell: &Cell<'_>) -> Result<Precision, RecordError> {
     let named = Precision::ALL.into_iter().find(|precision| precision.as_str() == cell.text);
     named.ok_or_else(|| {
         let words = Precision::ALL.map(Precision::as_str).join("`, `");
-        let detail = format!("a precision is one of `{words}`; map `precision=` to leave it out");
+        let detail = format!("a precision must be one of `{words}`; map `precision=` to leave it out");
         cell.invalid("precision", detail)
     })
 }
@@ -185,19 +185,19 @@ fn kind(cell: &Cell<'_>) -> Result<EventKind, RecordError> {
     let named = EventKind::ALL.into_iter().find(|kind| kind.as_str() == cell.text);
     named.ok_or_else(|| {
         let words = EventKind::ALL.map(EventKind::as_str).join("`, `");
-        cell.invalid("kind", format!("a kind is one of `{words}`"))
+        cell.invalid("kind", format!("a kind must be one of `{words}`"))
     })
 }
 
 fn number_in_sequence(cell: &Cell<'_>) -> Result<u64, RecordError> {
     let number = field::sequence(&cell.text);
-    number.ok_or_else(|| cell.invalid("sequence", format!("a sequence number is from 0 to {EVENT_SEQUENCE_MAX}")))
+    number.ok_or_else(|| cell.invalid("sequence", format!("a sequence number must be from 0 to {EVENT_SEQUENCE_MAX}")))
 }
 
 /// Reads the attributes that a record has in one place, a JSON object.
 pub(crate) fn attributes(cell: &Cell<'_>) -> Result<Map<String, Value>, RecordError> {
     let object = serde_json::from_str(&cell.text);
-    object.map_err(|_| cell.invalid("attributes", "attributes are a JSON object, such as `{\"a\": 1}`"))
+    object.map_err(|_| cell.invalid("attributes", "attributes must be a JSON object, such as `{\"a\": 1}`"))
 }
 
 fn geo(cells: &dyn Cells) -> Result<Option<Geo>, RecordError> {
@@ -217,7 +217,7 @@ fn geo(cells: &dyn Cells) -> Result<Option<Geo>, RecordError> {
         })
     };
     let missing = |path| {
-        let detail = "a place has a latitude and a longitude";
+        let detail = "a place needs a latitude and a longitude";
         Err(RecordError::of(RecordError::MISSING, path, detail))
     };
     let both = cells.cell(Field::Geo)?.map(|cell| {
@@ -286,7 +286,7 @@ fn asserts(cell: &Cell<'_>) -> Result<Vec<Assertion>, RecordError> {
     };
     let &[subject, predicate, value] = pieces.as_slice() else {
         let detail =
-            format!("an assertion is a subject, a predicate and a value; `{}` has {}", cell.text, pieces.len());
+            format!("an assertion needs a subject, a predicate and a value; `{}` has {}", cell.text, pieces.len());
         return Err(cell.invalid("asserts", detail));
     };
     // Of nothing, or nothing, is asserted where a column is empty.

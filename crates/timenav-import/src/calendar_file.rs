@@ -38,7 +38,7 @@ pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportErr
         calendar.add(line)?;
         is_begun |= !calendar.open.is_empty();
         if !is_begun {
-            return Err(not_a_calendar(number, "a calendar begins with `BEGIN:VCALENDAR`"));
+            return Err(not_a_calendar(number, "a calendar must start with `BEGIN:VCALENDAR`"));
         }
         if calendar.is_whole() && calendar.hand_over(sink).is_break() {
             return Ok(());
@@ -46,7 +46,7 @@ pub(crate) fn read(input: &mut dyn Read, sink: Sink<'_>) -> Result<(), ImportErr
     }
     let never_ended = match calendar.open.first() {
         None => return Ok(()),
-        Some(Open { name, line }) => not_a_calendar(*line, format!("`BEGIN:{name}` is never ended")),
+        Some(Open { name, line }) => not_a_calendar(*line, format!("`BEGIN:{name}` has no matching `END`")),
     };
     // The events that are whole are known all the same.
     match calendar.hand_over(sink) {
@@ -144,7 +144,7 @@ impl Calendar {
                 Ok(())
             }
             Ok(_) if self.open.is_empty() => {
-                self.leave_out(number, malformed("the line stands outside of every calendar"));
+                self.leave_out(number, malformed("the line is outside of any calendar"));
                 Ok(())
             }
             Ok(_) => {
@@ -161,11 +161,11 @@ impl Calendar {
     fn begin(&mut self, line: u64, name: &str) -> Result<(), ImportError> {
         let name = name.to_ascii_uppercase();
         if !content_line::is_name(&name) {
-            self.leave_out(line, malformed("`BEGIN` names a component"));
+            self.leave_out(line, malformed("`BEGIN` must name a component"));
             return Ok(());
         }
         if self.open.len() >= CALENDAR_DEPTH_MAX {
-            let detail = format!("components stand at most {CALENDAR_DEPTH_MAX} deep in one another");
+            let detail = format!("components can be nested at most {CALENDAR_DEPTH_MAX} levels deep");
             return Err(not_a_calendar(line, detail));
         }
         if self.event.is_none() && self.zone.is_none() {
@@ -185,7 +185,7 @@ impl Calendar {
     fn end(&mut self, line: u64, name: &str) {
         let Some(place) = self.open.iter().rposition(|open| open.name == name) else {
             let name = crate::item::clipped(name.to_owned());
-            self.leave_out(line, malformed(format!("`END:{name}` ends what was never begun")));
+            self.leave_out(line, malformed(format!("`END:{name}` has no matching `BEGIN`")));
             return;
         };
         if let Some((_, text)) = &mut self.zone {
@@ -194,7 +194,7 @@ impl Calendar {
         let inner = self.open.drain(place..).nth(1);
         if let Some((_, mut event)) = self.event.take_if(|(depth, _)| *depth >= place) {
             if let Some(inner) = inner {
-                let detail = format!("`BEGIN:{}` in line {} is never ended", inner.name, inner.line);
+                let detail = format!("`BEGIN:{}` in line {} has no matching `END`", inner.name, inner.line);
                 event.text = event.text.and(Err(malformed(detail)));
             } else if name != EVENT {
                 event.text = event.text.and(Err(malformed(format!("`END:{EVENT}` is missing before line {line}"))));
@@ -214,7 +214,7 @@ impl Calendar {
             && let Ok(lines) = kept
         {
             if lines.len() + text.len() >= RECORD_BYTES_MAX {
-                let detail = format!("an event has at most {RECORD_BYTES_MAX} bytes");
+                let detail = format!("an event can have at most {RECORD_BYTES_MAX} bytes");
                 *kept = Err(RecordError::whole(RecordError::TOO_LARGE, detail));
                 return;
             }

@@ -46,7 +46,7 @@ impl RecordNote {
     pub(crate) const RECURRENCE_KEPT: Self = Self {
         code: "recurrence_kept",
         detail: Cow::Borrowed(
-            "the event repeats and is recorded once, as its first occurrence; its rule is kept in the attributes",
+            "the event repeats; only its first occurrence was recorded, with the rule in its attributes",
         ),
     };
     /// Returns the note that a line of a record could not be read, and the rest could.

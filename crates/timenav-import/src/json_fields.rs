@@ -69,7 +69,7 @@ impl<'a> Properties<'a> {
             return Ok(Self { members: BTreeMap::new() });
         };
         if text.len() > RECORD_BYTES_MAX {
-            let detail = format!("the properties of a feature have at most {RECORD_BYTES_MAX} bytes");
+            let detail = format!("the properties of a feature can have at most {RECORD_BYTES_MAX} bytes");
             return Err(RecordError::of(RecordError::TOO_LARGE, "properties", detail));
         }
         Self::of_object(text).map_err(|detail| RecordError::invalid("properties", detail))
@@ -380,7 +380,7 @@ fn remove(object: &mut Map<String, Value>, path: &str) {
 }
 
 fn too_long(field: Field) -> RecordError {
-    let detail = format!("the template makes more than {TEMPLATE_TEXT_BYTES_MAX} bytes");
+    let detail = format!("the template produces more than {TEMPLATE_TEXT_BYTES_MAX} bytes");
     RecordError::invalid(field.as_str(), detail)
 }
 

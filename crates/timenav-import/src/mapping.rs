@@ -86,22 +86,22 @@ pub(crate) enum Reading {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MappingError {
     /// More than [`MAPPING_BYTES_MAX`].
-    #[error("a mapping has at most {MAPPING_BYTES_MAX} bytes")]
+    #[error("a mapping can have at most {MAPPING_BYTES_MAX} bytes")]
     TooLong,
     /// It begins like a JSON object and is none.
-    #[error("the mapping is no JSON object, such as `{{\"time\": \"column\"}}`: {detail}")]
+    #[error("the mapping must be a JSON object, such as `{{\"time\": \"column\"}}`: {detail}")]
     NotAnObject {
         /// What is wrong.
         detail: String,
     },
     /// A part without `=`.
-    #[error("`{part}` is no `field=column`; values with commas need the JSON form, such as `{{\"name\": \"a, b\"}}`")]
+    #[error("`{part}` is not `field=column`; values with commas need the JSON form, such as `{{\"name\": \"a, b\"}}`")]
     NotAPair {
         /// The part.
         part: String,
     },
     /// No such field.
-    #[error("`{field}` is no field that can be mapped; {hint}")]
+    #[error("`{field}` is not a field that can be mapped; {hint}")]
     FieldUnknown {
         /// The field.
         field: String,
@@ -115,7 +115,7 @@ pub enum MappingError {
         field: &'static str,
     },
     /// What follows `|` is not known, or not for this field.
-    #[error("`|{suffix}` cannot be said of `{field}`; {rule}")]
+    #[error("`|{suffix}` does not apply to `{field}`; {rule}")]
     SuffixUnknown {
         /// The field.
         field: &'static str,
@@ -169,7 +169,7 @@ pub enum MappingError {
         field: &'static str,
     },
     /// Braces, or a place before `|`, without a column.
-    #[error("the value of `{field}` names no column; write `{{column}}` or `column`")]
+    #[error("the value of `{field}` has no column; write `{{column}}` or `column`")]
     ColumnMissing {
         /// The field.
         field: &'static str,

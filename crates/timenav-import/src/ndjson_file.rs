@@ -40,7 +40,7 @@ pub(crate) fn read_by(input: &mut dyn Read, sink: Sink<'_>, draft: Draft<'_>) ->
             if !is_whole {
                 input.skip_until(b'\n').map_err(at)?;
             }
-            let detail = format!("a line has at most {RECORD_BYTES_MAX} bytes");
+            let detail = format!("a line can have at most {RECORD_BYTES_MAX} bytes");
             Err(RecordError::whole(RecordError::TOO_LARGE, detail))
         } else if record.trim_ascii().is_empty() {
             continue;

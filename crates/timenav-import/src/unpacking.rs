@@ -37,7 +37,7 @@ impl<R: Read> Read for Unpacked<R> {
         let bytes = self.members.read(out)?;
         self.bytes += bytes as u64;
         if self.bytes > UNPACKED_BYTES_FREE + self.members.get_ref().bytes * UNPACKED_RATIO_MAX {
-            let detail = format!("it unpacks into more than {UNPACKED_RATIO_MAX} times its size");
+            let detail = format!("it unpacks to more than {UNPACKED_RATIO_MAX} times its size");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, detail));
         }
         Ok(bytes)

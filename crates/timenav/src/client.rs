@@ -66,7 +66,7 @@ impl Client {
         let target = target::find(options, surroundings)?;
         let is_local = is_this_machine(&target.url);
         let mut bearer = HeaderValue::try_from(format!("Bearer {}", *target.key))
-            .map_err(|_| Failure::NoKey("the API key has characters that no key has".to_owned()))?;
+            .map_err(|_| Failure::NoKey("the API key has invalid characters".to_owned()))?;
         bearer.set_sensitive(true);
         let mut headers = HeaderMap::from_iter([(AUTHORIZATION, bearer)]);
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
@@ -177,7 +177,7 @@ impl Client {
         }
         Err(Failure::Unreachable {
             service: format!("at {}", self.target.url),
-            detail: "the answer ended before the result".to_owned(),
+            detail: "the response ended before the result".to_owned(),
         })
     }
 

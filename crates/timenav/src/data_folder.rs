@@ -118,7 +118,7 @@ pub(crate) fn hold(folder: &Path, name: &str) -> anyhow::Result<File> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            bail!("is in use by another timenav process; stop that one, or name another folder")
+            bail!("is in use by another timenav process; stop that one, or give another folder")
         }
         Err(TryLockError::Error(error)) => {
             Err(error).with_context(|| format!("has a file {name} that cannot be locked"))
@@ -142,7 +142,7 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
 /// There is such a file, or it cannot be written.
 pub(crate) fn write_secret(path: &Path, text: &str) -> io::Result<()> {
     if path.try_exists()? {
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} exists already", path.display())));
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} already exists", path.display())));
     }
     replace_secret(path, text)
 }

@@ -56,14 +56,14 @@ impl Exit {
     /// Returns what the number means, for help and docs.
     pub(crate) const fn meaning(self) -> &'static str {
         match self {
-            Self::Ok => "all went well",
-            Self::Failed => "something else went wrong",
-            Self::Usage => "the command line is wrong",
-            Self::Refused => "an import went through, and some of its records were refused",
-            Self::NotAllowed => "not allowed: no key, a wrong key, or no permission (401, 403)",
-            Self::NotFound => "there is no such thing, or it is not yours to see (404)",
+            Self::Ok => "success",
+            Self::Failed => "another error",
+            Self::Usage => "wrong usage",
+            Self::Refused => "an import finished, but some records were refused",
+            Self::NotAllowed => "not allowed: no key, an invalid key, or no permission (401, 403)",
+            Self::NotFound => "not found, or no access to it (404)",
             Self::Unreachable => "the service cannot be reached",
-            Self::Tampered => "a ledger is not as it was signed",
+            Self::Tampered => "a ledger does not match what was signed",
         }
     }
 
@@ -93,7 +93,7 @@ impl From<Exit> for ExitCode {
 }
 
 /// What is said where a timeline was not found that could have been created.
-const CREATE_HINT: &str = "if it is to be a new timeline, add --create";
+const CREATE_HINT: &str = "to create a new timeline, add --create";
 
 /// Returns an error that no service told, as a program reads it.
 pub(crate) fn told(code: &str, status: &str, exit: Exit) -> Value {
@@ -211,7 +211,7 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-/// An error that the service answered with.
+/// An error from the service.
 #[derive(Debug)]
 pub(crate) struct Problem {
     http_status: u16,

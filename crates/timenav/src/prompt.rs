@@ -24,8 +24,8 @@ pub(crate) fn line_of_stdin() -> anyhow::Result<Zeroizing<String>> {
 /// # Errors
 /// There is no terminal, or the two differ.
 pub(crate) fn new_password(user_id: &str) -> anyhow::Result<Zeroizing<String>> {
-    let mut terminal = Terminal::open().context("there is no terminal to ask at; give the password with --stdin")?;
-    let first = terminal.ask(&format!("New password of {user_id}: "))?;
+    let mut terminal = Terminal::open().context("there is no terminal to ask on; give the password with --stdin")?;
+    let first = terminal.ask(&format!("New password for {user_id}: "))?;
     let second = terminal.ask("Repeat it: ")?;
     if *first != *second {
         bail!("the passwords differ; nothing was changed");

@@ -91,7 +91,7 @@ impl RecordEvents {
         for (index, event) in self.events.iter().enumerate() {
             let id = || event.event_id.to_string();
             if !seen.insert(&event.event_id) {
-                let detail = format!("the id `{}` stands twice in the request", id());
+                let detail = format!("the id `{}` appears twice in the request", id());
                 return Err(Refusal::Invalid { field: format!("{index}/event_id"), detail });
             }
             match compare(draft, ledger, event) {

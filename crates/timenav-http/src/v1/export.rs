@@ -30,7 +30,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::lookup(
             "/export-events",
             "export_events",
-            "Writes the events of a place and time as a file",
+            "Exports the events of a place and time as a file",
             export_events,
         )
         .takes::<ExportRequest>()
@@ -43,20 +43,20 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExportRequest {
-    /// Where, as `monitor-events` understands it; anywhere if it is left out.
+    /// Where, as in `monitor-events`. Defaults to anywhere.
     #[schema(value_type = Option<String>, format = "location", example = "bbox:-98,18,-81,31")]
     location: Option<Text<Location>>,
-    /// `<start>/<end>`, both ends included, as `monitor-events` understands it; always if it is left out.
+    /// `<start>/<end>`, both ends included, as in `monitor-events`. Defaults to all time.
     #[schema(value_type = Option<String>, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Option<Text<TimeRange<Virtual>>>,
-    /// `ndjson`, `csv`, `geojson` or `icalendar`; what `Accept` asks for if it is left out, else `ndjson`.
+    /// `ndjson`, `csv`, `geojson` or `icalendar`. Defaults to what `Accept` asks for, or `ndjson`.
     #[schema(format = "export-format", example = "csv")]
     format: Option<String>,
-    /// As the ledger told it then: a position, the id of an anchor, or a host time. Now if it is left out.
+    /// As of a ledger position, an anchor id, or a host time. Defaults to now.
     #[schema(schema_with = wire::moment_schema, required = false)]
     #[serde(default, deserialize_with = "wire::moment")]
     as_of: Option<MomentText>,
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }

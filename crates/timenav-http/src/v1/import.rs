@@ -57,7 +57,7 @@ pub(crate) const REFUSALS_LISTED_MAX: usize = 100;
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::change(IMPORT_PATH, "import_events", "Records the events of a file, as many as can be", import_events)
+        Route::change(IMPORT_PATH, "import_events", "Imports the events of a file, as many as possible", import_events)
             .takes_file::<ImportRequest>(Format::ALL.into_iter().map(Format::content_type).collect())
             .gives::<ImportedBody>()
             .heeds_if_match(THERE)
@@ -69,45 +69,45 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ImportRequest {
-    /// `ndjson`, `csv`, `geojson`, `cloudevents`, `icalendar`, `zipkin`, `jaeger`, `otlp` or `git`; told by
-    /// the `Content-Type` if it is left out.
+    /// `ndjson`, `csv`, `geojson`, `cloudevents`, `icalendar`, `zipkin`, `jaeger`, `otlp` or `git`; taken from the
+    /// `Content-Type` by default.
     #[schema(format = "file-format", example = "csv")]
     format: Option<String>,
     /// Which column, property or member is which field, and how a table is written, as `field=column` pairs or JSON. For
     /// CSV, `GeoJSON`, `ndjson` and `json`.
     #[schema(format = "mapping", example = "time=time,lat=lat,lon=lon,description={status}")]
     map: Option<String>,
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
 
-/// What became of a file.
+/// The result of an import.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ImportedBody {
-    /// What happened, in a sentence.
+    /// A sentence that says what happened.
     status: String,
     /// The timeline.
     timeline_id: String,
-    /// `true` where there was no timeline of that name, and this created it. Absent otherwise.
+    /// `true` if this request created the timeline. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline_created: Option<bool>,
     /// Events that are new.
     taken: u64,
-    /// Events that were recorded already, just so.
+    /// Events that were already recorded with the same content.
     unchanged: u64,
     /// Records that were refused.
     refused: u64,
-    /// The first of them, and why.
+    /// The first of them, with the reason.
     refusals: Vec<RefusalBody>,
-    /// The first of the records that are events and may be taken for more, and what was not done.
+    /// The first records that were imported, but not fully, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     notes: Vec<NoteBody>,
     /// How many of these there are, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     noted: Option<u64>,
-    /// Where the last new event stands.
+    /// The place of the last new event in the ledger.
     ledger: LedgerBody,
 }
 
@@ -116,16 +116,16 @@ pub(crate) struct ImportedBody {
 pub(crate) struct RefusalBody {
     /// Its line, or for `GeoJSON` the number of the feature, counted from 1.
     line: u64,
-    /// A stable word for what is wrong with it.
+    /// A stable code for the error.
     code: String,
-    /// The field it is about, where it is about one.
+    /// The field it is about, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<String>,
     /// What would be right.
     detail: String,
 }
 
-/// A record that is an event, and may be taken for more.
+/// A record that was imported, but not fully.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct NoteBody {
     /// Its line.
@@ -335,7 +335,7 @@ impl Tally {
             | ImportError::FeatureTooLarge { .. }
             | ImportError::MalformedJson { .. } => Failure::MalformedFile {
                 detail: format!(
-                    "{error}; before that, {} events were taken, {} were unchanged and {} records were refused",
+                    "{error}; before that, {} events were imported, {} were unchanged and {} records were refused",
                     self.taken, self.unchanged, self.refused
                 ),
             },
@@ -345,7 +345,7 @@ impl Tally {
     fn into_body(mut self, timeline_id: &TimelineId) -> ImportedBody {
         self.refusals.sort_by_key(|refusal| refusal.line);
         let status = format!(
-            "{} new, {} recorded already, {} refused.",
+            "{} new, {} already recorded, {} refused.",
             counted(self.taken, "event is", "events are"),
             self.unchanged,
             self.refused

@@ -54,9 +54,9 @@ pub(crate) fn routes() -> Vec<Route> {
 /// Every limit.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LimitsBody {
-    /// What this is, in a sentence.
+    /// A sentence that sums up the result.
     status: String,
-    /// The limits by name. The unit stands before `max`, `min` or `default`.
+    /// The limits by name. Names end in the unit and `max`, `min` or `default`.
     #[schema(value_type = Object)]
     limits: Map<String, Value>,
 }

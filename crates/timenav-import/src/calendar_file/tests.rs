@@ -152,18 +152,18 @@ fn a_bad_line_costs_that_line() {
     let event = r#"e {"kind":"scheduled","precision":"day","time":"2024-07-20T00:00:00Z"}"#;
     let long = format!("X-LONG:{}", "x".repeat(RECORD_BYTES_MAX));
     for (bad, expected) in [
-        ("no colon", "a line is a name, a colon and a value"),
+        ("no colon", "a line must be a name, a colon and a value"),
         ("DTSTART:20240721", "`DTSTART` is given twice"),
         ("DTEND:x", "a time is written like `20240720T201740Z`, a date like `20240720`"),
         ("DTEND:20240719", "the event would end before it begins"),
-        ("DURATION:1h", "a duration is written like `P1DT2H30M`"),
+        ("DURATION:1h", "write a duration like `P1DT2H30M`"),
         ("DURATION:P9999999D", "the event ends outside the years -9999 to 9999"),
         ("DURATION:-P1D", "the event would end before it begins"),
         ("GEO:1,2", "a place is written as degrees north, `;`, degrees east"),
         ("GEO:91;2", "a latitude is from -90 to 90 degrees, not 91"),
         ("GEO:nan;2", "a place is written as degrees north, `;`, degrees east"),
-        ("END:VALARM", "`END:VALARM` ends what was never begun"),
-        ("BEGIN: ", "`BEGIN` names a component"),
+        ("END:VALARM", "`END:VALARM` has no matching `BEGIN`"),
+        ("BEGIN: ", "`BEGIN` must name a component"),
         (long.as_str(), "a line has at most 1048576 bytes"),
     ] {
         let file = calendar(&[&format!("UID:e\nDTSTART:20240720\n{bad}")]);
@@ -175,7 +175,7 @@ fn a_bad_line_costs_that_line() {
     }
     let file = calendar(&["UID:e\nDTSTART:20240720\nDTEND:20240720\nDURATION:P1D"]);
     let (read, _) = items(Format::ICalendar, "", file.as_bytes());
-    assert_eq!(&*read[0].notes[0].detail, "line 7 is left out: an event has an end or a duration, not both");
+    assert_eq!(&*read[0].notes[0].detail, "line 7 is left out: an event can have an end or a duration, not both");
     assert!(read[0].event.as_ref().unwrap().end_time.is_some());
     let (items, outcome) =
         items(Format::ICalendar, "", b"BEGIN:VEVENT\nUID:e\nDTSTART:20240720\nSUMMARY:\xFF\nEND:VEVENT\n");
@@ -204,7 +204,7 @@ fn what_is_not_nested_right_is_told() {
     // An event without its end is ended by its calendar.
     let open = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20240720\nEND:VCALENDAR\n";
     check(Format::ICalendar, "", open, &["2 malformed_calendar -"]);
-    check_detail(Format::ICalendar, "", open, "`BEGIN:VEVENT` in line 2 is never ended");
+    check_detail(Format::ICalendar, "", open, "`BEGIN:VEVENT` in line 2 has no matching `END`");
     let stray = "BEGIN:VCALENDAR\nEND:VEVENT\nBEGIN:VEVENT\nUID:a\nDTSTART:20240720T000000Z\nEND:VEVENT\nX\nEND:VCALENDAR\nEND:X\nA:b\n";
     check(
         Format::ICalendar,
@@ -225,9 +225,9 @@ fn what_is_not_nested_right_is_told() {
     };
     // What is whole in a calendar that breaks off is taken.
     assert_eq!(ends("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20240720\nEND:VEVENT\nBEGIN:VEVENT\n"), {
-        (1, 1, "this is not icalendar: `BEGIN:VCALENDAR` is never ended".to_owned())
+        (1, 1, "this is not icalendar: `BEGIN:VCALENDAR` has no matching `END`".to_owned())
     });
-    let no_calendar = "this is not icalendar: a calendar begins with `BEGIN:VCALENDAR`";
+    let no_calendar = "this is not icalendar: a calendar must start with `BEGIN:VCALENDAR`";
     assert_eq!(ends("\n<html>\n"), (2, 0, no_calendar.to_owned()));
     assert_eq!(ends("BEGIN: \n"), (1, 0, no_calendar.to_owned()));
     assert_eq!(ends("BEGIN:A B\n").0, 1);

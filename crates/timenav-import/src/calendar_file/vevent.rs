@@ -133,7 +133,7 @@ impl Event {
         let start = self
             .start
             .take()
-            .ok_or_else(|| RecordError::of(RecordError::MISSING, "dtstart", "the event does not say when it begins"))?;
+            .ok_or_else(|| RecordError::of(RecordError::MISSING, "dtstart", "the event does not say when it starts"))?;
         let begins = When::of("dtstart", &start, zones)?;
         let end = self.end(&begins, zones, notes);
         let mut draft = EventDraft::at(begins.at, self.description.take().unwrap_or_default());
@@ -174,11 +174,11 @@ impl Event {
         });
         let Some((number, text)) = self.duration.take() else { return end };
         if end.is_some() {
-            let error = RecordError::invalid("duration", "an event has an end or a duration, not both");
+            let error = RecordError::invalid("duration", "an event can have an end or a duration, not both");
             return left_out(notes, number, Err(error)).or(end);
         }
         let later = duration(&text)
-            .ok_or_else(|| RecordError::invalid("duration", "a duration is written like `P1DT2H30M`"))
+            .ok_or_else(|| RecordError::invalid("duration", "write a duration like `P1DT2H30M`"))
             .and_then(|duration| {
                 let end = begins.later(duration, zones);
                 end.ok_or_else(|| {
@@ -248,7 +248,7 @@ struct When {
 impl When {
     fn of(field: &str, line: &ContentLine, zones: &Zones) -> Result<Self, RecordError> {
         let found = written(&line.value).ok_or_else(|| {
-            let detail = "a time is written like `20240720T201740Z`, a date like `20240720`";
+            let detail = "write a time like `20240720T201740Z`, a date like `20240720`";
             RecordError::invalid(field, detail)
         })?;
         let zone = line.parameter("TZID").filter(|_| found.form == Form::Local);
@@ -257,9 +257,7 @@ impl When {
             None => found.local,
             Some(zone) => zones.instant(zone, found.local).ok_or_else(|| {
                 let zone = crate::item::clipped(zone.to_owned());
-                let detail = format!(
-                    "`{zone}` is neither defined by a VTIMEZONE that can be understood nor a name of the IANA database"
-                );
+                let detail = format!("`{zone}` is neither defined by a valid VTIMEZONE nor an IANA time zone name");
                 RecordError::invalid(field, detail)
             })?,
         };
@@ -285,7 +283,7 @@ impl When {
 }
 
 fn geo(text: &str) -> Result<Geo, RecordError> {
-    let wrong = || RecordError::invalid("geo", "a place is written as degrees north, `;`, degrees east");
+    let wrong = || RecordError::invalid("geo", "write a place as degrees north, `;`, degrees east");
     let (lat, lon) = text.split_once(';').ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(wrong);
     Ok(Geo { point: point("geo", "geo", number(lat)?, number(lon)?)?, radius_m: None })

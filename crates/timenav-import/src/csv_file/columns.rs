@@ -218,7 +218,7 @@ impl TimeColumns {
 }
 
 fn too_long(field: Field) -> RecordError {
-    let detail = format!("the template makes more than {TEMPLATE_TEXT_BYTES_MAX} bytes");
+    let detail = format!("the template produces more than {TEMPLATE_TEXT_BYTES_MAX} bytes");
     RecordError::invalid(field.as_str(), detail)
 }
 
@@ -237,7 +237,7 @@ fn position(names: &[&str], field: &'static str, name: &str) -> Result<usize, Im
 fn columns_hint(names: &[&str]) -> String {
     match names {
         [name] if name.contains([';', '\t']) => {
-            "the first row is a single column; say by `delimiter` what is between columns".to_owned()
+            "the first row has a single column; say with `delimiter` what separates columns".to_owned()
         }
         _ => clipped(format!("the columns are `{}`", names.join("`, `"))),
     }

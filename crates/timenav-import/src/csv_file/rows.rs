@@ -111,7 +111,7 @@ fn next_delimited(
     match outcome.map_err(csv::Error::into_kind) {
         Ok(false) => Ok(None),
         Ok(true) | Err(ErrorKind::Utf8 { .. }) if lines.is_record_open() => {
-            malformed("a quotation mark is left open to the end of the file".to_owned())
+            malformed("a quotation mark is not closed to the end of the file".to_owned())
         }
         Ok(true) => Ok(Some(Ok(()))),
         Err(ErrorKind::Utf8 { err, .. }) => {

@@ -35,7 +35,7 @@ pub(super) struct Feature<'a> {
 
 /// Returns the event of a feature in a collection.
 pub(super) fn draft(mapping: &Mapping, text: &RawValue) -> Result<(EventDraft, Vec<RecordNote>), RecordError> {
-    let invalid = |field: &str| RecordError::invalid(field, "a feature is an object with `\"type\": \"Feature\"`");
+    let invalid = |field: &str| RecordError::invalid(field, "a feature must be an object with `\"type\": \"Feature\"`");
     // A struct could be read from an array too, by the order of its fields.
     if !text.get().starts_with('{') {
         return Err(RecordError { field: None, ..invalid("") });
@@ -110,7 +110,7 @@ impl Feature<'_> {
             Some(Scalar::Text(text)) => text,
             Some(Scalar::Number(digits)) => digits.to_owned(),
             Some(Scalar::Truth(_)) | None => {
-                return Err(RecordError::invalid("id", "the id of a feature is a string or a number"));
+                return Err(RecordError::invalid("id", "the id of a feature must be a string or a number"));
             }
         };
         let text = text.trim();

@@ -28,7 +28,7 @@ fn logs_of_usual_programs_need_little_of_a_mapping() {
         Format::Json,
         "",
         pino,
-        "member `time`: a number says when only with what it counts; map `time` with `|unix`, `|unix_ms` or \
+        "member `time`: a number needs a unit to be a time; map `time` with `|unix`, `|unix_ms` or \
          `|unix_us`, or with a pattern such as `|YYYYMMDD`, or as `time.year`",
     );
 }

@@ -111,10 +111,10 @@ fn what_is_no_mapping_is_refused() {
     refused("name={a", single);
     refused("name=a}", single);
     refused("name={a} }", single);
-    let missing = "the value of `name` names no column; write `{column}` or `column`";
+    let missing = "the value of `name` has no column; write `{column}` or `column`";
     refused("name={}", missing);
     refused("name={{a}}", missing);
-    refused("time=|unix", "the value of `time` names no column; write `{column}` or `column`");
+    refused("time=|unix", "the value of `time` has no column; write `{column}` or `column`");
     refused(r#"{"time": 1}"#, "the value of `time` is the name of a column, or a template: a text in quotation marks");
     refused(r#"{"time": {}}"#, "the value of `time` is the name of a column, or a template: a text in quotation marks");
     for no_object in ["{", "{time=a}"] {

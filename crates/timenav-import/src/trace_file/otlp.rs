@@ -69,7 +69,7 @@ impl Dialect for Otlp {
             (Some(_), _) | (None, None) => outermost,
         };
         let Some(resources) = inner.resource_spans else {
-            return Err(Unwalked::Shape("a document has `resourceSpans`, an array".to_owned()));
+            return Err(Unwalked::Shape("a document needs `resourceSpans`, an array".to_owned()));
         };
         nested(resources.get(), "resourceSpans", &mut |text| resource_spans(text, each))
     }
@@ -108,7 +108,7 @@ impl Dialect for Otlp {
 fn parsed<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, Unwalked> {
     // A struct could be read from an array too, by the order of its fields.
     let read = text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten();
-    read.ok_or_else(|| Unwalked::Shape("a document, and what is in its arrays, is an object".to_owned()))
+    read.ok_or_else(|| Unwalked::Shape("a document and the items of its arrays must be objects".to_owned()))
 }
 
 /// Walks through an array whose items are walked through in turn.
@@ -176,7 +176,7 @@ fn linked(members: &mut Members) -> Result<Vec<(String, String, CauseKind)>, Rec
         let field = |name: &str| format!("links/{index}/{name}");
         let text = |name: &str| {
             let found = link.get(name).and_then(Value::as_str);
-            found.ok_or_else(|| RecordError::of(RecordError::MISSING, field(name), format!("a link has a `{name}`")))
+            found.ok_or_else(|| RecordError::of(RecordError::MISSING, field(name), format!("a link needs a `{name}`")))
         };
         let trace = trace_id(&field("traceId"), text("traceId")?)?;
         let span = span_id(&field("spanId"), text("spanId")?)?;

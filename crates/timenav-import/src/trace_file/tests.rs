@@ -117,9 +117,7 @@ fn a_wrong_span_is_refused_alone() {
         assert_eq!(shown(&items[0]), expected, "{wrong}");
         assert!(items[1].event.is_ok() && items[1].line == 2, "{wrong}");
     }
-    check_detail(Format::Zipkin, "", r#"[{"traceId":"a","id":"1"}]"#, {
-        "the span does not say when it began, and nothing here guesses it"
-    });
+    check_detail(Format::Zipkin, "", r#"[{"traceId":"a","id":"1"}]"#, "the span does not say when it started");
 }
 
 const JAEGER: &str = r#"{"data": [{"traceID": "aa", "processes": {
@@ -246,19 +244,19 @@ fn what_is_common_to_spans_has_a_longest_length() {
 #[test]
 fn what_is_of_another_format_says_so() {
     for (format, file, detail) in [
-        (Format::Zipkin, "{}", "a document is an array of spans, or of arrays of spans"),
-        (Format::Zipkin, "7", "a document is an array of spans, or of arrays of spans"),
-        (Format::Jaeger, "[]", "a document, and each trace in it, is an object"),
-        (Format::Jaeger, "{}", "a document has `data`, an array of traces"),
+        (Format::Zipkin, "{}", "a document must be an array of spans, or of arrays of spans"),
+        (Format::Zipkin, "7", "a document must be an array of spans, or of arrays of spans"),
+        (Format::Jaeger, "[]", "a document and each trace in it must be objects"),
+        (Format::Jaeger, "{}", "a document needs `data`, an array of traces"),
         (Format::Jaeger, r#"{"data":{}}"#, "`data` is an array"),
-        (Format::Jaeger, r#"{"data":[1]}"#, "a document, and each trace in it, is an object"),
-        (Format::Jaeger, r#"{"data":[{}]}"#, "a trace has `spans`, an array"),
+        (Format::Jaeger, r#"{"data":[1]}"#, "a document and each trace in it must be objects"),
+        (Format::Jaeger, r#"{"data":[{}]}"#, "a trace needs `spans`, an array"),
         (Format::Jaeger, r#"{"spans":1}"#, "`spans` is an array"),
-        (Format::Jaeger, r#"{"spans":[],"processes":[]}"#, "`processes` is an object of processes by their keys"),
-        (Format::Otlp, "[]", "a document, and what is in its arrays, is an object"),
-        (Format::Otlp, "{}", "a document has `resourceSpans`, an array"),
+        (Format::Jaeger, r#"{"spans":[],"processes":[]}"#, "`processes` must be an object of processes by their keys"),
+        (Format::Otlp, "[]", "a document and the items of its arrays must be objects"),
+        (Format::Otlp, "{}", "a document needs `resourceSpans`, an array"),
         (Format::Otlp, r#"{"resourceSpans":1}"#, "`resourceSpans` is an array"),
-        (Format::Otlp, r#"{"resourceSpans":[1]}"#, "a document, and what is in its arrays, is an object"),
+        (Format::Otlp, r#"{"resourceSpans":[1]}"#, "a document and the items of its arrays must be objects"),
         (Format::Otlp, r#"{"resourceSpans":[{"scopeSpans":1}]}"#, "`scopeSpans` is an array"),
         (Format::Otlp, r#"{"resourceSpans":[{"scopeSpans":[{"spans":1}]}]}"#, "`spans` is an array"),
     ] {

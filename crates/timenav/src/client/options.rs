@@ -20,9 +20,9 @@ pub(crate) struct ServiceOptions {
     /// Ask the service of this profile, with its key: see `timenav profile`.
     #[arg(long, env = "TIMENAV_PROFILE", value_name = "NAME", value_parser = profile_name, global = true)]
     pub(super) profile: Option<String>,
-    /// Trust the certificate of a service whose authority is in this file (PEM), and no other authority.
+    /// Trust only the certificate authority in this file (PEM).
     ///
-    /// Without it, https is trusted as this machine trusts it.
+    /// Without it, the certificate authorities of this machine are trusted.
     #[arg(long, env = "TIMENAV_CA", value_name = "FILE", global = true)]
     pub(super) ca: Option<PathBuf>,
     /// The data folder of a service on this machine, to find the service by it and use the operator's key in it.
@@ -59,7 +59,7 @@ impl ServiceOptions {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "The service")]
 pub(crate) struct TimelineOptions {
-    /// The timeline; the one that the API key is bound to unless given.
+    /// The timeline. Defaults to the one the API key is bound to.
     #[arg(long, env = "TIMENAV_TIMELINE", value_name = "TIMELINE_ID", global = true)]
     pub(crate) timeline: Option<String>,
 }
@@ -98,10 +98,10 @@ pub(crate) fn authorities(path: &Path) -> anyhow::Result<Vec<Certificate>> {
 
 /// Reads the address of a service.
 pub(crate) fn service_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|error| format!("{error}; write http://127.0.0.1:8080"))?;
+    let url = Url::parse(text).map_err(|error| format!("{error}; write it like http://127.0.0.1:8080"))?;
     match url.scheme() {
         "http" | "https" => Ok(url),
-        _ => Err("it starts with http:// or https://".to_owned()),
+        _ => Err("it must start with http:// or https://".to_owned()),
     }
 }
 

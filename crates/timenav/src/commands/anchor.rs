@@ -14,7 +14,7 @@ const ANCHORS: Records = Records {
     fields: &["anchor_id", "timestamp", "description", "fixed", "position", "set_at", "timeline_id"],
 };
 
-/// Marks moments to return to.
+/// Sets anchors and returns to them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AnchorCommand {
     #[command(subcommand)]
@@ -29,7 +29,7 @@ pub(crate) struct AnchorCommand {
 enum Action {
     /// Sets an anchor.
     Set {
-        /// The moment; what the clock shows unless given.
+        /// The moment. Defaults to the clock's current time.
         #[arg(long, allow_hyphen_values = true)]
         time: Option<String>,
         /// What it is for.
@@ -40,11 +40,11 @@ enum Action {
     },
     /// Lists the anchors of the timeline.
     List,
-    /// Takes clock and events back to an anchor. Nothing is lost: what is changed back is recorded too.
+    /// Returns the clock and events to an anchor. Nothing is lost: the return is recorded too.
     Return {
-        /// The anchor, as `set` and `list` show it.
+        /// The id of the anchor, from `set` or `list`.
         anchor_id: String,
-        /// What to restore: `clock`, or `all`, events too, as they stood when the anchor was set. `all` unless given.
+        /// What to restore: `clock`, or `all` for events too, as they were when the anchor was set. Default: `all`.
         #[arg(long, value_parser = ["all", "clock"])]
         scope: Option<String>,
     },

@@ -25,48 +25,48 @@ enum Action {
     Now,
     /// Moves the clock to a moment.
     Travel {
-        /// The moment: RFC 3339 with a zone, such as 2005-08-29T11:10:00Z or -000043-03-15T12:00:00Z.
+        /// The time to travel to: RFC 3339 with a zone, such as 2005-08-29T11:10:00Z or -000043-03-15T12:00:00Z.
         #[arg(allow_hyphen_values = true)]
         time: String,
-        /// Where to be then; a known place, or a zone such as America/Chicago, sets the local time. Stays, unless given.
+        /// The place to travel to; a known place, or a zone such as America/Chicago, sets the local time. Defaults to the current place.
         #[arg(long)]
         location: Option<String>,
         #[command(flatten)]
         create: CreateOption,
     },
-    /// Stops the clock.
+    /// Pauses the clock.
     Pause {
         #[command(flatten)]
         create: CreateOption,
     },
-    /// Lets the clock run on.
+    /// Resumes the clock.
     Resume {
         #[command(flatten)]
         create: CreateOption,
     },
     /// Moves the clock into the future.
     Forward {
-        /// How far: 90m, 1.5h, 1d12h, or ISO 8601 as P1M.
+        /// How far: 90m, 1.5h, 1d12h, or ISO 8601 such as P1M.
         duration: String,
         #[command(flatten)]
         create: CreateOption,
     },
     /// Moves the clock into the past.
     Rewind {
-        /// How far: 90m, 1.5h, 1d12h, or ISO 8601 as P1M.
+        /// How far: 90m, 1.5h, 1d12h, or ISO 8601 such as P1M.
         duration: String,
         #[command(flatten)]
         create: CreateOption,
     },
-    /// Makes the clock faster or slower.
+    /// Changes the rate of the clock.
     Rate {
-        /// Virtual seconds a host second, more than 0; 1 is the pace of the host.
+        /// Virtual seconds per host second, more than 0; 1 is the speed of the host.
         #[arg(value_parser = number, allow_hyphen_values = true)]
         factor: Number,
         #[command(flatten)]
         create: CreateOption,
     },
-    /// Shows the clock, and again at each change, until Ctrl-C. With --json, one answer a line.
+    /// Shows the clock and every change to it, until Ctrl-C. With --json, one response per line.
     Watch,
 }
 
@@ -152,7 +152,7 @@ pub(super) fn clock_line(clock: &Value) -> String {
 }
 
 fn number(text: &str) -> Result<Number, String> {
-    serde_json::from_str(text).map_err(|_| "a number is expected, such as 60 or 0.5".to_owned())
+    serde_json::from_str(text).map_err(|_| "expected a number, such as 60 or 0.5".to_owned())
 }
 
 #[cfg(test)]

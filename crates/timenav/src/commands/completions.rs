@@ -7,10 +7,10 @@ use super::Cli;
 use crate::exit::Failure;
 use crate::output;
 
-/// Prints a script that lets a shell complete the commands of timenav.
+/// Prints a completion script for a shell.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompletionsCommand {
-    /// Which shell.
+    /// The shell.
     shell: Shell,
 }
 

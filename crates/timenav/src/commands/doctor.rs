@@ -19,26 +19,26 @@ use crate::exit::Failure;
 use crate::output::{self, Unshown};
 use crate::surroundings::Surroundings;
 
-/// Looks whether a service is run as safely as it could be, and says what to do about it.
+/// Checks how safely a service is run, and says what to improve.
 ///
-/// It looks at the data folder and the settings that `serve` would use with the same flags, environment and file, and
-/// with --url at a service that runs, as a stranger and, with a key in `TIMENAV_API_KEY`, as its owner. It changes
-/// nothing, and works while the service runs and while it does not. Give it as the user that the service runs as.
+/// It checks the data folder and the settings that `serve` would use with the same flags, environment and file. With
+/// --url it also checks a running service, as a stranger and, with a key in `TIMENAV_API_KEY`, as its owner. It
+/// changes nothing, and works whether or not the service is running. Run it as the user that the service runs as.
 ///
-/// One line is printed for each check: `ok`; `warn`, which may be as you want it; or `fail`. The exit code is 0 unless
-/// something failed, and 1 then. docs/hardening.md has the reasons.
+/// It prints one line for each check: `ok`; `warn`, which may be intended; or `fail`. The exit code is 1 if a check
+/// failed, otherwise 0. docs/hardening.md explains the checks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorCommand {
-    /// Look at what makes a service safe. There is nothing else that it looks at yet.
+    /// Check security. There are no other checks yet.
     #[arg(long, required = true)]
     security: bool,
-    /// Look at the service there too.
+    /// Also check the service at this address.
     #[arg(long, env = "TIMENAV_URL", value_name = "URL", value_parser = service_url)]
     url: Option<Url>,
-    /// Trust the certificate of that service whose authority is in this file (PEM), and no other authority.
+    /// Trust only the certificate authority in this file (PEM).
     #[arg(long, env = "TIMENAV_CA", value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Print what was seen in JSON.
+    /// Print the result as JSON.
     #[arg(long)]
     json: bool,
     #[command(flatten, next_help_heading = "As for serve")]

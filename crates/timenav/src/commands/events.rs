@@ -44,7 +44,7 @@ const EVENTS: Records = Records {
     ],
 };
 
-/// Records events, finds, corrects and erases them, and intervenes.
+/// Records, finds, corrects, erases and intervenes in events.
 #[derive(Debug, clap::Args)]
 pub(crate) struct EventsCommand {
     #[command(subcommand)]
@@ -57,7 +57,7 @@ pub(crate) struct EventsCommand {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Records one event from flags, or those of a JSON file: all of them, or none.
+    /// Records one event from flags, or events from a JSON file: all or none.
     Add(Box<Add>),
     /// Finds events by place and time, ordered by time.
     Find(Find),
@@ -67,22 +67,22 @@ enum Action {
     Check(check::Check),
     /// Shows one event, its versions, and what was done to it.
     Show(history::Show),
-    /// Replaces how an event was recorded, from flags or a JSON file: what is left out is left out of it.
+    /// Corrects an event, from flags or a JSON file: a field you leave out is removed.
     Correct(Box<history::Correct>),
-    /// Does something to an event: cancels, restores, delays, advances, moves, relocates, describes or renames it.
+    /// Intervenes in an event: cancels, restores, delays, advances, moves, relocates, describes or renames it.
     Manipulate(history::Manipulate),
-    /// Erases events with every version of them, by their ids, by a query or by their age. There is no way back.
+    /// Erases events with all their versions, by id, by query or by age. This cannot be undone.
     ///
-    /// What the ledger says of them stays: who recorded what when, and every proof. What a query or an age selects is
-    /// shown by --dry-run first, and erased with the size of the ledger that it names: nothing that came since goes too.
+    /// What the ledger says about them stays: who recorded what when, and every proof. To erase by query or age, do a
+    /// --dry-run first, then pass the ledger size that it prints: events recorded since are not erased.
     Erase(erase::Erase),
 }
 
 #[derive(Debug, clap::Args)]
 struct Add {
-    /// JSON of one event, of an array of events, or of one event a line; `-` is standard input.
+    /// A JSON file with one event, an array of events, or one event per line; `-` is standard input.
     ///
-    /// For more than 1000 events there is `timenav import`.
+    /// For more than 1000 events, use `timenav import`.
     #[arg(long, conflicts_with = "Flags")]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -94,19 +94,19 @@ struct Add {
 /// One event, told by flags.
 #[derive(Debug, clap::Args)]
 struct Flags {
-    /// When it happened or began: RFC 3339 with a zone.
+    /// When it happened or started: RFC 3339 with a zone.
     #[arg(long, required_unless_present = "file", allow_hyphen_values = true)]
     time: Option<String>,
     /// What happened, in a sentence or two.
     #[arg(long)]
     description: Option<String>,
-    /// Its id on the timeline. The service makes one for a new event unless given.
+    /// Its id on the timeline. Defaults to a generated id for a new event.
     #[arg(long, value_name = "EVENT_ID")]
     id: Option<String>,
-    /// When it was over.
+    /// When it ended.
     #[arg(long, allow_hyphen_values = true)]
     end_time: Option<String>,
-    /// How well the time is known: year, month, day, hour, minute or second.
+    /// How precisely the time is known: year, month, day, hour, minute or second.
     #[arg(long)]
     precision: Option<String>,
     /// A short title.
@@ -124,17 +124,17 @@ struct Flags {
     /// How far around that point, in meters.
     #[arg(long, requires = "lat", value_name = "METERS", value_parser = number)]
     radius_m: Option<Number>,
-    /// An event it happened because of. May be given more than once.
+    /// An event that caused it. Can be given more than once.
     #[arg(long, value_name = "EVENT_ID")]
     cause: Vec<String>,
-    /// Who took part. May be given more than once.
+    /// Who took part. Can be given more than once.
     #[arg(long)]
     actor: Vec<String>,
     /// Whether it was observed, is scheduled, or is predicted.
     #[arg(long)]
     kind: Option<String>,
-    /// What is so while it lasts: `{"subject": "door-7", "predicate": "state", "value": "open"}`. May
-    /// be given more than once.
+    /// A state that holds while it lasts: `{"subject": "door-7", "predicate": "state", "value": "open"}`. Can be given
+    /// more than once.
     #[arg(long = "assert", value_name = "JSON", value_parser = object)]
     asserts: Vec<Map<String, Value>>,
     /// Anything else: a JSON object.
@@ -157,16 +157,16 @@ struct Find {
     /// When, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
-    /// At most so many events, or with --all so many at a time.
+    /// The maximum number of events, or of events per page with --all.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u32>,
-    /// Go on where an earlier answer's `next_cursor` ended.
+    /// Continue from the `next_cursor` of an earlier response.
     #[arg(long)]
     cursor: Option<String>,
-    /// As they stood then: a position of the ledger, the id of an anchor, or a host time. Now unless given.
+    /// Show them as of then: a ledger position, an anchor id, or a host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
-    /// Show all that are found, page after page. With --json, one answer a page.
+    /// Show all events found, page by page. With --json, one response per page.
     #[arg(long)]
     all: bool,
 }
@@ -284,11 +284,11 @@ pub(super) fn shown(event: &Value) -> Value {
 }
 
 pub(super) fn number(text: &str) -> Result<Number, String> {
-    serde_json::from_str(text).map_err(|_| "a number is expected, such as 29.95".to_owned())
+    serde_json::from_str(text).map_err(|_| "expected a number, such as 29.95".to_owned())
 }
 
 pub(super) fn object(text: &str) -> Result<Map<String, Value>, String> {
-    serde_json::from_str(text).map_err(|error| format!("a JSON object is expected: {error}"))
+    serde_json::from_str(text).map_err(|error| format!("expected a JSON object: {error}"))
 }
 
 #[cfg(test)]

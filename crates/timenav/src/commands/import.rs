@@ -19,16 +19,16 @@ use crate::surroundings::Surroundings;
 
 const PROGRESS: &str = "{msg} {bar:30} {percent:>3} % of {total_bytes}, {binary_bytes_per_sec}, {eta} left";
 
-/// Records the events of files. What is recorded already stays as it is.
+/// Imports events from files. Events that are already recorded stay as they are.
 ///
-/// A file that cannot be read, or that is none of its format, is told of and passed over; exit code 1 tells so at the
-/// end. Exit code 3 tells that some records were refused; the others are in.
+/// A file that cannot be read, or is not in the given format, is reported and skipped, and the exit code is 1. Exit
+/// code 3 means that some records were refused; the others were imported.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportCommand {
     /// The files; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// What the files are; told by their extension unless given, that before `.gz` if they are packed.
+    /// The format of the files. Defaults to the file extension, for compressed files the one before `.gz`.
     #[arg(long, value_parser = PossibleValuesParser::new(Format::ALL.map(Format::as_str)))]
     format: Option<String>,
     /// Which column or property fills which field: time=when,description=what.
@@ -98,7 +98,7 @@ fn send(
     progress.finish_and_clear();
     match broken.get() {
         // Otherwise the request would seem to have broken off by itself.
-        Some(error) if answer.is_err() => Err(anyhow!("{} cannot be read on: {error}", path.display()).into()),
+        Some(error) if answer.is_err() => Err(anyhow!("{} cannot be read any further: {error}", path.display()).into()),
         _ => answer,
     }
 }
@@ -127,7 +127,7 @@ fn format_of(path: &Path, given: Option<&str>) -> anyhow::Result<Format> {
     let extension = unpacked.extension().and_then(|extension| extension.to_str());
     extension.and_then(Format::from_extension).with_context(|| {
         let formats = Format::ALL.map(Format::as_str).join(", ");
-        format!("the name {} does not tell what it is; give --format, one of {formats}", path.display())
+        format!("the name {} does not say which format it has; give --format, one of {formats}", path.display())
     })
 }
 
@@ -157,7 +157,7 @@ pub(super) fn counts_text(path: &Path, answer: &Value) -> String {
     let count = |name: &str| answer[name].as_u64().unwrap_or(0);
     let (taken, unchanged, refused) = (count("taken"), count("unchanged"), count("refused"));
     let name = printable(&path.to_string_lossy());
-    let mut text = format!("{name}: {taken} taken, {unchanged} unchanged, {refused} refused\n");
+    let mut text = format!("{name}: {taken} imported, {unchanged} unchanged, {refused} refused\n");
     let shown = answer["refusals"].as_array().map_or(&[][..], Vec::as_slice);
     for refusal in shown {
         let part = |name: &str| output::member(refusal, name);

@@ -16,18 +16,18 @@ use crate::surroundings::Surroundings;
 /// How much is read to see whether there is a history at all, in bytes.
 const FIRST_BYTES: usize = 4 * 1024;
 
-/// Records the commits of a Git repository, each with its parents as causes.
+/// Imports the commits of a Git repository, each with its parents as causes.
 ///
-/// Commits that are recorded already stay as they are. Exit code 3 tells that some were refused.
+/// Commits that are already recorded stay as they are. Exit code 3 means that some were refused.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportGitCommand {
     /// A folder of the repository.
     #[arg(default_value = ".", value_name = "PATH")]
     path: PathBuf,
-    /// Only what can be reached from there; all branches and tags unless given.
+    /// Only commits reachable from there. Defaults to all branches and tags.
     #[arg(long, value_name = "REVISION")]
     revision: Option<String>,
-    /// At most so many commits, the newest ones.
+    /// The maximum number of commits, newest first.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u64>,
     #[command(flatten)]

@@ -17,7 +17,7 @@ const API_KEYS: Records = Records {
     fields: &["key_id", "user_id", "timeline_id", "label", "scopes", "created_at", "expires_at", "revoked_at"],
 };
 
-/// Makes, lists and revokes API keys.
+/// Creates, lists and revokes API keys.
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeyCommand {
     #[command(subcommand)]
@@ -28,36 +28,36 @@ pub(crate) struct KeyCommand {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Makes an API key, and shows it this once.
+    /// Creates an API key and shows it once.
     Create(Create),
-    /// Lists keys, newest first. The keys themselves are not kept.
+    /// Lists keys, newest first. The secrets are not stored and cannot be shown.
     List {
-        /// Whose; yours unless given.
+        /// The user. Defaults to you.
         #[arg(long, value_name = "USER_ID")]
         user: Option<String>,
     },
-    /// Stops a key, at once and for good.
+    /// Revokes a key, immediately and permanently.
     Revoke {
-        /// The key's public name, as `create` and `list` show it.
+        /// The key's public id, from `create` or `list`.
         key_id: String,
     },
 }
 
 #[derive(Debug, clap::Args)]
 struct Create {
-    /// Whose; yours unless given.
+    /// The user. Defaults to you.
     #[arg(long, value_name = "USER_ID")]
     user: Option<String>,
-    /// The timeline meant where a request with this key names none; main unless given.
+    /// The timeline for requests that name none. Default: main.
     #[arg(long, value_name = "TIMELINE_ID")]
     timeline_bound: Option<String>,
     /// What it is for.
     #[arg(long)]
     label: Option<String>,
-    /// What it may be used for, more than once if need be; all that its user may do unless given.
+    /// What it can be used for. Can be given more than once. Defaults to everything its user can do.
     #[arg(long, value_parser = PossibleValuesParser::new(Scope::ALL.map(Scope::as_str)))]
     scope: Vec<String>,
-    /// When it stops working, in host time: RFC 3339 with a zone. Never unless given.
+    /// When it expires, in host time: RFC 3339 with a zone. Defaults to never.
     #[arg(long, value_name = "TIME")]
     expires_at: Option<String>,
 }
@@ -86,7 +86,7 @@ fn unread(answer: &Value, failure: Failure) -> Failure {
     let Failure::OutputClosed = failure else { return failure };
     let key_id = output::member(answer, "key_id");
     anyhow!(
-        "the key `{key_id}` was made, and nobody read it; revoke it (`timenav key revoke {key_id}`) and make another"
+        "the key `{key_id}` was created but could not be shown; revoke it (`timenav key revoke {key_id}`) and create another"
     )
     .into()
 }

@@ -15,7 +15,7 @@ const INTRODUCTION: &str = "\
 
 <!-- Written by `timenav markdown-help > docs/command-line.md`; a test compares. -->
 
-One program, `timenav`, is the service and a client of it. Commands print sentences and tables for people, and other
+One program, `timenav`, is both the service and its client. Commands print sentences and tables for people, and other
 forms for programs (`--output`). Answers go to stdout; errors, warnings and the service's log go to stderr.
 
 With `--json` or `--output ndjson`, an error on stderr is one JSON object: the problem that the service answered, with
@@ -63,7 +63,7 @@ fn page() -> String {
     let keys: Vec<String> = ServeOptions::keys().iter().map(|key| format!("`{key}`")).collect();
     let keys = keys.join(", ");
     let _ = writeln!(text, "{keys}.\nEach means what the flag of that name means. An unknown key is an error.");
-    text.push_str("\n## Options of all clients\n\n`--timeline` is for those that act on a timeline.\n\n");
+    text.push_str("\n## Options of all clients\n\n`--timeline` applies to commands that act on a timeline.\n\n");
     let mut told: Vec<&str> = Vec::new();
     for argument in shown(&cli).flat_map(Command::get_arguments).filter(|argument| argument.is_global_set()) {
         if !told.contains(&argument.get_id().as_str()) {

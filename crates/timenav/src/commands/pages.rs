@@ -23,7 +23,7 @@ pub(super) fn show_pages(
         if !is_all {
             // Whoever reads the answer as it is sees the cursor.
             if client.format() != OutputFormat::Json {
-                output::note("there are more; --all shows them, --limit sets how many");
+                output::note("there are more; use --all to show them, or --limit to set how many");
             }
             return Ok(());
         }

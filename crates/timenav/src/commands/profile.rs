@@ -56,7 +56,7 @@ struct Add {
     /// Its name: letters, digits, `.`, `_`, `-`.
     #[arg(value_parser = profile_name)]
     name: String,
-    /// Where the service is.
+    /// The address of the service.
     #[arg(long, value_name = "URL", value_parser = service_url)]
     url: Url,
     /// Where the API key is: `-` reads it from standard input, `@FILE` from a file. Without it, the key is asked for

@@ -20,7 +20,7 @@ const SESSIONS: Records = Records {
     fields: &["session_id", "created_at", "last_seen_at", "idle_expires_at", "expires_at", "is_current"],
 };
 
-/// Makes, lists, restricts and removes users, and sets their passwords. For operators.
+/// Creates, lists, restricts and removes users, and sets their passwords. For operators.
 #[derive(Debug, clap::Args)]
 pub(crate) struct UserCommand {
     #[command(subcommand)]
@@ -31,7 +31,7 @@ pub(crate) struct UserCommand {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Makes a user. `timenav key create --user` makes a key for them.
+    /// Creates a user. `timenav key create --user` creates a key for them.
     Add {
         /// The name: letters, digits, `.`, `_`, `-`, `:`, `@`.
         user_id: String,
@@ -41,9 +41,9 @@ enum Action {
     },
     /// Lists the users.
     List,
-    /// Sets a user's password, with which they log in to the console.
+    /// Sets a user's password for the console.
     ///
-    /// It is asked for twice and not shown. It ends the sessions of the user.
+    /// You type it twice, and it is not shown. All sessions of the user end.
     Password {
         /// The name.
         user_id: String,

@@ -207,7 +207,7 @@ fn unknown_keys_are_named_with_the_nearest_known_one() {
     check("log-format = 'x'", "there is no setting `log-format`; did you mean `log_format`?");
     check("[service]\nname = 1", "there is no setting `service`; did you mean `service_name`?");
     let all = refusal("xyzzy = 1");
-    assert!(all.starts_with("there is no setting `xyzzy`; there are listen, tls_cert,"), "{all}");
+    assert!(all.starts_with("there is no setting `xyzzy`; the settings are listen, tls_cert,"), "{all}");
 }
 
 #[test]

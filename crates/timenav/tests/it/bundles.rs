@@ -122,9 +122,9 @@ fn a_timeline_that_was_lived_in_is_carried_away_whole() {
     assert_eq!((reads.as_array().unwrap().len(), &reads[0]["action"]), (1, &json!("bundle")));
     let (verifies, [ours, theirs]) = away.verify("a", &key_of(&service, "lived-in"), &[]);
     assert!(verifies, "{ours}{theirs}");
-    assert!(ours.contains("1 sealed records\n  erased, and named by an entry: 3\n"), "{ours}");
+    assert!(ours.contains("1 sealed records\n  erased, and listed by an entry: 3\n"), "{ours}");
     assert!(ours.contains("  not checked: whether whoever is named"), "{ours}");
-    assert!(theirs.is_empty() || theirs.contains("erased, and named by an entry: 3\nNOT CHECKED "), "{theirs}");
+    assert!(theirs.is_empty() || theirs.contains("erased, and listed by an entry: 3\nNOT CHECKED "), "{theirs}");
 
     // It takes the place of no file, and leaves nothing else behind.
     let (code, said) = away.try_export(&service, "lived-in", "a", &service.admin);
@@ -177,7 +177,7 @@ fn a_fork_of_a_fork_has_what_it_goes_on_from() {
     let (verifies, [ours, theirs]) = away.verify("a", &key_of(&service, "leaf"), &[]);
     assert!(verifies, "{ours}{theirs}");
     assert!(ours.contains(" entries of `main`\n") && ours.contains(" entries of `fork`\n"), "{ours}");
-    assert!(ours.contains("erased, and named by an entry: 3\n"), "{ours}");
+    assert!(ours.contains("erased, and listed by an entry: 3\n"), "{ours}");
     service.audit();
 }
 
@@ -318,7 +318,7 @@ fn the_published_vectors_are_told_apart_by_the_script() {
     for vector in list(&vectors["bundles"]) {
         for key in list(&vector["verifier_keys"]) {
             let (verifies, said) = verify(&vector, &key);
-            let told = format!("erased, and named by an entry: {}\n", vector["gone"]);
+            let told = format!("erased, and listed by an entry: {}\n", vector["gone"]);
             assert!(verifies && said[1].contains(&told), "{}: {said:?}", vector["about"]);
         }
     }
@@ -337,7 +337,7 @@ fn a_bundle_says_how_much_sweeps_let_go() {
     let key = ledger::verifier_key("timenav.local/main", &service.public_key);
     let (verifies, said) = away.verify("a", &key, &[]);
     assert!(verifies, "{said:?}");
-    let told = format!("of these, let go by sweeps: {let_go}\n");
+    let told = format!("of these, pruned: {let_go}\n");
     assert!(said[0].contains(&told) && (said[1].is_empty() || said[1].contains(&told)), "{said:?}");
     service.audit();
 }

@@ -134,7 +134,7 @@ fn events() {
     assert_eq!(event["causes"], json!([{ "event_id": "launch", "kind": "requires" }]));
     let lines = "{\"time\":\"1969-07-16T13:32:00Z\",\"event_id\":\"launch\"}\n{\"time\":\"1969-07-24T16:50:35Z\",\"event_id\":\"splash\"}\n";
     let (code, stdout, stderr) = run(&mut command(&service, &["events", "add", "--file", "-"]), lines);
-    assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "2 events are recorded.\nlaunch\nsplash\n", ""));
+    assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "2 events recorded.\nlaunch\nsplash\n", ""));
     shown(&service, "cli-events-find", &["events", "find", "--location", "*", "--range", "1969-07-16T00:00:00Z/P9D"]);
     shown(&service, "cli-events-find-none", &["events", "find", "--location", "bbox:-1,-1,1,1"]);
     let (code, stdout, stderr) = run(&mut command(&service, &["events", "find", "--limit", "2"]), "");

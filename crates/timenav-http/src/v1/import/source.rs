@@ -33,7 +33,10 @@ impl Source {
             && named.is_none_or(|named| named == Format::CloudEvents.as_str())
             && !tells_events;
         if is_binary_cloud_event && is_packed {
-            return Err(Failure::invalid("Content-Encoding", "the data of a CloudEvent in binary mode is not packed"));
+            return Err(Failure::invalid(
+                "Content-Encoding",
+                "the data of a CloudEvent in binary mode cannot be compressed",
+            ));
         }
         if !is_binary_cloud_event && !content_type(headers).is_none_or(is_utf_8) {
             return Err(Failure::MediaType { expected: "…; charset=utf-8", of_query: false });
@@ -54,7 +57,7 @@ fn is_packed(headers: &HeaderMap) -> Result<bool, Failure> {
         (None, _) => Ok(false),
         (Some(one), None) if one.as_bytes().eq_ignore_ascii_case(b"gzip") => Ok(true),
         (Some(one), None) if one.as_bytes().eq_ignore_ascii_case(b"identity") => Ok(false),
-        (Some(_), _) => Err(Failure::invalid("Content-Encoding", "files are unpacked from `gzip`, and nothing else")),
+        (Some(_), _) => Err(Failure::invalid("Content-Encoding", "the only supported compression is `gzip`")),
     }
 }
 
@@ -86,7 +89,7 @@ fn format(named: Option<&str>, headers: &HeaderMap) -> Result<Format, Failure> {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     content_type.and_then(Format::from_content_type).ok_or_else(|| {
         let all = Format::ALL.map(Format::as_str).join(", ");
-        let detail = format!("name the format of the file, as in `?format=csv`; there are {all}");
+        let detail = format!("give the format of the file, as in `?format=csv`: {all}");
         Failure::Parameter(ParameterFault { kind: FaultKind::Missing, path: "format".to_owned(), detail })
     })
 }

@@ -308,7 +308,7 @@ async fn a_permission_by_a_row_that_was_put_back() {
         home.engine.change_clock(&ada, None, ClockCommand::Pause, None).await.unwrap();
     })
     .await;
-    check_story(&house, "main", "pause_time", "there is no such thing, or it is not yours to see").await;
+    check_story(&house, "main", "pause_time", "it does not exist, or you don't have access to it").await;
 }
 
 /// Of a session or a password there was a seal, and nothing stands where it is missing or of another row.

@@ -136,7 +136,7 @@ async fn t20_sealed_records_in_each_others_place() {
         ("UPDATE data_records SET erased = NULL WHERE erased IS NOT NULL", "and it is there"),
         ("UPDATE data_records SET timeline = 3 WHERE rowid = 1", "the row is missing"),
         ("UPDATE data_records SET position = 99 WHERE rowid = 1", "the row is missing"),
-        ("UPDATE data_records SET data_id = 'data_1' WHERE rowid = 1", "another record's"),
+        ("UPDATE data_records SET data_id = 'data_1' WHERE rowid = 1", "belongs to another record"),
     ] {
         let house = lived_in().await;
         attack(&house, statement);
@@ -199,7 +199,7 @@ async fn rows_of_a_timeline_that_is_not_there() {
         for depth in [Depth::Full, Depth::Quick] {
             let scan = look(&house, "system", depth, Outside::Kept).await;
             assert_eq!(told(&scan), [(FindingKind::StateMismatch, None)], "{statement}");
-            let expected = format!("table {table} has rows of the timeline number {number}, and there is no such");
+            let expected = format!("table {table} has rows of timeline number {number}, which does not exist");
             assert_eq!(scan.findings[0].evidence, expected);
         }
         // It is in nobody's ledger, so no other timeline can tell.
@@ -217,7 +217,7 @@ async fn a_timeline_whose_row_is_gone_leaves_what_shows_it() {
     let scan = look(&house, "system", Depth::Full, Outside::Kept).await;
     let all: Vec<&str> = scan.findings.iter().map(|finding| finding.evidence.as_str()).collect();
     for table in ["entries", "permissions", "events", "anchors"] {
-        let expected = format!("table {table} has rows of the timeline number {number}, and there is no such");
+        let expected = format!("table {table} has rows of timeline number {number}, which does not exist");
         assert!(all.contains(&expected.as_str()), "{table}: {all:#?}");
     }
 }

@@ -64,7 +64,7 @@ pub(super) fn run(client: &Client, scan: Scan, body: &Map<String, Value>) -> Res
         let Some(cursor) = page.value["next_cursor"].as_str() else { return Ok(()) };
         if !scan.all {
             if client.format() != OutputFormat::Json {
-                output::note("there are more; --all shows them, --limit sets how many");
+                output::note("there are more; use --all to show them, or --limit to set how many");
             }
             return Ok(());
         }

@@ -46,6 +46,6 @@ pub(super) fn adopt(
 /// Returns the checkpoint in the proof of a rotation: what both keys have signed. The entry is in the bundle.
 fn note_of(path: &Path) -> anyhow::Result<String> {
     let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    let proof = TlogProof::parse(&bytes).with_context(|| format!("{} is no proof file", path.display()))?;
+    let proof = TlogProof::parse(&bytes).with_context(|| format!("{} is not a proof file", path.display()))?;
     Ok(BASE64URL_NOPAD.encode(proof.checkpoint.as_bytes()))
 }

@@ -50,7 +50,7 @@ fn what_entries_say_is_verified() {
 
     let (code, said) = verify(&service, &service.admin, &["--contents"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains(" payloads that the service answered"), "{said}");
+    assert!(said.contains(" payloads from the service"), "{said}");
     assert!(said.contains("\n  not checked: Payloads that were erased: 1.\n"), "{said}");
     assert!(!said.contains("may not see"), "{said}");
     let (code, said) = verify(&service, &reader, &["--contents"]);

@@ -399,7 +399,7 @@ fn json_depth(service: &Service, max: u64) {
     };
     service.send(nested(max)).expect(200);
     let refused = service.send(nested(max + 1)).refused(400, "malformed_json");
-    assert_eq!(refused["detail"], format!("a body is at most {max} lists and objects deep"));
+    assert_eq!(refused["detail"], format!("a body can be nested at most {max} levels deep"));
     let list = format!("{}{}", "[".repeat(size(max) + 1), "]".repeat(size(max) + 1));
     service.send(Request::post("/v1/events").body("application/json", list.as_bytes())).refused(400, "malformed_json");
     // Brackets in texts are text.

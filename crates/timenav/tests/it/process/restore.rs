@@ -472,7 +472,7 @@ fn nothing_is_written_over() {
     std::fs::write(&file, "precious").unwrap();
     std::fs::create_dir(away.path("folder")).unwrap();
     for (to, told) in [
-        (file.clone(), "exists already"),
+        (file.clone(), "already exists"),
         (away.path("folder"), "is a folder"),
         (away.path("nowhere/x.backup"), "there is no folder"),
     ] {

@@ -375,7 +375,7 @@ fn what_was_cut_off_at_its_end_is_told_and_finished() {
     std::fs::create_dir(&in_the_way).unwrap();
     let (code, stdout, stderr) = rotate(&data, &[]);
     assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
-    assert!(stderr.contains("the rotation is not finished; give the command again"), "{stderr}");
+    assert!(stderr.contains("the rotation is not finished; run the command again"), "{stderr}");
     assert!(stderr.contains("signing.key cannot be written"), "{stderr}");
     let next = data.join("signing.key.next");
     assert_eq!(mode(&next), 0o600);

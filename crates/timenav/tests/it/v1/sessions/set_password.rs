@@ -87,7 +87,7 @@ fn an_operator_sets_it_on_the_command_line() {
     };
     let (code, stdout, stderr) = set("ada", &format!("{PASSWORD}\n"));
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
-    assert_eq!(stdout, "The password of `ada` is set, and other sessions of theirs have ended.\n");
+    assert_eq!(stdout, "The password of `ada` was set, and their other sessions were ended.\n");
     service.log_in("ada", PASSWORD);
     let (code, stdout, stderr) = set("ada", "password\n");
     assert!(code != Some(0) && stdout.is_empty() && stderr.contains("most common"), "{code:?} {stderr}");
