@@ -176,7 +176,10 @@ fn imports() {
     let (code, stdout, stderr) =
         run(&mut command(&service, &["import", missing, &lines, folder_of_files, &wrong, &more]), "");
     assert_eq!(code, Some(1), "{stderr}");
-    assert_eq!(stdout, format!("{lines}: 0 imported, 1 unchanged, 0 refused\n{more}: 1 imported, 0 unchanged, 0 refused\n"));
+    assert_eq!(
+        stdout,
+        format!("{lines}: 0 imported, 1 unchanged, 0 refused\n{more}: 1 imported, 0 unchanged, 0 refused\n")
+    );
     let told: Vec<&str> = stderr.lines().filter(|line| line.starts_with("error: ")).collect();
     assert_eq!(told.len(), 4, "{stderr}");
     for (line, path) in told.iter().zip([missing, folder_of_files, &wrong]) {
