@@ -107,21 +107,21 @@ mod tests {
     #[test]
     fn types_are_told_as_they_are_written() {
         for (message, told) in [
-            ("invalid type: string \"bob\", expected a sequence", "a list in square brackets is expected, not a text"),
-            ("invalid type: integer `5`, expected a string", "a string in quotation marks is expected, not a number"),
-            ("invalid type: sequence, expected an object", "an object is expected, not a list"),
+            ("invalid type: string \"bob\", expected a sequence", "expected a list in square brackets, not a text"),
+            ("invalid type: integer `5`, expected a string", "expected a string in quotation marks, not a number"),
+            ("invalid type: sequence, expected an object", "expected an object, not a list"),
             ("invalid type: map, expected a boolean", "expected `true` or `false`, not an object"),
-            ("invalid type: null, expected struct Geo", "an object in braces is expected, not `null`"),
-            ("invalid value: integer `-1`, expected u64", "a whole number, 0 or more is expected, not a number"),
+            ("invalid type: null, expected struct Geo", "expected an object in braces, not `null`"),
+            ("invalid value: integer `-1`, expected u64", "expected a whole number, 0 or more, not a number"),
             (
                 "invalid type: integer `5`, expected an event's id",
-                "an event's id is expected, as a string in quotation marks, not a number",
+                "expected an event's id, as a string in quotation marks, not a number",
             ),
             (
                 "unknown variant `clok`, expected `clock` or `all`",
-                "there is no `clok` here; did you mean `clock`? There are `clock`, `all`",
+                "`clok` is not allowed here; did you mean `clock`? Use `clock`, `all`",
             ),
-            ("unknown variant `5`, expected one of `a1`, `b2`", "there is no `5` here; there are `a1`, `b2`"),
+            ("unknown variant `5`, expected one of `a1`, `b2`", "`5` is not allowed here; use `a1`, `b2`"),
             ("a rate is a number", "a rate is a number"),
         ] {
             assert_eq!(in_plain_words(message), told);

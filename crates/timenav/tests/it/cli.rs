@@ -160,7 +160,7 @@ fn imports() {
     let table = file("storms.csv", "when,what\n2005-08-29T11:10:00Z,landfall\n2005-08-30T00:00:00Z,flood\n");
     let lines = file("moon.ndjson", "{\"time\":\"1969-07-20T20:17:40Z\"}\n");
     let text = done(&service, &["import", &table, "--map", "time=when,name=what", "--timeline", "storms", "--create"]);
-    assert_eq!(text, format!("{table}: 2 taken, 0 unchanged, 0 refused\n"));
+    assert_eq!(text, format!("{table}: 2 imported, 0 unchanged, 0 refused\n"));
     let answer = answered(&service, &["import", &lines]);
     assert_eq!((&answer["taken"], &answer["timeline_id"]), (&json!(1), &json!("main")));
     let (code, stdout, stderr) = run(
@@ -168,7 +168,7 @@ fn imports() {
         "{\"time\":\"1969-07-20T20:17:40Z\"}\nx\n{}\n",
     );
     assert_eq!(code, Some(3), "{stderr}");
-    assert!(stdout.starts_with("-: 0 taken, 1 unchanged, 2 refused\n  line 2: "), "{stdout}");
+    assert!(stdout.starts_with("-: 0 imported, 1 unchanged, 2 refused\n  line 2: "), "{stdout}");
     assert_eq!(stderr, "error: 2 records were refused\n");
     // What cannot be read, or is not what it seems, is passed over.
     let (missing, folder_of_files) = (folder.path().join("missing.csv"), folder.path().join("folder.csv"));
@@ -179,7 +179,10 @@ fn imports() {
     let (code, stdout, stderr) =
         run(&mut command(&service, &["import", missing, &lines, folder_of_files, &wrong, &more]), "");
     assert_eq!(code, Some(1), "{stderr}");
-    assert_eq!(stdout, format!("{lines}: 0 taken, 1 unchanged, 0 refused\n{more}: 1 taken, 0 unchanged, 0 refused\n"));
+    assert_eq!(
+        stdout,
+        format!("{lines}: 0 imported, 1 unchanged, 0 refused\n{more}: 1 imported, 0 unchanged, 0 refused\n")
+    );
     let told: Vec<&str> = stderr.lines().filter(|line| line.starts_with("error: ")).collect();
     assert_eq!(told.len(), 4, "{stderr}");
     for (line, path) in told.iter().zip([missing, folder_of_files, &wrong]) {
@@ -216,7 +219,7 @@ fn exports() {
     assert_eq!(done(&service, &["export", "--save", &table, "--range", "1969-01-01T00:00:00Z/.."]), "");
     assert!(std::fs::read_to_string(&table).unwrap().ends_with("eagle,1969-07-20T20:17:40Z,,,Landing,,,,,,,,,,,,\r\n"));
     let again = done(&service, &["import", &table]);
-    assert_eq!(again, format!("{table}: 0 taken, 1 unchanged, 0 refused\n"));
+    assert_eq!(again, format!("{table}: 0 imported, 1 unchanged, 0 refused\n"));
     let (code, _, stderr) = run(&mut command(&service, &["export", "-o", &path("moon.txt")]), "");
     assert_eq!(code, Some(1), "{stderr}");
     let (code, _, stderr) = run(&mut command(&service, &["export", "--timeline", "nowhere", "-o", &table]), "");
@@ -261,8 +264,8 @@ fn histories_of_git() {
     }
     let service = Service::start();
     let path = folder.path().to_str().unwrap();
-    assert_eq!(done(&service, &["import-git", path]), format!("{path}: 4 taken, 0 unchanged, 0 refused\n"));
-    assert_eq!(done(&service, &["import-git", path]), format!("{path}: 0 taken, 4 unchanged, 0 refused\n"));
+    assert_eq!(done(&service, &["import-git", path]), format!("{path}: 4 imported, 0 unchanged, 0 refused\n"));
+    assert_eq!(done(&service, &["import-git", path]), format!("{path}: 0 imported, 4 unchanged, 0 refused\n"));
     let events = service.find_all("main", "*", "../..", "100");
     let names: Vec<&Value> = events.iter().map(|event| &event["name"]).collect();
     assert_eq!(names, ["Go on", "Begin", "Aside", "Merge"]);
@@ -272,7 +275,7 @@ fn histories_of_git() {
     assert_eq!((&merge["time"], &merge["actors"]), (&json!("2024-07-20T20:17:20Z"), &json!(["Ann"])));
     assert_eq!(merge["attributes"]["author_time"], "2024-07-20T20:16:40Z");
     let newest = ["import-git", path, "--limit", "1", "--revision", "side", "--timeline", "side", "--create"];
-    assert_eq!(done(&service, &newest), format!("{path}: 1 taken, 0 unchanged, 0 refused\n"));
+    assert_eq!(done(&service, &newest), format!("{path}: 1 imported, 0 unchanged, 0 refused\n"));
     let nowhere = tempfile::tempdir().unwrap();
     for arguments in
         [["import-git", nowhere.path().to_str().unwrap(), "--limit=9"], ["import-git", path, "--revision=--all"]]

@@ -100,7 +100,7 @@ fn continues(
     Ok(())
 }
 
-/// Checks the head statement that the service signs beside its checkpoints: whose it is, and that its tree is one that a
+/// Checks the head statement that the service signs beside its checkpoints: who signed it, and that its tree is one a
 /// checkpoint goes on from.
 fn compare_head(client: &Client, scan: &mut Scan, keys: &TrustedKeys) -> Result<(), Failure> {
     let timeline = scan.timeline_id.clone();
