@@ -23,6 +23,7 @@ mod sweeping;
 mod telemetry;
 mod wiring;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -49,8 +50,13 @@ fn main() -> ExitCode {
 }
 
 /// Reads what the command line may not carry: an argument would show in the list of processes.
-#[expect(clippy::disallowed_methods, reason = "the one place that reads a secret from the environment")]
+#[expect(clippy::disallowed_methods, reason = "the one place that reads secrets and folders from the environment")]
 fn surroundings() -> Surroundings {
     let api_key = std::env::var(API_KEY_VARIABLE).ok();
-    Surroundings { api_key: api_key.filter(|key| !key.trim().is_empty()) }
+    let folder = |name| std::env::var_os(name).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    // As the XDG Base Directory Specification says, and on Windows as Windows does.
+    let config_folder = folder("XDG_CONFIG_HOME")
+        .or_else(|| folder("APPDATA").filter(|_| cfg!(windows)))
+        .or_else(|| folder("HOME").map(|home| home.join(".config")));
+    Surroundings { api_key: api_key.filter(|key| !key.trim().is_empty()), config_folder }
 }
