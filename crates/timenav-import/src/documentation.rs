@@ -107,11 +107,14 @@ fn every_limit_is_told() {
         ("MAPPING_BYTES_MAX", limits::MAPPING_BYTES_MAX),
         ("TEMPLATE_COLUMNS_MAX", limits::TEMPLATE_COLUMNS_MAX),
         ("TEMPLATE_TEXT_BYTES_MAX", limits::TEMPLATE_TEXT_BYTES_MAX),
+        ("GUESS_BYTES_MAX", limits::GUESS_BYTES_MAX),
+        ("GUESS_ROWS_MAX", limits::GUESS_ROWS_MAX),
         ("DETAIL_BYTES_MAX", limits::DETAIL_BYTES_MAX),
         ("SUGGESTION_BYTES_MAX", limits::SUGGESTION_BYTES_MAX),
     ] {
         check(&format!("| `{name}` | {value} |"));
     }
     check(&format!("| `UNPACKED_RATIO_MAX` | {} |", limits::UNPACKED_RATIO_MAX));
+    check(&format!("| `UNPACKED_WINDOW_BYTES_MAX` | {} |", limits::UNPACKED_WINDOW_BYTES_MAX));
     check(&format!("| `UNPACKED_BYTES_FREE` | {} |", limits::UNPACKED_BYTES_FREE));
 }

@@ -1,6 +1,7 @@
 //! JSON and logs of any shape: one event an object, by a mapping or by the names that are usual.
 
 mod logfmt;
+pub(crate) use logfmt::as_json as logfmt_as_json;
 #[cfg(test)]
 mod tests;
 

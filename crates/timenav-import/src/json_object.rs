@@ -81,6 +81,11 @@ impl Members {
         }
     }
 
+    /// Takes a member, whatever it is.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
+        self.map.remove(name)
+    }
+
     /// Returns a member that stays.
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
         self.map.get(name)

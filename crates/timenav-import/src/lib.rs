@@ -37,6 +37,7 @@ mod object_of;
 mod meter;
 mod byte_order_mark;
 mod unpacking;
+mod guess;
 mod spreadsheet;
 mod export;
 mod suggestion;
@@ -56,10 +57,11 @@ pub use event_record::{
 pub use export::{Export, ExportError, ExportFormat, UnknownExportFormat};
 pub use format::{Format, UnknownFormat};
 pub use git_log::GIT_LOG_FORMAT;
+pub use guess::Guess;
 pub use import_error::ImportError;
 pub use item::{Item, RecordError, RecordNote};
 pub use mapping::{Mapping, MappingError};
-pub use unpacking::unpacked;
+pub use unpacking::{Packing, unpacked};
 
 use std::io::Read;
 use std::ops::ControlFlow;

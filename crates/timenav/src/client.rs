@@ -25,6 +25,7 @@ use reqwest::{Body, Method, RequestBuilder, Response, Url};
 use serde_json::{Map, Value};
 pub(crate) use target::Target;
 use timenav_engine::Entropy as _;
+use timenav_import::Packing;
 use tokio::runtime::Runtime;
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -199,14 +200,14 @@ impl Client {
         path: &[&str],
         query: &[(&str, String)],
         content_type: &str,
-        (is_packed, if_match): (bool, Option<HeaderValue>),
+        (packing, if_match): (Option<Packing>, Option<HeaderValue>),
         body: impl Read + Send + 'static,
     ) -> Result<Answer, Failure> {
         let url = self.url(path, query);
         let send = |body| {
             let mut request = self.http.post(url.clone()).header(CONTENT_TYPE, content_type).body(body);
-            if is_packed {
-                request = request.header(CONTENT_ENCODING, "gzip");
+            if let Some(packing) = packing {
+                request = request.header(CONTENT_ENCODING, packing.as_str());
             }
             if let Some(value) = &if_match {
                 request = request.header(IF_MATCH, value);

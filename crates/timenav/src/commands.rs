@@ -13,6 +13,7 @@ mod anchor;
 mod events;
 mod import;
 mod import_git;
+mod mapping;
 mod export;
 mod timeline;
 mod prune;
@@ -77,6 +78,7 @@ enum Command {
     Paradoxes(paradoxes::ParadoxesCommand),
     Import(import::ImportCommand),
     ImportGit(import_git::ImportGitCommand),
+    Mapping(mapping::MappingCommand),
     Export(export::ExportCommand),
     Timeline(timeline::TimelineCommand),
     Prune(prune::PruneCommand),
@@ -162,6 +164,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Paradoxes(command) => paradoxes::run(command, surroundings),
         Command::Import(command) => import::run(&command, surroundings),
         Command::ImportGit(command) => import_git::run(&command, surroundings),
+        Command::Mapping(command) => mapping::run(command, surroundings),
         Command::Export(command) => export::run(command, surroundings),
         Command::Timeline(command) => timeline::run(command, surroundings),
         Command::Prune(command) => prune::run(command, surroundings),

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
 }
 
 /// Reads what the command line may not carry: an argument would show in the list of processes.
-#[expect(clippy::disallowed_methods, reason = "the one place that reads a secret from the environment")]
+#[expect(clippy::disallowed_methods, reason = "the one place that reads secrets and folders from the environment")]
 fn surroundings() -> Surroundings {
     let api_key = std::env::var(API_KEY_VARIABLE).ok();
     // The XDG Base Directory Specification: a relative path there is none.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::RecordError;
 
 /// Returns a line as a JSON object of texts. A key without a value is `true`.
-pub(super) fn as_json(line: &str) -> Result<String, RecordError> {
+pub(crate) fn as_json(line: &str) -> Result<String, RecordError> {
     let mut object = Map::new();
     let mut rest = line.trim();
     while !rest.is_empty() {

@@ -130,6 +130,7 @@ impl Span {
     }
 }
 
-fn event_id(trace: &str, span: &str, suffix: &str) -> Result<EventId, RecordError> {
+/// Returns the id of the event of a span, or of a half of it.
+pub(super) fn event_id(trace: &str, span: &str, suffix: &str) -> Result<EventId, RecordError> {
     EventId::new(&format!("{trace}:{span}{suffix}")).map_err(|error| RecordError::invalid("id", error.to_string()))
 }

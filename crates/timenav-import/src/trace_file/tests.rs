@@ -186,6 +186,39 @@ const OTLP: &str = r#"{"resourceSpans": [{
                {"traceId": "000000000000000000000000000000aa", "spanId": "0000000000000001"}]}]}]}]}"#;
 
 #[test]
+fn a_record_of_a_log_is_an_event() {
+    let record = |members: &str| {
+        format!(
+            r#"{{"resourceLogs": [{{"resource": {{"attributes": [{{"key": "service.name", "value": {{"stringValue": "shop"}}}}]}},
+                "scopeLogs": [{{"scope": {{"name": "lib"}}, "logRecords": [{{{members}}}]}}]}}]}}"#
+        )
+    };
+    let around = r#""resource":{"service.name":"shop"},"scope":{"name":"lib"}"#;
+    let whole = r#""timeUnixNano": "1721506660000000123", "observedTimeUnixNano": "1721506661000000000", "severityNumber": 9,
+        "severityText": "INFO", "body": {"stringValue": "paid"}, "eventName": "payment", "flags": 1,
+        "attributes": [{"key": "sum", "value": {"intValue": "5"}}],
+        "traceId": "AA00000000000000000000000000AA", "spanId": "BB000000000000BB""#;
+    let event = format!(
+        concat!(
+            r#"1 - {{"actors":["shop"],"attributes":{{"attributes":{{"sum":5}},"flags":1,"#,
+            r#""observedTimeUnixNano":"1721506661000000000",{},"severityNumber":9,"severityText":"INFO","#,
+            r#""span_id":"bb000000000000bb","timeUnixNano":"1721506660000000123","#,
+            r#""trace_id":"aa00000000000000000000000000aa"}},"#,
+            r#""causes":[{{"event_id":"aa00000000000000000000000000aa:bb000000000000bb","kind":"contributes"}}],"#,
+            r#""description":"paid","name":"payment","time":"2024-07-20T20:17:40Z"}}"#
+        ),
+        around
+    );
+    check(Format::Otlp, "", &record(whole), &[&event]);
+    let observed =
+        r#""observedTimeUnixNano": 1721506660000000000, "traceId": "", "body": {"kvlistValue": {"values": []}}"#;
+    let event = format!(r#"1 - {{"actors":["shop"],"attributes":{{{around}}},"time":"2024-07-20T20:17:40Z"}}"#);
+    check(Format::Otlp, "", &record(observed), &[&event]);
+    check(Format::Otlp, "", &record(r#""timeUnixNano": "0""#), &["1 missing_parameter timeUnixNano"]);
+    check_detail(Format::Otlp, "", r#"{"resourceLogs": 1}"#, "this is not otlp: `resourceLogs` is an array");
+}
+
+#[test]
 fn an_otlp_span_is_an_event() {
     let trace = "000000000000000000000000000000aa";
     let first = concat!(
@@ -254,7 +287,7 @@ fn what_is_of_another_format_says_so() {
         (Format::Jaeger, r#"{"spans":1}"#, "`spans` is an array"),
         (Format::Jaeger, r#"{"spans":[],"processes":[]}"#, "`processes` must be an object of processes by their keys"),
         (Format::Otlp, "[]", "a document and the items of its arrays must be objects"),
-        (Format::Otlp, "{}", "a document needs `resourceSpans`, an array"),
+        (Format::Otlp, "{}", "a document needs `resourceSpans` or `resourceLogs`, an array"),
         (Format::Otlp, r#"{"resourceSpans":1}"#, "`resourceSpans` is an array"),
         (Format::Otlp, r#"{"resourceSpans":[1]}"#, "a document and the items of its arrays must be objects"),
         (Format::Otlp, r#"{"resourceSpans":[{"scopeSpans":1}]}"#, "`scopeSpans` is an array"),

@@ -1,5 +1,7 @@
 //! `timenav import`: records the events of files of any size.
 
+mod guess;
+
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read, stdin};
@@ -10,8 +12,9 @@ use anyhow::{Context as _, anyhow};
 use clap::builder::PossibleValuesParser;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
-use timenav_import::Format;
+use timenav_import::{Format, Packing};
 
+use super::mapping;
 use crate::client::{Answer, Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output::{self, Unshown, printable};
@@ -28,12 +31,16 @@ pub(crate) struct ImportCommand {
     /// The files; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The format of the files. Defaults to the file extension, for compressed files the one before `.gz`.
+    /// The format of the files. Defaults to the file extension, for compressed files the one before `.gz` or `.zst`.
     #[arg(long, value_parser = PossibleValuesParser::new(Format::ALL.map(Format::as_str)))]
     format: Option<String>,
-    /// Which column or property fills which field: time=when,description=what.
+    /// Which column or property fills which field: time=when,description=what. Or @FILE, which has the mapping, or the
+    /// name of one that `timenav mapping save` keeps.
     #[arg(long, value_name = "MAPPING")]
     map: Option<String>,
+    /// Looks at the first rows of a file, proposes a mapping on stdout, and sends nothing.
+    #[arg(long, conflicts_with_all = ["map", "create"])]
+    guess: bool,
     #[command(flatten)]
     create: CreateOption,
     #[command(flatten)]
@@ -47,6 +54,12 @@ pub(crate) struct ImportCommand {
 /// # Errors
 /// A file could not be imported, the service does not answer or says no, or records were refused.
 pub(crate) fn run(command: &ImportCommand, surroundings: &Surroundings) -> Result<(), Failure> {
+    if command.guess {
+        let format = command.format.as_deref().map(str::parse).transpose().map_err(anyhow::Error::new)?;
+        let guess = |path: &PathBuf| guess::run(path, format.or_else(|| format_of(path, None).ok()), packing_of(path));
+        return command.files.iter().try_for_each(guess);
+    }
+    let map = command.map.as_deref().map(|map| mapping::resolved(map, surroundings)).transpose()?;
     let client = Client::new(&command.service, surroundings)?;
     // Before anything is sent, so that a wrong name among many files changes nothing.
     let formats = command.files.iter().map(|path| format_of(path, command.format.as_deref()));
@@ -55,7 +68,7 @@ pub(crate) fn run(command: &ImportCommand, surroundings: &Surroundings) -> Resul
     for (path, format) in command.files.iter().zip(formats) {
         let mut query = command.timeline.query();
         query.push(("format", format.as_str().to_owned()));
-        query.extend(command.map.iter().map(|map| ("map", map.clone())));
+        query.extend(map.iter().map(|map| ("map", map.clone())));
         match send(&client, path, format, (&query, command.create)) {
             Ok(answer) => {
                 unshown.after(client.show(&answer, |answer| counts_text(path, answer)));
@@ -91,7 +104,7 @@ fn send(
         &["v1", "import-events"],
         query,
         format.content_type(),
-        (is_packed(path), create.if_match()),
+        (packing_of(path), create.if_match()),
         body,
     );
     let answer = create.explain(answer);
@@ -123,7 +136,7 @@ fn format_of(path: &Path, given: Option<&str>) -> anyhow::Result<Format> {
     if let Some(given) = given {
         return Ok(given.parse()?);
     }
-    let unpacked = if is_packed(path) { path.with_extension("") } else { path.to_owned() };
+    let unpacked = if packing_of(path).is_some() { path.with_extension("") } else { path.to_owned() };
     let extension = unpacked.extension().and_then(|extension| extension.to_str());
     extension.and_then(Format::from_extension).with_context(|| {
         let formats = Format::ALL.map(Format::as_str).join(", ");
@@ -131,9 +144,9 @@ fn format_of(path: &Path, given: Option<&str>) -> anyhow::Result<Format> {
     })
 }
 
-/// Returns whether the name says that the file is packed. The service unpacks it.
-fn is_packed(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
+/// Returns how the file is packed, as its name says. The service unpacks it.
+fn packing_of(path: &Path) -> Option<Packing> {
+    Packing::from_extension(path.extension()?.to_str()?)
 }
 
 /// Opens a file for sending. The progress bar shows itself only on a terminal.
@@ -199,6 +212,7 @@ mod tests {
         check("x.json", None, None);
         check("a/b.csv.gz", None, Some(Format::Csv));
         check("x.GEOJSON.GZ", None, Some(Format::GeoJson));
+        check("a/b.tsv.zst", None, Some(Format::Csv));
         check("x.gz", None, None);
         check("x.gz", Some("otlp"), Some(Format::Otlp));
     }

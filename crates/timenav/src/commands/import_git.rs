@@ -47,7 +47,7 @@ pub(crate) fn run(command: &ImportGitCommand, surroundings: &Surroundings) -> Re
     let log = Log::start(&command.path, command.revision.as_deref(), command.limit)?;
     let mut query = command.timeline.query();
     query.push(("format", Format::Git.as_str().to_owned()));
-    let how = (false, command.create.if_match());
+    let how = (None, command.create.if_match());
     let answer = client.upload(&["v1", "import-events"], &query, Format::Git.content_type(), how, log);
     let answer = command.create.explain(answer)?;
     let mut unshown = Unshown::default();
@@ -72,6 +72,9 @@ impl Log {
         let mut command = Command::new("git");
         // No shell, no pager, nothing that is asked for on a terminal. What Git complains of it says itself.
         command.arg("-C").arg(path).args(["--no-pager", "log", "-z", "--no-color", "--no-show-signature"]);
+        // Parents before their children, and what is older before what is newer: else every commit but the first would be
+        // recorded late (P11).
+        command.args(["--reverse", "--date-order"]);
         command.args(["--encoding=UTF-8", &format!("--format={GIT_LOG_FORMAT}")]);
         command.args(limit.map(|limit| format!("--max-count={limit}")));
         match revision {

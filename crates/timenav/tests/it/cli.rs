@@ -274,6 +274,10 @@ fn histories_of_git() {
     assert_eq!(parents, [&events[0]["event_id"], &events[2]["event_id"]]);
     assert_eq!((&merge["time"], &merge["actors"]), (&json!("2024-07-20T20:17:20Z"), &json!(["Ann"])));
     assert_eq!(merge["attributes"]["author_time"], "2024-07-20T20:16:40Z");
+    // Only what a clock that was behind wrote is recorded late.
+    let query = [("timeline_id", "main"), ("time_range", "../.."), ("kinds", "P11"), ("include", "observations")];
+    let late = service.get("/v1/monitor-paradox", &query);
+    assert_eq!(late["paradoxes"].as_array().unwrap().len(), 1, "{late}");
     let newest = ["import-git", path, "--limit", "1", "--revision", "side", "--timeline", "side", "--create"];
     assert_eq!(done(&service, &newest), format!("{path}: 1 imported, 0 unchanged, 0 refused\n"));
     let nowhere = tempfile::tempdir().unwrap();

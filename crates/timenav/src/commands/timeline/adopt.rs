@@ -35,7 +35,7 @@ pub(super) fn adopt(
     let style = ProgressStyle::with_template(PROGRESS).context("the progress bar is drawn wrongly")?;
     let progress = ProgressBar::new(bytes).with_style(style);
     let sent = progress.wrap_read(file);
-    let answer = client.upload(&["timelines", "adopt"], &query, "application/x-ndjson", (false, None), sent);
+    let answer = client.upload(&["timelines", "adopt"], &query, "application/x-ndjson", (None, None), sent);
     progress.finish_and_clear();
     client.show(&answer?, |answer| {
         let fields = [("timeline", "timeline_id"), ("came from", "origin"), ("entries", "entries")];

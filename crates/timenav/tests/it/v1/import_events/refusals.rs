@@ -119,7 +119,8 @@ fn mappings_are_read_before_the_file() {
     let unknown = import(&service, &[("map", "time=wen")], "text/csv", "when\n2000-01-01T00:00:00Z\n");
     let unknown = unknown.refused(400, "invalid_parameter");
     assert!(unknown["detail"].as_str().unwrap().contains("`when`"), "{unknown}");
-    import(&service, &[("map", "time=when")], NDJSON, LINES).refused(400, "conflicting_parameters");
+    import(&service, &[("map", "time=when")], "application/cloudevents+json", LINES)
+        .refused(400, "conflicting_parameters");
     assert_eq!(service.get("/timeline/main", &[])["events"], 0);
     service.audit();
 }
