@@ -24,6 +24,7 @@ mod head;
 mod directory;
 mod options;
 mod event_columns;
+mod event_filter;
 mod rows;
 mod action;
 mod store_error;
@@ -87,6 +88,7 @@ mod timelines;
 mod destroying;
 mod ends;
 mod places;
+mod event_search;
 mod events;
 mod history;
 mod host_clock;
@@ -137,6 +139,7 @@ pub use erasing::{
     ForkSeen, ReadErasure, WhichEvents,
 };
 pub use event_columns::{EventColumns, name_key};
+pub use event_filter::{EventFilter, FilterError, FilterTexts};
 pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
 pub use expected::Expected;
 pub use export::{EventExport, ExportEvents};
@@ -178,8 +181,8 @@ pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
 pub use spool::Spool;
 pub use store::{
-    ArrivalCommit, Arriving, ArrivingRows, CarriedSeals, Commit, EventQuery, Health, Opened, Pattern, RotationNote,
-    Store, TimelineCommit, Upkeep,
+    ArrivalCommit, Arriving, ArrivingRows, CarriedSeals, Commit, EventPlace, EventQuery, EventsPassing, Health, Opened,
+    Pattern, RotationNote, Store, TimelineCommit, Upkeep,
 };
 pub use store_error::StoreError;
 pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};

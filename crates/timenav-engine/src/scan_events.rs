@@ -1,14 +1,17 @@
 //! Events with what hangs on them, and a summary of all that a question finds.
 
+use std::sync::Arc;
+
 use timenav_core::event::CauseKind;
 use timenav_core::ids::{EventId, InterventionId};
-use timenav_core::limits::{EVENT_RELATIONS_MAX, PAGE_ITEMS_MAX, SUMMARY_EVENTS_MAX};
+use timenav_core::limits::{EVENT_RELATIONS_MAX, SUMMARY_EVENTS_MAX};
 use timenav_core::paradox::Kind;
 use timenav_core::time::{Instant, Virtual};
 
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
+use crate::event_filter::EventFilter;
 use crate::events::{EventPage, MonitorEvents};
 use crate::json::read;
 use crate::one_fact::OneFact as _;
@@ -38,7 +41,7 @@ pub struct EventMarks {
 pub struct EventSummary {
     /// How many events, counted no further than [`SUMMARY_EVENTS_MAX`].
     pub count: usize,
-    /// Whether there may be more.
+    /// Whether there may be more: so many were looked through, whether they pass the filter or not.
     pub is_cut: bool,
     /// When the first one happens.
     pub first: Option<Instant<Virtual>>,
@@ -59,6 +62,7 @@ impl Engine {
         request: MonitorEvents,
     ) -> Result<(EventPage, Vec<EventMarks>, Option<EventSummary>), Refusal> {
         let is_first = request.cursor.is_none();
+        let filter = Arc::clone(&request.filter);
         let (page, query, look) = self.find_events(caller, request, Reading::ScanEvents).await?;
         let drafts = page.events.iter().map(|event| event_draft(&event.content));
         let ids: Vec<EventId> = drafts
@@ -82,25 +86,19 @@ impl Engine {
             }
             marks.push(EventMarks { event_id: Some(event_id), effects, interventions, paradoxes });
         }
-        let engine = self.clone();
-        let summing_up = async move { engine.summary(query).await };
-        let summary = if is_first { Some(self.long_work().in_turn(caller, summing_up).await?) } else { None };
+        let summary = if is_first { Some(self.summary(caller, query, filter).await?) } else { None };
         Ok((page, marks, summary))
     }
 
-    async fn summary(&self, mut query: EventQuery) -> Result<EventSummary, Refusal> {
-        query.after = None;
-        query.items_max = PAGE_ITEMS_MAX;
+    async fn summary(
+        &self,
+        caller: &Caller,
+        query: EventQuery,
+        filter: Arc<EventFilter>,
+    ) -> Result<EventSummary, Refusal> {
         let mut times: Vec<Instant<Virtual>> = Vec::new();
-        let is_cut = loop {
-            let events = self.store().events(query.clone()).await?;
-            times.extend(events.iter().map(|event| event.time));
-            let Some(last) = events.last().filter(|_| events.len() == query.items_max) else { break false };
-            if times.len() >= SUMMARY_EVENTS_MAX {
-                break true;
-            }
-            query.after = Some((last.time, last.layer, last.position));
-        };
+        let query = EventQuery { after: None, newest_first: false, ..query };
+        let is_cut = self.count(caller, query, filter, SUMMARY_EVENTS_MAX, |event| times.push(event.time)).await?;
         let (first, last) = (times.first().copied(), times.last().copied());
         Ok(EventSummary { count: times.len(), is_cut, first, last, histogram: histogram(&times) })
     }

@@ -12,6 +12,7 @@ pub(crate) mod erasing;
 pub(crate) mod event_history;
 pub(crate) mod events;
 pub(crate) mod export;
+pub(crate) mod filter;
 pub(crate) mod bundles;
 pub(crate) mod adoption;
 pub(crate) mod import;
