@@ -44,6 +44,8 @@ pub const FIND_ATTRIBUTES_MAX: usize = 16;
 pub const FIND_ATTRIBUTE_BYTES_MAX: usize = 1_024;
 /// Most events that are looked through for one page of those that pass a filter.
 pub const FIND_EVENTS_READ_MAX: usize = 50_000;
+/// Most groups that events are counted in.
+pub const AGGREGATE_GROUPS_MAX: usize = 10_000;
 /// Slowest clock, in millionths of host speed.
 pub const RATE_MICROS_MIN: u64 = 1;
 /// Fastest clock, in millionths of host speed: a year passes in under 32 seconds.

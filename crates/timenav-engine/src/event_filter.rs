@@ -167,11 +167,18 @@ fn any_text(value: &Value, holds: &mut dyn FnMut(&str) -> bool) -> bool {
 }
 
 /// Returns the attribute of a key: the one that is called so, else the one that the parts of the key lead to.
-pub(crate) fn attribute<'a>(attributes: &'a Value, key: &str) -> Option<&'a Value> {
+fn attribute<'a>(attributes: &'a Value, key: &str) -> Option<&'a Value> {
     attributes.get(key).or_else(|| {
         let mut splits = key.match_indices('.').map(|(at, _)| (&key[..at], &key[at + 1..]));
         splits.find_map(|(first, rest)| attribute(attributes.get(first)?, rest))
     })
+}
+
+/// Returns what an event has under a key, and below it under another one, if there is such a thing and it is no object.
+pub(crate) fn value_of(content: &str, member: &str, key: Option<&str>) -> Option<Value> {
+    let event: Value = serde_json::from_str(content).ok()?;
+    let value = event.get(member)?;
+    key.map_or(Some(value), |key| attribute(value, key)).cloned()
 }
 
 fn has(attributes: &Value, key: &str, wanted: &str) -> bool {

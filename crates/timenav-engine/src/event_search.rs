@@ -5,9 +5,10 @@ use std::sync::Arc;
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_filter::EventFilter;
+use crate::long_work::giving_way;
 use crate::refusal::Refusal;
 use crate::rows::StoredEvent;
-use crate::store::{EventQuery, EventsPassing};
+use crate::store::{EventPlace, EventQuery, EventsPassing};
 
 /// Events that are looked through in one turn: some milliseconds' worth.
 const PIECE_EVENTS_MAX: usize = 1_000;
@@ -64,29 +65,27 @@ impl Engine {
         Ok(found)
     }
 
-    /// Calls with each event that passes a filter, in the order of the query, of so many at most that are looked through.
-    /// Returns whether there may be more.
-    pub(crate) async fn count(
+    /// Adds each event that passes a filter to what is made of them, in the order of the query, of so many at most that
+    /// are looked through. Returns that, and what was looked at last, where there may be more after it.
+    pub(crate) async fn fold<T: Send + 'static>(
         &self,
         caller: &Caller,
         query: EventQuery,
-        filter: Arc<EventFilter>,
-        searched_max: usize,
-        mut tell: impl FnMut(&StoredEvent) + Send,
-    ) -> Result<bool, Refusal> {
+        (filter, searched_max): (Arc<EventFilter>, usize),
+        mut made: T,
+        add: fn(&mut T, &StoredEvent),
+    ) -> Result<(T, Option<EventPlace>), Refusal> {
         let mut search = EventSearch::new(EventQuery { items_max: usize::MAX, ..query }, filter, searched_max);
-        let mut is_cut = false;
+        let mut searched_to = None;
         while !search.is_over() {
             let engine = self.clone();
-            let looking = async move {
-                let piece = search.next_piece(&engine).await;
-                piece.map(|piece| (piece, search))
+            let adding = async move {
+                let piece = search.next_piece(&engine).await?;
+                giving_way(&piece.events).for_each(|event| add(&mut made, event));
+                Ok((made, search, piece.searched_to))
             };
-            let (piece, rest) = self.long_work().in_turn(caller, looking).await?;
-            search = rest;
-            piece.events.iter().for_each(&mut tell);
-            is_cut = piece.searched_to.is_some();
+            (made, search, searched_to) = self.long_work().in_turn(caller, adding).await?;
         }
-        Ok(is_cut)
+        Ok((made, searched_to))
     }
 }

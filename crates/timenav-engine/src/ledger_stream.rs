@@ -262,8 +262,15 @@ impl LedgerStream {
         let entry = entry.ok_or_else(|| Refusal::Damaged(format!("entry {position} is missing")))?;
         let content = (!entry.is_erased()).then(|| String::from_utf8(entry.payload.clone()).ok()).flatten();
         let event_id = record.subject.to_string();
-        let is_of_events = matches!(topic, Topic::Events | Topic::Interventions);
-        if is_of_events && !self.is_meant(position, &event_id).await? {
+        let is_meant = match (topic, content.as_deref()) {
+            (Topic::Clock | Topic::Paradoxes, _) => true,
+            // What was just recorded had no version before, or none that stood.
+            (Topic::Events, Some(event)) if Action::of(&record) == Some(Action::RecordEvent) => {
+                self.filter.passes(event)
+            }
+            (Topic::Events | Topic::Interventions, _) => self.is_meant(position, &event_id).await?,
+        };
+        if !is_meant {
             return Ok(None);
         }
         Ok(match topic {

@@ -97,6 +97,7 @@ mod proofs;
 mod entries;
 mod views;
 mod paradoxes;
+mod aggregate;
 mod scan_events;
 mod expected;
 mod export;
@@ -115,6 +116,7 @@ pub use adoption::{
     ADOPT_BYTES_MAX, ADOPT_ROOM_LEFT_BYTES, ADOPT_ROOM_TIMES, ADOPT_ROTATIONS_MAX, AdoptRequest, AdoptedTimeline,
     Arrival, UnreadBundle,
 };
+pub use aggregate::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey};
 pub use anchors::{AnchorPage, AnchorRequest, ReturnScope, Returning};
 pub use archive::{EntryMarks, EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, ServiceRows, Snapshot};
 pub use bundles::{BUNDLE_FORMAT, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport, CheckedBundle};

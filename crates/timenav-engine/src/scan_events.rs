@@ -8,6 +8,7 @@ use timenav_core::limits::{EVENT_RELATIONS_MAX, SUMMARY_EVENTS_MAX};
 use timenav_core::paradox::Kind;
 use timenav_core::time::{Instant, Virtual};
 
+use crate::aggregate::Stretches;
 use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::event_content::event_draft;
@@ -17,6 +18,7 @@ use crate::json::read;
 use crate::one_fact::OneFact as _;
 use crate::payload::{Intervened, Reading};
 use crate::refusal::Refusal;
+use crate::rows::StoredEvent;
 use crate::store::EventQuery;
 use crate::view_board::Kept;
 
@@ -96,32 +98,23 @@ impl Engine {
         query: EventQuery,
         filter: Arc<EventFilter>,
     ) -> Result<EventSummary, Refusal> {
-        let mut times: Vec<Instant<Virtual>> = Vec::new();
         let query = EventQuery { after: None, newest_first: false, ..query };
-        let is_cut = self.count(caller, query, filter, SUMMARY_EVENTS_MAX, |event| times.push(event.time)).await?;
+        let add = |times: &mut Vec<Instant<Virtual>>, event: &StoredEvent| times.push(event.time);
+        let (times, cut) = self.fold(caller, query, (filter, SUMMARY_EVENTS_MAX), Vec::new(), add).await?;
         let (first, last) = (times.first().copied(), times.last().copied());
-        Ok(EventSummary { count: times.len(), is_cut, first, last, histogram: histogram(&times) })
+        Ok(EventSummary { count: times.len(), is_cut: cut.is_some(), first, last, histogram: histogram(&times) })
     }
 }
 
 /// Counts how many times, which are in order, lie in each of equal stretches between both ends.
 fn histogram(times: &[Instant<Virtual>]) -> Vec<(Instant<Virtual>, usize)> {
-    let (Some(first), Some(last)) = (times.first(), times.last()) else { return Vec::new() };
-    let whole = i128::from(last.micros()) - i128::from(first.micros());
-    if whole == 0 {
-        return vec![(*first, times.len())];
-    }
-    let buckets = BUCKETS as i128;
-    let mut counts = vec![0_usize; BUCKETS];
+    let Some(stretches) = Stretches::between(times, BUCKETS) else { return Vec::new() };
+    let begin = |number| Instant::from_micros(stretches.begin(number)).unwrap_or(Instant::MAX);
+    let mut counted: Vec<_> = (0..stretches.count()).map(|number| (begin(number), 0)).collect();
     for time in times {
-        let at = (i128::from(time.micros()) - i128::from(first.micros())) * buckets / (whole + 1);
-        counts[usize::try_from(at).unwrap_or(0)] += 1;
+        counted[usize::try_from(stretches.number_of(*time)).unwrap_or(0)].1 += 1;
     }
-    let begin = |number: usize| {
-        let micros = i128::from(first.micros()) + (whole + 1) * number as i128 / buckets;
-        i64::try_from(micros).ok().and_then(Instant::from_micros).unwrap_or(*last)
-    };
-    counts.into_iter().enumerate().map(|(number, count)| (begin(number), count)).collect()
+    counted
 }
 
 fn intervention_in(payload: &[u8]) -> Option<InterventionId> {

@@ -15,6 +15,7 @@ pub(crate) enum Reading {
     AccessLogs {
         time_range: String,
     },
+    AggregateEvents(EventsCounted),
     Anchors {},
     ApiKeys {},
     Bundle {},
@@ -139,6 +140,24 @@ pub(crate) struct EventsWatched {
     pub(crate) topics: Vec<String>,
 }
 
+/// Which events were counted, and by what.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct EventsCounted {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) actor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) as_of: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) attribute: Attributes,
+    pub(crate) by: String,
+    pub(crate) location: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+    pub(crate) time_range: String,
+}
+
 macro_rules! filtered {
     ($($name:ident),*) => {$(
         impl $name {
@@ -150,7 +169,7 @@ macro_rules! filtered {
         }
     )*};
 }
-filtered!(EventsFound, EventsExported, EventsWatched);
+filtered!(EventsFound, EventsExported, EventsWatched, EventsCounted);
 
 impl Reading {
     /// Returns the word for what is read.
@@ -158,6 +177,7 @@ impl Reading {
         match self {
             Self::AccessControl {} => "access_control",
             Self::AccessLogs { .. } => "access_logs",
+            Self::AggregateEvents(_) => "aggregate_events",
             Self::Anchors {} => "anchors",
             Self::ApiKeys {} => "api_keys",
             Self::Bundle {} => "bundle",
@@ -193,8 +213,9 @@ impl Reading {
 /// this version does not write. The writer asks core for it, and so does a scan.
 pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> {
     Some(match operation {
-        "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries" | "event" | "export_events" | "fork"
-        | "monitor_events" | "monitor_paradox" | "scan_events" | "stream" | "timelines_diff" => &[&[Demand::Look]],
+        "aggregate_events" | "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries" | "event"
+        | "export_events" | "fork" | "monitor_events" | "monitor_paradox" | "scan_events" | "stream"
+        | "timelines_diff" => &[&[Demand::Look]],
         "checkpoint" | "head_statement" | "timeline" => &[&[Demand::Inspect]],
         // Hashes are not entries, which tell of clocks and events.
         "proof" | "tile" => &[&[Demand::Inspect], &[Demand::Look]],

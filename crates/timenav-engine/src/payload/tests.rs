@@ -343,6 +343,9 @@ fn readings() -> Vec<Reading> {
         let (format, location, time_range) = (text("csv"), text("Rome"), range());
         EventsExported { as_of, format, location, time_range, ..EventsExported::default() }
     };
+    let mut counted =
+        EventsCounted { by: text("time"), location: text("Rome"), time_range: range(), ..EventsCounted::default() };
+    counted.filtered_by(&filter());
     let mut filtered = (found(None), exported(None), watched());
     filtered.0.filtered_by(&filter());
     filtered.1.filtered_by(&filter());
@@ -353,6 +356,7 @@ fn readings() -> Vec<Reading> {
         Reading::MonitorEvents(filtered.0),
         Reading::ExportEvents(filtered.1),
         Reading::Stream(filtered.2),
+        Reading::AggregateEvents(counted),
         paradoxes(Some(vec![text("grandfather")]), false),
         paradoxes(None, true),
         checked(None),

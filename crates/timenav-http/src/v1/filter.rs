@@ -31,6 +31,14 @@ enum OneOrMany {
     Many(Vec<One>),
 }
 
+/// An object, which a query string has as its JSON.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum Given {
+    Text(String),
+    Object(BTreeMap<String, OneOrMany>),
+}
+
 impl One {
     fn text(self) -> String {
         match self {
@@ -45,7 +53,11 @@ impl<'de> Deserialize<'de> for Attributes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let expected =
             "an object of keys and values is expected, such as {\"net\": \"us\"}, or `attribute.net=us` in the query";
-        let given = BTreeMap::<String, OneOrMany>::deserialize(deserializer).map_err(|_| D::Error::custom(expected))?;
+        let given = match Given::deserialize(deserializer) {
+            Ok(Given::Object(given)) => given,
+            Ok(Given::Text(text)) => serde_json::from_str(&text).map_err(|_| D::Error::custom(expected))?,
+            Err(_) => return Err(D::Error::custom(expected)),
+        };
         let texts = given.into_iter().map(|(key, values)| match values {
             OneOrMany::One(value) => (key, vec![value.text()]),
             OneOrMany::Many(values) => (key, values.into_iter().map(One::text).collect()),

@@ -2,6 +2,7 @@
 
 pub(crate) mod access_control;
 pub(crate) mod access_logs;
+pub(crate) mod aggregate;
 pub(crate) mod anchors;
 pub(crate) mod api_keys;
 pub(crate) mod clock;

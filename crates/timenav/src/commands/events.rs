@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
 use super::arguments::insert;
+use super::filter::FilterOptions;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
@@ -138,6 +139,8 @@ struct Find {
     /// Show all that are found, page after page. With --json, one answer a page.
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    filter: FilterOptions,
 }
 
 /// Does one thing with events.
@@ -168,6 +171,7 @@ fn run_find(client: &Client, find: Find, mut query: Vec<(&'static str, String)>)
     query.extend(find.limit.map(|limit| ("limit", limit.to_string())));
     query.extend(find.as_of.map(|moment| ("as_of", moment)));
     query.extend(find.cursor.map(|cursor| ("cursor", cursor)));
+    query.extend(find.filter.query());
     let path = ["v1", "monitor-events"];
     if find.all {
         return show_pages(client, &path, query, found_text);

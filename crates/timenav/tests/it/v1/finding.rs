@@ -75,6 +75,7 @@ fn events_are_found_by_what_they_say() {
     for path in [
         "/v1/export-events?attribute%5Bprogram%5D=Apollo&attribute.tags=moon&attribute.tags=Caf%C3%A9",
         "/v1/export-events?attribute.program=Apollo&attribute.program=Apollo&text=zweite",
+        "/v1/export-events?attribute=%7B%22tags%22%3A%5B%22moon%22%5D%2C%22crewed%22%3Atrue%7D",
     ] {
         assert!(service.send(Request::get(path)).text().starts_with("{\"event_id\":\"apollo_12\""), "{path}");
     }
@@ -218,7 +219,7 @@ fn events_are_found_as_they_stand_and_as_they_stood() {
     assert_eq!(landed("fork", ""), ["apollo_11", "apollo_12"]);
     service.post("/v1/return-to-anchor", &json!({ "anchor_id": before, "scope": "all" }));
     assert_eq!(landed("main", ""), ["apollo_11", "apollo_12", "luna_24"]);
-    let erase = json!({ "timeline_id": "main", "event_ids": ["apollo_11"] });
+    let erase = json!({ "timeline_id": "main", "event_ids": ["apollo_11"], "include_forks": true });
     service.post("/v1/erase-events", &erase);
     assert_eq!(landed("main", ""), ["apollo_12", "luna_24"]);
     assert_eq!(landed("main", &before), ["apollo_12", "luna_24"]);
@@ -240,10 +241,10 @@ fn a_stream_tells_of_events_that_pass_before_or_after() {
     };
     let record = |event: &Value| drop(service.send(Request::post("/v1/events").json(event)).expect(201));
     record(&apollo("other", "Intrepid"));
-    record(&apollo("eagle", "Eagle"));
+    record(&apollo("lm_5", "Eagle"));
     service.post("/v1/correct-event", &json!({ "event": apollo("other", "Antares") }));
-    service.post("/v1/correct-event", &json!({ "event": apollo("eagle", "Falcon") }));
-    service.post("/v1/correct-event", &json!({ "event": apollo("eagle", "Orion") }));
+    service.post("/v1/correct-event", &json!({ "event": apollo("lm_5", "Falcon") }));
+    service.post("/v1/correct-event", &json!({ "event": apollo("lm_5", "Orion") }));
     service.post("/v1/correct-event", &json!({ "event": apollo("other", "Eagle again") }));
     service.post("/v1/manipulate-event", &json!({ "event_id": "apollo_11", "action": "cancel it", "time": MOON }));
     service.post("/v1/manipulate-event", &json!({ "event_id": "luna_24", "action": "cancel it", "time": MOON }));
@@ -256,8 +257,8 @@ fn a_stream_tells_of_events_that_pass_before_or_after() {
         .collect();
     let told: Vec<(&str, &str)> = told.iter().map(|(event, id)| (event.as_str(), id.as_str())).collect();
     let expected = [
-        ("events", "eagle"),
-        ("events", "eagle"),
+        ("events", "lm_5"),
+        ("events", "lm_5"),
         ("events", "other"),
         ("interventions", "apollo_11"),
         ("events", "last"),
@@ -278,6 +279,33 @@ fn the_ledger_tells_what_was_looked_for() {
     let lines = lines.replace('\\', "");
     for part in [r#""attribute":{"net":["us"]}"#, r#""order":"newest""#, r#""text":"eagle""#] {
         assert!(lines.contains(part), "{part}: {lines}");
+    }
+    service.audit();
+}
+
+/// What the page for users shows works as it stands there.
+#[test]
+fn the_examples_of_the_page_are_answered() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/finding.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let service = Service::start();
+    service.post(
+        "/v1/events",
+        &json!({
+            "time": "2005-08-29T11:10:00Z", "name": "Hurricane Katrina", "description": "It makes landfall.",
+            "geo": { "lat": 29.3, "lon": -89.6 }, "actors": ["Armstrong"], "attributes": { "category": 5 },
+        }),
+    );
+    let examples: Vec<&str> = page
+        .split("'localhost:8080")
+        .skip(1)
+        .map(|rest| rest.split_once('\'').expect("an address ends with an apostrophe").0)
+        .collect();
+    assert_eq!(examples.len(), 5, "{examples:?}");
+    for example in examples {
+        let answer = service.send(Request::get(example));
+        assert_eq!(answer.status, 200, "{example}: {answer}");
+        assert!(answer.text().contains("2005-08-29T11:10:00Z"), "{example} finds it: {answer}");
     }
     service.audit();
 }
