@@ -333,6 +333,7 @@ impl Engine {
                     range: *range,
                     after: None,
                     items_max: PAGE_ITEMS_MAX,
+                    newest_first: false,
                 };
                 self.select_found(state, query).await
             }

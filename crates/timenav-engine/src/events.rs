@@ -7,7 +7,7 @@ use timenav_core::as_of::AsOf;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{EventId, TimelineId, type_id};
 use timenav_core::ledger::{Salt, payload_hash};
-use timenav_core::limits::EVENTS_PER_REQUEST_MAX;
+use timenav_core::limits::{EVENTS_PER_REQUEST_MAX, FIND_EVENTS_READ_MAX};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, TimeRange, Virtual};
 
@@ -18,14 +18,17 @@ use crate::cursor;
 use crate::deciding::events::{PreparedEvent, RecordEvents};
 use crate::engine::Engine;
 use crate::event_content::event_content;
+use crate::event_filter::EventFilter;
+use crate::event_search::EventSearch;
 use crate::idempotency::Idempotency;
+use crate::json::json;
 use crate::location::columns_of;
 use crate::look::Look;
-use crate::payload::{EventsFound, Reading};
+use crate::payload::{EventsFound, NEWEST, Reading};
 use crate::places::Understood;
 use crate::refusal::Refusal;
 use crate::rows::StoredEvent;
-use crate::store::EventQuery;
+use crate::store::{EventPlace, EventQuery};
 
 /// Events that were recorded together.
 #[derive(Clone, Debug)]
@@ -75,13 +78,17 @@ pub struct MonitorEvents {
     pub range: TimeRange<Virtual>,
     /// As the ledger told it at that moment, instead of now; also as the caller wrote it.
     pub as_of: Option<(String, AsOf)>,
+    /// Which of them.
+    pub filter: Arc<EventFilter>,
+    /// Whether the last ones come first.
+    pub newest_first: bool,
     /// The maximum number per page.
     pub items_max: usize,
     /// Where the last page ended.
     pub cursor: Option<String>,
 }
 
-/// One page of events, ordered by time, then position.
+/// One page of events, ordered by time, then position; or the other way round.
 #[derive(Clone, Debug)]
 pub struct EventPage {
     /// On which timeline.
@@ -99,6 +106,18 @@ pub struct EventPage {
     pub near_spellings: Vec<String>,
     /// Asks for the next page.
     pub next_cursor: Option<String>,
+    /// The time up to which events were looked through, where the page ends because these were many and not because
+    /// it is full.
+    pub searched_to: Option<Instant<Virtual>>,
+}
+
+/// Events of a page, and where the next one begins.
+struct Found {
+    events: Vec<StoredEvent>,
+    /// Time, layer and position of what was looked at last, where there is more.
+    next: Option<EventPlace>,
+    /// Whether the page ends there because enough was looked through.
+    is_cut: bool,
 }
 
 impl Engine {
@@ -169,12 +188,22 @@ impl Engine {
     ) -> Result<(EventPage, EventQuery, Look), Refusal> {
         let timeline = caller.timeline(request.timeline);
         let as_of_text = request.as_of.as_ref().map_or("", |(text, _)| text);
-        let read = read_as(EventsFound {
+        let mut found = EventsFound {
             as_of: Some(as_of_text.to_owned()).filter(|text| !text.is_empty()),
             location: request.location_text.clone(),
+            order: request.newest_first.then_some(NEWEST),
             time_range: request.range.to_string(),
-        });
-        let asked = format!("{} {timeline} {} {as_of_text} {}", read.operation(), request.range, request.location_text);
+            ..EventsFound::default()
+        };
+        found.filtered_by(request.filter.texts());
+        let filtered = if request.newest_first || !request.filter.is_empty() { json(&found) } else { String::new() };
+        let read = read_as(found);
+        let asked = format!(
+            "{} {timeline} {} {as_of_text} {}{filtered}",
+            read.operation(),
+            request.range,
+            request.location_text
+        );
         let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
         let from = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
         let admitted = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
@@ -189,20 +218,42 @@ impl Engine {
             patterns: understood.patterns(),
             range: request.range,
             after,
-            items_max: request.items_max + 1,
+            items_max: request.items_max,
+            newest_first: request.newest_first,
         };
-        let mut events = self.events_of(caller, query.clone()).await?;
-        let more = events.len() > request.items_max;
-        events.truncate(request.items_max);
-        let last = events.last().filter(|_| more);
-        let next_cursor = last.map(|last| {
-            self.cursor(caller, &asked, look.size(), last.time.micros(), cursor::place(last.layer, last.position))
+        let Found { events, next, is_cut } = self.page_of(caller, query.clone(), &request.filter).await?;
+        let next_cursor = next.map(|(time, layer, position)| {
+            self.cursor(caller, &asked, look.size(), time.micros(), cursor::place(layer, position))
         });
-        let near_spellings =
-            if events.is_empty() { self.near_spellings(caller, &understood).await? } else { Vec::new() };
+        let searched_to = next.filter(|_| is_cut).map(|(time, _, _)| time);
+        let is_nothing = events.is_empty() && next.is_none();
+        let near_spellings = if is_nothing { self.near_spellings(caller, &understood).await? } else { Vec::new() };
         let (timeline_id, layers, as_of) = (look.timeline(), look.names(), look.position());
-        let page = EventPage { timeline_id, events, as_of, layers, understood, near_spellings, next_cursor };
+        let page =
+            EventPage { timeline_id, events, as_of, layers, understood, near_spellings, next_cursor, searched_to };
         Ok((page, query, look))
+    }
+
+    /// Returns the events of a page. One more is looked for, so that whether there is a next page is known.
+    async fn page_of(
+        &self,
+        caller: &Caller,
+        mut query: EventQuery,
+        filter: &Arc<EventFilter>,
+    ) -> Result<Found, Refusal> {
+        let items_max = query.items_max;
+        query.items_max += 1;
+        let (mut events, searched_to) = if filter.is_empty() {
+            (self.events_of(caller, query).await?, None)
+        } else {
+            let search = EventSearch::new(query, Arc::clone(filter), FIND_EVENTS_READ_MAX);
+            let found = self.search(caller, search).await?;
+            (found.events, found.searched_to)
+        };
+        let is_full = events.len() > items_max;
+        events.truncate(items_max);
+        let last = events.last().map(|last| (last.time, last.layer, last.position));
+        Ok(Found { next: if is_full { last } else { searched_to }, is_cut: !is_full, events })
     }
 
     /// Returns the events that a question finds: at once, or else in the caller's turn.

@@ -24,6 +24,7 @@ mod head;
 mod directory;
 mod options;
 mod event_columns;
+mod event_filter;
 mod rows;
 mod action;
 mod store_error;
@@ -87,6 +88,7 @@ mod timelines;
 mod destroying;
 mod ends;
 mod places;
+mod event_search;
 mod events;
 mod history;
 mod host_clock;
@@ -95,6 +97,7 @@ mod proofs;
 mod entries;
 mod views;
 mod paradoxes;
+mod aggregate;
 mod scan_events;
 mod expected;
 mod export;
@@ -113,6 +116,7 @@ pub use adoption::{
     ADOPT_BYTES_MAX, ADOPT_ROOM_LEFT_BYTES, ADOPT_ROOM_TIMES, ADOPT_ROTATIONS_MAX, AdoptRequest, AdoptedTimeline,
     Arrival, UnreadBundle,
 };
+pub use aggregate::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey};
 pub use anchors::{AnchorPage, AnchorRequest, ReturnScope, Returning};
 pub use archive::{EntryMarks, EntryRow, KeptEvent, KeptRows, Orphan, ScanSource, ServiceRows, Snapshot};
 pub use bundles::{BUNDLE_FORMAT, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport, CheckedBundle};
@@ -137,6 +141,7 @@ pub use erasing::{
     ForkSeen, ReadErasure, WhichEvents,
 };
 pub use event_columns::{EventColumns, name_key};
+pub use event_filter::{EventFilter, FilterError, FilterTexts};
 pub use events::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
 pub use expected::Expected;
 pub use export::{EventExport, ExportEvents};
@@ -178,8 +183,8 @@ pub use sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use signer::Signer;
 pub use spool::Spool;
 pub use store::{
-    ArrivalCommit, Arriving, ArrivingRows, CarriedSeals, Commit, EventQuery, Health, Opened, Pattern, RotationNote,
-    Store, TimelineCommit, Upkeep,
+    ArrivalCommit, Arriving, ArrivingRows, CarriedSeals, Commit, EventPlace, EventQuery, EventsPassing, Health, Opened,
+    Pattern, RotationNote, Store, TimelineCommit, Upkeep,
 };
 pub use store_error::StoreError;
 pub use sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};

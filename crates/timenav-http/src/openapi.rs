@@ -220,10 +220,18 @@ fn query_parameters(schema: &Value) -> Vec<Value> {
         without_null(&mut schema);
         texts::spell_out(&mut schema);
         without_list(&mut schema);
-        json!({
+        let is_object = schema["type"] == "object";
+        if is_object {
+            without_list(&mut schema["additionalProperties"]);
+        }
+        let mut parameter = json!({
             "name": name, "in": "query", "required": required.contains(&name.as_str()),
             "description": description.unwrap_or_else(|| json!("")), "schema": schema,
-        })
+        });
+        if is_object {
+            (parameter["style"], parameter["explode"]) = (json!("deepObject"), json!(true));
+        }
+        parameter
     };
     properties.into_iter().flatten().map(parameter).collect()
 }

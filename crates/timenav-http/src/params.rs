@@ -16,6 +16,7 @@ use utoipa::PartialSchema;
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::wire::{KIND_MARK, OUT_OF_RANGE};
 
+mod attributes;
 mod faults;
 mod names;
 #[cfg(test)]
@@ -159,7 +160,7 @@ pub(crate) fn is_utf_8(content_type: &str) -> bool {
 /// Reads parameters from a query string and a body that may be empty.
 pub(crate) fn read<T: DeserializeOwned>(query: &str, body: &[u8]) -> Result<T, Failure> {
     let of_query = query_map(query)?;
-    if of_query.is_empty() {
+    if of_query.is_empty() && !attributes::are_in(body) {
         return from_json(if body.is_empty() { b"{}" } else { body });
     }
     let merged = merged(of_query, body)?;
@@ -168,8 +169,14 @@ pub(crate) fn read<T: DeserializeOwned>(query: &str, body: &[u8]) -> Result<T, F
 
 /// Returns what stands in a query string and a body, each name once.
 fn merged(of_query: Map<String, Value>, body: &[u8]) -> Result<Map<String, Value>, Failure> {
-    let mut merged: Map<String, Value> = if body.is_empty() { Map::new() } else { from_json(body)? };
+    let given: Map<String, Value> = if body.is_empty() { Map::new() } else { from_json(body)? };
+    let mut merged = attributes::gathered(given)?;
     for (name, text) in of_query {
+        if let Some(given) = merged.get_mut(&name)
+            && attributes::merge(given, &name, &text)?
+        {
+            continue;
+        }
         match merged.get(&name) {
             Some(given) if !is_same(given, &text) => return Err(conflict(&name)),
             Some(_) => {}
@@ -222,6 +229,10 @@ fn query_map(query: &str) -> Result<Map<String, Value>, Failure> {
         let (name, text) = pair.split_once('=').unwrap_or((pair, ""));
         let name = decoded(name).ok_or_else(|| Failure::invalid("", format!("the name of a parameter {NO_TEXT}")))?;
         let text = decoded(text).ok_or_else(|| Failure::invalid(&name, format!("the value {NO_TEXT}")))?;
+        if let Some(key) = attributes::key(&name) {
+            attributes::add(&mut map, key, Value::String(text))?;
+            continue;
+        }
         match map.get(&name) {
             Some(Value::String(given)) if *given != text => return Err(conflict(&name)),
             Some(_) => {}

@@ -10,6 +10,7 @@ mod restore;
 mod compact;
 mod clock;
 mod anchor;
+mod filter;
 mod events;
 mod import;
 mod import_git;

@@ -101,6 +101,8 @@ const IN_WORDS: Record<string, string> = {
     'Use full, quick, tail:100 for the last hundred, or sample:100 for a hundred at random.',
   '^(clock|events|interventions|paradoxes)(,(clock|events|interventions|paradoxes)){0,3}$':
     'Use clock, events, interventions or paradoxes, separated by commas.',
+  '^(time|cell|actor|source|attribute[.].{1,256})$':
+    'Use time, cell, actor, source, or an attribute, as in attribute.category.',
   '^(observations)$': 'Use observations.',
   '^ *(observations) *(, *(observations) *)*$': 'Use observations.',
   '^[!-~]{1,128}$': 'Use 1 to 128 visible ASCII characters without spaces.',

@@ -1,7 +1,11 @@
 //! The payloads of `read`: what was read, and with which parameters.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use timenav_core::access::Demand;
+
+use crate::event_filter::FilterTexts;
 
 /// What is read. The word is the subject of the entry, the parameters are its payload, in the order of their names.
 #[derive(Clone, Debug, Serialize)]
@@ -11,6 +15,7 @@ pub(crate) enum Reading {
     AccessLogs {
         time_range: String,
     },
+    AggregateEvents(EventsCounted),
     Anchors {},
     ApiKeys {},
     Bundle {},
@@ -41,12 +46,7 @@ pub(crate) enum Reading {
     Event {
         event_id: String,
     },
-    ExportEvents {
-        as_of: Option<String>,
-        format: String,
-        location: String,
-        time_range: String,
-    },
+    ExportEvents(EventsExported),
     /// That a timeline was forked.
     Fork {
         timeline_id: String,
@@ -71,9 +71,7 @@ pub(crate) enum Reading {
     Restrictions {},
     ScanEvents(EventsFound),
     Sessions {},
-    Stream {
-        topics: Vec<String>,
-    },
+    Stream(EventsWatched),
     Tile {},
     Timeline {},
     Timelines {},
@@ -84,14 +82,94 @@ pub(crate) enum Reading {
     Users {},
 }
 
+/// The word for the last ones first.
+pub(crate) const NEWEST: &str = "newest";
+
+/// Keys of attributes, with values that they were to have.
+type Attributes = BTreeMap<String, Vec<String>>;
+
 /// Which events were looked for.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct EventsFound {
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) actor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) as_of: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) attribute: Attributes,
     pub(crate) location: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) order: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
     pub(crate) time_range: String,
 }
+
+/// Which events were written as a file.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct EventsExported {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) actor: Option<String>,
+    pub(crate) as_of: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) attribute: Attributes,
+    pub(crate) format: String,
+    pub(crate) location: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) order: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+    pub(crate) time_range: String,
+}
+
+/// What was watched, and of which events.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct EventsWatched {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) actor: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) attribute: Attributes,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+    pub(crate) topics: Vec<String>,
+}
+
+/// Which events were counted, and by what.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct EventsCounted {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) actor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) as_of: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) attribute: Attributes,
+    pub(crate) by: String,
+    pub(crate) location: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+    pub(crate) time_range: String,
+}
+
+macro_rules! filtered {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// Adds by what the events were filtered.
+            pub(crate) fn filtered_by(&mut self, texts: &FilterTexts) {
+                let FilterTexts { text, actor, source, attributes } = texts.clone();
+                (self.text, self.actor, self.source, self.attribute) = (text, actor, source, attributes);
+            }
+        }
+    )*};
+}
+filtered!(EventsFound, EventsExported, EventsWatched, EventsCounted);
 
 impl Reading {
     /// Returns the word for what is read.
@@ -99,6 +177,7 @@ impl Reading {
         match self {
             Self::AccessControl {} => "access_control",
             Self::AccessLogs { .. } => "access_logs",
+            Self::AggregateEvents(_) => "aggregate_events",
             Self::Anchors {} => "anchors",
             Self::ApiKeys {} => "api_keys",
             Self::Bundle {} => "bundle",
@@ -110,7 +189,7 @@ impl Reading {
             Self::Entries { .. } => "entries",
             Self::EraseEvents { .. } => "erase_events",
             Self::Event { .. } => "event",
-            Self::ExportEvents { .. } => "export_events",
+            Self::ExportEvents(_) => "export_events",
             Self::Fork { .. } => "fork",
             Self::HeadStatement {} => "head_statement",
             Self::ManipulateEvent { .. } => "manipulate_event",
@@ -120,7 +199,7 @@ impl Reading {
             Self::Restrictions {} => "restrictions",
             Self::ScanEvents(_) => "scan_events",
             Self::Sessions {} => "sessions",
-            Self::Stream { .. } => "stream",
+            Self::Stream(_) => "stream",
             Self::Tile {} => "tile",
             Self::Timeline {} => "timeline",
             Self::Timelines {} => "timelines",
@@ -134,8 +213,9 @@ impl Reading {
 /// this version does not write. The writer asks core for it, and so does a scan.
 pub(crate) fn demanded(operation: &str) -> Option<&'static [&'static [Demand]]> {
     Some(match operation {
-        "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries" | "event" | "export_events" | "fork"
-        | "monitor_events" | "monitor_paradox" | "scan_events" | "stream" | "timelines_diff" => &[&[Demand::Look]],
+        "aggregate_events" | "anchors" | "check_timeline" | "clock" | "clock_stream" | "entries" | "event"
+        | "export_events" | "fork" | "monitor_events" | "monitor_paradox" | "scan_events" | "stream"
+        | "timelines_diff" => &[&[Demand::Look]],
         "checkpoint" | "head_statement" | "timeline" => &[&[Demand::Inspect]],
         // Hashes are not entries, which tell of clocks and events.
         "proof" | "tile" => &[&[Demand::Inspect], &[Demand::Look]],

@@ -18,6 +18,7 @@ use utoipa::openapi::schema::{ArrayBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::filter::{self, Attributes, EventOrder, attributes_schema};
 use super::kept::{VersionPlace, write_with};
 use super::parameters::timeline;
 use super::resolved::ResolvedBody;
@@ -131,6 +132,22 @@ pub(crate) struct MonitorRequest {
     /// `<start>/<end>`, both ends included; `..` leaves an end open, and one end can be a duration.
     #[schema(value_type = String, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Text<TimeRange<Virtual>>,
+    /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
+    /// with them. Case and accents are ignored.
+    #[schema(format = "words", example = "hurricane")]
+    text: Option<String>,
+    /// Only events with exactly this actor.
+    #[schema(format = "actor", example = "Katrina")]
+    actor: Option<String>,
+    /// Only events with exactly this source.
+    #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
+    source: Option<String>,
+    /// Only events with these attribute values.
+    #[schema(schema_with = attributes_schema, required = false)]
+    #[serde(default)]
+    attribute: Option<Attributes>,
+    /// Which events come first. Defaults to the earliest.
+    order: Option<EventOrder>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -163,7 +180,7 @@ pub(crate) struct RecordedBody {
     ledger: LedgerBody,
 }
 
-/// One page of events, ordered by time, then position.
+/// One page of events, ordered by time, then position; or the other way round.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EventsBody {
     /// A sentence that sums up the result.
@@ -182,6 +199,10 @@ pub(crate) struct EventsBody {
     next_cursor: Option<String>,
     /// Whether there is another page.
     has_more: bool,
+    /// The time up to which events were looked through, where the page ends because these were many: there is more to look
+    /// through, with `next_cursor`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    searched_to: Option<String>,
 }
 
 /// One event as it was recorded.
@@ -275,6 +296,7 @@ async fn monitor_events(
     Params(request): Params<MonitorRequest>,
 ) -> Result<Response, Failure> {
     let Location { text: location_text, query: location } = request.location.0;
+    let filter = filter::filter(request.text, (request.actor, request.source), request.attribute)?;
     let page = app
         .engine
         .monitor_events(
@@ -285,6 +307,8 @@ async fn monitor_events(
                 location,
                 range: request.time_range.0,
                 as_of: request.as_of.map(|moment| (moment.text, moment.as_of)),
+                filter,
+                newest_first: EventOrder::is_newest_first(request.order),
                 items_max: items_max(request.limit),
                 cursor: request.cursor,
             },
@@ -301,19 +325,15 @@ async fn monitor_events(
 /// Returns the page as JSON. Events are kept in the shape in which they are answered, so they are
 /// copied, not read and written again.
 fn json(page: EventPage, location_resolved: ResolvedBody) -> Result<Response, Failure> {
-    let count = page.events.len();
     let body = EventsBody {
-        status: match count {
-            0 => "No events.".to_owned(),
-            1 => "1 event.".to_owned(),
-            count => format!("{count} events."),
-        },
+        status: filter::status(page.events.len(), page.searched_to.is_some()),
         timeline_id: page.timeline_id.to_string(),
         events: Vec::new(),
         location_resolved,
         as_of: page.as_of,
         has_more: page.next_cursor.is_some(),
         next_cursor: page.next_cursor,
+        searched_to: page.searched_to.map(|time| time.to_string()),
     };
     let frame = serde_json::to_string(&body).map_err(|error| malformed(&error))?;
     let empty = "\"events\":[";

@@ -16,6 +16,7 @@ use timenav_engine::{EventExport, ExportEvents, StoredEvent};
 use timenav_import::{Export, ExportError, ExportFormat};
 use utoipa::ToSchema;
 
+use super::filter::{self, Attributes, EventOrder, attributes_schema};
 use super::parameters::timeline;
 use crate::accept::{Accept, essence};
 use crate::auth::Authenticated;
@@ -49,6 +50,22 @@ pub(crate) struct ExportRequest {
     /// `<start>/<end>`, both ends included, as in `monitor-events`. Defaults to all time.
     #[schema(value_type = Option<String>, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Option<Text<TimeRange<Virtual>>>,
+    /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
+    /// with them. Case and accents are ignored.
+    #[schema(format = "words", example = "hurricane")]
+    text: Option<String>,
+    /// Only events with exactly this actor.
+    #[schema(format = "actor", example = "Katrina")]
+    actor: Option<String>,
+    /// Only events with exactly this source.
+    #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
+    source: Option<String>,
+    /// Only events with these attribute values.
+    #[schema(schema_with = attributes_schema, required = false)]
+    #[serde(default)]
+    attribute: Option<Attributes>,
+    /// Which events come first. Defaults to the earliest.
+    order: Option<EventOrder>,
     /// `ndjson`, `csv`, `geojson` or `icalendar`. Defaults to what `Accept` asks for, or `ndjson`.
     #[schema(format = "export-format", example = "csv")]
     format: Option<String>,
@@ -73,6 +90,7 @@ async fn export_events(
         None => ("*".to_owned(), LocationQuery::Anywhere),
         Some(Text(Location { text, query })) => (text, query),
     };
+    let filter = filter::filter(request.text, (request.actor, request.source), request.attribute)?;
     let export = app
         .engine
         .export_events(
@@ -83,6 +101,8 @@ async fn export_events(
                 location,
                 range: request.time_range.map_or_else(TimeRange::everything, |range| range.0),
                 as_of: request.as_of.map(|moment| (moment.text, moment.as_of)),
+                filter,
+                newest_first: EventOrder::is_newest_first(request.order),
                 format: format.as_str(),
             },
         )

@@ -10,6 +10,7 @@ use timenav_engine::{EventMarks, EventSummary, MonitorEvents, StoredEvent};
 use utoipa::ToSchema;
 
 use super::events::EventBody;
+use super::filter::{self, Attributes, EventOrder, attributes_schema};
 use super::kept::raw_with;
 use super::parameters::timeline;
 use super::resolved::ResolvedBody;
@@ -47,6 +48,22 @@ pub(crate) struct ScanEventsRequest {
     /// `<start>/<end>`, both ends included, as in `monitor-events`.
     #[schema(value_type = String, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Text<TimeRange<Virtual>>,
+    /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
+    /// with them. Case and accents are ignored.
+    #[schema(format = "words", example = "hurricane")]
+    text: Option<String>,
+    /// Only events with exactly this actor.
+    #[schema(format = "actor", example = "Katrina")]
+    actor: Option<String>,
+    /// Only events with exactly this source.
+    #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
+    source: Option<String>,
+    /// Only events with these attribute values.
+    #[schema(schema_with = attributes_schema, required = false)]
+    #[serde(default)]
+    attribute: Option<Attributes>,
+    /// Which events come first. Defaults to the earliest.
+    order: Option<EventOrder>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -63,7 +80,7 @@ pub(crate) struct ScanEventsRequest {
     cursor: Option<String>,
 }
 
-/// One page of events, ordered by time, with what depends on each.
+/// One page of events, ordered by time or newest first, with what depends on each.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ScannedBody {
     /// A sentence that sums up the result.
@@ -85,6 +102,10 @@ pub(crate) struct ScannedBody {
     next_cursor: Option<String>,
     /// Whether there is another page.
     has_more: bool,
+    /// The time up to which events were looked through, where the page ends because these were many: there is more to look
+    /// through, with `next_cursor`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    searched_to: Option<String>,
 }
 
 /// An event and what depends on it.
@@ -126,7 +147,7 @@ pub(crate) struct EffectOfBody {
 /// A summary of all events found.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SummaryBody {
-    /// How many events, counted up to 100,000.
+    /// How many events match, among at most 100,000 that are checked.
     count: usize,
     /// Whether there may be more.
     is_cut: bool,
@@ -156,12 +177,15 @@ async fn scan_events(
     Params(request): Params<ScanEventsRequest>,
 ) -> Result<Json<ScannedBody>, Failure> {
     let Location { text: location_text, query: location } = request.location.0;
+    let filter = filter::filter(request.text, (request.actor, request.source), request.attribute)?;
     let request = MonitorEvents {
         timeline: timeline(request.timeline_id),
         location_text,
         location,
         range: request.time_range.0,
         as_of: request.as_of.map(|moment| (moment.text, moment.as_of)),
+        filter,
+        newest_first: EventOrder::is_newest_first(request.order),
         items_max: items_max(request.limit),
         cursor: request.cursor,
     };
@@ -173,11 +197,7 @@ async fn scan_events(
     };
     let events = page.events.iter().zip(marks).filter_map(|(event, marks)| scanned(event, inherited(event), &marks));
     Ok(Json(ScannedBody {
-        status: match page.events.len() {
-            0 => "No events.".to_owned(),
-            1 => "1 event.".to_owned(),
-            count => format!("{count} events."),
-        },
+        status: filter::status(page.events.len(), page.searched_to.is_some()),
         timeline_id: page.timeline_id.to_string(),
         events: events.collect(),
         summary: summary.map(SummaryBody::from),
@@ -185,6 +205,7 @@ async fn scan_events(
         as_of: page.as_of,
         has_more: page.next_cursor.is_some(),
         next_cursor: page.next_cursor.clone(),
+        searched_to: page.searched_to.map(|time| time.to_string()),
     }))
 }
 

@@ -20,6 +20,7 @@ use timenav_engine::{News, Seen, Told, Topic, WatchLedger, WatchedParadoxes};
 use utoipa::ToSchema;
 
 use super::clock::ClockBody;
+use super::filter::{Attributes, attributes_schema, filter};
 use super::kept::{VersionPlace, raw_with};
 use super::paradoxes::{ParadoxBody, include_schema, includes_observations, kinds, kinds_schema, settings};
 use super::parameters::timeline;
@@ -60,6 +61,20 @@ pub(crate) struct StreamRequest {
     /// `paradoxes` (created and resolved). Defaults to all.
     #[schema(value_type = Option<String>, format = "topics", example = "clock,events")]
     topics: Option<Text<Topics>>,
+    /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
+    /// with them, before or after a change. Case and accents are ignored. Clocks and paradoxes are reported regardless.
+    #[schema(format = "words", example = "hurricane")]
+    text: Option<String>,
+    /// Only events with exactly this actor.
+    #[schema(format = "actor", example = "Katrina")]
+    actor: Option<String>,
+    /// Only events with exactly this source.
+    #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
+    source: Option<String>,
+    /// Only events with these attribute values.
+    #[schema(schema_with = attributes_schema, required = false)]
+    #[serde(default)]
+    attribute: Option<Attributes>,
     /// Only paradoxes of these kinds, by code (`P01`) or name (`effect_before_cause`), as a list or separated by commas.
     #[schema(schema_with = kinds_schema, required = false)]
     kinds: Option<Words>,
@@ -124,7 +139,8 @@ async fn watch(
         observations: request.include.map(|words| includes_observations(&words)).transpose()?.unwrap_or(false),
         settings: settings(request.speed_kmh, request.tolerance.map(|text| text.0))?.unwrap_or_default(),
     };
-    let watch = WatchLedger { timeline: timeline(request.timeline_id), topics, paradoxes, seen };
+    let filter = filter(request.text, (request.actor, request.source), request.attribute)?;
+    let watch = WatchLedger { timeline: timeline(request.timeline_id), topics, paradoxes, filter, seen };
     let place = place(&app, &caller)?;
     let watched = app.engine.watch_ledger(&caller, watch).await?;
     let closing = app.options.closing.clone().cancelled_owned();

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
 use super::arguments::insert;
+use super::filter::FilterOptions;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
@@ -169,6 +170,8 @@ struct Find {
     /// Show all events found, page by page. With --json, one response per page.
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    filter: FilterOptions,
 }
 
 /// Does one thing with events.
@@ -201,6 +204,7 @@ fn run_find(client: &Client, find: Find, mut query: Vec<(&'static str, String)>)
     query.extend(find.limit.map(|limit| ("limit", limit.to_string())));
     query.extend(find.as_of.map(|moment| ("as_of", moment)));
     query.extend(find.cursor.map(|cursor| ("cursor", cursor)));
+    query.extend(find.filter.query());
     show_pages(client, &["v1", "monitor-events"], query, (find.all, &EVENTS), found_text)
 }
 

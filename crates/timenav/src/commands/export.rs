@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use clap::builder::PossibleValuesParser;
 use timenav_import::ExportFormat;
 
+use super::filter::FilterOptions;
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
@@ -33,6 +34,8 @@ pub(crate) struct ExportCommand {
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
     #[command(flatten)]
+    filter: FilterOptions,
+    #[command(flatten)]
     service: ServiceOptions,
     #[command(flatten)]
     timeline: TimelineOptions,
@@ -51,6 +54,7 @@ pub(crate) fn run(command: ExportCommand, surroundings: &Surroundings) -> Result
         ("location", command.location),
         ("time_range", command.range),
     ]);
+    query.extend(command.filter.query());
     query.extend(command.as_of.map(|moment| ("as_of", moment)));
     let path = ["v1", "export-events"];
     match command.save {

@@ -103,6 +103,7 @@ async fn positions(store: &dyn Store, ledger: &Ledger, as_of: u64) -> Vec<u64> {
         range: TimeRange::everything(),
         after: None,
         items_max: 10,
+        newest_first: false,
     };
     store.events(query).await.unwrap().iter().map(|event| event.position).collect()
 }

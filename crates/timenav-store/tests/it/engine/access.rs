@@ -2,6 +2,8 @@
 //!
 //! Every refusal is one entry, `unauthorized_access_attempt`, where it was aimed.
 
+use std::sync::Arc;
+
 use timenav_core::access::{RestrictionLevel, Scope};
 use timenav_core::clock::{ClockCommand, Rate};
 use timenav_core::event::EventDraft;
@@ -172,6 +174,8 @@ fn everything() -> MonitorEvents {
         location: LocationQuery::Anywhere,
         range: TimeRange::everything(),
         as_of: None,
+        filter: Arc::default(),
+        newest_first: false,
         items_max: 10,
         cursor: None,
     }

@@ -77,6 +77,7 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
         ("check_timeline", get(&target("/v1/check-timeline", &[hers[0], ("significant_event", event_id)]))),
         ("event", of_hers(&format!("/v1/events/{event_id}"))),
         ("export_events", of_hers("/v1/export-events")),
+        ("aggregate_events", get(&target("/v1/aggregate-events", &[hers[0], ("by", "actor")]))),
         ("timeline", get("/timeline/hers")),
         ("checkpoint", get("/timeline/hers/checkpoint")),
         ("head_statement", get("/timeline/hers/head")),

@@ -153,6 +153,19 @@ fn edge(name: &str) -> Option<Edge> {
         "rate_micros_min" => Looked(slowest_rate),
         "rate_micros_max" => Looked(fastest_rate),
         "log_entries_read_max" => Looked(filtered_log),
+        "find_text_bytes_max" => Asked(|n| vec![(find(&[("text", &text(n))]), "text")]),
+        "find_words_max" => Asked(|n| {
+            let words: Vec<String> = (0..n).map(|n| format!("w{n}")).collect();
+            vec![(find(&[("text", &words.join(" "))]), "text")]
+        }),
+        "find_attributes_max" => Asked(|n| {
+            let values: Vec<String> = (0..n).map(|n| format!("v{n}")).collect();
+            let body = json!({ "location": "*", "time_range": "../..", "attribute": { "k": values } });
+            vec![(Request::get("/v1/monitor-events").json(&body), "attribute")]
+        }),
+        "find_attribute_bytes_max" => Asked(|n| vec![(find(&[("attribute.k", &text(n))]), "attribute/k")]),
+        "aggregate_groups_max" => Tested("timenav-engine/src/aggregate/tests.rs", "so_many_groups_are_counted"),
+        "find_events_read_max" => Tested("timenav/tests/it/v1/finding.rs", "a_rare_word_comes_on_a_later_page"),
         "stream_changes_kept_max" => Looked(kept_changes),
         "entries_page_bytes_max" => Tested("timenav-store/tests/it/engine/entries.rs", "a_page_has_so_many_bytes"),
         "page_items_default" => Tested(PAGING, "pages_are_as_long_as_asked"),

@@ -52,6 +52,7 @@ impl Operation {
             "set_rate" => json!({ "rate": 2 }),
             "return_to_anchor" => json!({ "anchor_id": "anchor_none" }),
             "monitor_events" | "scan_events" => json!({ "location": "*", "time_range": "../.." }),
+            "aggregate_events" => json!({ "by": "actor" }),
             "create_timeline" => json!({ "timeline_id": "made" }),
             "timelines_diff" => json!({ "a": "main", "b": "main" }),
             "hand_over" => json!({ "timeline_id": "nowhere" }),

@@ -1,5 +1,7 @@
 //! Forks that go over from one house to another: the timelines that they go on from come with them, and stand nowhere.
 
+use std::sync::Arc;
+
 use rusqlite::Connection;
 use serde_json::Value;
 use timenav_core::as_of::AsOf;
@@ -70,6 +72,8 @@ async fn standing(home: &Home<'_>) -> Vec<(String, String)> {
         location: LocationQuery::Anywhere,
         range: TimeRange::everything(),
         as_of: None,
+        filter: Arc::default(),
+        newest_first: false,
         items_max: 100,
         cursor: None,
     };
