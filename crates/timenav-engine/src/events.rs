@@ -265,7 +265,7 @@ impl Engine {
         self.long_work().in_turn(caller, async move { Ok(engine.store().events(query).await?) }).await
     }
 
-    fn prepare_all(&self, drafts: Vec<EventDraft>) -> Result<Vec<PreparedEvent>, Refusal> {
+    pub(crate) fn prepare_all(&self, drafts: Vec<EventDraft>) -> Result<Vec<PreparedEvent>, Refusal> {
         let one = |(index, draft): (usize, EventDraft)| {
             let checked = draft.check();
             checked.map_err(|error| Refusal::invalid(&format!("{index}/{}", error.field), error.detail))?;

@@ -90,6 +90,7 @@ mod ends;
 mod places;
 mod event_search;
 mod events;
+mod import_rehearsal;
 mod history;
 mod host_clock;
 mod diff;
@@ -152,6 +153,7 @@ pub use history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionReq
 pub use host_clock::HostClockDoubt;
 pub use idempotency::Idempotency;
 pub use identity::{ApiKeyRequest, NewApiKey};
+pub use import_rehearsal::{IMPORT_DRY_RUN_RECORDS_MAX, ImportRehearsal};
 pub use ledger_stream::{LedgerStream, News, Seen, Told, WatchLedger, WatchedParadoxes};
 pub use live::Growth;
 pub use long_work::{LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, VIEWS_RUNNING_MAX};

@@ -11,6 +11,8 @@ mod tests;
 
 use std::cell::RefCell;
 use std::io::Read;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub(crate) use call::Call;
@@ -27,6 +29,7 @@ pub(crate) use target::Target;
 use timenav_engine::Entropy as _;
 use timenav_import::Packing;
 use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::doors::OsEntropy;
@@ -38,6 +41,8 @@ use crate::surroundings::Surroundings;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long an answer may take, except those to imports and streams.
 const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
+/// The exit code of a process that Ctrl-C ended, as shells tell it.
+const INTERRUPTED_EXIT: i32 = 130;
 
 /// Talks to one service with one key. Each call waits for its answer.
 pub(crate) struct Client {
@@ -311,6 +316,27 @@ impl Client {
             OutputFormat::Csv => self.rows.borrow_mut().rows(records, &page.value),
         };
         output::write(&text)
+    }
+
+    /// Lets Ctrl-C end what is sent instead of the process, and returns whether it was pressed. A second one ends the process.
+    ///
+    /// # Errors
+    /// Signals cannot be received.
+    pub(crate) fn interruptible(&self) -> Result<Arc<AtomicBool>, Failure> {
+        let pressed = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&pressed);
+        let mut signals = {
+            let _inside = self.runtime.enter();
+            signal(SignalKind::interrupt()).map_err(anyhow::Error::new)?
+        };
+        self.runtime.spawn(async move {
+            signals.recv().await;
+            told.store(true, Ordering::Relaxed);
+            output::note("interrupted; waiting for what was sent to be recorded (Ctrl-C again ends at once)");
+            signals.recv().await;
+            std::process::exit(INTERRUPTED_EXIT);
+        });
+        Ok(pressed)
     }
 
     /// Refuses to print a stream as a table for programs: its messages have not the same fields.

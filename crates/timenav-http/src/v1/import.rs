@@ -21,7 +21,7 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
-use timenav_engine::{Action, Caller, ImportBatch, LedgerPosition, Refusal};
+use timenav_engine::{Action, Caller, ImportBatch, ImportRehearsal, LedgerPosition, Refusal};
 use timenav_import::{Format, ImportError, Item, RecordNote};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -36,7 +36,7 @@ use crate::params::QueryParams;
 use crate::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::Route;
 use crate::state::App;
-use crate::wire::Text;
+use crate::wire::{self, Text};
 pub(crate) use pace::{IMPORT_BYTES_PER_MINUTE_MIN, IMPORT_IDLE_SECONDS_MAX};
 use reading::Handed;
 pub(crate) use reading::as_it_comes;
@@ -80,6 +80,11 @@ pub(crate) struct ImportRequest {
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "changeable-timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
+    /// Whether to read and check the whole file, answer what would become of it, and record nothing. The timeline must be
+    /// there.
+    #[schema(example = false)]
+    #[serde(default, deserialize_with = "wire::truth")]
+    dry_run: Option<bool>,
 }
 
 /// The result of an import.
@@ -92,6 +97,9 @@ pub(crate) struct ImportedBody {
     /// `true` if this request created the timeline. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline_created: Option<bool>,
+    /// `true` where nothing was recorded, and the counts are of what would be. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry_run: Option<bool>,
     /// Events that are new.
     taken: u64,
     /// Events that were already recorded with the same content.
@@ -145,11 +153,15 @@ async fn import_events(
     body: Body,
 ) -> Result<Json<ImportedBody>, Failure> {
     let timeline_id = caller.timeline(timeline(request.timeline_id));
+    let mut rehearsal = request.dry_run.unwrap_or_default().then(ImportRehearsal::default);
     let may = async {
         expect_timeline(&app, &headers, (&caller, &timeline_id), Action::RecordEvent).await?;
         let source = Source::new(request.format.as_deref(), request.map.as_deref(), &headers)?;
         // A batch without records asks whether the caller may.
-        let first = app.engine.import_events(&caller, &timeline_id, Vec::new()).await?;
+        let first = match &mut rehearsal {
+            None => app.engine.import_events(&caller, &timeline_id, Vec::new()).await?,
+            Some(rehearsal) => app.engine.rehearse_import(&caller, &timeline_id, Vec::new(), rehearsal).await?,
+        };
         let wait = Duration::from_secs(IMPORT_TURN_SECONDS_MAX);
         let turn = app.imports.take_within(&caller.user_id, 1, wait).await;
         let full = |spent| Failure::Full { what: "imports", spent, retry_after_seconds: RETRY_SECONDS };
@@ -173,7 +185,13 @@ async fn import_events(
     let mut body = body.into_data_stream();
     let feeding = Box::pin(reading.feed(&mut body, || app.engine.now()));
     let importing = async {
-        match select(feeding, Box::pin(record(&to, tally, handed))).await {
+        let recording = async {
+            match rehearsal {
+                None => record(&to, tally, handed).await,
+                Some(rehearsal) => rehearse(&to, tally, handed, rehearsal).await,
+            }
+        };
+        match select(feeding, Box::pin(recording)).await {
             Either::Left(((), recording)) => recording.await,
             // The thread has ended, or does so at once: nothing is handed to it any more.
             Either::Right((tally, _)) => tally,
@@ -230,6 +248,28 @@ async fn record(to: &Target<'_>, mut tally: Tally, mut handed: mpsc::Receiver<Ha
     Ok(tally)
 }
 
+/// Finds out batch by batch what recording them would do, and counts.
+async fn rehearse(
+    to: &Target<'_>,
+    mut tally: Tally,
+    mut handed: mpsc::Receiver<Handed>,
+    mut rehearsal: ImportRehearsal,
+) -> Result<Tally, Failure> {
+    tally.is_dry = true;
+    while let Some(part) = handed.recv().await {
+        let batch = match part {
+            Handed::Batch(batch) => batch,
+            Handed::End(Ok(())) => break,
+            Handed::End(Err(error)) => return Err(tally.broken_off(&error)),
+        };
+        to.wait_for_quota(batch.len()).await?;
+        let (drafts, numbers) = tally.split(batch);
+        let batch = to.app.engine.rehearse_import(to.caller, to.timeline, drafts, &mut rehearsal).await?;
+        tally.add(batch, &numbers);
+    }
+    Ok(tally)
+}
+
 /// Waits until no more than `most` batches are being recorded.
 async fn finish<F>(
     recording: &mut FuturesOrdered<F>,
@@ -249,6 +289,8 @@ where
 }
 
 struct Tally {
+    /// Whether nothing is recorded.
+    is_dry: bool,
     taken: u64,
     unchanged: u64,
     refused: u64,
@@ -263,7 +305,7 @@ struct Tally {
 impl Tally {
     fn new(first: LedgerPosition) -> Self {
         let (refusals, notes) = (Vec::new(), Vec::new());
-        Self { taken: 0, unchanged: 0, refused: 0, refusals, noted: 0, notes, first, ledger: first }
+        Self { is_dry: false, taken: 0, unchanged: 0, refused: 0, refusals, noted: 0, notes, first, ledger: first }
     }
 
     /// Takes the refused records out of a batch and returns the others, with their lines.
@@ -291,7 +333,12 @@ impl Tally {
         self.unchanged += batch.unchanged;
         self.ledger = batch.ledger;
         for refused in batch.refused {
-            let detail = format!("the event `{}` is already recorded with different content", refused.event_id);
+            let detail = if self.is_dry {
+                let id = refused.event_id;
+                format!("the event `{id}` is recorded already, or comes earlier in the file, with different content")
+            } else {
+                format!("the event `{}` is already recorded with different content", refused.event_id)
+            };
             let line = lines.get(refused.index).copied().unwrap_or_default();
             let (code, field) = ("already_exists".to_owned(), Some("event_id".to_owned()));
             self.refuse(RefusalBody { line, code, field, detail });
@@ -335,8 +382,11 @@ impl Tally {
             | ImportError::FeatureTooLarge { .. }
             | ImportError::MalformedJson { .. } => Failure::MalformedFile {
                 detail: format!(
-                    "{error}; before that, {} events were imported, {} were unchanged and {} records were refused",
-                    self.taken, self.unchanged, self.refused
+                    "{error}; before that, {} events {} imported, {} were unchanged and {} records were refused",
+                    self.taken,
+                    if self.is_dry { "would have been" } else { "were" },
+                    self.unchanged,
+                    self.refused
                 ),
             },
         }
@@ -344,17 +394,20 @@ impl Tally {
 
     fn into_body(mut self, timeline_id: &TimelineId) -> ImportedBody {
         self.refusals.sort_by_key(|refusal| refusal.line);
-        let status = format!(
-            "{} new, {} already recorded, {} refused.",
-            counted(self.taken, "event is", "events are"),
-            self.unchanged,
-            self.refused
-        );
+        let (known, refused) = (self.unchanged, self.refused);
+        let status = if self.is_dry {
+            let taken = counted(self.taken, "event", "events");
+            format!("Dry run: nothing was recorded. {taken} would be new, {known} already recorded, {refused} refused.")
+        } else {
+            let taken = counted(self.taken, "event is", "events are");
+            format!("{taken} new, {known} already recorded, {refused} refused.")
+        };
         let (status, timeline_created) = created_first(self.first, timeline_id.as_str(), status);
         ImportedBody {
             status,
             timeline_id: timeline_id.to_string(),
             timeline_created,
+            dry_run: self.is_dry.then_some(true),
             taken: self.taken,
             unchanged: self.unchanged,
             refused: self.refused,

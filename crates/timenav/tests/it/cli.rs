@@ -5,6 +5,7 @@ mod entries;
 mod failures;
 mod finding;
 mod history;
+mod importing;
 mod operations;
 mod output;
 mod unread;

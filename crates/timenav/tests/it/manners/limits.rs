@@ -249,6 +249,9 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav-import/src/csv_file/tests.rs", "a_file_has_a_highest_number_of_columns")
         }
         "import_mapping_bytes_max" => Tested("timenav-import/src/mapping/tests.rs", "a_mapping_has_a_longest_length"),
+        "import_dry_run_records_max" => {
+            Tested("timenav-engine/src/import_rehearsal.rs", "a_record_is_compared_with_those_before_it")
+        }
         "import_refusals_listed_max" => Tested(
             "timenav/tests/it/v1/import_events/refusals.rs",
             "refusals_are_all_counted_and_the_first_hundred_listed",
