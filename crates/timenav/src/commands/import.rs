@@ -124,7 +124,7 @@ fn send(
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Answer, Failure> {
     let (file, progress) = open(path)?;
-    let file = Cut::new(file, Records::of(format, is_packed(path)), Arc::clone(interrupted));
+    let file = Cut::new(file, Records::of(format, packing_of(path).is_some()), Arc::clone(interrupted));
     let broken = Arc::new(OnceLock::new());
     let body = Watched { file: Box::new(file), broken: Arc::clone(&broken) };
     let answer = client.upload(
