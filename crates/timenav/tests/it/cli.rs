@@ -4,6 +4,7 @@ mod create;
 mod entries;
 mod failures;
 mod history;
+mod mappings;
 mod unread;
 mod verify;
 mod watch;
