@@ -69,12 +69,12 @@ pub(crate) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ImportRequest {
-    /// `ndjson`, `csv`, `geojson`, `cloudevents`, `icalendar`, `zipkin`, `jaeger`, `otlp` or `git`; taken from the
-    /// `Content-Type` by default.
+    /// `ndjson`, `json`, `logfmt`, `csv`, `geojson`, `cloudevents`, `icalendar`, `zipkin`, `jaeger`, `otlp` or `git`; taken
+    /// from the `Content-Type` by default.
     #[schema(format = "file-format", example = "csv")]
     format: Option<String>,
     /// Which column, property or member is which field, and how a table is written, as `field=column` pairs or JSON. For
-    /// CSV, `GeoJSON`, `ndjson` and `json`.
+    /// `csv`, `geojson`, `ndjson`, `json` and `logfmt`.
     #[schema(format = "mapping", example = "time=time,lat=lat,lon=lon,description={status}")]
     map: Option<String>,
     /// The timeline. Defaults to the API key's.

@@ -6,6 +6,7 @@ mod failures;
 mod finding;
 mod history;
 mod importing;
+mod mappings;
 mod operations;
 mod output;
 mod unread;
