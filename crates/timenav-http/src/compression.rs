@@ -14,17 +14,17 @@ use axum::body::{Body, HttpBody};
 use axum::response::Response;
 use axum::routing::MethodRouter;
 use bytes::Bytes;
-use http::{Extensions, HeaderMap, StatusCode, Version, header};
+use http::{HeaderMap, StatusCode, header};
 use http_body::{Frame, SizeHint};
 use tower::ServiceBuilder;
 use tower_http::CompressionLevel;
-use tower_http::compression::predicate::{Predicate, SizeAbove};
+use tower_http::compression::predicate::Predicate;
 use tower_http::compression::{CompressionBody, CompressionLayer};
 
 use crate::accept::essence;
 
 /// Shorter answers are sent as they are: they fit into a packet, compressed or not.
-const COMPRESSED_BYTES_MIN: u16 = 1_024;
+const COMPRESSED_BYTES_MIN: u64 = 1_024;
 /// The fastest level that makes answers smaller, for both codings.
 const LEVEL: CompressionLevel = CompressionLevel::Precise(1);
 /// What is compressed. Messages of a stream are sent one by one, and hashes and sealed data do not get smaller.
@@ -42,15 +42,25 @@ const PIECES_AT_ONCE: u8 = 4;
 
 /// Compresses the answers of a route that only looks.
 pub(crate) fn compressed<S: Clone + Send + Sync + 'static>(route: MethodRouter<S>) -> MethodRouter<S> {
-    let layer =
-        CompressionLayer::new().quality(LEVEL).compress_when(SizeAbove::new(COMPRESSED_BYTES_MIN).and(is_meant));
+    let layer = CompressionLayer::new().quality(LEVEL).compress_when(Meant);
     let paced = ServiceBuilder::new().map_response(paced).layer(layer);
     route.layer::<_, Infallible>(paced)
 }
 
-/// Returns whether an answer may be compressed. One with an entity tag may not: its tag is that of its bytes as they are,
-/// and is sent back in `If-Match`.
-fn is_meant(status: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
+/// Which answers may be compressed. One with an entity tag may not: its tag is that of its bytes as they are, and is sent
+/// back in `If-Match`. Nor may one that is made as it is sent: what compresses may stop in the middle of asking for more,
+/// and a body that had its turn to read by then would never give it back.
+#[derive(Clone, Copy)]
+struct Meant;
+
+impl Predicate for Meant {
+    fn should_compress<B: HttpBody>(&self, response: &http::Response<B>) -> bool {
+        let is_long = response.body().size_hint().exact().is_some_and(|bytes| bytes >= COMPRESSED_BYTES_MIN);
+        is_long && is_meant(response.status(), response.headers())
+    }
+}
+
+fn is_meant(status: StatusCode, headers: &HeaderMap) -> bool {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
     status == StatusCode::OK && !headers.contains_key(header::ETAG) && TYPES.contains(&essence(content_type))
 }

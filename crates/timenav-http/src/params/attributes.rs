@@ -30,10 +30,13 @@ pub(super) fn add(parameters: &mut Map<String, Value>, key: &str, value: Value) 
     Ok(())
 }
 
-/// Returns whether a body may have such names.
+/// Returns whether a body has such names. Nearly none has, so that most are not read for it.
 pub(super) fn are_in(body: &[u8]) -> bool {
     let name = b"\"attribute.";
-    body.windows(name.len()).any(|bytes| bytes == name)
+    let may_be = body.windows(name.len()).any(|bytes| bytes == name);
+    may_be
+        && serde_json::from_slice::<Map<String, Value>>(body)
+            .is_ok_and(|given| given.keys().any(|name| key(name).is_some()))
 }
 
 /// Returns parameters in which such names are one.

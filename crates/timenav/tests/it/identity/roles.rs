@@ -54,8 +54,7 @@ impl Shown {
 /// Operations with what they are asked with, mostly about ada's timeline `hers`. The first word of
 /// a row's name is the operation.
 fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
-    let hers = [("timeline_id", "hers")];
-    let at = "2001-01-01T00:00:00Z";
+    let (hers, at) = ([("timeline_id", "hers")], "2001-01-01T00:00:00Z");
     let Targets { number, now, anchor_id, data_id, event_id, .. } = about;
     let get = |path: &str| Request::get(path);
     let of_hers = |path: &str| Request::get(&target(path, &hers));
