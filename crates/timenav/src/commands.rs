@@ -36,6 +36,8 @@ mod api;
 mod operations;
 mod openapi;
 mod completions;
+pub(crate) mod completing;
+mod man;
 mod markdown_help;
 mod arguments;
 mod pages;
@@ -98,6 +100,7 @@ enum Command {
     Api(api::ApiCommand),
     Openapi(openapi::OpenapiCommand),
     Completions(completions::CompletionsCommand),
+    Man(man::ManCommand),
     #[command(hide = true)]
     MarkdownHelp(markdown_help::MarkdownHelpCommand),
 }
@@ -184,6 +187,7 @@ pub(crate) fn run(cli: Cli, surroundings: &Surroundings) -> Result<(), Failure> 
         Command::Api(command) => api::run(command, surroundings),
         Command::Openapi(command) => openapi::run(&command),
         Command::Completions(command) => completions::run(&command),
+        Command::Man(command) => man::run(&command),
         Command::MarkdownHelp(command) => markdown_help::run(&command),
     }
 }

@@ -49,6 +49,11 @@ impl ServiceOptions {
         Self { url: Some(url), profile: None, ca, data: None, output: OutputFormat::Table, json: false }
     }
 
+    /// Returns the options that name the service of a data folder and nothing else.
+    pub(crate) fn of_folder(data: PathBuf) -> Self {
+        Self { url: None, profile: None, ca: None, data: Some(data), output: OutputFormat::Table, json: false }
+    }
+
     /// Returns how answers are to be printed.
     pub(crate) const fn output(&self) -> OutputFormat {
         if self.json { OutputFormat::Json } else { self.output }

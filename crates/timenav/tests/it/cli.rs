@@ -335,7 +335,7 @@ fn what_needs_no_service() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let (code, script, _) = run(timenav().args(["completions", shell]), "");
         assert_eq!(code, Some(0));
-        assert!(script.contains("timenav") && script.contains("import"), "{shell}");
+        assert!(script.contains("timenav") && script.contains("COMPLETE"), "{shell}");
     }
     let (code, version, _) = run(timenav().arg("--version"), "");
     assert_eq!((code, version), (Some(0), format!("timenav {}\n", env!("CARGO_PKG_VERSION"))));

@@ -165,3 +165,69 @@ fn a_profile_is_a_service_with_its_key() {
     assert!(code == Some(1) && stderr.contains("chmod 600"), "{stderr}");
     service.audit();
 }
+
+#[test]
+fn a_shell_completes_names_that_the_service_knows() {
+    let service = Service::start();
+    super::done(&service, &["timeline", "create", "billing"]);
+    service.post("/v1/events", &json!({ "event_id": "eagle", "time": "1969-07-20T20:17:40Z", "name": "Landing" }));
+    let anchor = super::answered(&service, &["anchor", "set", "--description", "before"])["anchor_id"].clone();
+    let completed = |words: &[&str]| {
+        let mut asked = timenav();
+        asked.args([&["--", "timenav"], words].concat()).env("COMPLETE", "fish").env("TIMENAV_DATA", service.data());
+        done(&mut asked)
+    };
+    assert!(completed(&["clock", "no"]).contains("now"));
+    let timelines = completed(&["clock", "now", "--timeline", "b"]);
+    assert!(timelines.starts_with("billing") && !timelines.contains("main"), "{timelines}");
+    assert!(completed(&["events", "show", "e"]).starts_with("eagle\tLanding"));
+    assert!(completed(&["anchor", "return", "anchor_"]).contains(anchor.as_str().unwrap()));
+    assert!(!completed(&["events", "show", "--timeline", "billing", "e"]).contains("eagle"));
+    // Where there is no service, there is nothing to say.
+    let mut asked = timenav();
+    asked
+        .args(["--", "timenav", "events", "show", "e"])
+        .env("COMPLETE", "fish")
+        .env("TIMENAV_URL", "http://127.0.0.1:1");
+    assert!(!done(&mut asked).contains("eagle"));
+    service.audit();
+}
+
+#[test]
+fn there_are_manual_pages() {
+    let page = done(timenav().arg("man"));
+    assert!(page.contains(".TH timenav 1") && page.contains("Exit codes"), "{page}");
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man1");
+    done(timenav().args(["man", "--dir"]).arg(&pages));
+    let page = std::fs::read_to_string(pages.join("timenav-clock-travel.1")).unwrap();
+    assert!(page.contains("Moves the clock"), "{page}");
+}
+
+#[test]
+fn a_doctor_says_how_a_service_is() {
+    let mut service = Service::start();
+    let data = service.data();
+    let look = || {
+        let (code, stdout, _) = run(timenav().args(["doctor", "--json", "--data"]).arg(&data), "");
+        let said: Value = serde_json::from_str(&stdout).unwrap();
+        let of = |name: &str| {
+            let check = said["checks"].as_array().unwrap().iter().find(|check| check["name"] == name).cloned();
+            check.unwrap_or_else(|| panic!("no {name}: {said}"))["outcome"].clone()
+        };
+        let names = ["data-folder", "file-modes", "database", "host-clock", "free-space", "checkpoint-age", "service"];
+        let seen = names.map(of);
+        (code, seen, said["checks"].to_string())
+    };
+    let (code, seen, said) = look();
+    assert_eq!((code, seen), (Some(0), ["ok"; 7].map(Value::from)), "{said}");
+    assert!(said.contains("are both timenav"), "{said}");
+    service.stop();
+    let (code, seen, said) = look();
+    assert_eq!((code, &seen[6]), (Some(0), &json!("warn")), "{said}");
+    std::fs::set_permissions(data.join("timenav.db"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!((look().0, &look().1[1]), (Some(1), &json!("fail")));
+    std::fs::set_permissions(data.join("timenav.db"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    service.start_again();
+    service.audit();
+}
