@@ -45,44 +45,44 @@ pub(crate) struct AggregateRequest {
     /// What makes a group: `time`, `cell`, `actor`, `source`, or an attribute as `attribute.KEY`.
     #[schema(pattern = "^(time|cell|actor|source|attribute[.].{1,256})$", example = "time")]
     by: String,
-    /// For `time`: how long a group is, such as `P1D` or `PT1H`, in UTC; or how many there are, from 1 to 1000, as equal
-    /// stretches between the first event and the last. 24 of these if it is left out.
+    /// For `time`: the length of a group, such as `P1D` or `PT1H`, in UTC; or the number of groups, from 1 to 1000, all
+    /// of the same length between the first event and the last. Defaults to 24 groups.
     #[schema(schema_with = bucket_schema, required = false)]
     #[serde(default, deserialize_with = "bucket")]
     bucket: Option<Stretch>,
-    /// For `cell`: how many degrees a cell has from south to north and from west to east; 10 if it is left out.
+    /// For `cell`: the height and width of a cell, in degrees. Defaults to 10.
     #[schema(minimum = 0.001, maximum = 90.0)]
     #[serde(default, deserialize_with = "wire::number")]
     resolution: Option<f64>,
-    /// Where, as `monitor-events` understands it; anywhere if it is left out.
+    /// A location, as in `monitor-events`. Defaults to anywhere.
     #[schema(value_type = Option<String>, format = "location", example = "bbox:-98,18,-81,31")]
     location: Option<Text<Location>>,
-    /// `<start>/<end>`, both ends included, as `monitor-events` understands it; always if it is left out.
+    /// `<start>/<end>`, both ends included, as in `monitor-events`. Defaults to all time.
     #[schema(value_type = Option<String>, format = "time-range", example = "2005-08-28T00:00:00Z/2005-08-29T06:00:00Z")]
     time_range: Option<Text<TimeRange<Virtual>>>,
-    /// Only events with these words, or words that begin so, without regard to case and accents: in the name, the
-    /// description, the location, the id, an actor, or a text in the attributes.
+    /// Only events whose name, description, location, id, actors or attributes contain these words, or words that start
+    /// with them. Case and accents are ignored.
     #[schema(format = "words", example = "hurricane")]
     text: Option<String>,
-    /// Only events with this actor, letter by letter.
+    /// Only events with exactly this actor.
     #[schema(format = "actor", example = "Katrina")]
     actor: Option<String>,
-    /// Only events of this source, letter by letter.
+    /// Only events with exactly this source.
     #[schema(min_length = 1, max_length = 512, example = "https://www.nhc.noaa.gov")]
     source: Option<String>,
-    /// Only events with these values of attributes.
+    /// Only events with these attribute values.
     #[schema(schema_with = attributes_schema, required = false)]
     #[serde(default)]
     attribute: Option<Attributes>,
-    /// At most so many groups: the first ones of `time`, the largest ones of others.
+    /// The maximum number of groups: the first ones for `time`, the largest ones otherwise.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
     limit: Option<usize>,
-    /// As the ledger told it then: a position, the id of an anchor, or a host time. Now if it is left out.
+    /// A moment of the ledger: a position, an anchor id, or a host time. Defaults to now.
     #[schema(schema_with = wire::moment_schema, required = false)]
     #[serde(default, deserialize_with = "wire::moment")]
     as_of: Option<MomentText>,
-    /// The timeline; that of the API key if it is left out.
+    /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
 }
@@ -99,8 +99,8 @@ fn bucket_schema() -> utoipa::openapi::Schema {
     let types = SchemaType::from_iter([Type::String, Type::Integer, Type::Null]);
     let kind = SchemaFormat::Custom("duration".to_owned());
     let bucket = ObjectBuilder::new().schema_type(types).format(Some(kind)).minimum(Some(1)).maximum(Some(1_000));
-    let description = "For `time`: how long a group is, such as `P1D` or `PT1H`, in UTC; or how many there are, from 1 to \
-        1000, as equal stretches between the first event and the last. 24 of these if it is left out.";
+    let description = "For `time`: the length of a group, such as `P1D` or `PT1H`, in UTC; or the number of groups, from \
+        1 to 1000, all of the same length between the first event and the last. Defaults to 24 groups.";
     bucket.examples([serde_json::json!("PT6H")]).description(Some(description)).build().into()
 }
 

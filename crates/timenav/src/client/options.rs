@@ -14,7 +14,7 @@ use crate::profiles::profile_name;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "The service")]
 pub(crate) struct ServiceOptions {
-    /// Where the service is. Unless given: where the service of the data folder listens, else `http://127.0.0.1:8080`.
+    /// The address of the service. Defaults to that of the service of the data folder, else `http://127.0.0.1:8080`.
     #[arg(long, env = "TIMENAV_URL", value_name = "URL", value_parser = service_url, global = true)]
     pub(super) url: Option<Url>,
     /// Ask the service of this profile, with its key: see `timenav profile`.
@@ -75,7 +75,7 @@ impl TimelineOptions {
         self.timeline.iter().map(|timeline| ("timeline_id", timeline.clone())).collect()
     }
 
-    /// Returns the query for an operation that must be told the timeline: `main` unless given.
+    /// Returns the query for an operation that must be told the timeline; `main` by default.
     pub(crate) fn required_query(&self) -> Vec<(&'static str, String)> {
         vec![("timeline_id", self.timeline.clone().unwrap_or_else(|| "main".to_owned()))]
     }
@@ -85,7 +85,7 @@ impl TimelineOptions {
         self.query().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
     }
 
-    /// Returns the start of a body for an operation that must be told the timeline: `main` unless given.
+    /// Returns the start of a body for an operation that must be told the timeline; `main` by default.
     pub(crate) fn required_body(&self) -> Map<String, Value> {
         self.required_query().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
     }

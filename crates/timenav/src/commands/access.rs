@@ -63,7 +63,7 @@ struct Log {
     /// The newest first.
     #[arg(long)]
     newest_first: bool,
-    /// At most so many, or with --all so many at a time.
+    /// The maximum number of entries, or of entries per page with --all.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u32>,
     /// Show all, page after page. With --json, one answer a page.

@@ -45,7 +45,7 @@ enum Action {
         #[command(flatten)]
         key: KeyOption,
     },
-    /// Erases a sealed record, or the contents of an event. There is no way back.
+    /// Erases a sealed record, or the contents of an event. This cannot be undone.
     #[command(group(clap::ArgGroup::new("what").args(["data_id", "event"]).required(true)))]
     Erase {
         /// The record.

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 /// Which events are meant. All of it must hold.
 #[derive(Debug, clap::Args)]
 pub(super) struct FilterOptions {
-    /// Only events with these words, or words that begin so, without regard to case and accents.
+    /// Only events that contain these words, or words that start with them. Case and accents are ignored.
     #[arg(long)]
     text: Option<String>,
     /// Only events with this actor.
@@ -19,7 +19,7 @@ pub(super) struct FilterOptions {
     /// Only events whose attribute has this value. May be given more than once.
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
     attribute: Vec<(String, String)>,
-    /// Begins with the latest events.
+    /// Show the latest events first.
     #[arg(long)]
     newest: bool,
 }

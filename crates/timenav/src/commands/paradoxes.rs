@@ -33,10 +33,10 @@ pub(crate) struct ParadoxesCommand {
     /// By how much clocks may differ before one time counts as before another: 90s.
     #[arg(long, value_name = "DURATION")]
     tolerance: Option<String>,
-    /// As the timeline stood then: a position of the ledger, the id of an anchor, or a host time. Now unless given.
+    /// A moment of the ledger: a position, an anchor id, or a host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
-    /// At most so many, or with --all so many at a time.
+    /// The maximum number of paradoxes, or of paradoxes per page with --all.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u32>,
     /// Show all, page after page. With --json, one answer a page.

@@ -63,7 +63,7 @@ enum Action {
     Restrictions,
     /// Lists where a user is logged in to the console.
     Sessions {
-        /// The name; yours unless given.
+        /// The name. Defaults to yours.
         user_id: Option<String>,
     },
     /// Logs a user out of one session.

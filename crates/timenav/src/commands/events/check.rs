@@ -21,7 +21,7 @@ const LISTS: [(&str, &[(&str, &str)]); 4] = [
 pub(super) struct Check {
     /// The event: its id, its name, or its exact description.
     event: String,
-    /// As the timeline stood then: a position of the ledger, the id of an anchor, or a host time. Now unless given.
+    /// A moment of the ledger: a position, an anchor id, or a host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
 }

@@ -36,10 +36,10 @@ pub(super) struct Scan {
     /// When, both ends included: `<start>/<end>`, `<start>/<duration>`; `..` is an open end.
     #[arg(long, default_value = "../..", allow_hyphen_values = true)]
     range: String,
-    /// As they stood then: a position of the ledger, the id of an anchor, or a host time. Now unless given.
+    /// A moment of the ledger: a position, an anchor id, or a host time. Defaults to now.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     as_of: Option<String>,
-    /// At most so many events, or with --all so many at a time.
+    /// The maximum number of events, or of events per page with --all.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u32>,
     /// Show all, page after page. With --json, one answer a page.
