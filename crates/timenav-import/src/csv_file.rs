@@ -72,6 +72,6 @@ fn fitted(row: &StringRecord, columns: usize) -> Result<(), RecordError> {
     if row.len() == columns || (row.len() > columns && !has_more()) {
         return Ok(());
     }
-    let detail = format!("the row has {} fields, and the first row {columns}", row.len());
+    let detail = format!("the row has {} fields, but the first row has {columns}", row.len());
     Err(RecordError::whole(RecordError::MALFORMED_CSV, detail))
 }

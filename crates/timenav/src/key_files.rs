@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(again.service_name, "clock.example");
         assert_eq!(again.signer.public_key(), made.signer.public_key());
         let refused = open(&folder, Some("other.example")).err().unwrap();
-        assert!(refused.contains("`clock.example` and cannot become `other.example`"), "{refused}");
+        assert!(refused.contains("`clock.example` and cannot be changed to `other.example`"), "{refused}");
     }
 
     #[test]

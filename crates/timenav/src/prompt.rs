@@ -16,7 +16,7 @@ const LINE_BYTES_MAX: u64 = 2 * PASSWORD_BYTES_MAX as u64;
 /// # Errors
 /// It cannot be read, or is empty.
 pub(crate) fn line_of_stdin() -> anyhow::Result<Zeroizing<String>> {
-    line_of(io::stdin().lock()).context("stdin cannot be read")
+    line_of(io::stdin().lock(), "stdin")
 }
 
 /// Asks at the terminal for a new password of a user, twice.
@@ -75,7 +75,7 @@ impl Terminal {
 
     fn ask(&mut self, question: &str) -> anyhow::Result<Zeroizing<String>> {
         self.reader.get_mut().write_all(question.as_bytes()).context("the terminal cannot be written")?;
-        line_of(&mut self.reader).context("the terminal cannot be read")
+        line_of(&mut self.reader, "the terminal")
     }
 }
 
@@ -87,13 +87,13 @@ impl Drop for Terminal {
 }
 
 /// Reads a line without its end.
-fn line_of(reader: impl BufRead) -> anyhow::Result<Zeroizing<String>> {
+fn line_of(reader: impl BufRead, from: &str) -> anyhow::Result<Zeroizing<String>> {
     let mut line = Zeroizing::new(String::new());
-    reader.take(LINE_BYTES_MAX).read_line(&mut line)?;
+    reader.take(LINE_BYTES_MAX).read_line(&mut line).with_context(|| format!("{from} cannot be read"))?;
     let length = line.trim_end_matches(['\r', '\n']).len();
     line.truncate(length);
     if line.is_empty() {
-        bail!("nothing was given");
+        bail!("nothing was given on {from}");
     }
     Ok(line)
 }
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn a_line_is_taken_without_its_end_and_with_its_blanks() {
         let check = |input: &str, expected: Option<&str>| {
-            let line = line_of(input.as_bytes()).ok();
+            let line = line_of(input.as_bytes(), "stdin").ok();
             assert_eq!(line.as_ref().map(|line| line.as_str()), expected, "{input:?}");
         };
         check("open sesame\n", Some("open sesame"));

@@ -3,6 +3,7 @@
 //! docs/glossary.md has the words for things; this has the turns that read as translated. Comments in the code are
 //! not looked at: only texts in quotation marks, documentation that becomes help or OpenAPI, the console and papers.
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -80,16 +81,20 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
 /// Tells whether users read what a file says. Decisions of the past and tests keep their words; the glossary quotes
 /// what it advises against.
 fn is_for_users(path: &str) -> bool {
-    let is_paper =
-        path.ends_with(".md") && (path == "README.md" || (path.starts_with("docs/") && path != "docs/glossary.md"));
+    let is_of_docs = path.starts_with("docs/") && path != "docs/glossary.md";
+    let is_paper = has_extension(path, "md") && (path == "README.md" || is_of_docs);
     let is_code = (path.starts_with("crates/") && path.contains("/src/")) || path.starts_with("console/src/");
     (is_paper && !path.starts_with("docs/adr/")) || (is_code && !path.contains("test"))
+}
+
+fn has_extension(path: &str, extension: &str) -> bool {
+    Path::new(path).extension().is_some_and(|found| found == extension)
 }
 
 /// Tells whether a line is read by users: not a comment, except the documentation that becomes help or OpenAPI.
 fn is_read(path: &str, line: &str) -> bool {
     let line = line.trim_start();
-    if path.ends_with(".rs") {
+    if has_extension(path, "rs") {
         let becomes_help = path.contains("/timenav/src/commands") || path.contains("/timenav-http/src/v1/");
         return (becomes_help && line.starts_with("///")) || (!line.starts_with("//") && line.contains('"'));
     }

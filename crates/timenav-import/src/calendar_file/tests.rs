@@ -143,7 +143,7 @@ fn a_wrong_event_is_refused_alone() {
         assert!(items[1].event.is_ok(), "{wrong}");
     }
     check_detail(Format::ICalendar, "", &calendar(&["DTSTART;;VALUE=DATE:20240720"]), {
-        "the event does not say when it begins; line 4 is left out: a parameter is a name, `=` and a value"
+        "the event does not say when it starts; line 4 is left out: a parameter must be a name, `=` and a value"
     });
 }
 
@@ -154,14 +154,14 @@ fn a_bad_line_costs_that_line() {
     for (bad, expected) in [
         ("no colon", "a line must be a name, a colon and a value"),
         ("DTSTART:20240721", "`DTSTART` is given twice"),
-        ("DTEND:x", "a time is written like `20240720T201740Z`, a date like `20240720`"),
+        ("DTEND:x", "write a time like `20240720T201740Z`, a date like `20240720`"),
         ("DTEND:20240719", "the event would end before it begins"),
         ("DURATION:1h", "write a duration like `P1DT2H30M`"),
         ("DURATION:P9999999D", "the event ends outside the years -9999 to 9999"),
         ("DURATION:-P1D", "the event would end before it begins"),
-        ("GEO:1,2", "a place is written as degrees north, `;`, degrees east"),
+        ("GEO:1,2", "write a place as degrees north, `;`, degrees east"),
         ("GEO:91;2", "a latitude is from -90 to 90 degrees, not 91"),
-        ("GEO:nan;2", "a place is written as degrees north, `;`, degrees east"),
+        ("GEO:nan;2", "write a place as degrees north, `;`, degrees east"),
         ("END:VALARM", "`END:VALARM` has no matching `BEGIN`"),
         ("BEGIN: ", "`BEGIN` must name a component"),
         (long.as_str(), "a line has at most 1048576 bytes"),

@@ -240,6 +240,6 @@ fn missing_texts_are_neither_fields_nor_attributes() {
         Format::Csv,
         "missing.aa=0",
         &format!("time,a\n{t},0\n"),
-        "the mapping takes `missing` from a column `aa` that the file does not have; did you mean `a`?",
+        "the mapping fills `missing` from the column `aa`, which the file does not have; did you mean `a`?",
     );
 }

@@ -138,10 +138,10 @@ fn details_say_what_would_be_right() {
          `description`, `name`, `location`, `geo`, `causes`, `actors`, `kind`, `asserts`, `attributes`, `source`, `sequence`",
     );
     check_detail(&with("\"geo\": {\"lat\": 95, \"lon\": 0}"), "a latitude must be from -90 to 90 degrees, not 95");
-    check_detail(&with("\"actors\": \"x\""), "a list in square brackets is expected, not a text");
+    check_detail(&with("\"actors\": \"x\""), "expected a list in square brackets, not a text");
     check_detail(
         &with("\"causes\": [1]"),
-        "the id of an event, or an object with `event_id` and `kind` is expected, not a number",
+        "expected the id of an event, or an object with `event_id` and `kind`, not a number",
     );
     check_detail(
         &with("\"precision\": \"week\""),

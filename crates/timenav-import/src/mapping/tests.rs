@@ -86,16 +86,16 @@ fn a_template_makes_no_endless_text() {
 
 #[test]
 fn what_is_no_mapping_is_refused() {
-    refused("tiem=a", "`tiem` is no field that can be mapped; did you mean `time`?");
+    refused("tiem=a", "`tiem` is not a field that can be mapped; did you mean `time`?");
     refused(
         "xyz=a",
-        "`xyz` is no field that can be mapped; the fields are `event_id`, `time`, `end_time`, \
+        "`xyz` is not a field that can be mapped; the fields are `event_id`, `time`, `end_time`, \
          `precision`, `description`, `name`, `location`, `lat`, `lon`, `radius_m`, `geo`, `causes`, \
          `actors`, `source`, `kind`, `asserts`, `sequence`, `attributes`",
     );
     refused(
         "time=a,name",
-        "`name` is no `field=column`; values with commas need the JSON form, such as `{\"name\": \"a, b\"}`",
+        "`name` is not `field=column`; values with commas need the JSON form, such as `{\"name\": \"a, b\"}`",
     );
     refused("lat=a,geo.lat=b", "`lat` is mapped twice; map it once");
     refused(r#"{"lat": "a", "geo.lat": "b"}"#, "`lat` is mapped twice; map it once");
@@ -164,7 +164,7 @@ fn times_places_and_tables_are_said_in_parts() {
         "`columns` cannot be `{\"a\":\"8-1\"}`: columns are a list of names, or an object of names and places, such as \
          `{\"date\": \"1-8\"}`"
     });
-    refused("delimeter=;", "`delimeter` is no field that can be mapped; did you mean `delimiter`?");
+    refused("delimeter=;", "`delimeter` is not a field that can be mapped; did you mean `delimiter`?");
 }
 
 #[test]

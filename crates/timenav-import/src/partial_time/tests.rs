@@ -45,9 +45,9 @@ fn what_is_no_time_says_what_would_be() {
     use TimePart::{Date, Hour, Month, TimeOfDay, Year};
     check(&[(Year, "MCM")], "`MCM` is no year; years are written like `1945`, `-2150` or `2150 BCE`");
     check(&[(Year, "0 BC")], "a year beside an era is 1 or more");
-    check(&[(Year, "1945"), (Month, "13")], "the month is 13 and must lie in 1 to 12");
+    check(&[(Year, "1945"), (Month, "13")], "the month is 13; it must be from 1 to 12");
     check(&[(Year, "1945"), (Month, "x")], "`x` is no month; months are 1 to 12, or English names");
-    check(&[(Date, "1945-07-16"), (Hour, "25")], "the hour is 25 and must lie in 0 to 23");
+    check(&[(Date, "1945-07-16"), (Hour, "25")], "the hour is 25; it must be from 0 to 23");
     check(&[(Date, "1945-07-16"), (TimeOfDay, "945")], {
         "`945` is no time of day that is the same everywhere; write which part is where, as in \
          `time_of_day=column|hhmmss`"

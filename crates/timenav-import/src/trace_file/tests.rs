@@ -215,7 +215,7 @@ fn a_record_of_a_log_is_an_event() {
     let event = format!(r#"1 - {{"actors":["shop"],"attributes":{{{around}}},"time":"2024-07-20T20:17:40Z"}}"#);
     check(Format::Otlp, "", &record(observed), &[&event]);
     check(Format::Otlp, "", &record(r#""timeUnixNano": "0""#), &["1 missing_parameter timeUnixNano"]);
-    check_detail(Format::Otlp, "", r#"{"resourceLogs": 1}"#, "this is not otlp: `resourceLogs` is an array");
+    check_detail(Format::Otlp, "", r#"{"resourceLogs": 1}"#, "this is not otlp: `resourceLogs` must be an array");
 }
 
 #[test]
@@ -281,17 +281,17 @@ fn what_is_of_another_format_says_so() {
         (Format::Zipkin, "7", "a document must be an array of spans, or of arrays of spans"),
         (Format::Jaeger, "[]", "a document and each trace in it must be objects"),
         (Format::Jaeger, "{}", "a document needs `data`, an array of traces"),
-        (Format::Jaeger, r#"{"data":{}}"#, "`data` is an array"),
+        (Format::Jaeger, r#"{"data":{}}"#, "`data` must be an array"),
         (Format::Jaeger, r#"{"data":[1]}"#, "a document and each trace in it must be objects"),
         (Format::Jaeger, r#"{"data":[{}]}"#, "a trace needs `spans`, an array"),
-        (Format::Jaeger, r#"{"spans":1}"#, "`spans` is an array"),
+        (Format::Jaeger, r#"{"spans":1}"#, "`spans` must be an array"),
         (Format::Jaeger, r#"{"spans":[],"processes":[]}"#, "`processes` must be an object of processes by their keys"),
         (Format::Otlp, "[]", "a document and the items of its arrays must be objects"),
         (Format::Otlp, "{}", "a document needs `resourceSpans` or `resourceLogs`, an array"),
-        (Format::Otlp, r#"{"resourceSpans":1}"#, "`resourceSpans` is an array"),
+        (Format::Otlp, r#"{"resourceSpans":1}"#, "`resourceSpans` must be an array"),
         (Format::Otlp, r#"{"resourceSpans":[1]}"#, "a document and the items of its arrays must be objects"),
-        (Format::Otlp, r#"{"resourceSpans":[{"scopeSpans":1}]}"#, "`scopeSpans` is an array"),
-        (Format::Otlp, r#"{"resourceSpans":[{"scopeSpans":[{"spans":1}]}]}"#, "`spans` is an array"),
+        (Format::Otlp, r#"{"resourceSpans":[{"scopeSpans":1}]}"#, "`scopeSpans` must be an array"),
+        (Format::Otlp, r#"{"resourceSpans":[{"scopeSpans":[{"spans":1}]}]}"#, "`spans` must be an array"),
     ] {
         let (items, outcome) = items(format, "", file.as_bytes());
         assert!(items.is_empty(), "{file}");

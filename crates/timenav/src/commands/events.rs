@@ -1,6 +1,7 @@
 //! `timenav events`: records events, finds, checks and corrects them, intervenes, and erases them.
 
 mod check;
+mod count;
 mod erase;
 mod history;
 mod scan;
@@ -64,6 +65,8 @@ enum Action {
     Find(Find),
     /// Finds events as `find` does, with their effects, what was done to them, and the paradoxes they are in.
     Scan(scan::Scan),
+    /// Counts events by time, cell, actor, source or an attribute.
+    Count(count::Count),
     /// Tells whether an event happens on the timeline as it stands: its causes, its consequences, and what was done to it.
     Check(check::Check),
     /// Shows one event, its versions, and what was done to it.
@@ -191,6 +194,7 @@ pub(crate) fn run(command: EventsCommand, surroundings: &Surroundings) -> Result
         }
         Action::Find(find) => run_find(&client, find, command.timeline.query()),
         Action::Scan(scan) => scan::run(&client, scan, &command.timeline.body()),
+        Action::Count(count) => count::run(&client, count, command.timeline.query()),
         Action::Check(check) => check::run(&client, check, command.timeline.required_query()),
         Action::Show(show) => history::show(&client, show, command.timeline.query()),
         Action::Correct(correct) => history::correct(&client, *correct, command.timeline.body()),

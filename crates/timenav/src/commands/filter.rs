@@ -4,9 +4,19 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 
-/// Which events are meant. All of it must hold.
+/// Which events are meant, and in which order.
 #[derive(Debug, clap::Args)]
 pub(super) struct FilterOptions {
+    #[command(flatten)]
+    filters: EventFilters,
+    /// Show the latest events first.
+    #[arg(long)]
+    newest: bool,
+}
+
+/// Which events are meant. All of it must hold.
+#[derive(Debug, clap::Args)]
+pub(super) struct EventFilters {
     /// Only events that contain these words, or words that start with them. Case and accents are ignored.
     #[arg(long)]
     text: Option<String>,
@@ -19,12 +29,18 @@ pub(super) struct FilterOptions {
     /// Only events whose attribute has this value. May be given more than once.
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
     attribute: Vec<(String, String)>,
-    /// Show the latest events first.
-    #[arg(long)]
-    newest: bool,
 }
 
 impl FilterOptions {
+    /// Returns it as parameters of a request.
+    pub(super) fn query(self) -> Vec<(&'static str, String)> {
+        let mut query = self.filters.query();
+        query.extend(self.newest.then(|| ("order", "newest".to_owned())));
+        query
+    }
+}
+
+impl EventFilters {
     /// Returns it as parameters of a request.
     pub(super) fn query(self) -> Vec<(&'static str, String)> {
         let mut attributes = BTreeMap::<String, Vec<String>>::new();
@@ -33,8 +49,7 @@ impl FilterOptions {
         }
         let attributes = (!attributes.is_empty()).then(|| serde_json::json!(attributes).to_string());
         let texts = [("text", self.text), ("actor", self.actor), ("source", self.source), ("attribute", attributes)];
-        let order = self.newest.then(|| ("order", "newest".to_owned()));
-        texts.into_iter().filter_map(|(name, text)| Some((name, text?))).chain(order).collect()
+        texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
     }
 }
 
@@ -52,13 +67,13 @@ mod tests {
     fn attributes_are_sent_as_one_object() {
         let read = |text: &str| key_and_value(text).unwrap();
         assert!(key_and_value("category").is_err() && key_and_value("=5").is_err());
-        let options = FilterOptions {
+        let filters = EventFilters {
             text: Some("eagle".to_owned()),
             actor: None,
             source: None,
             attribute: vec![read("a=1"), read("b=x=y"), read("a=")],
-            newest: true,
         };
+        let options = FilterOptions { filters, newest: true };
         let attributes = r#"{"a":["1",""],"b":["x=y"]}"#.to_owned();
         let expected = [("text", "eagle".to_owned()), ("attribute", attributes), ("order", "newest".to_owned())];
         assert_eq!(options.query(), expected);

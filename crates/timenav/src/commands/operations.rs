@@ -29,6 +29,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     op("POST /v1/events", "events add"),
     op("GET /v1/monitor-events", "events find"),
     op("POST /v1/scan-events", "events scan"),
+    op("GET /v1/aggregate-events", "events count"),
     op("GET /v1/check-timeline", "events check"),
     op("GET /v1/events/{event_id}", "events show"),
     op("POST /v1/correct-event", "events correct"),

@@ -172,7 +172,7 @@ fn encryption_is_on_unless_somebody_says_no() {
 fn rollback_is_accepted_by_flag_only() {
     assert!(!layer(&[], ServeOptions::default()).accept_rollback);
     assert!(layer(&["--accept-rollback"], ServeOptions::default()).accept_rollback);
-    assert!(refusal("accept_rollback = true").contains("give --accept-rollback"));
+    assert!(refusal("accept_rollback = true").contains("--accept-rollback"));
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn wrong_values_are_shown_where_they_stand() {
     assert!(refusal("demo = ").contains("line 1"));
     let refused = refusal("data = 'x'\nhandshake_secs = 86401");
     assert!(refused.contains("line 2") && refused.contains("give 1 to 86400 seconds"), "{refused}");
-    assert!(refusal("public_url = 'http://x.test'").contains("it starts with https://"));
+    assert!(refusal("public_url = 'http://x.test'").contains("must start with https://"));
     assert!(refusal("session_idle_secs = 0").contains("give 1 to 2592000 seconds"));
 }
 

@@ -123,7 +123,7 @@ fn a_timeline_that_was_lived_in_is_carried_away_whole() {
     let (verifies, [ours, theirs]) = away.verify("a", &key_of(&service, "lived-in"), &[]);
     assert!(verifies, "{ours}{theirs}");
     assert!(ours.contains("1 sealed records\n  erased, and listed by an entry: 3\n"), "{ours}");
-    assert!(ours.contains("  not checked: whether whoever is named"), "{ours}");
+    assert!(ours.contains("  not checked: whether users named in entries"), "{ours}");
     assert!(theirs.is_empty() || theirs.contains("erased, and listed by an entry: 3\nNOT CHECKED "), "{theirs}");
 
     // It takes the place of no file, and leaves nothing else behind.
@@ -206,7 +206,7 @@ fn a_rotated_key_is_followed_with_its_proof_alone() {
     let without: Vec<&Value> = lines.iter().filter(|line| line.get("rotation").is_none()).collect();
     away.write("b", &without);
     let (verifies, [ours, theirs]) = away.verify("b", &first, &[]);
-    assert!(!verifies && ours.contains("which proves nothing by itself: name the proof of that rotation"), "{ours}");
+    assert!(!verifies && ours.contains("which proves nothing by itself: give the proof of that rotation"), "{ours}");
     assert!(theirs.is_empty() || theirs.contains("give the proof of that rotation with --rotation"), "{theirs}");
     let find = |name: &str| {
         let files = std::fs::read_dir(&proofs).unwrap().map(|file| file.unwrap().path());

@@ -87,7 +87,7 @@ mod tests {
             "forks": [{ "timeline_id": "one", "may_erase": true }, { "timeline_id": "two", "may_erase": false }],
         });
         let expected = "Dry run: nothing was erased. 1 event of `main` would be.\na\nForked as one.\nForked as two, \
-            which you do not administer.\nErase what a query or an age selects with --evaluated-at 12.\n";
+            which you do not administer.\nTo erase what a query or an age selects, add --evaluated-at 12.\n";
         assert_eq!(foreseen_text(&answer), expected);
     }
 }

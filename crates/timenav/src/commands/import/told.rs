@@ -16,7 +16,7 @@ pub(in crate::commands) fn counts_text(path: &Path, answer: &Value) -> String {
     let (taken, unchanged, refused) = (count("taken"), count("unchanged"), count("refused"));
     let name = printable(&path.to_string_lossy());
     let would = if answer["dry_run"] == true { "would be " } else { "" };
-    let mut text = format!("{name}: {taken} {would}taken, {unchanged} unchanged, {refused} refused\n");
+    let mut text = format!("{name}: {taken} {would}imported, {unchanged} unchanged, {refused} refused\n");
     let listed = list(answer, "refusals");
     for reason in reasons(listed) {
         let _ = writeln!(text, "  {}", reason.text());
@@ -102,7 +102,7 @@ mod tests {
             "noted": 2, "notes": [{"line": 3, "code": "recurrence_kept", "detail": "it repeats"}]});
         assert_eq!(
             counts_text(Path::new("a.csv"), &answer),
-            "a.csv: 5 taken, 1 unchanged, 3 refused\n  line 7: time: is missing (missing_parameter)\n  and 2 more, whose \
+            "a.csv: 5 imported, 1 unchanged, 3 refused\n  line 7: time: is missing (missing_parameter)\n  and 2 more, whose \
              reasons the service does not list\n  note: line 3: it repeats (recurrence_kept)\n  and 1 more notes\n"
         );
     }
@@ -114,7 +114,7 @@ mod tests {
         let answer = json!({"taken": 0, "unchanged": 0, "refused": 13, "refusals": refusals});
         assert_eq!(
             counts_text(Path::new("a.csv"), &answer),
-            "a.csv: 0 taken, 0 unchanged, 13 refused\n  12 records: time: `2` is no time (invalid_parameter), or the like: \
+            "a.csv: 0 imported, 0 unchanged, 13 refused\n  12 records: time: `2` is no time (invalid_parameter), or the like: \
              lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …\n  line 1: time: is missing (missing_parameter)\n"
         );
     }

@@ -52,10 +52,10 @@ fn what_entries_say_is_verified() {
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains(" payloads from the service"), "{said}");
     assert!(said.contains("\n  not checked: Payloads that were erased: 1.\n"), "{said}");
-    assert!(!said.contains("may not see"), "{said}");
+    assert!(!said.contains("cannot read"), "{said}");
     let (code, said) = verify(&service, &reader, &["--contents"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("\n  not checked: Payloads that your API key may not see: 2 detect_tampering, "), "{said}");
+    assert!(said.contains("\n  not checked: Payloads your API key cannot read: 2 detect_tampering, "), "{said}");
 
     let on = "instr(CAST(leaf AS TEXT), '\"event-9\"') AND instr(CAST(leaf AS TEXT), ?1)";
     let edit = |from: &str, to: &str| {

@@ -19,7 +19,7 @@ fn events_are_corrected_and_read_with_their_versions() {
     // The version that was meant has passed.
     let (code, stdout, stderr) = run(&mut command(&service, &correct), "");
     assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
-    assert!(stderr.contains("it was changed meanwhile"), "{stderr}");
+    assert!(stderr.contains("it was changed in the meantime"), "{stderr}");
     let event = &answered(&service, &["events", "show", "flood"])["event"];
     assert_eq!(
         (&event["time"], &event["location"], &event["actors"]),

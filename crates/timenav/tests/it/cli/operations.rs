@@ -106,9 +106,7 @@ fn any_request_can_be_sent() {
     let clock: Value = serde_json::from_str(&sent(&["get", "/v1/clock?timeline_id=main"], "")).unwrap();
     assert_eq!(clock, service.get("/v1/clock", &[]));
     let travel = "{\"destination_time\": \"2028-02-28T23:59:00Z\"}";
-    assert!(
-        sent(&["POST", "/v1/travel", "-d", travel], "").contains("\"status\": \"Travelled to 2028-02-28T23:59:00Z")
-    );
+    assert!(sent(&["POST", "/v1/travel", "-d", travel], "").contains("\"status\": \"Traveled to 2028-02-28T23:59:00Z"));
     assert!(sent(&["POST", "/v1/travel", "-d", "-"], travel).contains("Travelled"));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("events.csv");

@@ -131,7 +131,7 @@ fn heeded(described: &Value) -> Vec<String> {
 fn keeps_answers(described: &Value) -> bool {
     let parameters = described["parameters"].as_array().expect("parameters");
     let key = parameters.iter().find(|one| one["name"] == "Idempotency-Key");
-    key.is_some_and(|key| key["description"].as_str().expect("a description").contains("happens once"))
+    key.is_some_and(|key| key["description"].as_str().expect("a description").contains("is carried out once"))
 }
 
 fn takes(document: &Value, method: &str, described: &Value) -> Takes {

@@ -291,7 +291,7 @@ fn a_restore_that_is_killed_leaves_no_service_and_can_be_given_again() {
         child.wait().unwrap();
         if data.join("restoring").exists() {
             let complaint = refused_start(&data, &[]);
-            assert!(complaint.contains("was cut off"), "killed at {mark}: {complaint}");
+            assert!(complaint.contains("was interrupted"), "killed at {mark}: {complaint}");
             cut_off += 1;
         }
         if !data.join("timenav.db").exists() {
@@ -410,7 +410,7 @@ fn a_file_that_was_cut_off_or_changed_is_not_restored() {
         assert!(complaint.contains("cut off") || complaint.contains("is damaged"), "{length}: {complaint}");
     }
     let complaint = refused(&[&whole[..], &[0; 512]].concat());
-    assert!(complaint.contains("goes on after its end"), "{complaint}");
+    assert!(complaint.contains("has data after its end"), "{complaint}");
     let position = |text: &str| {
         let found = whole.windows(text.len()).rposition(|piece| piece == text.as_bytes());
         found.unwrap_or_else(|| panic!("no {text}"))
@@ -503,7 +503,7 @@ fn nothing_is_written_over() {
     std::fs::create_dir(&data).unwrap();
     std::fs::write(data.join("notes.txt"), "precious").unwrap();
     let complaint = refused(&file, &data, &["--keys", text(&service.data())]);
-    assert!(complaint.contains("is not empty: there is notes.txt in it"), "{complaint}");
+    assert!(complaint.contains("is not empty: it contains notes.txt"), "{complaint}");
     assert!(!data.join("signing.key").exists());
     std::fs::remove_file(data.join("notes.txt")).unwrap();
     restored(&file, &data, &service.data());
@@ -525,7 +525,10 @@ fn keys_come_from_the_file_a_folder_or_the_data_folder_and_must_be_the_right_one
     };
     assert!(!holds(&plain, secret.trim_end()) && !holds(&plain, &service.admin));
     let told = backed_up(&service.data(), &with_keys, &["--with-keys"]);
-    assert!(told.contains("with signing.key, admin.key in it, whoever reads it has the service"), "{told}");
+    assert!(
+        told.contains("it contains signing.key, admin.key, so anyone who can read it controls the service"),
+        "{told}"
+    );
     assert!(holds(&with_keys, secret.trim_end()) && holds(&with_keys, &service.admin));
     assert_eq!((mode(&plain), mode(&with_keys)), (0o600, 0o600));
 
@@ -620,7 +623,7 @@ fn checkpoints_that_are_kept_elsewhere_show_that_a_backup_was_restored() {
     assert!(std::fs::read(kept.join("checkpoints.log")).unwrap() == newer, "they stay as they were");
     assert!(!data.join("checkpoints.log").exists());
     let complaint = refused_start(&data, &["--checkpoints", text(&kept)]);
-    assert!(complaint.contains("the database was taken back"), "{complaint}");
+    assert!(complaint.contains("the database was rolled back"), "{complaint}");
     // In a folder without any, those of the backup are kept, and it starts without a question.
     let (fresh, empty) = (away.path("fresh"), away.path("empty"));
     let (code, _, stderr) = restore(&file, &fresh, &["--checkpoints", text(&empty), "--keys", text(&service.data())]);

@@ -65,7 +65,7 @@ fn to_resume_twice_changes_nothing() {
     let again = resume();
     assert_eq!(lasting(&again), lasting(&first));
     assert!(micros(again["current_time"].as_str().unwrap()) > micros("2000-01-01T00:00:00Z"), "{again}");
-    assert!(again["status"].as_str().unwrap().starts_with("Time was running already"), "{again}");
+    assert!(again["status"].as_str().unwrap().starts_with("Time was already running"), "{again}");
     service.audit();
 }
 

@@ -36,7 +36,7 @@ fn a_dry_run_tells_what_an_import_then_does() {
     let before = size();
     let told = import(&service, "&dry_run=true", &lines);
     assert_eq!(told["dry_run"], true);
-    assert!(told["status"].as_str().unwrap().starts_with("A dry run; nothing was recorded. 1202 events would be new"));
+    assert!(told["status"].as_str().unwrap().starts_with("Dry run: nothing was recorded. 1202 events would be new"));
     // Reading the size is an entry itself.
     assert_eq!(size().as_u64().unwrap(), before.as_u64().unwrap() + 1, "nothing is recorded");
     let done = import(&service, "", &lines);
