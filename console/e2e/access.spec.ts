@@ -42,7 +42,7 @@ describe('permissions', () => {
     await page.getByLabel('Write', { exact: true }).fill('not-yet');
     await page.keyboard.press('Enter');
     await page.getByText('reader gets read').waitFor();
-    await page.getByText('There is no user of this name yet').waitFor();
+    await page.getByText('There is no user with this name yet').waitFor();
     await page.getByRole('button', { name: 'Save 2 changes' }).click();
     await toast(page, 'The permissions of demo are set.');
     expect(await permissions()).toEqual({ read: ['reader'], write: ['not-yet'], admin: ['admin'] });
@@ -56,13 +56,13 @@ describe('permissions', () => {
   it('always name an administrator', async () => {
     const page = await on.loggedIn(tab('permissions'));
     await page.getByRole('list', { name: 'Admin: users' }).getByRole('button', { name: 'Remove admin' }).click();
-    await page.getByText('A timeline always has an administrator').waitFor();
+    await page.getByText('A timeline must have an admin').waitFor();
     expect(await page.getByRole('button', { name: 'Save the change' }).isDisabled()).toBe(true);
     // What is not saved outlives a look elsewhere.
     await page.getByRole('link', { name: 'Sessions' }).click();
     await page.getByText('this one').waitFor();
     await page.getByRole('link', { name: 'Permissions' }).click();
-    await page.getByText('A timeline always has an administrator').waitFor();
+    await page.getByText('A timeline must have an admin').waitFor();
     await page.getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('button', { name: 'Nothing to save' }).waitFor();
   });
@@ -77,7 +77,7 @@ describe('permissions', () => {
       permissions: { write: [...before.write, 'theirs'] },
     });
     await page.getByRole('button', { name: 'Save the change' }).click();
-    await page.getByText('Somebody else changed the permissions meanwhile').waitFor();
+    await page.getByText('Somebody else changed the permissions in the meantime').waitFor();
     await page.getByText('theirs gets write').waitFor();
     await page.getByRole('button', { name: 'Save the change' }).click();
     await toast(page, 'The permissions of demo are set.');
@@ -126,7 +126,7 @@ describe('users', () => {
     const page = await on.loggedIn(tab('users'), { expected: REFUSED });
     await page.getByRole('button', { name: 'New user' }).click();
     await page.getByLabel('Name').fill('new user');
-    await page.getByText('A name has letters, digits').waitFor();
+    await page.getByText('A name can contain letters, digits').waitFor();
     await page.getByLabel('Name').fill('admin');
     await page.getByRole('button', { name: 'Create the user' }).click();
     await page.getByText('There is a user admin already.').waitFor();
@@ -184,7 +184,7 @@ describe('API keys', () => {
     await page.getByLabel('What is it for?').fill('nightly report');
     await page.getByRole('radio', { name: /^Read/ }).check();
     await page.getByRole('button', { name: 'Create the key' }).click();
-    await page.getByText('It is shown this once.').waitFor();
+    await page.getByText('It is shown only once.').waitFor();
     const key = await page.getByRole('dialog').locator('code').innerText();
     expect(key).toMatch(/^tnk_[0-9A-Za-z]{36}$/);
     await on.service.call('GET', 'v1/clock?timeline_id=demo', undefined, key);
@@ -307,7 +307,7 @@ describe('somebody without rights', () => {
     await page.getByText('You have read on demo. Its settings are for its admins').waitFor();
     for (const name of ['Users', 'Restrictions']) {
       await page.getByRole('link', { name }).click();
-      await page.getByText('This is for operators of the service').waitFor();
+      await page.getByText('Only operators of the service can use this').waitFor();
     }
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByText('You have no API key').waitFor();

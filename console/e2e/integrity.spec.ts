@@ -54,7 +54,7 @@ describe('the checkpoint', () => {
     await panel.getByLabel('Verifier key').fill(kept.verifier_key);
     await panel.getByText('History matches what was signed.').waitFor();
     await panel.getByLabel('Retired key').fill('nothing');
-    await panel.getByText('The retired key is none').waitFor();
+    await panel.getByText('The retired key is invalid').waitFor();
     await panel.getByLabel('Retired key').fill(kept.verifier_key);
     await panel.getByText('History matches what was signed.').waitFor();
   });
@@ -67,9 +67,9 @@ describe('the checkpoint', () => {
     await panel
       .getByLabel('The note that you kept')
       .fill(kept.checkpoint.replace(`\n${kept.size}\n`, `\n${kept.size - 1}\n`));
-    await panel.getByText('the signature does not fit').waitFor();
+    await panel.getByText('the signature is invalid').waitFor();
     await panel.getByLabel('The note that you kept').fill(other.checkpoint);
-    await panel.getByText('It is a checkpoint of another ledger').waitFor();
+    await panel.getByText('It is a checkpoint of a different ledger').waitFor();
     await panel.getByLabel('The note that you kept').fill('no note');
     await panel.getByText('The empty line before the signatures is missing.').waitFor();
   });
@@ -136,7 +136,7 @@ describe('an entry', () => {
     await page.route('**/timeline/demo/proof?position=3', (route) => route.fulfill({ json: forged }));
     await page.goto(page.url().replace(/#.*/, '#/integrity?timeline=demo&position=3'));
     await page.getByText('The proof does not hold.').waitFor();
-    await page.getByText('The way ends at another root than the one that was signed').waitFor();
+    await page.getByText('The path ends at a different root than the signed one').waitFor();
   });
 });
 

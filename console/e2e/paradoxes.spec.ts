@@ -234,8 +234,8 @@ it('fits every width and can be used by everybody', async () => {
     }
     await page.goto(page.url().replace(/#.*/, '#/paradoxes?timeline=odd&tab=lab&event=invoice-sent&action=cancel'));
     await page
-      .getByText('It makes no paradox')
-      .or(page.getByText(/It makes .*paradox/))
+      .getByText('It creates no paradox')
+      .or(page.getByText(/It creates .*paradox/))
       .first()
       .waitFor();
     await expectAccessible(page);

@@ -102,10 +102,10 @@ describe('what is due', () => {
     await on.service.call('POST', 'v1/set-retention', { timeline_id: 'swept', reads: `${FLOOR_SECS}s` });
     for (let read = 0; read < 3; read += 1) await on.service.call('GET', 'v1/clock?timeline_id=swept');
     const page = await on.loggedIn(tab('swept'));
-    await page.getByText('The service looks every ten minutes').waitFor();
+    await page.getByText('The service checks every ten minutes').waitFor();
     await passed(page);
     await page.getByRole('button', { name: 'Prune now…' }).click();
-    await page.getByText('Nobody can bring it back.').waitFor();
+    await page.getByText('This cannot be undone.').waitFor();
     await page.getByRole('button', { name: 'Prune now', exact: true }).click();
     await page.getByText(/^The contents of \d+ entries were pruned\.$/).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();

@@ -152,7 +152,7 @@ describe('the end of a timeline', () => {
     await page.getByRole('button', { name: 'New timeline or fork' }).click();
     await page.getByLabel('Name', { exact: true }).fill('over');
     await page.getByRole('button', { name: 'Create the timeline' }).click();
-    await page.locator('.field').getByText('no name is ever used again').waitFor();
+    await page.locator('.field').getByText('names cannot be reused').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toContain('main');
 

@@ -198,7 +198,7 @@ mod tests {
         open_to_write(&path).expect("an empty journal holds nothing");
         std::fs::write(beside(&path, "-journal"), "something").unwrap();
         let refused = open_to_write(&path).unwrap_err().to_string();
-        assert!(refused.contains("x.db-journal stands beside the database"), "{refused}");
+        assert!(refused.contains("x.db-journal is beside the database"), "{refused}");
         std::fs::remove_file(beside(&path, "-journal")).unwrap();
         let link = folder.path().join("link.db");
         std::os::unix::fs::symlink(&path, &link).unwrap();

@@ -286,7 +286,7 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("PRAGMA application_id = 252006673").unwrap();
         let refused = check(&connection).unwrap_err().to_string();
-        assert!(refused.contains("another program's: its application_id is 252006673"), "{refused}");
+        assert!(refused.contains("belongs to another program: its application_id is 252006673"), "{refused}");
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE moz_places (id INTEGER PRIMARY KEY)").unwrap();
         let refused = check(&connection).unwrap_err().to_string();

@@ -129,7 +129,7 @@ fn a_timeline_that_was_lived_in_is_carried_away_whole() {
     // It takes the place of no file, and leaves nothing else behind.
     let (code, said) = away.try_export(&service, "lived-in", "a", &service.admin);
     assert_eq!(code, Some(1));
-    assert!(said.contains("exists; a bundle takes the place of no file"), "{said}");
+    assert!(said.contains("already exists and is not overwritten"), "{said}");
     assert_eq!(std::fs::read_dir(away.folder.path()).unwrap().count(), 1);
     service.audit();
 }

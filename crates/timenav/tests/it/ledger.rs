@@ -39,7 +39,7 @@ fn key_id(name: &str, public_key: &[u8; 32]) -> [u8; 4] {
 
 /// Verifies a signed note and reads the checkpoint in it (docs/ledger-format.md §5, §6).
 pub(crate) fn verified(note: &str, public_key: &[u8; 32]) -> Checkpoint {
-    assert!(note.chars().all(|c| c == '\n' || c >= ' '), "a note has no control characters: {note:?}");
+    assert!(note.chars().all(|c| c == '\n' || c >= ' '), "a note cannot contain control characters: {note:?}");
     let (text, signatures) = note.rsplit_once("\n\n").expect("an empty line ends the text");
     let text = format!("{text}\n");
     let lines: Vec<&str> = text.lines().collect();

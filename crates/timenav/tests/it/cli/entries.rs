@@ -69,7 +69,7 @@ fn what_entries_say_is_verified() {
         (edit("2000", "2001"), "payload-mismatch at 11: the payload hashes to "),
         (salt("zeroblob(16)"), "payload-mismatch at 11: the payload hashes to "),
         (salt("x'00'"), "payload-mismatch at 11: the salt has 1 bytes instead of 16"),
-        (erase, "payload-mismatch at 11: salt and payload are missing, and no entry erased them"),
+        (erase, "payload-mismatch at 11: salt and payload are missing, but no entry erased or pruned them"),
     ] {
         assert!(service.stop().success());
         let kept = service.data().join("timenav.db");

@@ -107,7 +107,7 @@ fn any_request_can_be_sent() {
     assert_eq!(clock, service.get("/v1/clock", &[]));
     let travel = "{\"destination_time\": \"2028-02-28T23:59:00Z\"}";
     assert!(sent(&["POST", "/v1/travel", "-d", travel], "").contains("\"status\": \"Traveled to 2028-02-28T23:59:00Z"));
-    assert!(sent(&["POST", "/v1/travel", "-d", "-"], travel).contains("Travelled"));
+    assert!(sent(&["POST", "/v1/travel", "-d", "-"], travel).contains("Traveled"));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("events.csv");
     std::fs::write(&file, "time,name\n1969-07-20T20:17:40Z,Landing\n").unwrap();

@@ -233,7 +233,7 @@ fn what_was_kept_before_verifies_with_the_retired_key_too() {
     assert_eq!(code, Some(7), "{said}");
     let (code, said) = away.verify(&files, &["new", "other-name"], None, "");
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("the keys are of two services"), "{said}");
+    assert!(said.contains("the keys belong to two services"), "{said}");
     // A signature of a key that is known refuses the note where it is wrong, whoever else has signed.
     let kept = std::fs::read_to_string(away.path("kept")).unwrap();
     let at = kept.len() - 20;
