@@ -44,7 +44,7 @@ describe('permissions', () => {
     await page.getByText('reader gets read').waitFor();
     await page.getByText('There is no user with this name yet').waitFor();
     await page.getByRole('button', { name: 'Save 2 changes' }).click();
-    await toast(page, 'The permissions of demo are set.');
+    await toast(page, 'The permissions of demo were set.');
     expect(await permissions()).toEqual({ read: ['reader'], write: ['not-yet'], admin: ['admin'] });
     await page.getByRole('list', { name: 'Write: users' }).getByRole('button', { name: 'Remove not-yet' }).click();
     await page.getByText('not-yet loses write').waitFor();
@@ -80,7 +80,7 @@ describe('permissions', () => {
     await page.getByText('Somebody else changed the permissions in the meantime').waitFor();
     await page.getByText('theirs gets write').waitFor();
     await page.getByRole('button', { name: 'Save the change' }).click();
-    await toast(page, 'The permissions of demo are set.');
+    await toast(page, 'The permissions of demo were set.');
     expect((await permissions()).write.sort()).toEqual([...before.write, 'mine', 'theirs'].sort());
   });
 });
@@ -97,7 +97,7 @@ describe('what is changed while a change is being saved', () => {
     await write.fill('second');
     await page.keyboard.press('Enter');
     release();
-    await toast(page, 'The permissions of demo are set.');
+    await toast(page, 'The permissions of demo were set.');
     await page.getByText('second gets write').waitFor();
     expect((await permissions()).write.sort()).toEqual([...before.write, 'first'].sort());
     await page.getByRole('button', { name: 'Save the change' }).click();
@@ -114,7 +114,7 @@ describe('what is changed while a change is being saved', () => {
     await page.getByRole('button', { name: 'Restrict hasty' }).click();
     await level.selectOption('full_access');
     release();
-    await toast(page, /hasty is set to read_only/);
+    await toast(page, /hasty is now read_only/);
     await page.getByRole('button', { name: 'Lift the restriction' }).click();
     await page.getByText('Nobody is restricted.').waitFor();
     expect((await on.service.call<{ restrictions: unknown[] }>('GET', 'v1/restrictions')).restrictions).toEqual([]);
@@ -129,16 +129,16 @@ describe('users', () => {
     await page.getByText('A name can contain letters, digits').waitFor();
     await page.getByLabel('Name').fill('admin');
     await page.getByRole('button', { name: 'Create the user' }).click();
-    await page.getByText('There is a user admin already.').waitFor();
+    await page.getByText('There is already a user admin.').waitFor();
     await page.getByLabel('Name').fill('new-user');
     await page.getByRole('button', { name: 'Create the user' }).click();
-    await page.getByRole('heading', { name: 'new-user is made' }).waitFor();
+    await page.getByRole('heading', { name: 'new-user was created' }).waitFor();
     await page.getByLabel('New password').fill('short');
     await page.getByRole('button', { name: 'Set the password' }).click();
     await expect.poll(() => page.getByLabel('New password').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('New password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Set the password' }).click();
-    await toast(page, 'The password of new-user is set.');
+    await toast(page, 'The password of new-user was set');
 
     // They may read no timeline yet, so the clock of the page is refused.
     const theirs = await on.page({ expected: REFUSED });
@@ -165,7 +165,7 @@ describe('restrictions', () => {
     await level.selectOption('read_only');
     await page.getByRole('list').getByText('Reads clocks and events, changes nothing.').waitFor();
     await page.getByRole('button', { name: 'Restrict wanderer' }).click();
-    await toast(page, /wanderer is set to read_only/);
+    await toast(page, /wanderer is now read_only/);
     const { restrictions } = await on.service.call<{ restrictions: unknown[] }>('GET', 'v1/restrictions');
     expect(restrictions).toEqual([{ user_id: 'wanderer', restriction_level: 'read_only' }]);
     await level.selectOption('full_access');
@@ -210,7 +210,7 @@ describe('API keys', () => {
     await page.getByRole('button', { name: 'New key' }).click();
     await page.getByLabel('What is it for?').fill('for a program');
     await page.getByRole('button', { name: 'Create the key' }).click();
-    await page.getByText('acts in the name of program').waitFor();
+    await page.getByText('can act as program').waitFor();
   });
 });
 

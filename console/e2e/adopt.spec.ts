@@ -109,7 +109,7 @@ describe('a timeline', () => {
     await page.getByRole('button', { name: 'Timeline: demo' }).click();
     await page.getByRole('button', { name: 'Adopt a bundle…' }).click();
     await file(page, path);
-    await page.getByText('There is a timeline apollo here already.').waitFor();
+    await page.getByText('There is already a timeline apollo here.').waitFor();
     await key(page).fill(given);
     expect(await adopt(page).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -149,7 +149,7 @@ describe('what is wrong', () => {
     await key(page).fill('no key');
     await page.getByText('This is not a public key').waitFor();
     await key(page).fill(await keyOf('demo'));
-    await page.getByText('This is a key of the timeline demo, and the file has the timeline mercury.').waitFor();
+    await page.getByText('This is a key of the timeline demo, but the file contains the timeline mercury.').waitFor();
     expect(await adopt(page).isDisabled()).toBe(true);
     // Whether a key is whole is for the service to say.
     await key(page).fill(`${given.slice(0, -6)}AAAAAA`);

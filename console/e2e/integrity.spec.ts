@@ -197,7 +197,7 @@ describe('a scan', () => {
     const panel = page.getByRole('region', { name: 'Scan for tampering' });
     await panel.getByRole('button', { name: 'Scan demo' }).click();
     const row = panel.getByRole('row', { name: /leaf-mismatch/ });
-    await row.getByText('The checkpoint at 2 entries is right.').waitFor();
+    await row.getByText('The checkpoint at 2 entries is good.').waitFor();
     await expectAccessible(page);
     await row.getByRole('link', { name: '3' }).click();
     await page.getByRole('heading', { name: 'Entry 3', exact: true }).waitFor();
@@ -237,7 +237,7 @@ describe('what entries say', () => {
     const panel = page.getByRole('region', { name: 'Contents of entries' });
     await panel.getByRole('button', { name: 'Compare all entries' }).click();
     await panel.getByText('The contents match what was signed.').waitFor();
-    await panel.getByText(/payloads fit what was signed/).waitFor();
+    await panel.getByText(/payloads match what was signed/).waitFor();
     await panel.getByText('The entries lead to the root that was signed.').waitFor();
     await panel.getByText('1 payload erased, each by an entry that says so.').waitFor();
     await expectAccessible(page);

@@ -22,7 +22,7 @@ describe('a retention', () => {
     await on.service.timeline('kept');
     const page = await on.loggedIn(tab('kept'));
     await page.getByText('Nobody has set a retention on this timeline').waitFor();
-    await page.getByText('This service keeps both for 2 seconds at least').waitFor();
+    await page.getByText('This service keeps both for at least 2 seconds').waitFor();
     await page.getByRole('button', { name: 'Change…' }).click();
     const send = page.getByRole('button', { name: 'Set retention' });
     expect(await send.isDisabled()).toBe(true);
@@ -31,7 +31,7 @@ describe('a retention', () => {
     await page.getByLabel('Keep contents of refused attempts', { exact: true }).selectOption('other');
     const typed = page.getByLabel('Keep contents of refused attempts: length of time');
     for (const [text, told] of [
-      ['1s', 'This service keeps them for 2 seconds at least.'],
+      ['1s', 'This service keeps them for at least 2 seconds.'],
       ['3 months', 'Months and years differ in length'],
     ] as const) {
       await typed.fill(text);

@@ -120,7 +120,7 @@ async fn an_entry_with_a_session_that_had_ended_or_another_users_session() {
         rewrite(connection, MAIN, last, |_, payload| *payload = read_with(payload, &of_ada));
     })
     .await;
-    check_unauthorized(&scan, last, "is one of `ada`");
+    check_unauthorized(&scan, last, "belongs to `ada`");
 }
 
 #[tokio::test]

@@ -435,7 +435,7 @@ fn a_file_that_was_cut_off_or_changed_is_not_restored() {
         assert!(complaint.contains(told), "{at}, {told}: {complaint}");
     }
     let complaint = refused(b"something else entirely, which is longer than a block of a tar".repeat(20).as_slice());
-    assert!(complaint.contains("is not a timenav backup"), "{complaint}");
+    assert!(complaint.contains("not a timenav backup"), "{complaint}");
     // Untouched, it is restored into the folder that refused the others.
     std::fs::write(&changed, &whole).unwrap();
     let (code, stdout, stderr) = restore(&changed, &data, &[]);
