@@ -41,7 +41,7 @@ describe('a retention', () => {
     }
     await typed.fill('36h');
     await send.click();
-    await page.locator('.toasts').getByText('On kept, the contents of reads are kept for P90D').waitFor();
+    await page.locator('.toasts').getByText('On kept, contents of reads are kept for P90D').waitFor();
     expect(await retention('kept')).toEqual({ reads: 'P90D', refusals: 'PT129600S' });
     await page.getByText('for 90 days', { exact: true }).waitFor();
     await page.getByText('for 1 day 12 hours', { exact: true }).waitFor();
