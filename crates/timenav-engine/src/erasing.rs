@@ -197,10 +197,14 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<ErasedEvents, Refusal> {
         let timeline = caller.timeline(request.timeline.clone());
-        let again = Again::<EventsGone>::of(Action::EraseEvents, alone(Demand::Erase));
-        let answer = match self.answered_before(caller, &timeline, again, idempotency).await? {
+        let again = || Again::<EventsGone>::of(Action::EraseEvents, alone(Demand::Erase));
+        let answer = match self.answered_before(caller, &timeline, again(), idempotency).await? {
             Some(answer) => answer,
-            None => self.erase_batch(caller, &timeline, request, idempotency).await?,
+            None => match self.erase_batch(caller, &timeline, request, idempotency).await {
+                Ok(answer) => answer,
+                // The same request may have been carried out meanwhile, which is why the selection has changed.
+                Err(refusal) => self.answered_before(caller, &timeline, again(), idempotency).await?.ok_or(refusal)?,
+            },
         };
         self.forget_in_forks(&answer.timeline_id);
         let Answer { timeline_id, change, ledger, replayed } = answer;

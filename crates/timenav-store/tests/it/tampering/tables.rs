@@ -47,7 +47,7 @@ async fn t18_every_table_that_follows_on_a_timeline() {
         ("UPDATE events SET name_key = 'x' WHERE timeline = 2 AND event_id = 'e9'", "e9: the name"),
         ("UPDATE timelines SET clock_entry = 1 WHERE timeline = 2", "the entry of the clock"),
         ("UPDATE timelines SET overrides_count = 1 WHERE timeline = 2", "the count of overrides"),
-        ("UPDATE timelines SET created_by = 'bob' WHERE timeline = 2", "who made it"),
+        ("UPDATE timelines SET created_by = 'bob' WHERE timeline = 2", "who created it"),
         ("UPDATE timelines SET data_count = 9 WHERE timeline = 2", "the count of sealed records"),
         ("UPDATE timelines SET fork_of = 1, fork_size = 1 WHERE timeline = 2", "where it was forked"),
         ("INSERT INTO interventions VALUES (2, 'e9', 5, 'x')", "table interventions has 1 rows"),

@@ -98,7 +98,7 @@ fn what_is_kept_no_longer_goes() {
     assert_eq!((&foreseen["dry_run"], &foreseen["let_go"]), (&json!(true), &json!(0)));
     assert!(foreseen["would_let_go"]["count"].as_u64() > Some(0) && foreseen.get("sweep").is_none(), "{foreseen}");
     let status = foreseen["status"].as_str().unwrap();
-    assert!(status.starts_with("Dry run: nothing was pruned. Of `main`, the contents of "), "{status}");
+    assert!(status.starts_with("Dry run: nothing was pruned. On `main`, the contents of "), "{status}");
     let entries = service.get("/timeline/main/entries", &[])["entries"].as_array().unwrap().clone();
     assert!(entries.iter().all(|entry| entry["contents"] != "erased"), "{entries:?}");
     let (code, stdout, stderr) =

@@ -349,7 +349,7 @@ async fn layers_are_those_that_the_fork_goes_on_from() {
     chain(&elsewhere).await;
     let others = lines(&export(&elsewhere).await);
     assert_eq!(others.len(), all.len());
-    refused([&all[..=p], &others[p + 1..q], &all[q..]].concat(), "are not those that").await;
+    refused([&all[..=p], &others[p + 1..q], &all[q..]].concat(), "are not the ones").await;
 
     let size = home.size("system").await;
     adopt(&home, &there, &text).await.unwrap();
