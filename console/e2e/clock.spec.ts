@@ -234,9 +234,7 @@ describe('who may not move the clock', () => {
       restriction_level: 'limited_access',
     });
     const page = await on.loggedIn('clock?timeline=near', { user: 'limited', expected: REFUSED });
-    await page
-      .getByText(/Your access is limited: you can move the clock only within \d+ days of host time/)
-      .waitFor();
+    await page.getByText(/Your access is limited: you can move the clock only within \d+ days of host time/).waitFor();
     await page.getByText('With limited access, the rate of a clock stays as it is.').waitFor();
     await page.getByRole('button', { name: 'Fast-forward' }).click();
     await page.getByRole('alert').waitFor();
