@@ -160,7 +160,7 @@ fn a_bad_line_costs_that_line() {
         ("DURATION:P9999999D", "the event ends outside the years -9999 to 9999"),
         ("DURATION:-P1D", "the event would end before it begins"),
         ("GEO:1,2", "write a place as degrees north, `;`, degrees east"),
-        ("GEO:91;2", "a latitude is from -90 to 90 degrees, not 91"),
+        ("GEO:91;2", "a latitude must be from -90 to 90 degrees, not 91"),
         ("GEO:nan;2", "write a place as degrees north, `;`, degrees east"),
         ("END:VALARM", "`END:VALARM` has no matching `BEGIN`"),
         ("BEGIN: ", "`BEGIN` must name a component"),

@@ -101,11 +101,11 @@ fn what_is_no_mapping_is_refused() {
     refused(r#"{"lat": "a", "geo.lat": "b"}"#, "`lat` is mapped twice; map it once");
     refused(
         "time=a|hours",
-        "`|hours` cannot be said of `time`; times take `|unix`, `|unix_ms`, `|unix_us`, `|unix_ns`, `|sum`, or a \
+        "`|hours` does not apply to `time`; times take `|unix`, `|unix_ms`, `|unix_us`, `|unix_ns`, `|sum`, or a \
          pattern such as `|DD/MM/YYYY HH:mm` or `|%d/%m/%Y %H:%M`",
     );
-    refused("causes=a|split:", "`|split:` cannot be said of `causes`; lists take `|split` and `|split:<separator>`");
-    refused("name=a|split", "`|split` cannot be said of `name`; only times, lists and `geo` take a suffix");
+    refused("causes=a|split:", "`|split:` does not apply to `causes`; lists take `|split` and `|split:<separator>`");
+    refused("name=a|split", "`|split` does not apply to `name`; only times, lists and `geo` take a suffix");
     let single = "the template of `name` has a single brace; write `{column}` for a column, and \
                   `{{` or `}}` for a brace";
     refused("name={a", single);
