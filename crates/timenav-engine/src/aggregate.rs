@@ -8,7 +8,7 @@ use serde_json::Value;
 use timenav_core::access::Demand;
 use timenav_core::as_of::AsOf;
 use timenav_core::ids::TimelineId;
-use timenav_core::limits::{AGGREGATE_GROUPS_MAX, SUMMARY_EVENTS_MAX};
+use timenav_core::limits::{AGGREGATE_GROUPS_MAX, FIND_ATTRIBUTE_BYTES_MAX, SUMMARY_EVENTS_MAX};
 use timenav_core::place::{LocationQuery, Point};
 use timenav_core::time::{Bucket, Instant, TimeRange, Virtual};
 
@@ -336,7 +336,8 @@ fn cell_box(row: i64, column: i64, micros: i64) -> [f64; 4] {
     .map(round)
 }
 
-/// Returns the texts of a value: its own, or each of a list.
+/// Returns the texts of a value: its own, or each of a list. Those that no filter can ask for make no group either: an
+/// attribute may have 64 KiB, and all groups are in memory.
 fn texts(value: Option<Value>) -> Vec<Key> {
     let mut keys: Vec<Key> = match value {
         None => Vec::new(),
@@ -350,7 +351,7 @@ fn texts(value: Option<Value>) -> Vec<Key> {
 
 fn text(value: &Value) -> Option<String> {
     match value {
-        Value::String(text) => Some(text.clone()),
+        Value::String(text) => (text.len() <= FIND_ATTRIBUTE_BYTES_MAX).then(|| text.clone()),
         Value::Number(_) | Value::Bool(_) | Value::Null => Some(value.to_string()),
         Value::Array(_) | Value::Object(_) => None,
     }

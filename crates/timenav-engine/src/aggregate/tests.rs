@@ -30,6 +30,18 @@ fn so_many_groups_are_counted() {
 }
 
 #[test]
+fn a_value_that_no_filter_can_ask_for_makes_no_group() {
+    let mut tally = Tally::new(GroupBy::Attribute("k".to_owned()), None);
+    for (number, bytes) in [FIND_ATTRIBUTE_BYTES_MAX, FIND_ATTRIBUTE_BYTES_MAX + 1, 60_000].into_iter().enumerate() {
+        let attributes = Some(serde_json::json!({ "k": "x".repeat(bytes) }).to_string());
+        let draft = EventDraft { attributes, ..EventDraft::at(Instant::EPOCH, "") };
+        tally.add(&event(number, &draft));
+    }
+    let kept: usize = tally.groups.keys().map(|key| if let Key::Text(text) = key { text.len() } else { 0 }).sum();
+    assert_eq!((tally.count, tally.without_count, kept), (3, 2, FIND_ATTRIBUTE_BYTES_MAX));
+}
+
+#[test]
 fn a_stretch_begins_with_the_first_microsecond_that_is_in_it() {
     for (first, last, count) in [(0, 9, 3), (-7, 1_000, 24), (5, 6, 1_000), (0, 23, 24), (3, 3, 24)] {
         let times = [first, last].map(|micros| Instant::from_micros(micros).unwrap());
