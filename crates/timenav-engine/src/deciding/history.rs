@@ -62,6 +62,7 @@ pub(crate) struct Compensation {
 }
 
 /// Why an event is taken back, and not cancelled: its id is free again.
+#[derive(Clone, Copy)]
 pub(super) enum TakenBack<'a> {
     /// By the return to an anchor.
     ToAnchor(&'a str),

@@ -122,7 +122,7 @@ fn undo(command: &ImportCommand, mut import_id: String, surroundings: &Surroundi
         let answer = client.post(&["v1", "undo-import"], body)?;
         unshown.after(client.show(&answer, output::status));
         match answer.value["rest"].as_str() {
-            Some(rest) => import_id = rest.to_owned(),
+            Some(rest) => rest.clone_into(&mut import_id),
             None => return unshown.end(),
         }
     }
