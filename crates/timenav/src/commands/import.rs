@@ -113,19 +113,18 @@ pub(crate) fn run(command: &ImportCommand, surroundings: &Surroundings) -> Resul
 }
 
 /// Undoes an import, as many events at a time as one request takes.
-fn undo(command: &ImportCommand, mut import_id: String, surroundings: &Surroundings) -> Result<(), Failure> {
+fn undo(command: &ImportCommand, import_id: String, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     let mut unshown = Unshown::default();
-    loop {
+    let mut rest = Some(import_id);
+    while let Some(import_id) = rest {
         let mut body = command.timeline.body();
         body.insert("import_id".to_owned(), Value::String(import_id));
         let answer = client.post(&["v1", "undo-import"], body)?;
         unshown.after(client.show(&answer, output::status));
-        match answer.value["rest"].as_str() {
-            Some(rest) => rest.clone_into(&mut import_id),
-            None => return unshown.end(),
-        }
+        rest = answer.value["rest"].as_str().map(str::to_owned);
     }
+    unshown.end()
 }
 
 /// Says what an interruption leaves to be done.

@@ -58,8 +58,7 @@ fn rows(about: &Targets) -> Vec<(&'static str, Request)> {
     let Targets { number, now, anchor_id, data_id, event_id, .. } = about;
     let get = |path: &str| Request::get(path);
     let of_hers = |path: &str| Request::get(&target(path, &hers));
-    let post = |path: &str, body: Value| {
-        let mut body = body;
+    let post = |path: &str, mut body: Value| {
         body["timeline_id"] = json!("hers");
         Request::post(path).json(&body)
     };
