@@ -30,7 +30,8 @@ def _row(operation: Operation) -> str:
     )
     return (
         f"Operation(name={operation.name!r}, method={operation.method!r}, template={operation.path!r}, "
-        f"body_kind={operation.body!r}, is_once={operation.is_once}, {places})"
+        f"body_kind={operation.body!r}, is_once={operation.is_once}, "
+        f"has_timeline={operation.has_timeline}, {places})"
     )
 
 

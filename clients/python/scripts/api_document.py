@@ -48,6 +48,12 @@ class Operation:
         """Whether an idempotency key makes it happen once."""
         return any(parameter.wire_name == "Idempotency-Key" for parameter in self.parameters)
 
+    @property
+    def has_timeline(self) -> bool:
+        """Whether it acts on the timeline of the key where none is named. A new key is bound to what is said."""
+        optional = [one for one in self.parameters if one.name == "timeline_id" and not one.is_required]
+        return self.name != "create_api_key" and bool(optional)
+
 
 class Document:
     """The document."""

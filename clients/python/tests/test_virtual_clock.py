@@ -43,13 +43,11 @@ def test_it_shows_what_the_service_shows(clock: TestClock) -> None:
         clock.set_rate(rate)
         before = clock.now()
         told = Instant.parse(clock.client.clock(timeline_id=clock.timeline_id)["current_time"])
-        after = clock.now()
-        # Never ahead of the service, and behind it by no more than a message takes.
+        after = clock.clock.reading()
+        # Never ahead of the service, and behind it by no more than it says.
         assert before <= told
-        assert told.micros - after.micros < 50_000 * rate
-    reading = clock.clock.reading()
-    assert reading.uncertainty_micros is not None
-    assert reading.uncertainty_micros < 200_000 * 1_000
+        assert after.uncertainty_micros is not None
+        assert told.micros <= after.now.micros + after.uncertainty_micros
 
 
 def test_it_is_never_ahead_and_never_goes_back_by_itself(clock: TestClock) -> None:

@@ -592,7 +592,7 @@ class AsyncCalls(AsyncTransport):
             "text/calendar",
             "text/csv",
             "text/plain",
-        ] = "text/plain",
+        ] = "application/octet-stream",
         dry_run: bool | Unset = UNSET,
         format: Literal[
             "ndjson", "json", "logfmt", "csv", "geojson", "cloudevents", "icalendar", "zipkin", "jaeger", "otlp", "git"

@@ -1,23 +1,25 @@
 """The host's monotonic clock, in whole microseconds.
 
-Taken when the package is imported, so that what fakes time later leaves it alone. On Linux it is the boot clock, which
-counts on while the machine sleeps, as the clock of the service does. Elsewhere a sleep is noticed by the silence of the
-stream after it.
+Taken when the package is imported, so that what fakes time later leaves it alone. It is the clock that counts on while
+the machine sleeps, as that of the service does.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 
 
 def _source() -> Callable[[], int]:
-    boot = getattr(time, "CLOCK_BOOTTIME", None)
-    if boot is None:
+    # On macOS it is CLOCK_MONOTONIC that counts sleep, and not the clock that `time.monotonic` reads.
+    name = "CLOCK_MONOTONIC" if sys.platform == "darwin" else "CLOCK_BOOTTIME"
+    clock = getattr(time, name, None)
+    if clock is None:
         monotonic_ns = time.monotonic_ns
         return lambda: monotonic_ns() // 1_000
     clock_gettime_ns = time.clock_gettime_ns
-    return lambda: clock_gettime_ns(boot) // 1_000
+    return lambda: clock_gettime_ns(clock) // 1_000
 
 
 monotonic_micros: Callable[[], int] = _source()

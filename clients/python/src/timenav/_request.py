@@ -40,6 +40,8 @@ class Operation:
     template: str
     body_kind: str
     is_once: bool
+    has_timeline: bool
+    """Whether it acts on the timeline of the key where none is named."""
     path: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
     header: Mapping[str, str] = field(default_factory=dict)
@@ -76,8 +78,7 @@ def build(
 ) -> Request:
     """Returns the request that a call means."""
     values = {name: value for name, value in given.items() if value is not UNSET}
-    takes_timeline = "timeline_id" in operation.query or "timeline_id" in operation.body
-    if timeline_id is not None and takes_timeline and values.get("timeline_id") is None:
+    if timeline_id is not None and operation.has_timeline and values.get("timeline_id") is None:
         values["timeline_id"] = timeline_id
     path = operation.template
     for name, wire_name in operation.path.items():

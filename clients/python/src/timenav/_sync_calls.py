@@ -580,7 +580,7 @@ class Calls(Transport):
             "text/calendar",
             "text/csv",
             "text/plain",
-        ] = "text/plain",
+        ] = "application/octet-stream",
         dry_run: bool | Unset = UNSET,
         format: Literal[
             "ndjson", "json", "logfmt", "csv", "geojson", "cloudevents", "icalendar", "zipkin", "jaeger", "otlp", "git"
