@@ -144,7 +144,7 @@ function request(
   if (options.ifMatch !== undefined) {
     headers['If-Match'] = typeof options.ifMatch === 'number' ? `"${options.ifMatch}"` : options.ifMatch;
   }
-  if (operation.isOnce) headers['Idempotency-Key'] = options.idempotencyKey ?? crypto.randomUUID();
+  if (operation.isOnce) headers['Idempotency-Key'] = options.idempotencyKey ?? randomKey();
   if (options.lastEventId !== undefined) headers['Last-Event-ID'] = String(options.lastEventId);
   const init: PlainInit = { method: operation.method, headers };
   if (isRaw) {
@@ -176,6 +176,12 @@ function textOf(value: unknown): string {
   // A `Date` and an `Instant` say themselves how they are written.
   const plain = (typeof value === 'object' ? JSON.parse(JSON.stringify(value)) : value) as string | number | boolean;
   return String(plain);
+}
+
+/** Returns a key that nobody has had. `randomUUID` is missing in pages that come over plain HTTP. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** Reads a refusal. */

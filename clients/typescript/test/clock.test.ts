@@ -112,10 +112,11 @@ describe('a virtual clock', () => {
     await clock.resume();
     await wait(50);
     expect(isDone).toBe(false);
-    await clock.setRate(1_000_000);
+    await clock.setRate(100_000);
     const reading = await waiting;
     expect(reading.now.micros).toBeGreaterThanOrEqual(Instant.parse('2028-02-29T10:00:00Z').micros);
-    expect(reading.now.micros).toBeLessThan(Instant.parse('2028-02-29T22:00:00Z').micros);
+    // At this rate ten days are nine seconds.
+    expect(reading.now.micros).toBeLessThan(Instant.parse('2028-03-10T10:00:00Z').micros);
     const far = clock.until('2060-01-01T00:00:00Z', SOON);
     await clock.travel('2061-01-01T00:00:00Z');
     expect(String((await far).now)).toMatch(/^2061/);

@@ -92,7 +92,7 @@ describe('a page', () => {
 });
 
 describe('the package', () => {
-  it('is packed, installed, typed, and does what its README says', { timeout: 120_000 }, async () => {
+  it('is packed, installed, typed, and does what its README says', { timeout: 180_000 }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'timenav-package-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const packed = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: FOLDER });
@@ -120,7 +120,11 @@ describe('the package', () => {
     await run('node', ['node_modules/typescript/bin/tsc', ...tsc, ...sources], { cwd: folder });
     for (const [index, text] of examples.entries()) {
       if (isTest(text)) {
-        await run('node', ['node_modules/vitest/vitest.mjs', 'run', `example-${index}.test.ts`], { cwd: folder, env });
+        const vitest = ['node_modules/vitest/vitest.mjs', 'run', `example-${index}.test.ts`];
+        await run('node', vitest, { cwd: folder, env });
+        // And with a service of its own.
+        const { TIMENAV_URL: _, TIMENAV_API_KEY: __, ...own } = env;
+        await run('node', vitest, { cwd: folder, env: { ...own, TIMENAV_START: '1' } });
         continue;
       }
       if (!isPage(text)) expect(text.split('\n').length).toBeLessThanOrEqual(13);

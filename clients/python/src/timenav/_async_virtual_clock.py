@@ -114,10 +114,9 @@ class AsyncVirtualClock(ClockReads):
         delay = DELAY_FIRST
         async with httpx.AsyncClient(**self._settings.http_options()) as http:  # type: ignore[arg-type]
             while self._follower.end is None:
-                self._failure = None
                 try:
                     await self._listen(http)
-                    delay = DELAY_FIRST
+                    self._failure, delay = None, DELAY_FIRST
                 except httpx.HTTPError as error:
                     self._failure = not_answered(error, self._settings)[2]
                 except Problem as problem:

@@ -113,10 +113,9 @@ class VirtualClock(ClockReads):
         delay = DELAY_FIRST
         with httpx.Client(**self._settings.http_options()) as http:  # type: ignore[arg-type]
             while not self._closing.is_set():
-                self._failure = None
                 try:
                     self._listen(http)
-                    delay = DELAY_FIRST
+                    self._failure, delay = None, DELAY_FIRST
                 except httpx.HTTPError as error:
                     self._failure = not_answered(error, self._settings)[2]
                 except Problem as problem:
