@@ -10,7 +10,7 @@ from types import TracebackType
 
 import httpx
 
-from ._clock_reads import DELAY_FIRST, ClockReads, is_final, next_delay
+from ._clock_reads import DELAY_FIRST, ClockReads, is_final, named, next_delay
 from ._errors import Problem, TimenavError
 from ._follower import Bounds, ClockChange, Reading
 from ._host_time import monotonic_micros
@@ -113,23 +113,25 @@ class AsyncVirtualClock(ClockReads):
     async def _run(self) -> None:
         delay = DELAY_FIRST
         async with httpx.AsyncClient(**self._settings.http_options()) as http:  # type: ignore[arg-type]
-            while self._follower.end is None:
+            while True:
+                failure: Exception | None = None
                 try:
                     await self._listen(http)
-                    self._failure, delay = None, DELAY_FIRST
                 except httpx.HTTPError as error:
-                    self._failure = not_answered(error, self._settings)[2]
-                except Problem as problem:
-                    self._failure = problem
-                    if is_final(problem):
-                        self._follower.refused(problem)
-                        self._notify()
-                        return
-                except (ValueError, KeyError, TypeError, TimenavError) as error:
-                    self._failure = TimenavError(f"what answers is no timenav service: {error!r}")
+                    failure = not_answered(error, self._settings)[2]
+                except (TimenavError, ValueError, KeyError, TypeError) as error:
+                    failure = named(error)
+                if isinstance(failure, Problem) and is_final(failure):
+                    self._follower.refused(failure)
+                if self._failure is None:
+                    # It was open: whoever loses a connection now and then need not wait long for the next.
+                    delay = DELAY_FIRST
+                self._failure = failure
                 self._follower.lost(monotonic_micros())
                 self._notify()
-                wait, delay = next_delay(delay, self._failure)
+                if self._follower.end is not None:
+                    return
+                wait, delay = next_delay(delay, failure)
                 await asyncio.sleep(wait)
 
     async def _listen(self, http: httpx.AsyncClient) -> None:
@@ -148,6 +150,7 @@ class AsyncVirtualClock(ClockReads):
                 await response.aread()
                 raise refusal(response)[2]
             self._follower.confirmed(monotonic_micros())
+            self._failure = None
             reader = EventReader()
             async for piece in response.aiter_bytes():
                 self._follower.heard(monotonic_micros())

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ._clock_state import ClockState
-from ._errors import ClockUnavailable, Problem
+from ._errors import ClockUnavailable, Problem, TimenavError
 from ._follower import Bounds, ClockChange, Follower, Reading
 from ._host_time import monotonic_micros
 from ._instant import Instant
@@ -157,6 +157,11 @@ class ClockReads:
 def is_final(problem: Problem) -> bool:
     """Tells whether asking again is of no use."""
     return problem.http_status in _FINAL
+
+
+def named(error: Exception) -> Exception:
+    """Returns an error of ours for whatever a connection failed with."""
+    return error if isinstance(error, TimenavError) else TimenavError(f"what answers is no timenav service: {error!r}")
 
 
 def next_delay(delay: float, problem: Exception | None) -> tuple[float, float]:

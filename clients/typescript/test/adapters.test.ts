@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const FOLDER = fileURLToPath(new URL('clients/typescript/', REPOSITORY));
 
 async function testClock(): Promise<TestClock> {
-  const clock = await TestClock.create(client(), 'helpers');
+  const clock = await TestClock.create(client(), 'adapters');
   onTestFinished(() => clock.end());
   return clock;
 }
