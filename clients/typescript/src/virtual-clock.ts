@@ -219,20 +219,18 @@ export class VirtualClock {
   async #run(): Promise<void> {
     let delay = DELAY_FIRST;
     while (!this.#isEnded()) {
-      let after: number | null = null;
-      try {
-        await this.#listen();
-        [this.#failure, delay] = [null, DELAY_FIRST];
-      } catch (error) {
-        this.#failure = this.#named(error);
-        if (error instanceof Problem) {
-          after = error.retryAfterSeconds;
-          if (FINAL.has(error.httpStatus)) this.#follower.refused(error);
-        }
-      }
+      const failure = await this.#listen().then(
+        () => null,
+        (error: unknown) => this.#named(error),
+      );
+      if (failure instanceof Problem && FINAL.has(failure.httpStatus)) this.#follower.refused(failure);
+      // It was open: whoever loses a connection now and then need not wait long for the next.
+      if (this.#failure === null) delay = DELAY_FIRST;
+      this.#failure = failure;
       this.#follower.lost(host.monotonicMicros());
       this.#notify(null);
       if (this.#isEnded()) return;
+      const after = failure instanceof Problem ? failure.retryAfterSeconds : null;
       await host.pause((after ?? jittered(delay)) * 1_000, this.#closing.signal);
       delay = Math.min(delay * 2, DELAY_MAX);
     }
@@ -269,6 +267,7 @@ export class VirtualClock {
     const response = await this.#settings.send(`/v1/clock/stream${this.#query}`, { headers, signal });
     if (!response.ok) throw await refusal(response);
     this.#follower.confirmed(host.monotonicMicros());
+    this.#failure = null;
     await this.#read(response, isFirst, connection);
   }
 

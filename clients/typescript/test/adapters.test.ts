@@ -92,7 +92,7 @@ describe('a page', () => {
 });
 
 describe('the package', () => {
-  it('is packed, installed, typed, and does what its README says', { timeout: 180_000 }, async () => {
+  it('is packed, installed, typed, and does what its README says', { timeout: 300_000 }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'timenav-package-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const packed = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: FOLDER });
