@@ -12,6 +12,7 @@ mod step;
 mod steps;
 mod tools;
 mod console;
+mod clients;
 mod tidy;
 mod generate;
 mod bake;

@@ -1,4 +1,4 @@
-//! Node, which builds the console.
+//! Node, which builds the console and the client for TypeScript.
 
 use std::process::Command;
 
@@ -9,7 +9,9 @@ pub(crate) fn require() -> anyhow::Result<()> {
     let told = Command::new("node").arg("--version").output().ok();
     let version = told.and_then(|told| String::from_utf8(told.stdout).ok()).unwrap_or_default();
     if !is_new_enough(&version) {
-        bail!("Node 20.19 or later is missing, with npm; install it, or leave the step out with `--skip console`");
+        bail!(
+            "Node 20.19 or later is missing, with npm; install it, or leave the steps out with `--skip console --skip clients`"
+        );
     }
     Ok(())
 }

@@ -17,6 +17,8 @@ pub(crate) enum Step {
     Test,
     /// The console of the browser is what its sources make, and a browser can use it.
     Console,
+    /// The clients for Python and TypeScript are formatted, typed and what the document says, and their tests pass.
+    Clients,
     /// The documentation builds, and its links lead somewhere.
     Doc,
     /// Licences, banned crates and sources of all dependencies are as `deny.toml` wants them.
@@ -39,7 +41,7 @@ impl Step {
             ],
             Self::Test => &[&["test", "--workspace"]],
             Self::Doc => &[&["doc", "--workspace", "--no-deps", "--document-private-items"]],
-            Self::Console | Self::Deny | Self::Machete | Self::Tidy => &[],
+            Self::Console | Self::Clients | Self::Deny | Self::Machete | Self::Tidy => &[],
         }
     }
 }

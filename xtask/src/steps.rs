@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use clap::ValueEnum;
 
 use crate::step::{FUZZ, Step};
-use crate::{console, process, tidy, tools};
+use crate::{clients, console, process, tidy, tools};
 
 /// Longest time in which the database of advisories has to be fetched.
 const FETCH_TIME_MAX: Duration = Duration::from_mins(1);
@@ -43,6 +43,9 @@ fn chosen(only: &[Step], skip: &[Step]) -> Vec<Step> {
 fn headline(step: Step) -> String {
     match step {
         Step::Console => "npm run check && npm test && npm run build && npm run e2e, in console/".to_owned(),
+        Step::Clients => {
+            "ruff, mypy and pytest in clients/python, npm run … and npm test in clients/typescript".to_owned()
+        }
         Step::Deny => "cargo deny check licenses bans sources advisories".to_owned(),
         Step::Machete => "cargo machete".to_owned(),
         Step::Tidy => "cargo xtask tidy".to_owned(),
@@ -75,6 +78,7 @@ fn run_step(root: &Path, step: Step) -> anyhow::Result<()> {
     }
     match step {
         Step::Console => console::run(root),
+        Step::Clients => clients::run(root),
         Step::Deny => deny(root),
         Step::Machete => machete(root),
         Step::Tidy => tidy::run(root),
@@ -117,7 +121,7 @@ mod tests {
         assert_eq!(chosen(&[], &[]), Step::value_variants());
         assert_eq!(chosen(&[Step::Tidy, Step::Fmt], &[]), [Step::Fmt, Step::Tidy]);
         let rest = [Step::Fmt, Step::Clippy, Step::Test, Step::Tidy];
-        assert_eq!(chosen(&[], &[Step::Deny, Step::Machete, Step::Doc, Step::Console]), rest);
+        assert_eq!(chosen(&[], &[Step::Deny, Step::Machete, Step::Doc, Step::Console, Step::Clients]), rest);
     }
 
     #[test]

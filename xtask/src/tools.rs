@@ -67,7 +67,7 @@ pub(crate) fn require(steps: &[Step]) -> anyhow::Result<()> {
             bail!(tool.missing);
         }
     }
-    if steps.contains(&Step::Console) {
+    if steps.contains(&Step::Console) || steps.contains(&Step::Clients) {
         node::require()?;
     }
     Ok(())
@@ -161,24 +161,29 @@ pub(crate) fn schemathesis(root: &Path) -> anyhow::Result<PathBuf> {
 
 /// Returns the path of a program of Python, installed from the versions that are committed.
 pub(crate) fn of_python(root: &Path, name: &str, requirements: &str) -> anyhow::Result<PathBuf> {
+    Ok(python_packages(root, name, &root.join(requirements), name)?.join("bin").join(name))
+}
+
+/// Returns a folder of Python packages, installed from the versions that are committed. `program` is one of them, which
+/// has to run.
+pub(crate) fn python_packages(root: &Path, name: &str, requirements: &Path, program: &str) -> anyhow::Result<PathBuf> {
     let folder = root.join("target/tools").join(name);
-    let program = folder.join("bin").join(name);
     let wanted =
-        fs::read_to_string(root.join(requirements)).with_context(|| format!("{requirements} cannot be read"))?;
+        fs::read_to_string(requirements).with_context(|| format!("{} cannot be read", requirements.display()))?;
     // Written last, so that what broke off is begun anew.
     let installed = folder.join("requirements.txt");
     let is_there = fs::read_to_string(&installed).is_ok_and(|there| there == wanted);
-    if is_there && process::succeeds(Command::new(&program).arg("--version"), ASK_TIME_MAX) {
-        return Ok(program);
+    if is_there && process::succeeds(Command::new(folder.join("bin").join(program)).arg("--version"), ASK_TIME_MAX) {
+        return Ok(folder);
     }
     println!("{name} is installed now, once, into {}", folder.display());
     let _ = fs::remove_dir_all(&folder);
     make_venv(&folder)?;
     let mut install = Command::new(folder.join("bin/python"));
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]);
-    process::run(install.arg(root.join(requirements))).with_context(|| format!("{name} cannot be installed"))?;
+    process::run(install.arg(requirements)).with_context(|| format!("{name} cannot be installed"))?;
     fs::write(&installed, wanted).with_context(|| format!("{} cannot be written", installed.display()))?;
-    Ok(program)
+    Ok(folder)
 }
 
 /// Makes a folder of Python packages, with Debian's package for that where it is missing and may be installed.

@@ -9,8 +9,21 @@ use anyhow::Context;
 use crate::process;
 
 /// Folders whose files are made by a program, or are fixtures that keep their bytes.
-const NOT_WRITTEN_BY_HAND: [&str; 5] =
-    ["console/dist/", "crates/timenav-places/data/", "fuzz/corpus/", "test-data/", "target/"];
+const NOT_WRITTEN_BY_HAND: [&str; 13] = [
+    "console/dist/",
+    "crates/timenav-places/data/",
+    "fuzz/corpus/",
+    "test-data/",
+    "target/",
+    "clients/vectors/",
+    "clients/typescript/src/calls.ts",
+    "clients/typescript/src/openapi.ts",
+    "clients/typescript/src/operations.ts",
+    "clients/python/src/timenav/schemas.py",
+    "clients/python/src/timenav/_operations.py",
+    "clients/python/src/timenav/_sync_calls.py",
+    "clients/python/src/timenav/_async_calls.py",
+];
 
 /// The files of a repository, each by its path from the root.
 #[derive(Debug)]

@@ -1,0 +1,123 @@
+"""The OpenAPI document, as far as the generator reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Schema = dict[str, Any]
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a call."""
+
+    wire_name: str
+    place: str
+    """`path`, `query`, `header`, or `body` for a member of a JSON object."""
+    schema: Schema
+    is_required: bool
+    description: str
+
+    @property
+    def name(self) -> str:
+        """The name in Python."""
+        name = self.wire_name.lower().replace("-", "_")
+        return f"{name}_" if name in ("from", "import", "class", "global") else name
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of the API."""
+
+    name: str
+    method: str
+    path: str
+    summary: str
+    parameters: tuple[Parameter, ...]
+    body: str
+    """`object` where its members are parameters, `json` for any other JSON, `raw` for a file, or `none`."""
+    body_schema: Schema
+    body_types: tuple[str, ...]
+    answers: dict[str, Schema]
+    """The body of success by its media type."""
+
+    @property
+    def is_once(self) -> bool:
+        """Whether an idempotency key makes it happen once."""
+        return any(parameter.wire_name == "Idempotency-Key" for parameter in self.parameters)
+
+    @property
+    def has_timeline(self) -> bool:
+        """Whether it acts on the timeline of the key where none is named. A new key is bound to what is said."""
+        optional = [one for one in self.parameters if one.name == "timeline_id" and not one.is_required]
+        return self.name != "create_api_key" and bool(optional)
+
+
+class Document:
+    """The document."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        """Keeps it."""
+        self.schemas: dict[str, Schema] = document["components"]["schemas"]
+        self.operations = [
+            self._operation(path, method, item[method])
+            for path, item in document["paths"].items()
+            for method in METHODS
+            if method in item
+        ]
+
+    def resolve(self, schema: Schema) -> Schema:
+        """Follows a reference."""
+        while "$ref" in schema:
+            schema = self.schemas[schema["$ref"].rsplit("/", 1)[1]]
+        return schema
+
+    def flat(self, schema: Schema) -> Schema:
+        """Returns one object for what is made of several."""
+        schema = self.resolve(schema)
+        if "allOf" not in schema:
+            return schema
+        properties: dict[str, Schema] = {}
+        required: list[str] = []
+        for part in schema["allOf"]:
+            flat = self.flat(part)
+            properties |= flat.get("properties", {})
+            required += flat.get("required", [])
+        return {**schema, "type": "object", "properties": properties, "required": required}
+
+    def _operation(self, path: str, method: str, told: dict[str, Any]) -> Operation:
+        parameters = [
+            Parameter(one["name"], one["in"], one["schema"], one.get("required", False), one.get("description", ""))
+            for one in told.get("parameters", [])
+        ]
+        content: dict[str, Any] = told.get("requestBody", {}).get("content", {})
+        body, schema = "none", {}
+        if content:
+            schema = next(iter(content.values()))["schema"]
+            flat = self.flat(schema)
+            if flat.get("format") == "binary":
+                body = "raw"
+            elif "properties" in flat:
+                body = "object"
+                required = flat.get("required", [])
+                parameters += [
+                    Parameter(name, "body", member, name in required, member.get("description", ""))
+                    for name, member in flat["properties"].items()
+                ]
+            else:
+                body = "json"
+        success = next(answer for status, answer in told["responses"].items() if status.startswith("2"))
+        answers = {kind: answer["schema"] for kind, answer in success.get("content", {}).items()}
+        return Operation(
+            name=told["operationId"],
+            method=method.upper(),
+            path=path,
+            summary=told.get("summary", ""),
+            parameters=tuple(parameters),
+            body=body,
+            body_schema=schema,
+            body_types=tuple(content),
+            answers=answers,
+        )

@@ -1,0 +1,61 @@
+"""Writes clients/vectors/recorded.json: readings of clocks, as a running service was seen to compute them.
+
+A pause or a change of rate starts at what the clock shows at that very microsecond of host time, so each such change
+tells one reading of the clock before it. Run it beside a service: TIMENAV_BIN=… python scripts/record.py
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from timenav import Client, schemas
+from timenav.testing import Service
+
+FILE = Path(__file__).resolve().parents[2] / "vectors/recorded.json"
+RATES = (0.000001, 0.333333, 0.5, 0.999999, 1.0, 1.234567, 7.0, 60.0, 3_600.0, 86_400.5, 1_000_000.0)
+MOMENTS = (
+    "-009999-01-01T00:00:00Z",
+    "-000043-03-15T12:00:00.123456Z",
+    "0000-02-29T23:59:59.999999Z",
+    "1969-12-31T23:59:59.999999Z",
+    "2028-02-29T09:00:00Z",
+    "9999-12-31T23:59:59.99Z",
+)
+KEPT = ("state", "rate", "origin_host", "origin_virtual")
+
+
+def change(client: Client, timeline_id: str, act: str, rate: float) -> schemas.ClockBody:
+    """Changes a clock without a jump."""
+    if act == "rate":
+        return client.set_rate(rate=rate, timeline_id=timeline_id)
+    return client.pause_time(timeline_id=timeline_id) if act == "pause" else client.resume_time(timeline_id=timeline_id)
+
+
+def readings(client: Client, timeline_id: str) -> Iterator[dict[str, Any]]:
+    """Moves a clock about, and yields what each change tells of the clock before."""
+    for moment in MOMENTS:
+        for rate in RATES:
+            before = dict(client.travel(destination_time=moment, timeline_id=timeline_id))
+            for act in ("rate", "pause", "resume"):
+                after = dict(change(client, timeline_id, act, rate))
+                if after["generation"] != before["generation"]:
+                    clock = {name: before[name] for name in KEPT}
+                    yield {"clock": clock, "host": after["origin_host"], "shows": after["origin_virtual"]}
+                before = after
+
+
+def main() -> None:
+    """Starts a service, and writes the file."""
+    about = "Readings of clocks, as a service was seen to compute them (clients/python/scripts/record.py)."
+    with Service() as service, service.client() as client:
+        client.create_timeline(timeline_id="recorded")
+        rows = [json.dumps(reading) for reading in readings(client, "recorded")]
+    lines = ",\n".join(rows)
+    FILE.write_text(f'{{"about": "{about}",\n"readings": [\n{lines}\n]}}\n', encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

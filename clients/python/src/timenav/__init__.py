@@ -1,0 +1,69 @@
+"""The client of timenav: its whole API, typed, and a virtual clock that is read without a request.
+
+with timenav.Client() as client, client.virtual_clock() as clock:
+    client.travel(destination_time="2028-02-29T09:00:00Z")
+    clock.until("2028-02-29T09:00:00Z")
+    print(clock.datetime())
+"""
+
+from . import schemas
+from ._async_client import AsyncClient
+from ._async_transport import AsyncDownload, AsyncEvents
+from ._async_virtual_clock import AsyncVirtualClock
+from ._client import Client
+from ._clock_state import ClockState
+from ._errors import (
+    ClockClosed,
+    ClockRefused,
+    ClockStale,
+    ClockUnavailable,
+    FieldError,
+    OutOfDatetime,
+    Problem,
+    SettingsError,
+    TimenavError,
+    Unreachable,
+)
+from ._follower import Bounds, ClockChange, Follower, Reading
+from ._instant import Instant, When
+from ._request import UNSET, Unset
+from ._retry import Retries
+from ._sse import SentEvent
+from ._transport import Download, Events
+from ._virtual_clock import VirtualClock
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "UNSET",
+    "AsyncClient",
+    "AsyncDownload",
+    "AsyncEvents",
+    "AsyncVirtualClock",
+    "Bounds",
+    "Client",
+    "ClockChange",
+    "ClockClosed",
+    "ClockRefused",
+    "ClockStale",
+    "ClockState",
+    "ClockUnavailable",
+    "Download",
+    "Events",
+    "FieldError",
+    "Follower",
+    "Instant",
+    "OutOfDatetime",
+    "Problem",
+    "Reading",
+    "Retries",
+    "SentEvent",
+    "SettingsError",
+    "TimenavError",
+    "Unreachable",
+    "Unset",
+    "VirtualClock",
+    "When",
+    "__version__",
+    "schemas",
+]

@@ -1,0 +1,176 @@
+"""As `_transport`, for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+import httpx
+
+from ._errors import TimenavError
+from ._request import Content, Operation, Request, build
+from ._retry import Outcome, Retries
+from ._settings import Settings
+from ._sse import EventReader, SentEvent
+from ._transport import (
+    PIECE_BYTES,
+    can_be_sent_again,
+    complete,
+    json_body,
+    not_answered,
+    refusal,
+    request_options,
+)
+
+T = TypeVar("T")
+
+
+class AsyncTransport:
+    """What all calls are made with."""
+
+    def __init__(self, settings: Settings, retries: Retries) -> None:
+        """Opens no connection yet."""
+        self._settings = settings
+        self._retries = retries
+        self._http = httpx.AsyncClient(**settings.http_options())  # type: ignore[arg-type]
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        await self._http.aclose()
+
+    async def _json(self, operation: Operation, given: Mapping[str, Any], **rest: Any) -> Any:
+        return json_body(await self._read(operation, given, "application/json", **rest))
+
+    async def _text(self, operation: Operation, given: Mapping[str, Any]) -> str:
+        return (await self._read(operation, given, "text/plain")).text
+
+    async def _content(self, operation: Operation, given: Mapping[str, Any]) -> bytes:
+        return (await self._read(operation, given, "*/*")).content
+
+    async def _download(self, operation: Operation, given: Mapping[str, Any]) -> AsyncDownload:
+        return AsyncDownload(await self._send(self._build(operation, given, "*/*"), is_stream=True))
+
+    async def _events(self, operation: Operation, given: Mapping[str, Any]) -> AsyncEvents[Any]:
+        return AsyncEvents(await self._send(self._build(operation, given, "text/event-stream"), is_stream=True))
+
+    async def _read(
+        self,
+        operation: Operation,
+        given: Mapping[str, Any],
+        accept: str,
+        body: Any = None,
+        content: Content | None = None,
+        content_type: str | None = None,
+    ) -> httpx.Response:
+        request = self._build(operation, given, accept, body=body, content=content, content_type=content_type)
+        return await self._send(request, is_stream=False)
+
+    def _build(self, operation: Operation, given: Mapping[str, Any], accept: str, **rest: Any) -> Request:
+        return build(operation, given, accept=accept, timeline_id=self._settings.timeline_id, **rest)
+
+    async def _send(self, request: Request, *, is_stream: bool) -> httpx.Response:
+        attempt, waited = 1, 0.0
+        while True:
+            outcome, after, failure = await self._attempt(request, is_stream=is_stream)
+            if isinstance(outcome, httpx.Response):
+                return outcome
+            is_repeatable = can_be_sent_again(request)
+            wait = (
+                self._retries.wait(attempt, outcome, is_repeatable=is_repeatable, retry_after=after, waited=waited)
+                if is_repeatable is not None
+                else None
+            )
+            if wait is None:
+                raise failure
+            await asyncio.sleep(wait)
+            attempt, waited = attempt + 1, waited + wait
+
+    async def _attempt(
+        self, request: Request, *, is_stream: bool
+    ) -> tuple[httpx.Response, None, TimenavError] | tuple[Outcome, float | None, TimenavError]:
+        sent = self._http.build_request(**request_options(self._settings, request, is_stream=is_stream))
+        try:
+            response = await self._http.send(sent, stream=is_stream)
+        except httpx.HTTPError as error:
+            return not_answered(error, self._settings)
+        if response.is_success:
+            return response, None, TimenavError()
+        try:
+            await response.aread()
+        except httpx.HTTPError as error:
+            return not_answered(error, self._settings)
+        finally:
+            await response.aclose()
+        return refusal(response)
+
+
+class AsyncDownload:
+    """A body that is read as it comes. An incomplete one raises `Unreachable` and never looks whole."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        """Begins before the first byte."""
+        self._response = response
+
+    @property
+    def content_type(self) -> str:
+        """The media type."""
+        return str(self._response.headers.get("Content-Type", ""))
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Yields the body in pieces."""
+        with complete():
+            async for piece in self._response.aiter_bytes(PIECE_BYTES):
+                yield piece
+
+    async def read(self) -> bytes:
+        """Returns the whole body."""
+        async with self:
+            return b"".join([piece async for piece in self])
+
+    async def aclose(self) -> None:
+        """Gives up the rest."""
+        await self._response.aclose()
+
+    async def __aenter__(self) -> AsyncDownload:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class AsyncEvents(Generic[T]):
+    """The messages of a stream, one after the other, until it ends."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        """Begins before the first message."""
+        self._response = response
+        self._reader = EventReader()
+
+    @property
+    def last_id(self) -> str:
+        """The newest id, with a message or alone: send it as `last_event_id` to go on from here."""
+        return self._reader.last_id
+
+    async def __aiter__(self) -> AsyncIterator[SentEvent[T]]:
+        """Yields the messages."""
+        with complete():
+            async for piece in self._response.aiter_bytes():
+                for event in self._reader.push(piece):
+                    yield SentEvent(event.event, event.id, json.loads(event.data))
+
+    async def aclose(self) -> None:
+        """Ends the stream."""
+        await self._response.aclose()
+
+    async def __aenter__(self) -> AsyncEvents[T]:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()

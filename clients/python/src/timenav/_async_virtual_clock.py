@@ -1,0 +1,160 @@
+"""The clock of a timeline for programs with asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from datetime import timedelta
+from types import TracebackType
+
+import httpx
+
+from ._clock_reads import DELAY_FIRST, ClockReads, is_final, named, next_delay
+from ._errors import Problem, TimenavError
+from ._follower import Bounds, ClockChange, Reading
+from ._host_time import monotonic_micros
+from ._instant import Instant, When
+from ._settings import Settings
+from ._sse import EventReader
+from ._transport import not_answered, refusal
+
+
+class AsyncVirtualClock(ClockReads):
+    """The clock of a timeline: subscribed to once, then read without a lock, a request or an `await`.
+
+    Open it with `async with`. A task of its own listens to the stream, and calls the listeners, which may be
+    coroutines.
+    """
+
+    def __init__(self, settings: Settings, timeline_id: str | None, bounds: Bounds, timeout: float) -> None:
+        """Prepares a clock, which `open` or `async with` subscribes."""
+        super().__init__(timeline_id, bounds)
+        self._settings = settings
+        self._timeout = timeout
+        self._changed = asyncio.Event()
+        self._failure: Exception | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._told: set[asyncio.Task[None]] = set()
+
+    async def open(self) -> AsyncVirtualClock:
+        """Subscribes, and returns once the clock is known."""
+        self._task = asyncio.create_task(self._run(), name="timenav-clock")
+        deadline = monotonic_micros() + round(self._timeout * 1_000_000)
+        while self._follower.state is None and self._follower.end is None:
+            left = deadline - monotonic_micros()
+            if left <= 0:
+                break
+            await self._next(left / 1_000_000)
+        if self._follower.state is None:
+            failure = self._not_open(self._failure)
+            await self.aclose()
+            raise failure
+        return self
+
+    async def until(self, when: When, *, timeout: float | None = None) -> Reading:
+        """Waits until the clock shows a moment or a later one, however it moves meanwhile, and returns the reading.
+
+        A jump forward ends the wait, a rewind makes it longer, and while the clock is paused it lasts. `timeout` is in
+        seconds of host time; `TimeoutError` says that it has passed.
+        """
+        target = Instant.of(when)
+        deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
+        while True:
+            reading, seconds = self._wait(target, monotonic_micros(), deadline)
+            if reading is not None:
+                return reading
+            await self._next(seconds)
+
+    async def sleep(self, length: timedelta | float, *, timeout: float | None = None) -> Reading:
+        """Waits until the clock shows a moment that is so many virtual seconds from now."""
+        return await self.until(self._target(length), timeout=timeout)
+
+    async def until_generation(self, generation: int, *, timeout: float | None = None) -> Reading:
+        """Waits until this clock knows of a change, by the generation that the change was answered with."""
+        deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
+        while True:
+            reading, seconds = self._wait_generation(generation, monotonic_micros(), deadline)
+            if reading is not None:
+                return reading
+            await self._next(seconds)
+
+    async def aclose(self) -> None:
+        """Ends the subscription. Whoever waits gets `ClockClosed`."""
+        self._follower.closed()
+        self._notify()
+        if self._task is not None and self._task is not asyncio.current_task():
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def __aenter__(self) -> AsyncVirtualClock:
+        return await self.open()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def _next(self, seconds: float) -> None:
+        """Waits for the next change, but not longer."""
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), seconds)
+
+    def _notify(self, change: ClockChange | None = None) -> None:
+        # Everybody who waits holds this event; the next wait is for the next one.
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+        for left in self._deliver(change):
+            task = asyncio.ensure_future(left)
+            self._told.add(task)
+            task.add_done_callback(self._told.discard)
+
+    async def _run(self) -> None:
+        delay = DELAY_FIRST
+        async with httpx.AsyncClient(**self._settings.http_options()) as http:  # type: ignore[arg-type]
+            while True:
+                failure: Exception | None = None
+                try:
+                    await self._listen(http)
+                except httpx.HTTPError as error:
+                    failure = not_answered(error, self._settings)[2]
+                except (TimenavError, ValueError, KeyError, TypeError) as error:
+                    failure = named(error)
+                if isinstance(failure, Problem) and is_final(failure):
+                    self._follower.refused(failure)
+                if self._failure is None:
+                    # It was open: whoever loses a connection now and then need not wait long for the next.
+                    delay = DELAY_FIRST
+                self._failure = failure
+                self._follower.lost(monotonic_micros())
+                self._notify()
+                if self._follower.end is not None:
+                    return
+                wait, delay = next_delay(delay, failure)
+                await asyncio.sleep(wait)
+
+    async def _listen(self, http: httpx.AsyncClient) -> None:
+        """Follows one connection until it ends."""
+        is_first = self._follower.state is None
+        self._follower.asked(monotonic_micros())
+        if not is_first:
+            response = await http.get(f"{self._settings.url}/v1/clock", params=self._query())
+            if not response.is_success:
+                raise refusal(response)[2]
+            self._notify(self._follower.answered(response.json(), monotonic_micros()))
+        timeout = httpx.Timeout(self._settings.timeout, connect=10.0, read=self._follower.bounds.stale_after)
+        address, headers = f"{self._settings.url}/v1/clock/stream", self._stream_headers()
+        async with http.stream("GET", address, params=self._query(), headers=headers, timeout=timeout) as response:
+            if not response.is_success:
+                await response.aread()
+                raise refusal(response)[2]
+            self._follower.confirmed(monotonic_micros())
+            self._failure = None
+            reader = EventReader()
+            async for piece in response.aiter_bytes():
+                self._follower.heard(monotonic_micros())
+                for event in reader.push(piece):
+                    now = monotonic_micros()
+                    self._notify(self._follower.told(event.event, json.loads(event.data), now, is_first=is_first))
+                    is_first = False

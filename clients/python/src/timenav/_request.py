@@ -1,0 +1,154 @@
+"""How a call becomes a request."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Any, Final
+from urllib.parse import quote
+
+from ._instant import Instant, When
+
+
+class Unset(Enum):
+    """What a parameter is that was left out. `None` is null, which some operations take as a value."""
+
+    UNSET = "unset"
+
+
+UNSET: Final = Unset.UNSET
+
+Length = str | timedelta
+"""A duration: a text such as `12h`, or a `timedelta`."""
+Moment = str | int | datetime | Instant
+"""A moment of a ledger: a position, the id of an anchor, or a host time."""
+IfMatch = int | str
+"""A generation, or an entity tag as it was answered; `*` for whatever there is."""
+Content = bytes | str | Iterable[bytes] | AsyncIterable[bytes]
+"""A file: its bytes, its text, or pieces of it as they come."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """How an operation is sent."""
+
+    name: str
+    method: str
+    template: str
+    body_kind: str
+    is_once: bool
+    has_timeline: bool
+    """Whether it acts on the timeline of the key where none is named."""
+    path: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    header: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def only_looks(self) -> bool:
+        """Whether it changes nothing."""
+        return self.method == "GET"
+
+
+@dataclass
+class Request:
+    """A request, ready to be sent as often as it takes."""
+
+    method: str
+    path: str
+    query: list[tuple[str, str]]
+    headers: dict[str, str]
+    json: Any = None
+    content: Content | None = None
+    is_repeatable: bool = False
+
+
+def build(
+    operation: Operation,
+    given: Mapping[str, Any],
+    *,
+    accept: str,
+    timeline_id: str | None,
+    body: Any = None,
+    content: Content | None = None,
+    content_type: str | None = None,
+) -> Request:
+    """Returns the request that a call means."""
+    values = {name: value for name, value in given.items() if value is not UNSET}
+    if timeline_id is not None and operation.has_timeline and values.get("timeline_id") is None:
+        values["timeline_id"] = timeline_id
+    path = operation.template
+    for name, wire_name in operation.path.items():
+        # The parts of a tile's address are separated by slashes, which are sent as they are.
+        value = quote(str(values[name]), safe="/" if wire_name == "tile" else "")
+        if value in ("", ".", ".."):
+            raise ValueError(f"{name} must not be {values[name]!r}")
+        path = path.replace(f"{{{wire_name}}}", value)
+    query: list[tuple[str, str]] = []
+    for name, wire_name in operation.query.items():
+        query += _in_query(wire_name, values.get(name))
+    headers = {"Accept": accept}
+    for name, wire_name in operation.header.items():
+        if values.get(name) is not None:
+            headers[wire_name] = _entity_tag(values[name]) if wire_name == "If-Match" else str(values[name])
+    if operation.is_once:
+        headers.setdefault("Idempotency-Key", str(uuid.uuid4()))
+    if content_type is not None:
+        headers["Content-Type"] = content_type
+    members = {wire: _in_json(values[name]) for name, wire in operation.body.items() if name in values}
+    return Request(
+        method=operation.method,
+        path=path,
+        query=query,
+        headers=headers,
+        json=members if operation.body_kind == "object" else body,
+        content=content,
+        is_repeatable=operation.only_looks or operation.is_once,
+    )
+
+
+def _entity_tag(value: IfMatch) -> str:
+    return f'"{value}"' if isinstance(value, int) else value
+
+
+def _in_query(name: str, value: object) -> list[tuple[str, str]]:
+    if value is None:
+        return []
+    if isinstance(value, Mapping):
+        return [(f"{name}.{key}", str(one)) for key, one in value.items()]
+    if isinstance(value, bool):
+        return [(name, "true" if value else "false")]
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [(name, ",".join(str(one) for one in value))]
+    return [(name, str(_in_json(value)))]
+
+
+def _in_json(value: object) -> object:
+    if isinstance(value, datetime):
+        return str(Instant.of(value))
+    if isinstance(value, Instant):
+        return str(value)
+    if isinstance(value, timedelta):
+        return duration_text(value)
+    if isinstance(value, Mapping):
+        return {key: _in_json(one) for key, one in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_in_json(one) for one in value]
+    return value
+
+
+def duration_text(length: timedelta) -> str:
+    """Writes a duration as the API reads it, exactly."""
+    micros = length // timedelta(microseconds=1)
+    if micros <= 0:
+        raise ValueError(f"a duration must be longer than 0, not {length}; to go back there is rewind")
+    seconds, rest = divmod(micros, 1_000_000)
+    return f"{seconds}.{rest:06}s" if rest else f"{seconds}s"
+
+
+def when_text(when: When) -> str:
+    """Writes a moment as the API reads it."""
+    return when if isinstance(when, str) else str(Instant.of(when))

@@ -1,0 +1,99 @@
+"""A service of one's own, for tests: started on a free port of this machine, with its data in a folder that goes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+from types import TracebackType
+
+from ._client import Client
+from ._errors import TimenavError
+
+_START_SECONDS_MAX = 30.0
+
+
+class Service:
+    """A service that runs until it is stopped."""
+
+    def __init__(self, program: str | None = None) -> None:
+        """Starts the service, and returns when it accepts requests."""
+        found = program or os.environ.get("TIMENAV_BIN") or shutil.which("timenav")
+        if not found:
+            raise TimenavError("there is no timenav program; install it, or name it in TIMENAV_BIN")
+        self.program = found
+        self.folder = Path(tempfile.mkdtemp(prefix="timenav-"))
+        self.url = ""
+        self._port = 0
+        self._process: subprocess.Popen[str] | None = None
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    @property
+    def key(self) -> str:
+        """The key of its operator."""
+        return (self.folder / "data/admin.key").read_text(encoding="ascii").strip()
+
+    def start(self) -> None:
+        """Starts the service, the second time on the port and with the data of the first."""
+        command = [self.program, "serve", "--listen", f"127.0.0.1:{self._port}", "--data", str(self.folder / "data")]
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("TIMENAV_")}
+        with (self.folder / "log").open("a", encoding="utf-8") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - the program that the caller named
+                command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment
+            )
+        told = self._process.stdout
+        if told is None:
+            raise TimenavError("the service has no output")
+        # A program that says nothing is ended, which ends the line that is waited for.
+        watch = threading.Timer(_START_SECONDS_MAX, self._process.kill)
+        watch.start()
+        line = told.readline()
+        watch.cancel()
+        if "listening on " not in line:
+            log_text = (self.folder / "log").read_text(encoding="utf-8", errors="replace")
+            raise TimenavError(f"{self.program} did not start: {log_text[-2_000:].strip()}")
+        self.url = line.split("listening on ", 1)[1].strip()
+        self._port = int(self.url.rsplit(":", 1)[1])
+
+    def kill(self) -> None:
+        """Ends the service as a crash does. Its data stays."""
+        self._end(force=True)
+
+    def pause(self) -> None:
+        """Ends the service as an operator does. Its data stays."""
+        self._end(force=False)
+
+    def stop(self) -> None:
+        """Ends the service and removes its data."""
+        self._end(force=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def client(self, timeline_id: str | None = None) -> Client:
+        """Returns a client with the key of the operator."""
+        return Client(self.url, self.key, timeline_id=timeline_id)
+
+    def _end(self, *, force: bool) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.kill() if force else process.terminate()
+        process.wait(timeout=_START_SECONDS_MAX)
+        if process.stdout is not None:
+            process.stdout.close()
+
+    def __enter__(self) -> Service:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()

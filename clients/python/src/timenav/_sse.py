@@ -1,0 +1,82 @@
+"""Server-sent events (WHATWG HTML), read from bytes as they come.
+
+Read by hand: what is a comment to other readers is the sign of life that a clock goes by, and a message without data
+carries the id of a silent stream.
+"""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class RawEvent:
+    """One event of a stream, its data as text."""
+
+    event: str
+    id: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class SentEvent(Generic[T]):
+    """One event of a stream."""
+
+    event: str
+    """The name, such as `clock`."""
+    id: str
+    """Send it as `last_event_id` to go on after this event."""
+    data: T
+    """The body."""
+
+
+class EventReader:
+    """Takes bytes in pieces of any size and returns the events that are complete."""
+
+    def __init__(self) -> None:
+        """Begins before the first byte."""
+        self.last_id = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        self._rest = ""
+        self._event = ""
+        self._id: str | None = None
+        self._data: list[str] = []
+
+    def push(self, piece: bytes) -> list[RawEvent]:
+        """Returns the events that this piece completes."""
+        self._rest += self._decoder.decode(piece)
+        events: list[RawEvent] = []
+        # A line end may be cut between two pieces: a last carriage return waits for what follows it.
+        kept = "\r" if self._rest.endswith("\r") else ""
+        text = self._rest[: len(self._rest) - len(kept)].replace("\r\n", "\n").replace("\r", "\n")
+        *lines, rest = text.split("\n")
+        self._rest = rest + kept
+        for line in lines:
+            event = self._line(line)
+            if event is not None:
+                events.append(event)
+        return events
+
+    def _line(self, line: str) -> RawEvent | None:
+        if line == "":
+            return self._complete()
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if name == "event":
+            self._event = value
+        elif name == "data":
+            self._data.append(value)
+        elif name == "id" and "\0" not in value:
+            self._id = value
+        return None
+
+    def _complete(self) -> RawEvent | None:
+        if self._id is not None:
+            self.last_id = self._id
+        event = RawEvent(self._event or "message", self.last_id, "\n".join(self._data)) if self._data else None
+        self._event, self._id, self._data = "", None, []
+        return event

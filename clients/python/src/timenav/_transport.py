@@ -1,0 +1,232 @@
+"""Sends requests, waits and sends them again, and makes exceptions of refusals."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+import httpx
+
+from ._errors import Problem, TimenavError, Unreachable, problem_of
+from ._request import Content, Operation, Request, build
+from ._retry import Outcome, Retries, retry_after
+from ._settings import Settings
+from ._sse import EventReader, SentEvent
+
+T = TypeVar("T")
+PIECE_BYTES = 65_536
+
+
+class Transport:
+    """What all calls are made with."""
+
+    def __init__(self, settings: Settings, retries: Retries) -> None:
+        """Opens no connection yet."""
+        self._settings = settings
+        self._retries = retries
+        self._http = httpx.Client(**settings.http_options())  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self._http.close()
+
+    def _json(self, operation: Operation, given: Mapping[str, Any], **rest: Any) -> Any:
+        return json_body(self._read(operation, given, "application/json", **rest))
+
+    def _text(self, operation: Operation, given: Mapping[str, Any]) -> str:
+        return self._read(operation, given, "text/plain").text
+
+    def _content(self, operation: Operation, given: Mapping[str, Any]) -> bytes:
+        return self._read(operation, given, "*/*").content
+
+    def _download(self, operation: Operation, given: Mapping[str, Any]) -> Download:
+        return Download(self._send(self._build(operation, given, "*/*"), is_stream=True))
+
+    def _events(self, operation: Operation, given: Mapping[str, Any]) -> Events[Any]:
+        return Events(self._send(self._build(operation, given, "text/event-stream"), is_stream=True))
+
+    def _read(
+        self,
+        operation: Operation,
+        given: Mapping[str, Any],
+        accept: str,
+        body: Any = None,
+        content: Content | None = None,
+        content_type: str | None = None,
+    ) -> httpx.Response:
+        request = self._build(operation, given, accept, body=body, content=content, content_type=content_type)
+        return self._send(request, is_stream=False)
+
+    def _build(self, operation: Operation, given: Mapping[str, Any], accept: str, **rest: Any) -> Request:
+        return build(operation, given, accept=accept, timeline_id=self._settings.timeline_id, **rest)
+
+    def _send(self, request: Request, *, is_stream: bool) -> httpx.Response:
+        attempt, waited = 1, 0.0
+        while True:
+            outcome, after, failure = self._attempt(request, is_stream=is_stream)
+            if isinstance(outcome, httpx.Response):
+                return outcome
+            is_repeatable = can_be_sent_again(request)
+            wait = (
+                self._retries.wait(attempt, outcome, is_repeatable=is_repeatable, retry_after=after, waited=waited)
+                if is_repeatable is not None
+                else None
+            )
+            if wait is None:
+                raise failure
+            time.sleep(wait)
+            attempt, waited = attempt + 1, waited + wait
+
+    def _attempt(
+        self, request: Request, *, is_stream: bool
+    ) -> tuple[httpx.Response, None, TimenavError] | tuple[Outcome, float | None, TimenavError]:
+        sent = self._http.build_request(**request_options(self._settings, request, is_stream=is_stream))
+        try:
+            response = self._http.send(sent, stream=is_stream)
+        except httpx.HTTPError as error:
+            return (*not_answered(error, self._settings),)
+        if response.is_success:
+            return response, None, TimenavError()
+        try:
+            response.read()
+        except httpx.HTTPError as error:
+            return (*not_answered(error, self._settings),)
+        finally:
+            response.close()
+        return refusal(response)
+
+
+def can_be_sent_again(request: Request) -> bool | None:
+    """Tells whether a request may be repeated; None where its body was used up."""
+    if request.content is not None and not isinstance(request.content, bytes | str):
+        return None
+    return request.is_repeatable
+
+
+def request_options(settings: Settings, request: Request, *, is_stream: bool) -> dict[str, Any]:
+    """Returns how httpx is told of a request."""
+    options: dict[str, Any] = {
+        "method": request.method,
+        "url": f"{settings.url}{request.path}",
+        "params": request.query,
+        "headers": request.headers,
+    }
+    if request.content is not None:
+        options["content"] = request.content
+    elif request.json is not None:
+        options["json"] = request.json
+    if is_stream:
+        # A quiet stream is no failure; what waits for it says how long.
+        options["timeout"] = httpx.Timeout(settings.timeout, read=None)
+    return options
+
+
+def not_answered(error: httpx.HTTPError, settings: Settings) -> tuple[Outcome, None, TimenavError]:
+    """Returns what became of a request without an answer."""
+    was_sent = not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+    what = "gave no answer" if was_sent else "cannot be reached"
+    reason = str(error) or type(error).__name__
+    failure = Unreachable(f"{settings.url} {what}: {reason}")
+    return ("no_answer" if was_sent else "not_sent"), None, failure
+
+
+def refusal(response: httpx.Response) -> tuple[Outcome, float | None, Problem]:
+    """Returns what became of a request that was refused."""
+    after = retry_after(response.headers.get("Retry-After"))
+    try:
+        body = response.json()
+    except ValueError:
+        body = None
+    problem = problem_of(response.status_code, body, response.headers.get("X-Request-Id"), after)
+    return response.status_code, after, problem
+
+
+def json_body(response: httpx.Response) -> Any:
+    """Reads the body of an answer that should be JSON."""
+    try:
+        return response.json()
+    except ValueError:
+        raise problem_of(
+            response.status_code, {"code": "unreadable", "status": "The answer is not JSON."}, None, None
+        ) from None
+
+
+class Download:
+    """A body that is read as it comes. An incomplete one raises `Unreachable` and never looks whole."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        """Begins before the first byte."""
+        self._response = response
+
+    @property
+    def content_type(self) -> str:
+        """The media type."""
+        return str(self._response.headers.get("Content-Type", ""))
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yields the body in pieces."""
+        with complete():
+            yield from self._response.iter_bytes(PIECE_BYTES)
+
+    def read(self) -> bytes:
+        """Returns the whole body."""
+        with self:
+            return b"".join(self)
+
+    def close(self) -> None:
+        """Gives up the rest."""
+        self._response.close()
+
+    def __enter__(self) -> Download:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Events(Generic[T]):
+    """The messages of a stream, one after the other, until it ends."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        """Begins before the first message."""
+        self._response = response
+        self._reader = EventReader()
+
+    @property
+    def last_id(self) -> str:
+        """The newest id, with a message or alone: send it as `last_event_id` to go on from here."""
+        return self._reader.last_id
+
+    def __iter__(self) -> Iterator[SentEvent[T]]:
+        """Yields the messages."""
+        with complete():
+            for piece in self._response.iter_bytes():
+                for event in self._reader.push(piece):
+                    yield SentEvent(event.event, event.id, json.loads(event.data))
+
+    def close(self) -> None:
+        """Ends the stream."""
+        self._response.close()
+
+    def __enter__(self) -> Events[T]:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@contextlib.contextmanager
+def complete() -> Iterator[None]:
+    """Makes one exception of all ways in which a body can break off."""
+    try:
+        yield
+    except (httpx.HTTPError, httpx.StreamError) as error:
+        raise Unreachable(f"the answer broke off: {str(error) or type(error).__name__}") from None

@@ -1,0 +1,162 @@
+"""The clock of a timeline for programs with threads."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+from datetime import timedelta
+from types import TracebackType
+
+import httpx
+
+from ._clock_reads import DELAY_FIRST, ClockReads, is_final, named, next_delay
+from ._errors import Problem, TimenavError
+from ._follower import Bounds, ClockChange, Reading
+from ._host_time import monotonic_micros
+from ._instant import Instant, When
+from ._settings import Settings
+from ._sse import EventReader
+from ._transport import not_answered, refusal
+
+
+class VirtualClock(ClockReads):
+    """The clock of a timeline: subscribed to once, then read without a lock or a request.
+
+    A thread of its own listens to the stream, and calls the listeners.
+    """
+
+    def __init__(self, settings: Settings, timeline_id: str | None, bounds: Bounds) -> None:
+        """Prepares a clock; `Client.virtual_clock` opens it."""
+        super().__init__(timeline_id, bounds)
+        self._settings = settings
+        self._changed = threading.Condition()
+        self._closing = threading.Event()
+        self._failure: Exception | None = None
+        self._response: httpx.Response | None = None
+        self._thread = threading.Thread(target=self._run, name="timenav-clock", daemon=True)
+
+    @property
+    def thread(self) -> threading.Thread:
+        """The thread that listens to the stream."""
+        return self._thread
+
+    def open(self, timeout: float) -> VirtualClock:
+        """Subscribes, and returns once the clock is known."""
+        self._thread.start()
+        with self._changed:
+            self._changed.wait_for(lambda: self._follower.state is not None or self._follower.end is not None, timeout)
+        if self._follower.state is None:
+            failure = self._not_open(self._failure)
+            self.close()
+            raise failure
+        return self
+
+    def until(self, when: When, *, timeout: float | None = None) -> Reading:
+        """Waits until the clock shows a moment or a later one, however it moves meanwhile, and returns the reading.
+
+        A jump forward ends the wait, a rewind makes it longer, and while the clock is paused it lasts. `timeout` is in
+        seconds of host time; `TimeoutError` says that it has passed.
+        """
+        target = Instant.of(when)
+        deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
+        with self._changed:
+            while True:
+                reading, seconds = self._wait(target, monotonic_micros(), deadline)
+                if reading is not None:
+                    return reading
+                self._changed.wait(seconds)
+
+    def sleep(self, length: timedelta | float, *, timeout: float | None = None) -> Reading:
+        """Waits until the clock shows a moment that is so many virtual seconds from now."""
+        return self.until(self._target(length), timeout=timeout)
+
+    def until_generation(self, generation: int, *, timeout: float | None = None) -> Reading:
+        """Waits until this clock knows of a change, by the generation that the change was answered with."""
+        deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
+        with self._changed:
+            while True:
+                reading, seconds = self._wait_generation(generation, monotonic_micros(), deadline)
+                if reading is not None:
+                    return reading
+                self._changed.wait(seconds)
+
+    def close(self) -> None:
+        """Ends the subscription. Whoever waits gets `ClockClosed`."""
+        self._closing.set()
+        self._follower.closed()
+        self._notify()
+        response = self._response
+        stream = response.extensions.get("network_stream") if response is not None else None
+        if stream is not None:
+            # The thread waits for bytes; this is what wakes it at once.
+            with contextlib.suppress(OSError, AttributeError):
+                stream.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+        if threading.current_thread() is not self._thread and self._thread.is_alive():
+            self._thread.join(timeout=1.0)
+
+    def __enter__(self) -> VirtualClock:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _notify(self, change: ClockChange | None = None) -> None:
+        with self._changed:
+            self._changed.notify_all()
+        self._deliver(change)
+
+    def _run(self) -> None:
+        delay = DELAY_FIRST
+        with httpx.Client(**self._settings.http_options()) as http:  # type: ignore[arg-type]
+            while not self._closing.is_set():
+                failure: Exception | None = None
+                try:
+                    self._listen(http)
+                except httpx.HTTPError as error:
+                    failure = not_answered(error, self._settings)[2]
+                except (TimenavError, ValueError, KeyError, TypeError) as error:
+                    failure = named(error)
+                if isinstance(failure, Problem) and is_final(failure):
+                    self._follower.refused(failure)
+                if self._failure is None:
+                    # It was open: whoever loses a connection now and then need not wait long for the next.
+                    delay = DELAY_FIRST
+                self._failure = failure
+                self._follower.lost(monotonic_micros())
+                self._notify()
+                if self._follower.end is not None:
+                    return
+                wait, delay = next_delay(delay, failure)
+                self._closing.wait(wait)
+
+    def _listen(self, http: httpx.Client) -> None:
+        """Follows one connection until it ends."""
+        is_first = self._follower.state is None
+        self._follower.asked(monotonic_micros())
+        if not is_first:
+            response = http.get(f"{self._settings.url}/v1/clock", params=self._query())
+            if not response.is_success:
+                raise refusal(response)[2]
+            self._notify(self._follower.answered(response.json(), monotonic_micros()))
+        timeout = httpx.Timeout(self._settings.timeout, connect=10.0, read=self._follower.bounds.stale_after)
+        address, headers = f"{self._settings.url}/v1/clock/stream", self._stream_headers()
+        with http.stream("GET", address, params=self._query(), headers=headers, timeout=timeout) as response:
+            if not response.is_success:
+                response.read()
+                raise refusal(response)[2]
+            self._response = response
+            self._follower.confirmed(monotonic_micros())
+            self._failure = None
+            reader = EventReader()
+            for piece in response.iter_bytes():
+                if self._closing.is_set():
+                    return
+                self._follower.heard(monotonic_micros())
+                for event in reader.push(piece):
+                    now = monotonic_micros()
+                    self._notify(self._follower.told(event.event, json.loads(event.data), now, is_first=is_first))
+                    is_first = False

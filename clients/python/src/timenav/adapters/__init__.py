@@ -1,0 +1,1 @@
+"""Adapters to libraries that fake the time of a program."""

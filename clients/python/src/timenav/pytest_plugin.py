@@ -1,0 +1,80 @@
+"""Fixtures for pytest: a timeline and a clock of its own for each test.
+
+The service is that of `TIMENAV_URL`. Nothing is started unless `--timenav-start` asks for it, or `timenav_start = true`
+in the configuration of pytest; then the program is `timenav`, or what `TIMENAV_BIN` names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from ._client import Client
+    from .testing import TestClock
+
+_EXPIRES_IN = "1h"
+_NAME_MAX = 80
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the option and the setting."""
+    text = "start a timenav service for the tests, and end it with them"
+    parser.getgroup("timenav").addoption("--timenav-start", action="store_true", default=False, help=text)
+    parser.addini("timenav_start", text, type="bool", default=False)
+
+
+@pytest.fixture(scope="session")
+def timenav_client(request: pytest.FixtureRequest) -> Iterator[Client]:
+    """A client of the service that the tests use."""
+    # Imported when it is first needed, so that a suite that does not use timenav starts no slower.
+    from ._client import Client
+    from ._service import Service
+
+    config = request.config
+    if config.getoption("--timenav-start") or config.getini("timenav_start"):
+        with Service() as service, service.client() as client:
+            yield client
+    elif os.environ.get("TIMENAV_URL"):
+        with Client() as client:
+            yield client
+    else:
+        pytest.fail(
+            "there is no timenav service: set TIMENAV_URL and TIMENAV_API_KEY, or let pytest start one with "
+            "--timenav-start",
+            pytrace=False,
+        )
+
+
+@pytest.fixture
+def timenav_clock(timenav_client: Client, request: pytest.FixtureRequest) -> Iterator[TestClock]:
+    """The clock of a timeline that was created for this test and ends with it. It is paused nowhere: it runs."""
+    from ._errors import TimenavError
+    from .testing import TestClock
+
+    slug = re.sub(r"[^0-9A-Za-z]+", "-", request.node.name).strip("-")[:_NAME_MAX]
+    timeline_id = f"pytest-{slug}-{secrets.token_hex(6)}"
+    # A run that is killed leaves nothing behind for long: the timeline ends by itself.
+    timenav_client.create_timeline(timeline_id=timeline_id, expires_in=_EXPIRES_IN)
+    try:
+        with timenav_client.virtual_clock(timeline_id) as clock:
+            yield TestClock(timenav_client, clock, timeline_id)
+    finally:
+        # A test may have ended the timeline, or the service.
+        with contextlib.suppress(TimenavError):
+            timenav_client.end_timeline(timeline_id)
+
+
+@pytest.fixture
+def timenav_time(timenav_clock: TestClock) -> Iterator[TestClock]:
+    """As `timenav_clock`, and `time`, `datetime` and their kin show it too (needs `time-machine`)."""
+    from .adapters.time_machine import follow
+
+    with follow(timenav_clock.clock):
+        yield timenav_clock

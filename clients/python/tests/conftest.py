@@ -1,0 +1,42 @@
+"""A service for all tests, and what several of them use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import timenav
+from timenav.testing import Service
+
+pytest_plugins = ["pytester"]
+CLIENTS = Path(__file__).resolve().parents[2]
+
+
+def vectors(name: str) -> dict[str, Any]:
+    """Returns a file of vectors that all languages run."""
+    read: dict[str, Any] = json.loads((CLIENTS / "vectors" / f"{name}.json").read_text(encoding="utf-8"))
+    return read
+
+
+@pytest.fixture(scope="session")
+def service() -> Iterator[Service]:
+    with Service() as service:
+        yield service
+
+
+@pytest.fixture
+def client(service: Service) -> Iterator[timenav.Client]:
+    with service.client() as client:
+        yield client
+
+
+@pytest.fixture
+def timeline(client: timenav.Client, request: pytest.FixtureRequest) -> str:
+    """A timeline of the test's own."""
+    name = "".join(letter if letter.isalnum() else "-" for letter in request.node.name)[:100]
+    client.create_timeline(timeline_id=name)
+    return name

@@ -1,0 +1,62 @@
+"""A server that answers what a test wants: for failures that a real service does not have at will."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any
+
+Answer = str | tuple[int, dict[str, Any]]
+
+
+class StandIn:
+    """Takes one answer after the other: `drop` closes the connection; beside 200 is a body, beside others headers."""
+
+    def __init__(self) -> None:
+        """Starts to listen on a free port."""
+        self.answers: list[Answer] = []
+        self.requests: list[tuple[str, dict[str, str]]] = []
+        stand_in = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def answer(self) -> None:
+                self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                stand_in.requests.append((self.path, dict(self.headers)))
+                answer = stand_in.answers.pop(0)
+                if isinstance(answer, str):
+                    self.close_connection = True
+                    self.connection.shutdown(socket.SHUT_RDWR)
+                    return
+                status, told = answer
+                body = json.dumps(told if status == 200 else {"status": "No.", "code": "no", "detail": ""}).encode()
+                self.send_response(status)
+                for name, value in ({} if status == 200 else told).items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            do_GET = do_POST = do_DELETE = answer  # noqa: N815 - names of the standard library
+
+            def log_message(self, *_: object) -> None:
+                """Says nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> StandIn:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()

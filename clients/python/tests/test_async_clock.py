@@ -1,0 +1,97 @@
+"""A virtual clock beside a real service, for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import pytest
+
+import timenav
+from timenav import ClockChange, Instant
+from timenav.testing import Service
+
+SOON = 10.0
+
+
+async def eventually(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SOON
+    while not holds():
+        assert time.monotonic() < deadline, "it did not come to be in time"
+        await asyncio.sleep(0.005)
+
+
+def test_it_follows_and_waits(service: Service, timeline: str) -> None:
+    async def main() -> None:
+        changes: list[ClockChange] = []
+        awaited: list[int] = []
+
+        async def listener(change: ClockChange) -> None:
+            await asyncio.sleep(0)
+            awaited.append(change.after.generation)
+
+        async with (
+            timenav.AsyncClient(service.url, service.key, timeline_id=timeline) as client,
+            client.virtual_clock() as clock,
+        ):
+            clock.on_change(changes.append)
+            clock.on_jump(listener)
+            await client.pause_time()
+            moved = await client.travel(destination_time="2028-02-29T09:00:00Z")
+            reading = await clock.until_generation(moved["generation"], timeout=SOON)
+            assert str(reading.now) == "2028-02-29T09:00:00Z"
+            waiting = asyncio.create_task(clock.until("2028-02-29T10:00:00Z", timeout=SOON))
+            await asyncio.sleep(0.05)
+            await client.rewind(duration="1d")
+            await client.resume_time()
+            assert not waiting.done()
+            await client.set_rate(rate=1_000_000)
+            assert (await waiting).now >= Instant.parse("2028-02-29T10:00:00Z")
+            await clock.sleep(1_000)
+            await client.pause_time()
+            await eventually(lambda: not clock.is_running)
+            with pytest.raises(TimeoutError):
+                await clock.sleep(1, timeout=0.05)
+            waiting = asyncio.create_task(clock.until("2999-01-01T00:00:00Z"))
+            await eventually(lambda: len(changes) == 6)
+            await eventually(lambda: awaited == [2, 3])
+        with pytest.raises(timenav.ClockClosed):
+            await waiting
+        with pytest.raises(timenav.ClockClosed):
+            clock.now()
+
+    asyncio.run(main())
+
+
+def test_it_refuses_what_it_cannot_vouch_for_and_comes_back() -> None:
+    async def main(service: Service) -> None:
+        async with (
+            timenav.AsyncClient(service.url, service.key) as client,
+            client.virtual_clock(lost_after=0.1) as clock,
+        ):
+            service.kill()
+            await eventually(lambda: not clock.is_connected)
+            await asyncio.sleep(0.15)
+            with pytest.raises(timenav.ClockStale):
+                clock.now()
+            service.start()
+            await eventually(lambda: clock.is_connected)
+            before = clock.now()
+            await client.travel(destination_time="2000-01-01T00:00:00Z")
+            await eventually(lambda: clock.now() < before)
+
+    with Service() as service:
+        asyncio.run(main(service))
+
+
+def test_a_clock_that_cannot_be_had_is_an_error_at_once(service: Service) -> None:
+    async def main() -> None:
+        async with timenav.AsyncClient(service.url, service.key) as client:
+            with pytest.raises(timenav.Problem):
+                await client.virtual_clock("no-such-timeline").open()
+        async with timenav.AsyncClient("http://127.0.0.1:9", "tnk_x") as client:
+            with pytest.raises(timenav.Unreachable):
+                await client.virtual_clock(timeout=0.3).open()
+
+    asyncio.run(main())

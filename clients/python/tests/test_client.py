@@ -1,0 +1,214 @@
+"""The client beside a real service, and beside one that loses answers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+import timenav
+from timenav.testing import Service
+
+from .stand_in import StandIn
+
+KEY = "tnk_000000000000000000000000000000000000"
+
+
+@pytest.fixture
+def stand_in() -> Iterator[StandIn]:
+    with StandIn() as stand_in:
+        yield stand_in
+
+
+def test_texts_datetimes_and_timedeltas_are_understood(client: timenav.Client, timeline: str) -> None:
+    moment = datetime(2028, 2, 29, 9, tzinfo=timezone(timedelta(hours=1)))
+    client.pause_time(timeline_id=timeline)
+    assert client.travel(destination_time=moment, timeline_id=timeline)["current_time"] == "2028-02-29T08:00:00Z"
+    moved = client.fast_forward(duration=timedelta(days=1, microseconds=1), timeline_id=timeline)
+    assert moved["current_time"] == "2028-03-01T08:00:00.000001Z"
+    assert client.rewind(duration="P1M", timeline_id=timeline)["current_time"] == "2028-02-01T08:00:00.000001Z"
+    with pytest.raises(ValueError, match="rewind"):
+        client.fast_forward(duration=timedelta(days=-1), timeline_id=timeline)
+    with pytest.raises(ValueError, match="time zone"):
+        client.travel(destination_time=datetime(2028, 2, 29), timeline_id=timeline)
+
+
+def test_a_problem_names_the_field_and_says_what_would_be_right(client: timenav.Client) -> None:
+    with pytest.raises(timenav.Problem) as raised:
+        client.travel(destination_time="2028-02-30T09:00:00Z")
+    problem = raised.value
+    assert (problem.http_status, problem.code, problem.field) == (400, "invalid_parameter", "destination_time")
+    assert "has 29 days" in problem.errors[0].detail
+    assert problem.request_id is not None
+    assert "destination_time" in str(problem)
+    again = pickle.loads(pickle.dumps(problem))  # noqa: S301 - what was written a line above
+    assert (str(again), again.errors) == (str(problem), problem.errors)
+
+
+def test_a_generation_guards_a_change(client: timenav.Client, timeline: str) -> None:
+    generation = client.clock(timeline_id=timeline)["generation"]
+    client.set_rate(rate=2, timeline_id=timeline, if_match=generation)
+    with pytest.raises(timenav.Problem) as raised:
+        client.set_rate(rate=3, timeline_id=timeline, if_match=generation)
+    assert raised.value.http_status == 412
+
+
+def test_a_key_of_the_callers_own_makes_a_change_happen_once(client: timenav.Client, timeline: str) -> None:
+    first = client.fast_forward(duration="1h", timeline_id=timeline, idempotency_key="one-hour")
+    again = client.fast_forward(duration="1h", timeline_id=timeline, idempotency_key="one-hour")
+    assert again["generation"] == first["generation"] == client.clock(timeline_id=timeline)["generation"]
+
+
+def test_files_go_in_and_come_out(client: timenav.Client, timeline: str) -> None:
+    rows = "time,description\n2028-02-29T09:00:00Z,A leap day\n2028-03-01T09:00:00Z,The day after\n"
+    taken = client.import_events(rows, content_type="text/csv", format="csv", timeline_id=timeline)
+    assert taken["taken"] == 2
+    pieces = client.import_events(iter([rows.encode()[:30], rows.encode()[30:]]), format="csv", timeline_id=timeline)
+    assert pieces["unchanged"] == 2
+    with client.export_events(format="csv", timeline_id=timeline) as file:
+        assert file.content_type.startswith("text/csv")
+        assert b"A leap day" in b"".join(file)
+    assert client.bundle(timeline).read().startswith(b"{")
+    assert client.checkpoint(timeline)["size"] > 0
+    assert client.checkpoint_text(timeline).startswith("timenav.local/")
+    assert len(client.tile(timeline, "0/000.p/1")) == 32
+
+
+def test_parameters_of_all_kinds_come_across(client: timenav.Client, timeline: str) -> None:
+    event: timenav.schemas.EventRecord = {
+        "time": "2028-02-29T09:00:00Z",
+        "description": "A storm & a + sign",
+        "attributes": {"category": "5"},
+    }
+    client.record_events([event, {**event, "attributes": {"category": "1"}}], timeline_id=timeline)
+    found = client.monitor_events(
+        location="*", time_range="../..", attribute={"category": "5"}, text="storm", limit=10, timeline_id=timeline
+    )
+    assert [one["description"] for one in found["events"]] == ["A storm & a + sign"]
+    assert client.monitor_paradox(timeline_id=timeline, time_range="../..", kinds=["P01", "P02"])["paradoxes"] == []
+
+
+def test_null_is_told_from_left_out(client: timenav.Client, timeline: str) -> None:
+    client.set_retention(timeline_id=timeline, reads="P30D", refusals="P40D")
+    client.set_retention(timeline_id=timeline, reads=None)
+    retention = client.timeline(timeline)["retention"]
+    assert retention is not None
+    assert retention.get("reads") is None
+    assert retention.get("refusals") is not None
+
+
+def test_a_timeline_is_watched(client: timenav.Client, timeline: str) -> None:
+    with client.stream(timeline_id=timeline, topics=["clock", "events"]) as events:
+        told = iter(events)
+        assert next(told).event == "clock"
+        client.record_events({"time": "2028-02-29T09:00:00Z", "description": "Seen"}, timeline_id=timeline)
+        message = next(told)
+        assert (message.event, message.data["change"]) == ("events", "recorded")
+        assert events.last_id == str(message.data["position"])
+
+
+def test_the_timeline_of_the_client_is_meant_where_none_is_named(service: Service, timeline: str) -> None:
+    with service.client(timeline) as client:
+        assert client.clock()["timeline_id"] == timeline
+        assert client.pause_time()["timeline_id"] == timeline
+        assert client.clock(timeline_id="main")["timeline_id"] == "main"
+
+
+def test_settings_come_from_the_environment(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIMENAV_URL", service.url + "/")
+    monkeypatch.setenv("TIMENAV_API_KEY", f" {service.key}\n")
+    monkeypatch.setenv("TIMENAV_TIMELINE", "main")
+    with timenav.Client() as client:
+        assert client.clock()["timeline_id"] == "main"
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "told"),
+    [
+        (None, None, "TIMENAV_API_KEY"),
+        (None, " ", "empty"),
+        (None, "tnk_\u00e9", "characters"),
+        ("ftp://127.0.0.1", KEY, "TIMENAV_URL"),
+        ("http://", KEY, "TIMENAV_URL"),
+        (f"http://{KEY}@127.0.0.1", KEY, "TIMENAV_URL"),
+        ("127.0.0.1:8080", KEY, "TIMENAV_URL"),
+    ],
+)
+def test_wrong_settings_are_told(url: str | None, key: str | None, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TIMENAV_URL", "TIMENAV_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(timenav.SettingsError, match=told) as raised:
+        timenav.Client(url, key)
+    assert KEY not in str(raised.value)
+
+
+def test_the_key_is_in_no_text(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    client = service.client()
+    asynchronous = timenav.AsyncClient(service.url, service.key)
+    with pytest.raises(timenav.Problem) as refused:
+        client.travel(destination_time="never")
+    with pytest.raises(timenav.Unreachable) as unreachable:
+        timenav.Client("http://127.0.0.1:9", service.key, retries=timenav.Retries(1)).clock()
+    with client.virtual_clock() as clock:
+        texts = [repr(client), repr(asynchronous), repr(client._settings), repr(clock), repr(vars(client))]
+    texts += [repr(error) + repr(vars(error)) + str(error) for error in (refused.value, unreachable.value)]
+    texts += [caplog.text]
+    client.close()
+    asyncio.run(asynchronous.aclose())
+    assert service.key not in "".join(texts)
+
+
+def test_a_lost_answer_is_asked_for_again_with_the_same_key(stand_in: StandIn) -> None:
+    stand_in.answers = ["drop", (503, {"Retry-After": "0"}), (200, {"generation": 1})]
+    with timenav.Client(stand_in.url, KEY) as client:
+        assert client.travel(destination_time="2028-02-29T09:00:00Z")["generation"] == 1
+    keys = [headers.get("Idempotency-Key") for _, headers in stand_in.requests]
+    assert len(keys) == 3
+    assert keys[0] is not None
+    assert len(set(keys)) == 1
+
+
+def test_what_may_have_happened_is_not_sent_twice(stand_in: StandIn) -> None:
+    stand_in.answers = ["drop"]
+    with timenav.Client(stand_in.url, KEY) as client, pytest.raises(timenav.Unreachable):
+        client.delete_user("alice")
+    assert len(stand_in.requests) == 1
+
+
+def test_waiting_has_an_end(stand_in: StandIn) -> None:
+    stand_in.answers = [(429, {"Retry-After": "3600"})]
+    with timenav.Client(stand_in.url, KEY) as client, pytest.raises(timenav.Problem) as raised:
+        client.clock()
+    assert (raised.value.http_status, raised.value.retry_after) == (429, 3600)
+    assert len(stand_in.requests) == 1
+
+
+def test_no_redirect_takes_the_key_elsewhere(stand_in: StandIn) -> None:
+    stand_in.answers = [(302, {"Location": "http://127.0.0.1:9/"})]
+    with timenav.Client(stand_in.url, KEY) as client, pytest.raises(timenav.Problem) as raised:
+        client.clock()
+    assert raised.value.http_status == 302
+
+
+def test_asyncio_does_the_same(service: Service, stand_in: StandIn) -> None:
+    async def calls() -> tuple[Any, ...]:
+        stand_in.answers = ["drop", (200, {"generation": 1})]
+        async with timenav.AsyncClient(stand_in.url, KEY) as retried:
+            moved = await retried.travel(destination_time="2028-02-29T09:00:00Z")
+        async with timenav.AsyncClient(service.url, service.key) as client:
+            with pytest.raises(timenav.Problem) as raised:
+                await client.travel(destination_time="2028-02-30T09:00:00Z")
+            async with await client.export_events(format="ndjson") as file:
+                exported = await file.read()
+            async with await client.stream(topics="clock") as events:
+                message = await anext(aiter(events))
+            tile = await client.tile("main", "0/000.p/1")
+        return moved["generation"], raised.value.field, exported, message.event, len(tile)
+
+    assert asyncio.run(calls()) == (1, "destination_time", b"", "clock", 32)

@@ -1,0 +1,140 @@
+"""Every operation of the API can be called, by its name and with all that it takes."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from typing import Any
+
+import pytest
+
+import timenav
+from timenav import schemas
+from timenav.testing import Service
+
+from .conftest import CLIENTS
+
+DOCUMENT: dict[str, Any] = json.loads((CLIENTS.parent / "docs/api/openapi.json").read_text(encoding="utf-8"))
+SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
+OPERATIONS = [
+    {**operation, "path": path, "method": method}
+    for path, item in DOCUMENT["paths"].items()
+    for method, operation in item.items()
+]
+IDS = [operation["operationId"] for operation in OPERATIONS]
+# Of what the document has no example. What is named here need not be there: the service has to understand the call.
+GIVEN: dict[str, Any] = {
+    "anchor_id": "anchor_01m7vsgh52ewg8wycc4r8s9czz",
+    "data": {"a": 1},
+    "data_id": "data_01m7vsgh52ewg8wycc4r8s9czz",
+    "encryption_key": "a passphrase",
+    "event": {"event_id": "no-such-event", "time": "2028-02-29T09:00:00Z", "description": "A leap day"},
+    "event_id": "no-such-event",
+    "index": 1,
+    "key_id": "key_01m7vsgh52ewg8wycc4r8s9czz",
+    "password": "correct horse battery",
+    "permissions": {"read": ["alice"]},
+    "position": 0,
+    "session_id": "session_01m7vsgh52ewg8wycc4r8s9czz",
+    "tile": "0/000",
+    "timeline_id": "what-if",
+    "user_id": "nobody-at-all",
+}
+# What would tell that a call was built wrongly, and not that what it asks for is not there.
+MISBUILT = {
+    "unknown_parameter",
+    "missing_parameter",
+    "malformed_json",
+    "unsupported_media_type",
+    "method_not_allowed",
+}
+
+
+def members(schema: dict[str, Any]) -> dict[str, Any]:
+    while "$ref" in schema:
+        schema = SCHEMAS[schema["$ref"].rsplit("/", 1)[1]]
+    found: dict[str, Any] = dict(schema.get("properties", {}))
+    for part in schema.get("allOf", []):
+        found |= members(part)
+    return found
+
+
+def parameters(operation: dict[str, Any]) -> set[str]:
+    names = {one["name"].lower().replace("-", "_") for one in operation.get("parameters", [])}
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        names |= set(members(content["schema"]))
+    return {"from_" if name == "from" else name for name in names}
+
+
+@pytest.mark.parametrize("kind", [timenav.Client, timenav.AsyncClient])
+@pytest.mark.parametrize("operation", OPERATIONS, ids=IDS)
+def test_every_operation_has_a_call_with_all_its_parameters(operation: dict[str, Any], kind: type) -> None:
+    call = getattr(kind, operation["operationId"])
+    taken = set(inspect.signature(call).parameters) - {"self", "content", "content_type", "body"}
+    assert taken == parameters(operation)
+    assert inspect.iscoroutinefunction(call) == (kind is timenav.AsyncClient)
+    assert inspect.signature(call).return_annotation not in ("Any", inspect.Signature.empty)
+
+
+def test_no_call_is_left_of_an_operation_that_is_gone() -> None:
+    calls = {name for name in vars(timenav.Client.__mro__[1]) if not name.startswith("_")}
+    assert {name.removesuffix("_text").removesuffix("_stream") for name in calls} | {"clock_stream"} == set(IDS)
+
+
+def test_every_schema_has_a_type_with_all_its_members() -> None:
+    for name, schema in SCHEMAS.items():
+        of = getattr(schemas, name)
+        if members(schema):
+            assert set(of.__annotations__) == set(members(schema)), name
+
+
+def example(schema: dict[str, Any], name: str) -> Any:
+    while "$ref" in schema:
+        schema = SCHEMAS[schema["$ref"].rsplit("/", 1)[1]]
+    if "example" in schema:
+        return schema["example"]
+    if schema.get("examples"):
+        return schema["examples"][0]
+    for word in ("oneOf", "anyOf"):
+        if word in schema and "properties" not in schema:
+            return example(schema[word][0], name)
+    if "enum" in schema:
+        return schema["enum"][0]
+    return GIVEN.get(name)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=IDS)
+def test_every_call_is_understood_by_the_service(operation: dict[str, Any], service: Service) -> None:
+    name = operation["operationId"]
+    arguments: dict[str, Any] = {}
+    content: dict[str, Any] = next(iter(operation.get("requestBody", {}).get("content", {}).values()), {"schema": {}})
+    told = {one["name"]: one for one in operation.get("parameters", []) if one["in"] != "header"}
+    required = set(SCHEMAS.get(content["schema"].get("$ref", "").rsplit("/", 1)[-1], {}).get("required", []))
+    for parameter, one in told.items():
+        value = one.get("example", example(one["schema"], parameter))
+        if value is not None and (one.get("required") or parameter != "cursor"):
+            arguments["from_" if parameter == "from" else parameter] = value
+    for member, schema in members(content["schema"]).items():
+        value = example(schema, member)
+        if value is not None and (member in required or member == "timeline_id"):
+            arguments[member] = value
+    with service.client() as client:
+        call = getattr(client, name)
+        signature = inspect.signature(call)
+        if "body" in signature.parameters:
+            arguments["body"] = {"time": "2028-02-29T09:00:00Z", "description": "A leap day"}
+        if "content" in signature.parameters:
+            arguments["content"] = b""
+        for required_name, parameter in signature.parameters.items():
+            assert parameter.default is not inspect.Parameter.empty or required_name in arguments, required_name
+        refused: timenav.Problem | None = None
+        answer = None
+        try:
+            answer = call(**arguments)
+        except timenav.Problem as problem:
+            refused = problem
+        if refused is not None:
+            assert not {refused.code, *(error.code for error in refused.errors)} & MISBUILT, refused
+            assert refused.http_status not in (405, 406, 415, 500), refused
+        elif isinstance(answer, timenav.Download | timenav.Events):
+            answer.close()

@@ -1,0 +1,99 @@
+"""What tests of others use: the fixtures, the adapter, and the examples of the README."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import timenav
+from timenav.testing import Service
+
+from .conftest import CLIENTS
+
+README = (CLIENTS / "python/README.md").read_text(encoding="utf-8")
+
+
+HAS_TIME_MACHINE = find_spec("time_machine") is not None
+
+SUITE = """
+    def test_travels(timenav_clock):
+        timenav_clock.pause()
+        timenav_clock.travel("2028-02-29T09:00:00Z")
+        assert str(timenav_clock.now()) == "2028-02-29T09:00:00Z"
+
+    def test_has_a_clock_of_its_own(timenav_clock):
+        assert timenav_clock.now().datetime().year < 2028
+        assert timenav_clock.timeline_id.startswith("pytest-test-has-a-clock-of-its-own-")
+"""
+SUITE_OF_TIME = """
+    import datetime
+
+    def test_time_follows(timenav_time):
+        timenav_time.travel("1999-12-31T23:59:59Z")
+        assert datetime.date.today().year in (1999, 2000)
+"""
+
+
+TESTS = 3 if HAS_TIME_MACHINE else 2
+
+
+def suite(pytester: pytest.Pytester) -> None:
+    """Writes tests that use the fixtures; those of the adapter where there is one."""
+    pytester.makepyfile(test_clock=SUITE, **({"test_time": SUITE_OF_TIME} if HAS_TIME_MACHINE else {}))
+
+
+def test_each_test_has_a_clock_of_its_own(
+    pytester: pytest.Pytester, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite(pytester)
+    monkeypatch.setenv("TIMENAV_URL", service.url)
+    monkeypatch.setenv("TIMENAV_API_KEY", service.key)
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=TESTS)
+    with service.client() as client:
+        left = [one["timeline_id"] for one in client.timelines(limit=1000)["timelines"]]
+    assert not [name for name in left if name.startswith("pytest-")]
+
+
+def test_a_service_is_started_for_who_asks(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    suite(pytester)
+    monkeypatch.delenv("TIMENAV_URL", raising=False)
+    pytester.runpytest_subprocess("--timenav-start").assert_outcomes(passed=TESTS)
+    pytester.makeini("[pytest]\ntimenav_start = true\n")
+    pytester.runpytest_subprocess().assert_outcomes(passed=TESTS)
+
+
+def test_nothing_is_started_unasked(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    suite(pytester)
+    monkeypatch.delenv("TIMENAV_URL", raising=False)
+    done = pytester.runpytest_subprocess()
+    done.assert_outcomes(errors=TESTS)
+    done.stdout.fnmatch_lines(["*TIMENAV_URL*--timenav-start*"])
+
+
+@pytest.mark.parametrize("example", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
+def test_an_example_of_the_readme_runs_word_for_word(example: str, service: Service, tmp_path: Path) -> None:
+    if "timenav_time" in example and not HAS_TIME_MACHINE:
+        pytest.skip("time-machine is not installed")
+    environment = {"TIMENAV_URL": service.url, "TIMENAV_API_KEY": service.key, "PATH": ""}
+    command = [sys.executable, "-W", "error"]
+    if "def test_" in example:
+        (tmp_path / "test_example.py").write_text(example, encoding="utf-8")
+        command += ["-m", "pytest", "-q", str(tmp_path)]
+    else:
+        assert len(example.splitlines()) <= 12
+        command += ["-c", example]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = re.findall(r"# => (.*)", example)
+    assert [line for line in told if line not in done.stdout] == []
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert metadata.version("timenav") == timenav.__version__
+    assert (Path(timenav.__file__).parent / "py.typed").exists()

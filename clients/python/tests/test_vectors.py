@@ -1,0 +1,133 @@
+"""The vectors that every language runs."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from timenav import Bounds, ClockClosed, ClockState, ClockUnavailable, Follower, Instant, Retries
+from timenav._errors import ClockStale
+from timenav._sse import EventReader, RawEvent
+
+from .conftest import vectors
+
+FOLLOW = vectors("follow")
+ERRORS: dict[str, type[ClockUnavailable]] = {"stale": ClockStale, "closed": ClockClosed}
+
+
+def named(file: str) -> pytest.MarkDecorator:
+    cases: list[dict[str, Any]] = vectors(file)["cases"]
+    return pytest.mark.parametrize("case", cases, ids=[case["name"] for case in cases])
+
+
+def state(clock: dict[str, Any]) -> ClockState:
+    return ClockState.of({"timeline_id": "main", "generation": 0, "location": None, **clock})
+
+
+@named("clock")
+def test_a_clock_shows_what_the_service_computes(case: dict[str, Any]) -> None:
+    clock = state(case["clock"])
+    for reading in case["readings"]:
+        assert str(clock.at(Instant.parse(reading["host"]).micros)) == reading["shows"], reading
+
+
+@named("clock")
+def test_the_host_time_of_a_reading_is_the_first_that_shows_it(case: dict[str, Any]) -> None:
+    clock = state(case["clock"])
+    for reading in case["readings"]:
+        shows = Instant.parse(reading["shows"])
+        host = clock.host_when(shows.micros)
+        if host is None or shows in (Instant.MIN, Instant.MAX):
+            continue
+        assert clock.at(host) >= shows
+        assert not clock.is_running or clock.at(host - 1) < shows
+
+
+def test_clocks_that_a_service_was_seen_to_keep() -> None:
+    # A pause or a change of rate starts at what the clock showed: it tells one reading of the clock before it.
+    recorded = vectors("recorded")["readings"]
+    assert len(recorded) >= 100
+    for reading in recorded:
+        assert str(state(reading["clock"]).at(Instant.parse(reading["host"]).micros)) == reading["shows"], reading
+
+
+def test_timestamps_are_read_and_written() -> None:
+    file = vectors("timestamps")
+    for case in file["valid"]:
+        instant = Instant.parse(case["text"])
+        assert instant.micros == case["micros"], case
+        assert str(instant) == case.get("written", case["text"])
+    for text in file["invalid"]:
+        with pytest.raises(ValueError):
+            Instant.parse(text)
+
+
+def test_the_calendar_is_that_of_datetime_where_there_is_one() -> None:
+    day = datetime(1, 1, 1, tzinfo=timezone.utc)
+    while day.year < 9_990:
+        instant = Instant.of(day)
+        assert instant.datetime() == day
+        assert Instant.parse(str(instant)) == instant
+        assert str(instant)[:10] == day.date().isoformat()
+        day += timedelta(days=97, hours=5, microseconds=1)
+
+
+@pytest.mark.parametrize("case", FOLLOW["cases"], ids=[case["name"] for case in FOLLOW["cases"]])
+def test_what_a_client_vouches_for(case: dict[str, Any]) -> None:
+    follower = Follower(Bounds(**case.get("bounds", FOLLOW["bounds"])))
+    for step in case["steps"]:
+        at = step["at"]
+        if "read" in step:
+            check_reading(follower, at, step["read"])
+        elif step["do"] in ("message", "answer"):
+            if step["do"] == "answer":
+                change = follower.answered(step["body"], at)
+            else:
+                change = follower.told(step["event"], step["body"], at, is_first=step["first"])
+            told = change and {"jump": change.jump_micros, "reset": change.is_reset}
+            assert told == step["change"], step
+        elif step["do"] == "closed":
+            follower.closed()
+        else:
+            getattr(follower, step["do"])(at)
+
+
+def check_reading(follower: Follower, at: int, expected: dict[str, Any]) -> None:
+    if "error" in expected:
+        with pytest.raises(ERRORS[expected["error"]]):
+            follower.read(at)
+        return
+    reading = follower.read(at)
+    assert (str(reading.now), reading.generation) == (expected["shows"], expected["generation"]), at
+    if "uncertainty" in expected:
+        assert reading.uncertainty_micros == expected["uncertainty"]
+
+
+@named("sse")
+def test_events_are_read_from_pieces_of_any_size(case: dict[str, Any]) -> None:
+    expected = [RawEvent(**event) for event in case["events"]]
+    pieces = [piece.encode() for piece in case["pieces"]]
+    for cut in (pieces, [bytes([byte]) for piece in pieces for byte in piece], [b"".join(pieces)]):
+        reader = EventReader()
+        assert [event for piece in cut for event in reader.push(piece)] == expected
+        assert reader.last_id == case["last_id"]
+
+
+@named("retry")
+def test_requests_are_sent_again(case: dict[str, Any]) -> None:
+    file = vectors("retry")
+    wait = Retries(file["attempts"], file["wait_max"]).wait(
+        case["attempt"],
+        case["outcome"],
+        is_repeatable=case["is_repeatable"],
+        retry_after=case["retry_after"],
+        waited=case["waited"],
+    )
+    if case["wait"] is None:
+        assert wait is None
+    else:
+        low, high = case["wait"]
+        assert wait is not None
+        assert low <= wait <= high

@@ -1,0 +1,226 @@
+"""A virtual clock beside a real service, for threads."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import timenav
+from timenav import ClockChange, ClockState, Instant
+from timenav.testing import Service, TestClock
+
+SOON = 10.0
+
+
+@pytest.fixture
+def clock(client: timenav.Client, timeline: str) -> Iterator[TestClock]:
+    with client.virtual_clock(timeline, lost_after=0.2) as clock:
+        yield TestClock(client, clock, timeline)
+
+
+@pytest.fixture
+def own_service() -> Iterator[Service]:
+    """A service that the test may end."""
+    with Service() as service:
+        yield service
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SOON
+    while not holds():
+        assert time.monotonic() < deadline, "it did not come to be in time"
+        time.sleep(0.005)
+
+
+def test_it_shows_what_the_service_shows(clock: TestClock) -> None:
+    for rate in (1.0, 0.5, 1_000.0):
+        clock.set_rate(rate)
+        before = clock.now()
+        told = Instant.parse(clock.client.clock(timeline_id=clock.timeline_id)["current_time"])
+        after = clock.clock.reading()
+        # Never ahead of the service, and behind it by no more than it says.
+        assert before <= told
+        assert after.uncertainty_micros is not None
+        assert told.micros <= after.now.micros + after.uncertainty_micros
+
+
+def test_it_is_never_ahead_and_never_goes_back_by_itself(clock: TestClock) -> None:
+    readings = [clock.now() for _ in range(2_000)]
+    assert readings == sorted(readings)
+
+
+def test_a_read_is_no_request(clock: TestClock, client: timenav.Client) -> None:
+    size = client.checkpoint(clock.timeline_id)["size"]
+    for _ in range(1_000):
+        clock.now()
+    assert client.checkpoint(clock.timeline_id)["size"] == size + 1
+
+
+def test_it_computes_what_the_service_computes(clock: TestClock) -> None:
+    # Each pause, resume and change of rate starts at what the service's clock showed at that microsecond.
+    draw = random.Random(13)  # noqa: S311 - the same every time
+    before: ClockState = clock.clock.state
+    count = 0
+    for _ in range(60):
+        act = draw.choice(["pause", "resume", "rate", "travel"])
+        if act == "travel":
+            reading = clock.travel(Instant(draw.randrange(-60_000_000_000, 250_000_000_000) * 1_000_000))
+        elif act == "rate":
+            reading = clock.set_rate(round(10 ** draw.uniform(-6, 6), 6))
+        else:
+            reading = getattr(clock, act)()
+        state = reading.state
+        if act != "travel" and state.generation != before.generation:
+            assert before.at(state.origin_host.micros) == state.origin_virtual
+            count += 1
+        before = state
+    assert count > 15
+
+
+def test_changes_and_jumps_are_told_in_order(clock: TestClock) -> None:
+    changes: list[ClockChange] = []
+    jumps: list[int] = []
+    clock.clock.on_change(lambda _: [][1])
+    clock.clock.on_change(changes.append)
+    remove = clock.clock.on_jump(lambda change: jumps.append(change.jump_micros))
+    clock.pause()
+    clock.fast_forward("1h")
+    clock.set_rate(60)
+    clock.rewind("2h")
+    remove()
+    clock.fast_forward("1d")
+    eventually(lambda: len(changes) == 5)
+    assert [change.after.generation for change in changes] == [1, 2, 3, 4, 5]
+    assert jumps == [3_600_000_000, -7_200_000_000]
+
+
+def test_a_wait_follows_rates_pauses_and_jumps(clock: TestClock) -> None:
+    clock.pause()
+    clock.travel("2028-02-29T09:00:00Z")
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(clock.until, "2028-02-29T10:00:00Z", timeout=SOON)
+        time.sleep(0.05)
+        clock.rewind("1d")
+        clock.resume()
+        time.sleep(0.05)
+        assert not waiting.done()
+        clock.set_rate(100_000)
+        reading = waiting.result(SOON)
+    assert reading.now >= Instant.parse("2028-02-29T10:00:00Z")
+    # At this rate ten days are nine seconds.
+    assert reading.now < Instant.parse("2028-03-10T10:00:00Z")
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(clock.until, "2060-01-01T00:00:00Z", timeout=SOON)
+        clock.travel("2061-01-01T00:00:00Z")
+        assert waiting.result(SOON).now >= Instant.parse("2061-01-01T00:00:00Z")
+
+
+def test_a_wait_for_a_paused_clock_times_out(clock: TestClock) -> None:
+    clock.pause()
+    with pytest.raises(TimeoutError, match="in time"):
+        clock.sleep(1, timeout=0.05)
+    assert clock.sleep(0).now == clock.now()
+
+
+def test_sleeping_takes_virtual_time(clock: TestClock) -> None:
+    clock.set_rate(100)
+    start = time.monotonic()
+    clock.sleep(10)
+    assert 0.09 < time.monotonic() - start < SOON
+
+
+def test_years_that_datetime_does_not_have(clock: TestClock) -> None:
+    clock.travel("-000043-03-15T12:00:00Z")
+    assert str(clock.now()).startswith("-000043-03-15T12:00:0")
+    with pytest.raises(timenav.OutOfDatetime):
+        clock.datetime()
+
+
+def test_it_refuses_what_it_cannot_vouch_for_and_comes_back(own_service: Service) -> None:
+    with own_service.client() as client, client.virtual_clock(lost_after=0.1) as clock:
+        client.set_rate(rate=2)
+        client.travel(destination_time="2028-02-29T09:00:00Z")
+        clock.until_generation(2, timeout=SOON)
+        changes: list[int] = []
+        clock.on_change(lambda change: changes.append(change.after.generation))
+        own_service.kill()
+        eventually(lambda: not clock.is_connected)
+        time.sleep(0.15)
+        with pytest.raises(timenav.ClockStale, match="lost_after"):
+            clock.now()
+        with pytest.raises(timenav.ClockStale):
+            clock.until("2060-01-01T00:00:00Z", timeout=SOON)
+        own_service.start()
+        client.travel(destination_time="2030-01-01T00:00:00Z")
+        client.pause_time()
+        eventually(lambda: clock.is_connected)
+        clock.until_generation(4, timeout=SOON)
+        assert not clock.is_running
+        # Each change that was made meanwhile is told, once.
+        assert changes == [3, 4]
+
+
+def test_a_restart_without_changes_is_no_change(own_service: Service) -> None:
+    with own_service.client() as client, client.virtual_clock() as clock:
+        changes: list[ClockChange] = []
+        clock.on_change(changes.append)
+        before = clock.now()
+        own_service.pause()
+        eventually(lambda: not clock.is_connected)
+        # Within lost_after it goes on.
+        assert clock.now() > before
+        own_service.start()
+        eventually(lambda: clock.is_connected)
+        assert clock.now() > before
+        assert changes == []
+
+
+def test_it_ends_with_its_timeline(clock: TestClock, client: timenav.Client) -> None:
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(clock.until, "2060-01-01T00:00:00Z", timeout=SOON)
+        client.end_timeline(clock.timeline_id)
+        with pytest.raises((timenav.ClockRefused, timenav.ClockStale)):
+            waiting.result(SOON)
+    eventually(lambda: isinstance(clock.clock._follower.end, timenav.ClockRefused))
+    with pytest.raises(timenav.ClockRefused) as raised:
+        clock.now()
+    assert raised.value.problem.code == "timeline_ended"
+
+
+def test_closing_wakes_whoever_waits(client: timenav.Client, timeline: str) -> None:
+    clock = client.virtual_clock(timeline)
+    thread = clock.thread
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(clock.until, "2060-01-01T00:00:00Z", timeout=SOON)
+        time.sleep(0.02)
+        clock.close()
+        with pytest.raises(timenav.ClockClosed):
+            waiting.result(SOON)
+    with pytest.raises(timenav.ClockClosed):
+        clock.now()
+    thread.join(SOON)
+    assert not thread.is_alive()
+
+
+def test_a_clock_that_cannot_be_had_is_an_error_at_once(client: timenav.Client) -> None:
+    with pytest.raises(timenav.Problem) as raised:
+        client.virtual_clock("no-such-timeline")
+    assert raised.value.http_status == 404
+    with pytest.raises(timenav.Unreachable):
+        timenav.Client("http://127.0.0.1:9", "tnk_x").virtual_clock(timeout=0.3)
+    with pytest.raises(ValueError, match="stale_after must be at least 20"):
+        client.virtual_clock(stale_after=5)
+    assert not [one for one in threading.enumerate() if one.name == "timenav-clock" and one.is_alive()]
+
+
+def test_a_read_takes_microseconds(clock: TestClock) -> None:
+    # Of the processor, so that it is the same on a busy machine: some 5 microseconds each.
+    start = time.process_time()
+    for _ in range(10_000):
+        clock.now()
+    assert time.process_time() - start < 2

@@ -1,0 +1,58 @@
+/**
+ * The host's own clocks and timers, taken when this is loaded, so that what fakes time later leaves them alone. Load the
+ * client before you install fake timers.
+ */
+const { setTimeout, clearTimeout, setInterval, clearInterval, performance, Date } = globalThis;
+const now = performance.now.bind(performance);
+const wall = Date.now.bind(Date);
+
+/** Returns the host's monotonic time in whole microseconds. */
+export function monotonicMicros(): bigint {
+  return BigInt(Math.floor(now() * 1_000));
+}
+
+/**
+ * Returns how far the host's wall clock is ahead of its monotonic one, in milliseconds. It changes where the machine has
+ * slept, during which the monotonic clock of most systems stands still, and where the wall clock was set.
+ */
+export function wallAheadMs(): number {
+  return wall() - now();
+}
+
+/** The longest that a timer can take; more would come at once. */
+const TIMER_MS_MAX = 2_147_483_647;
+
+export type Timer = ReturnType<typeof setTimeout>;
+
+export function startTimer(action: () => void, ms: number): Timer {
+  return setTimeout(action, Math.min(Math.max(ms, 0), TIMER_MS_MAX));
+}
+
+export function stopTimer(timer: Timer): void {
+  clearTimeout(timer);
+}
+
+export function startInterval(action: () => void, ms: number): Timer {
+  return setInterval(action, ms);
+}
+
+export function stopInterval(timer: Timer): void {
+  clearInterval(timer);
+}
+
+/** Waits, unless a signal ends it. Never rejects. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    if (signal?.aborted) {
+      done();
+      return;
+    }
+    const end = (): void => {
+      stopTimer(timer);
+      signal?.removeEventListener('abort', end);
+      done();
+    };
+    const timer = startTimer(end, ms);
+    signal?.addEventListener('abort', end);
+  });
+}

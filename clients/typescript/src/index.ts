@@ -1,0 +1,11 @@
+/** The client of timenav: its whole API, typed, and a virtual clock that is read without a request. */
+export { Client, type ClockOptions } from './client.js';
+export { ClockState } from './clock-state.js';
+export * from './errors.js';
+export { Follower, type Bounds, type ClockChange, type Reading } from './follower.js';
+export { Instant, type When } from './instant.js';
+export type { Retries } from './retry.js';
+export type { ClientOptions } from './settings.js';
+export type { Answer, FileContent, Input, OperationName, Schema, StreamMessage } from './shapes.js';
+export { Events, type CallOptions, type SentEvent } from './transport.js';
+export { VirtualClock, type WaitOptions } from './virtual-clock.js';

@@ -1,0 +1,62 @@
+/** The types of calls, as they follow from the OpenAPI document. */
+import type { components, operations } from './openapi.js';
+
+/** What the API takes or answers, by its name in the OpenAPI document. */
+export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];
+
+/** An operation, by its name in the OpenAPI document. */
+export type OperationName = keyof operations;
+
+type Parameters<Name extends OperationName> = operations[Name]['parameters'];
+type Path<Name extends OperationName> = Parameters<Name> extends { path: infer P } ? P : unknown;
+type Query<Name extends OperationName> =
+  Parameters<Name> extends { query?: infer Q } ? OrNothing<Exclude<Q, undefined>> : unknown;
+type OrNothing<T> = [T] extends [never] ? unknown : T;
+type Content<Name extends OperationName> = operations[Name] extends { requestBody?: infer B }
+  ? NonNullable<B> extends { content: infer C }
+    ? C
+    : never
+  : never;
+/** What comes in a file, whatever it is. */
+export type FileContent = Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | string | ReadableStream<Uint8Array>;
+type Body<Name extends OperationName> = Name extends 'record_events'
+  ? { body: Schema<'EventsRequest'> }
+  : [Content<Name>] extends [never]
+    ? unknown
+    : Content<Name> extends Record<'application/x-ndjson', unknown>
+      ? { content: FileContent; content_type?: keyof Content<Name> }
+      : Content<Name> extends Record<'application/json', infer B>
+        ? B
+        : unknown;
+
+/** What an operation takes: the parameters of its path and its query, and the members of its body, side by side. */
+export type Input<Name extends OperationName> = object & Path<Name> & Query<Name> & Body<Name>;
+
+type Success<Name extends OperationName> = operations[Name]['responses'] extends infer R
+  ? R extends { 200: infer A }
+    ? A
+    : R extends { 201: infer A }
+      ? A
+      : never
+  : never;
+
+/** What an operation answers. */
+export type Answer<Name extends OperationName> =
+  Success<Name> extends { content: { 'application/json': infer A } } ? A : never;
+
+/** A message of `stream`, which the OpenAPI document of this version describes in words alone. */
+export interface StreamMessage {
+  timeline_id: string;
+  /** Position of the ledger entry that tells it. */
+  position: number;
+  clock?: Schema<'ClockBody'>;
+  /** What became of an event or a paradox. */
+  change?: 'recorded' | 'corrected' | 'manipulated' | 'made' | 'healed';
+  event_id?: string;
+  /** The event as it was recorded or corrected; absent if it was erased since. */
+  event?: Schema<'EventBody'>;
+  /** What was done to the event; absent if it was erased since. */
+  intervention?: Schema<'InterventionBody'>;
+  /** The paradox that is there since, or is gone since and is told as it was. */
+  paradox?: Schema<'ParadoxBody'>;
+}

@@ -1,0 +1,181 @@
+/** What tests use, in Node: a clock with its controls, and a service of one's own. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Client } from './client.js';
+import { TimenavError } from './errors.js';
+import type { Reading } from './follower.js';
+import * as host from './host-time.js';
+import { Instant, type When } from './instant.js';
+import type { Schema } from './shapes.js';
+import type { VirtualClock, WaitOptions } from './virtual-clock.js';
+
+const START_MS_MAX = 30_000;
+const SEEN_MS_MAX = 10_000;
+
+/** A service that runs until it is stopped, on a free port of this machine, with its data in a folder that goes. */
+export class Service {
+  url = '';
+  #port = 0;
+  #process: ChildProcess | null = null;
+
+  private constructor(
+    readonly program: string,
+    readonly folder: string,
+  ) {}
+
+  /** Starts a service: `program`, else what `TIMENAV_BIN` names, else `timenav`. */
+  static async start(program?: string): Promise<Service> {
+    const name = program ?? process.env.TIMENAV_BIN ?? 'timenav';
+    const service = new Service(name, await mkdtemp(join(tmpdir(), 'timenav-')));
+    try {
+      await service.restart();
+    } catch (error) {
+      await service.stop();
+      throw error;
+    }
+    return service;
+  }
+
+  /** Starts the service again, on the port and with the data that it had. */
+  async restart(): Promise<void> {
+    const data = join(this.folder, 'data');
+    const log = await open(join(this.folder, 'log'), 'a');
+    const environment = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !name.startsWith('TIMENAV_')),
+    );
+    const started = spawn(this.program, ['serve', '--listen', `127.0.0.1:${this.#port}`, '--data', data], {
+      env: environment,
+      stdio: ['ignore', 'pipe', log.fd],
+    });
+    this.#process = started;
+    const failed = new Promise<string>((done) => {
+      started.once('error', (error) => done(error.message));
+      started.once('exit', () => done('it ended'));
+    });
+    // A program that says nothing is ended, which ends the line that is waited for.
+    const limit = host.startTimer(() => started.kill('SIGKILL'), START_MS_MAX);
+    const line = await Promise.race([firstLine(started), failed]);
+    host.stopTimer(limit);
+    await log.close();
+    const url = /^listening on (\S+)/.exec(line)?.[1];
+    if (url === undefined) {
+      const told = await readFile(join(this.folder, 'log'), 'utf8').catch(() => '');
+      throw new TimenavError(`${this.program} did not start (name the program in TIMENAV_BIN): ${line} ${told}`.trim());
+    }
+    this.url = url;
+    this.#port = Number(new URL(url).port);
+  }
+
+  /** Returns the key of its operator. */
+  async key(): Promise<string> {
+    return (await readFile(join(this.folder, 'data/admin.key'), 'ascii')).trim();
+  }
+
+  /** Returns a client with the key of the operator. */
+  async client(timelineId?: string): Promise<Client> {
+    const key = await this.key();
+    return new Client({ url: this.url, key, ...(timelineId === undefined ? {} : { timelineId }) });
+  }
+
+  /** Ends the service as a crash does, or as an operator does with `SIGTERM`. Its data stays. */
+  async kill(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
+    const ended = this.#process;
+    this.#process = null;
+    if (ended?.pid === undefined || ended.exitCode !== null || ended.signalCode !== null) return;
+    const gone = new Promise((done) => ended.once('exit', done));
+    ended.kill(signal);
+    await gone;
+  }
+
+  /** Ends the service and removes its data. */
+  async stop(): Promise<void> {
+    await this.kill();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function firstLine(started: ChildProcess): Promise<string> {
+  if (started.stdout === null) return 'it has no output';
+  for await (const line of createInterface({ input: started.stdout })) {
+    // What it says later is of no interest, and must not hold it up.
+    started.stdout.resume();
+    return line;
+  }
+  return 'it said nothing';
+}
+
+/** A clock and its controls. Each control resolves when this clock shows what it did. */
+export class TestClock {
+  private constructor(
+    readonly client: Client,
+    readonly clock: VirtualClock,
+    readonly timelineId: string,
+  ) {}
+
+  /** Creates a timeline that is named after a test and ends by itself if nobody ends it, and opens its clock. */
+  static async create(client: Client, name: string): Promise<TestClock> {
+    const slug = name
+      .replace(/[^0-9A-Za-z]+/g, '-')
+      .replace(/^-|-$/g, '')
+      .slice(0, 80);
+    const timelineId = `test-${slug}-${crypto.randomUUID().slice(0, 12)}`;
+    await client.createTimeline({ timeline_id: timelineId, expires_in: '1h' });
+    return new TestClock(client, await client.virtualClock(timelineId), timelineId);
+  }
+
+  /** Closes the clock and ends its timeline. */
+  async end(): Promise<void> {
+    this.clock.close();
+    await this.client.endTimeline({ timeline_id: this.timelineId }).catch((error: unknown) => {
+      // A test may have ended the timeline, or the service.
+      if (!(error instanceof TimenavError)) throw error;
+    });
+  }
+
+  /** Returns what the clock shows. */
+  now(): Instant {
+    return this.clock.now();
+  }
+
+  /** Waits until the clock shows a moment. */
+  until(when: When, options?: WaitOptions): Promise<Reading> {
+    return this.clock.until(when, options);
+  }
+
+  /** Moves the clock to a moment. */
+  async travel(when: When): Promise<Reading> {
+    const destination = typeof when === 'string' ? when : String(Instant.of(when));
+    return this.#seen(await this.client.travel({ destination_time: destination, timeline_id: this.timelineId }));
+  }
+
+  /** Moves the clock forward, such as by `12h`. */
+  async fastForward(duration: string): Promise<Reading> {
+    return this.#seen(await this.client.fastForward({ duration, timeline_id: this.timelineId }));
+  }
+
+  /** Moves the clock back. */
+  async rewind(duration: string): Promise<Reading> {
+    return this.#seen(await this.client.rewind({ duration, timeline_id: this.timelineId }));
+  }
+
+  /** Changes how fast the clock runs. */
+  async setRate(rate: number): Promise<Reading> {
+    return this.#seen(await this.client.setRate({ rate, timeline_id: this.timelineId }));
+  }
+
+  async pause(): Promise<Reading> {
+    return this.#seen(await this.client.pauseTime({ timeline_id: this.timelineId }));
+  }
+
+  async resume(): Promise<Reading> {
+    return this.#seen(await this.client.resumeTime({ timeline_id: this.timelineId }));
+  }
+
+  /** Waits until the change has come over the stream, so that the next line of a test sees it. */
+  #seen(changed: Schema<'ClockBody'>): Promise<Reading> {
+    return this.clock.untilGeneration(changed.generation, { timeoutMs: SEEN_MS_MAX });
+  }
+}

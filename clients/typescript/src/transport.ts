@@ -1,0 +1,265 @@
+/** Sends requests, waits and sends them again, and makes errors of refusals. */
+import { Problem, Unreachable } from './errors.js';
+import { pause } from './host-time.js';
+import { OPERATIONS, type Operation } from './operations.js';
+import { retryAfterSeconds, waitSeconds, type Outcome } from './retry.js';
+import type { PlainInit, Settings } from './settings.js';
+import type { Answer, FileContent, OperationName } from './shapes.js';
+import { EventReader } from './sse.js';
+
+/** What a call may carry beside its input. */
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** Only if the clock still has this generation, or what is changed this entity tag; `*` for whatever there is. */
+  ifMatch?: number | string;
+  /** Sent again with the same key, a change happens once. Each call has one of its own unless you name it. */
+  idempotencyKey?: string;
+  /** The id of the last message received: later ones are sent first. */
+  lastEventId?: string | number;
+}
+
+/** One event of a stream. */
+export interface SentEvent<T> {
+  /** The name, such as `clock`. */
+  event: string;
+  /** Send it as `lastEventId` to go on after this event. */
+  id: string;
+  data: T;
+}
+
+type Values = Record<string, unknown>;
+const ACCEPT = { json: 'application/json', text: 'text/plain', events: 'text/event-stream', other: '*/*' };
+
+/** What all calls are made with. */
+export class Transport {
+  protected readonly settings: Settings;
+
+  constructor(settings: Settings) {
+    this.settings = settings;
+  }
+
+  protected async json<Name extends OperationName>(
+    name: Name,
+    input: object,
+    options: CallOptions,
+  ): Promise<Answer<Name>> {
+    const response = await this.#call(name, input, options, ACCEPT.json);
+    return readJson<Answer<Name>>(response);
+  }
+
+  protected async text(name: OperationName, input: object, options: CallOptions): Promise<string> {
+    return whole(await this.#call(name, input, options, ACCEPT.text), (response) => response.text());
+  }
+
+  protected async bytes(name: OperationName, input: object, options: CallOptions): Promise<Uint8Array> {
+    const response = await this.#call(name, input, options, ACCEPT.other);
+    return new Uint8Array(await whole(response, (one) => one.arrayBuffer()));
+  }
+
+  protected download(name: OperationName, input: object, options: CallOptions): Promise<Response> {
+    return this.#call(name, input, options, ACCEPT.other, true);
+  }
+
+  protected async events<T>(name: OperationName, input: object, options: CallOptions): Promise<Events<T>> {
+    const closing = new AbortController();
+    const signal = options.signal ? AbortSignal.any([options.signal, closing.signal]) : closing.signal;
+    return new Events<T>(await this.#call(name, input, { ...options, signal }, ACCEPT.events, true), closing);
+  }
+
+  async #call(
+    name: OperationName,
+    input: object,
+    options: CallOptions,
+    accept: string,
+    isStream = false,
+  ): Promise<Response> {
+    const operation: Operation = OPERATIONS[name];
+    const { path, init } = request(operation, input as Values, options, this.settings.timelineId);
+    init.headers.Accept = accept;
+    const isUsedUp = init.body instanceof ReadableStream;
+    const isRepeatable = operation.method === 'GET' || operation.isOnce;
+    let waitedSeconds = 0;
+    for (let attempt = 1; ; attempt += 1) {
+      const { response, outcome, failure } = await this.#attempt(path, init, options.signal, isStream);
+      if (response) return response;
+      const after = failure instanceof Problem ? failure.retryAfterSeconds : null;
+      const told = { attempt, outcome, isRepeatable, retryAfterSeconds: after, waitedSeconds };
+      const wait = isUsedUp ? null : waitSeconds(this.settings.retries, told);
+      if (wait === null) throw failure;
+      await pause(wait * 1_000, options.signal);
+      options.signal?.throwIfAborted();
+      waitedSeconds += wait;
+    }
+  }
+
+  async #attempt(
+    path: string,
+    init: PlainInit,
+    signal: AbortSignal | undefined,
+    isStream: boolean,
+  ): Promise<{ response?: Response; outcome: Outcome; failure: Error }> {
+    const none = new Unreachable('');
+    // What is read as it comes may take as long as it takes.
+    const limit = isStream ? undefined : AbortSignal.timeout(this.settings.timeoutMs);
+    const signals = [signal, limit].filter((one) => one !== undefined);
+    const bounded = signals.length > 0 ? { ...init, signal: AbortSignal.any(signals) } : init;
+    try {
+      const response = await this.settings.send(path, bounded);
+      if (response.ok) return { response, outcome: response.status, failure: none };
+      return { outcome: response.status, failure: await refusal(response) };
+    } catch (error) {
+      signal?.throwIfAborted();
+      const wasSent = !isConnectError(error);
+      const what = wasSent ? 'gave no answer' : 'cannot be reached';
+      const failure = new Unreachable(`${this.settings.url} ${what}: ${reason(error)}`);
+      return { outcome: wasSent ? 'no_answer' : 'not_sent', failure };
+    }
+  }
+}
+
+/** Returns the request that a call means. */
+function request(
+  operation: Operation,
+  input: Values,
+  options: CallOptions,
+  timelineId: string | null,
+): { path: string; init: PlainInit } {
+  const { body, content, content_type, ...values } = { ...input };
+  const isRaw = operation.body === 'raw';
+  const rest: Values = operation.body === 'object' ? { ...input } : values;
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = encodeURIComponent(textOf(rest[name]));
+    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- a copy that is made for this
+    delete rest[name];
+    if (['', '.', '..'].includes(value)) throw new RangeError(`${name} must not be "${value}"`);
+    // The parts of a tile's address are separated by slashes, which are sent as they are.
+    return name === 'tile' ? value.replaceAll('%2F', '/') : value;
+  });
+  if (timelineId !== null && operation.hasTimeline) rest.timeline_id ??= timelineId;
+  const query = new URLSearchParams();
+  for (const name of operation.query) {
+    appendTo(query, name, rest[name]);
+  }
+  const headers: Record<string, string> = {};
+  if (options.ifMatch !== undefined) {
+    headers['If-Match'] = typeof options.ifMatch === 'number' ? `"${options.ifMatch}"` : options.ifMatch;
+  }
+  if (operation.isOnce) headers['Idempotency-Key'] = options.idempotencyKey ?? randomKey();
+  if (options.lastEventId !== undefined) headers['Last-Event-ID'] = String(options.lastEventId);
+  const init: PlainInit = { method: operation.method, headers };
+  if (isRaw) {
+    headers['Content-Type'] = textOf(content_type) || 'application/octet-stream';
+    init.body = content as FileContent;
+    // Node sends a stream in one direction only if it is told so.
+    if (content instanceof ReadableStream) Object.assign(init, { duplex: 'half' });
+  } else if (operation.body !== 'none') {
+    headers['Content-Type'] = 'application/json';
+    init.body = JSON.stringify(operation.body === 'json' ? body : rest);
+  }
+  const search = query.toString();
+  return { path: search ? `${path}?${search}` : path, init };
+}
+
+function appendTo(query: URLSearchParams, name: string, value: unknown): void {
+  if (value === undefined || value === null) return;
+  if (Array.isArray(value)) {
+    query.append(name, value.map(textOf).join(','));
+  } else if (typeof value === 'object' && !('toJSON' in value)) {
+    for (const [key, one] of Object.entries(value)) query.append(`${name}.${key}`, textOf(one));
+  } else {
+    query.append(name, textOf(value));
+  }
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  // A `Date` and an `Instant` say themselves how they are written.
+  const plain = (typeof value === 'object' ? JSON.parse(JSON.stringify(value)) : value) as string | number | boolean;
+  return String(plain);
+}
+
+/** Returns a key that nobody has had. `randomUUID` is missing in pages that come over plain HTTP. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Reads a refusal. */
+export async function refusal(response: Response): Promise<Problem> {
+  const text = await response.text().catch(() => '');
+  let body: unknown = null;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // A proxy answers what it likes.
+  }
+  const after = retryAfterSeconds(response.headers.get('Retry-After'));
+  return Problem.of(response.status, body, response.headers.get('X-Request-Id'), after);
+}
+
+/** Reads the body of an answer that should be JSON. */
+export async function readJson<T>(response: Response): Promise<T> {
+  const text = await whole(response, (one) => one.text());
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    throw Problem.of(response.status, { code: 'unreadable', status: 'The answer is not JSON.' }, null, null);
+  }
+}
+
+async function whole<T>(response: Response, read: (response: Response) => Promise<T>): Promise<T> {
+  try {
+    return await read(response);
+  } catch (error) {
+    throw new Unreachable(`the answer broke off: ${reason(error)}`);
+  }
+}
+
+/** Returns why no answer came, in words. */
+export function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  return cause instanceof Error && cause.message ? cause.message : error.message || error.name;
+}
+
+/** Tells whether a request failed before it was sent. Browsers do not say, and then it may have been. */
+function isConnectError(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined) : undefined;
+  const codes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
+  return codes.includes(String(cause?.code));
+}
+
+/** The messages of a stream, one after the other, until it ends. */
+export class Events<T> implements AsyncIterable<SentEvent<T>> {
+  readonly #reader = new EventReader();
+
+  constructor(
+    private readonly response: Response,
+    private readonly closing: AbortController,
+  ) {}
+
+  /** The newest id, with a message or alone: send it as `lastEventId` to go on from here. */
+  get lastId(): string {
+    return this.#reader.lastId;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<SentEvent<T>> {
+    const body = this.response.body?.getReader();
+    try {
+      while (body !== undefined) {
+        const { done, value } = await body.read();
+        if (done) return;
+        for (const { event, id, data } of this.#reader.push(value)) {
+          yield { event, id, data: JSON.parse(data) as T };
+        }
+      }
+    } catch (error) {
+      if (!this.closing.signal.aborted) throw new Unreachable(`the stream broke off: ${reason(error)}`);
+    }
+  }
+
+  /** Ends the stream. */
+  close(): void {
+    this.closing.abort();
+  }
+}

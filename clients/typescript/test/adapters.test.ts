@@ -1,0 +1,136 @@
+/** What tests of others use: fixtures, fake timers, pages, and the package as it is installed. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { chromium } from 'playwright-core';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { follow } from '../src/fake-timers.js';
+import { followClock } from '../src/playwright.js';
+import { TestClock } from '../src/testing.js';
+import { client, eventually, readText, REPOSITORY, wait } from './harness.js';
+
+const run = promisify(execFile);
+const FOLDER = fileURLToPath(new URL('clients/typescript/', REPOSITORY));
+
+async function testClock(): Promise<TestClock> {
+  const clock = await TestClock.create(client(), 'adapters');
+  onTestFinished(() => clock.end());
+  return clock;
+}
+
+describe('fake timers', () => {
+  it('go by the clock', async () => {
+    const clock = await testClock();
+    await clock.pause();
+    await clock.travel('2028-02-29T09:00:00Z');
+    const real = { setTimeout, Date };
+    const stop = follow(clock.clock);
+    const fired: string[] = [];
+    try {
+      expect(new Date().toISOString()).toBe('2028-02-29T09:00:00.000Z');
+      setTimeout(() => fired.push('an hour'), 3_600_000);
+      const every = setInterval(() => fired.push('a day'), 86_400_000);
+      await clock.fastForward('30m');
+      expect([Date.now(), fired]).toEqual([Date.parse('2028-02-29T09:30:00Z'), []]);
+      await clock.rewind('10m');
+      expect([Date.now(), fired]).toEqual([Date.parse('2028-02-29T09:20:00Z'), []]);
+      await clock.fastForward('1h');
+      expect(fired).toEqual(['an hour']);
+      await clock.fastForward('P1Y');
+      expect(fired).toEqual(['an hour', 'a day']);
+      expect(new Date().getFullYear()).toBe(2029);
+      clearInterval(every);
+      // While it runs, timers fire by themselves, at any rate.
+      setTimeout(() => fired.push('a minute'), 60_000);
+      await clock.setRate(1_000);
+      await clock.resume();
+      await eventually(() => fired.includes('a minute'));
+    } finally {
+      stop();
+    }
+    expect([setTimeout, Date]).toEqual([real.setTimeout, real.Date]);
+  });
+});
+
+describe('a page', () => {
+  it('shows the clock', async () => {
+    const clock = await testClock();
+    const browser = await chromium.launch({
+      executablePath: process.env.CHROMIUM_BIN ?? '/usr/bin/chromium',
+      args: ['--no-sandbox'],
+    });
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage();
+    const shown = (): Promise<number> => page.evaluate(() => Date.now());
+    await clock.pause();
+    await clock.travel('2028-02-29T09:00:00Z');
+    const followed = await followClock(page, clock.clock);
+    await page.goto('data:text/html,<title>A page</title>');
+    expect(await shown()).toBe(Date.parse('2028-02-29T09:00:00Z'));
+    await clock.travel('1999-12-31T23:59:59.5Z');
+    await followed.settled();
+    expect(await page.evaluate(() => new Date().toISOString())).toBe('1999-12-31T23:59:59.500Z');
+    await clock.resume();
+    await followed.settled();
+    const [before, first] = [clock.now().toMillis(), await shown()];
+    await wait(100);
+    expect(first - before).toBeLessThan(10_000);
+    expect((await shown()) - first).toBeGreaterThanOrEqual(100);
+    await clock.setRate(100_000);
+    await followed.settled();
+    const fast = await shown();
+    await wait(300);
+    expect((await shown()) - fast).toBeGreaterThan(10_000_000);
+    await clock.pause();
+    await followed.settled();
+    expect(await shown()).toBe(clock.now().toMillis());
+    await followed.stop();
+  });
+});
+
+describe('the package', () => {
+  it('is packed, installed, typed, and does what its README says', { timeout: 300_000 }, async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'timenav-package-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const packed = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: FOLDER });
+    const file = packed.stdout.trim().split('\n').at(-1)!;
+    await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+    const install = ['install', '--offline', '--silent', '--no-audit', '--no-fund', '--omit=peer', `./${file}`];
+    await run('npm', install, { cwd: folder });
+    const examples = [...readText('clients/typescript/README.md').matchAll(/```ts\n(.*?)```/gs)].map(
+      ([, text]) => text!,
+    );
+    expect(examples.length).toBeGreaterThan(2);
+    const isTest = (text: string): boolean => text.includes("'timenav/vitest'");
+    const isPage = (text: string): boolean => text.includes("'timenav/playwright'");
+    // What the examples for tests and pages import beside the package is that of this folder.
+    for (const name of ['vitest', '@sinonjs', 'playwright-core', 'typescript', '@types']) {
+      await symlink(join(FOLDER, 'node_modules', name), join(folder, 'node_modules', name));
+    }
+    const env = { ...process.env, TIMENAV_URL: inject('url'), TIMENAV_API_KEY: inject('key') };
+    for (const [index, text] of examples.entries()) {
+      const name = isTest(text) ? `example-${index}.test.ts` : `example-${index}.ts`;
+      await writeFile(join(folder, name), text);
+    }
+    const tsc = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--skipLibCheck'];
+    const sources = examples.map((text, index) => `example-${index}${isTest(text) ? '.test' : ''}.ts`);
+    await run('node', ['node_modules/typescript/bin/tsc', ...tsc, ...sources], { cwd: folder });
+    for (const [index, text] of examples.entries()) {
+      if (isTest(text)) {
+        const vitest = ['node_modules/vitest/vitest.mjs', 'run', `example-${index}.test.ts`];
+        await run('node', vitest, { cwd: folder, env });
+        // And with a service of its own.
+        const { TIMENAV_URL: _, TIMENAV_API_KEY: __, ...own } = env;
+        await run('node', vitest, { cwd: folder, env: { ...own, TIMENAV_START: '1' } });
+        continue;
+      }
+      if (!isPage(text)) expect(text.split('\n').length).toBeLessThanOrEqual(13);
+      const { stdout } = await run('node', [`example-${index}.js`], { cwd: folder, env });
+      for (const [, told] of text.matchAll(/\/\/=> (.*)/g)) expect(stdout).toContain(told);
+    }
+    expect(await readFile(join(folder, 'node_modules/timenav/dist/index.d.ts'), 'utf8')).toContain('Client');
+  });
+});

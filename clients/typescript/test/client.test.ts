@@ -1,0 +1,197 @@
+/** The client beside a real service, and beside one that loses answers. */
+import { inspect } from 'node:util';
+import { describe, expect, inject, it, vi } from 'vitest';
+import { Client, Problem, SettingsError, Unreachable, type Input } from '../src/index.js';
+import { client, rejection, standIn, timeline } from './harness.js';
+
+const KEY = `tnk_${'0'.repeat(36)}`;
+
+describe('calls', () => {
+  it('say which field is wrong, and what would be right', async () => {
+    const error = await rejection(client().travel({ destination_time: '2028-02-30T09:00:00Z' }));
+    expect(error).toBeInstanceOf(Problem);
+    const problem = error as Problem;
+    expect([problem.httpStatus, problem.code, problem.field]).toEqual([400, 'invalid_parameter', 'destination_time']);
+    expect(problem.errors[0]!.detail).toContain('has 29 days');
+    expect(problem.message).toContain('destination_time');
+    expect(problem.requestId).toMatch(/^req_/);
+  });
+
+  it('are guarded by a generation', async () => {
+    const service = client();
+    const id = await timeline(service);
+    const { generation } = await service.clock({ timeline_id: id });
+    await service.setRate({ rate: 2, timeline_id: id }, { ifMatch: generation });
+    const error = await rejection(service.setRate({ rate: 3, timeline_id: id }, { ifMatch: generation }));
+    expect((error as Problem).httpStatus).toBe(412);
+  });
+
+  it('happen once for one idempotency key', async () => {
+    const service = client();
+    const id = await timeline(service);
+    const call = { duration: '1h', timeline_id: id };
+    const first = await service.fastForward(call, { idempotencyKey: 'one-hour' });
+    const again = await service.fastForward(call, { idempotencyKey: 'one-hour' });
+    expect(again.generation).toBe(first.generation);
+  });
+
+  it('take files in and out', async () => {
+    const service = client();
+    const id = await timeline(service);
+    const rows = 'time,description\n2028-02-29T09:00:00Z,A leap day\n2028-03-01T09:00:00Z,The day after\n';
+    const taken = await service.importEvents({
+      content: rows,
+      content_type: 'text/csv',
+      format: 'csv',
+      timeline_id: id,
+    });
+    expect(taken.taken).toBe(2);
+    const pieces = new Blob([rows]).stream();
+    expect((await service.importEvents({ content: pieces, format: 'csv', timeline_id: id })).unchanged).toBe(2);
+    expect(await (await service.exportEvents({ format: 'csv', timeline_id: id })).text()).toContain('A leap day');
+    expect((await service.checkpoint({ timeline_id: id })).size).toBeGreaterThan(0);
+    expect(await service.checkpointText({ timeline_id: id })).toMatch(/^timenav\.local\//);
+    expect(await service.tile({ timeline_id: id, tile: '0/000.p/1' })).toHaveLength(32);
+  });
+
+  it('carry parameters of all kinds', async () => {
+    const service = client();
+    const id = await timeline(service);
+    const event = { time: '2028-02-29T09:00:00Z', description: 'A storm & a + sign', attributes: { category: '5' } };
+    await service.recordEvents({ body: [event, { ...event, attributes: { category: '1' } }], timeline_id: id });
+    const found = await service.monitorEvents({
+      location: '*',
+      time_range: '../..',
+      attribute: { category: '5' },
+      text: 'storm',
+      limit: 10,
+      timeline_id: id,
+    });
+    expect(found.events.map(({ description }) => description)).toEqual(['A storm & a + sign']);
+  });
+
+  it('watch a timeline', async () => {
+    const service = client();
+    const id = await timeline(service);
+    const events = await service.stream({ timeline_id: id, topics: 'clock,events' });
+    const seen: string[] = [];
+    for await (const { event, data } of events) {
+      seen.push(event);
+      if (event === 'clock') {
+        await service.recordEvents({ body: { time: '2028-02-29T09:00:00Z', description: 'Seen' }, timeline_id: id });
+      } else {
+        expect(data.change).toBe('recorded');
+        expect(events.lastId).toBe(String(data.position));
+        events.close();
+      }
+    }
+    expect(seen).toEqual(['clock', 'events']);
+  });
+
+  it('mean the timeline of the client where none is named', async () => {
+    const id = await timeline(client());
+    const service = new Client({ url: inject('url'), key: inject('key'), timelineId: id });
+    expect((await service.clock()).timeline_id).toBe(id);
+    expect((await service.pauseTime()).timeline_id).toBe(id);
+    expect((await service.clock({ timeline_id: 'main' })).timeline_id).toBe('main');
+  });
+
+  it('are checked by the compiler', () => {
+    const input: Input<'travel'> = { destination_time: '2028-02-29T09:00:00Z' };
+    // @ts-expect-error -- a required member is missing
+    const incomplete: Input<'travel'> = {};
+    // @ts-expect-error -- there is no such member
+    const misspelt: Input<'travel'> = { ...input, destinaton: 'Paris' };
+    expect([input, incomplete, misspelt]).toHaveLength(3);
+  });
+});
+
+describe('retries', () => {
+  it('ask for a lost answer with the same key', async () => {
+    const { url, requests } = await standIn(['drop', [503, { 'Retry-After': '0' }], [200, { generation: 1 }]]);
+    const moved = await new Client({ url, key: KEY }).travel({ destination_time: '2028-02-29T09:00:00Z' });
+    expect(moved.generation).toBe(1);
+    const keys = requests.map((headers) => headers['idempotency-key']);
+    expect(keys).toHaveLength(3);
+    expect(keys[0]).toBeDefined();
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  it('do not send twice what may have happened', async () => {
+    const { url, requests } = await standIn(['drop']);
+    expect(await rejection(new Client({ url, key: KEY }).deleteUser({ user_id: 'alice' }))).toBeInstanceOf(Unreachable);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('have an end', async () => {
+    const { url, requests } = await standIn([[429, { 'Retry-After': '3600' }]]);
+    const error = (await rejection(new Client({ url, key: KEY }).clock())) as Problem;
+    expect([error.httpStatus, error.retryAfterSeconds]).toEqual([429, 3600]);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('end with the signal of the caller', async () => {
+    const { url } = await standIn([[503, { 'Retry-After': '20' }]]);
+    const signal = AbortSignal.timeout(50);
+    const start = performance.now();
+    expect((await rejection(new Client({ url, key: KEY }).clock({}, { signal }))) as Error).toHaveProperty(
+      'name',
+      'TimeoutError',
+    );
+    expect(performance.now() - start).toBeLessThan(10_000);
+  });
+});
+
+describe('settings', () => {
+  it('come from the environment', async () => {
+    vi.stubEnv('TIMENAV_URL', `${inject('url')}/`);
+    vi.stubEnv('TIMENAV_API_KEY', ` ${inject('key')}\n`);
+    vi.stubEnv('TIMENAV_TIMELINE', 'main');
+    expect((await new Client().clock()).timeline_id).toBe('main');
+    vi.unstubAllEnvs();
+  });
+
+  it.each([
+    [{}, 'TIMENAV_API_KEY'],
+    [{ key: ' ' }, 'empty'],
+    [{ key: 'tnk_é' }, 'characters'],
+    [{ key: KEY, url: 'ftp://127.0.0.1' }, 'TIMENAV_URL'],
+    [{ key: KEY, url: 'http://' }, 'TIMENAV_URL'],
+    [{ key: KEY, url: `http://${KEY}@127.0.0.1` }, 'TIMENAV_URL'],
+  ])('that are wrong are told: %#', (options, told) => {
+    let message = '';
+    try {
+      new Client(options);
+    } catch (error) {
+      expect(error).toBeInstanceOf(SettingsError);
+      message = (error as Error).message;
+    }
+    expect(message).toContain(told);
+    expect(message).not.toContain(KEY);
+  });
+
+  it('keep the key out of every text', async () => {
+    const service = client();
+    const clock = await service.virtualClock();
+    const refused = await rejection(service.travel({ destination_time: 'never' }));
+    const unreachable = await rejection(
+      new Client({ url: 'http://127.0.0.1:9', key: inject('key'), retries: { attempts: 1 } }).clock(),
+    );
+    expect(unreachable).toBeInstanceOf(Unreachable);
+    const texts = [service, clock, refused, unreachable].map((one) => inspect(one, { depth: 20, showHidden: true }));
+    clock.close();
+    expect(texts.join()).not.toContain(inject('key'));
+    expect(JSON.stringify(service)).not.toContain(inject('key'));
+  });
+
+  it('follow no redirect with the key', async () => {
+    const { url } = await standIn([[302, { Location: 'http://127.0.0.1:9/' }]]);
+    expect(((await rejection(new Client({ url, key: KEY }).clock())) as Problem).httpStatus).toBe(302);
+  });
+
+  it('need no key in a page of the service', async () => {
+    const { url, requests } = await standIn([[200, { generation: 1 }]]);
+    await new Client({ url, session: true }).clock();
+    expect(requests[0]).not.toHaveProperty('authorization');
+  });
+});

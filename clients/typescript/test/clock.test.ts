@@ -1,0 +1,188 @@
+/** A virtual clock beside a real service. */
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  ClockClosed,
+  ClockRefused,
+  ClockStale,
+  Client,
+  Instant,
+  Problem,
+  TimeoutError,
+  Unreachable,
+  type ClockChange,
+} from '../src/index.js';
+import { Service, TestClock } from '../src/testing.js';
+import { client, eventually, rejection, timeline, wait } from './harness.js';
+
+const SOON = { timeoutMs: 10_000 };
+
+async function testClock(): Promise<TestClock> {
+  const clock = await TestClock.create(client(), 'clock');
+  onTestFinished(() => clock.end());
+  return clock;
+}
+
+async function ownService(): Promise<Service> {
+  const service = await Service.start();
+  onTestFinished(() => service.stop());
+  return service;
+}
+
+describe('a virtual clock', () => {
+  it('shows what the service shows, and is never ahead of it', async () => {
+    const clock = await testClock();
+    for (const rate of [1, 0.5, 1_000]) {
+      await clock.setRate(rate);
+      const before = clock.now();
+      const told = Instant.parse((await clock.client.clock({ timeline_id: clock.timelineId })).current_time);
+      const { now: after, uncertaintyMicros } = clock.clock.reading();
+      expect(before.micros).toBeLessThanOrEqual(told.micros);
+      expect(told.micros).toBeLessThanOrEqual(after.micros + uncertaintyMicros!);
+    }
+    const readings = Array.from({ length: 2_000 }, () => clock.now().micros);
+    expect(readings).toEqual([...readings].sort((a, b) => Number(a - b)));
+  });
+
+  it('makes no request to be read', async () => {
+    const clock = await testClock();
+    const size = async (): Promise<number> => (await clock.client.checkpoint({ timeline_id: clock.timelineId })).size;
+    const before = await size();
+    for (let i = 0; i < 1_000; i += 1) clock.now();
+    expect(await size()).toBe(before + 1);
+  });
+
+  it('computes what the service computes', async () => {
+    // Each pause, resume and change of rate starts at what the service's clock showed at that microsecond.
+    const clock = await testClock();
+    let before = clock.clock.state;
+    let count = 0;
+    const acts = [
+      () => clock.setRate(0.333333),
+      () => clock.pause(),
+      () => clock.resume(),
+      () => clock.setRate(987_654.321),
+      () => clock.travel('-000043-03-15T12:00:00.000001Z'),
+      () => clock.setRate(1.234567),
+      () => clock.pause(),
+    ];
+    for (const act of [...acts, ...acts]) {
+      const { state } = await act();
+      if (
+        state.generation !== before.generation &&
+        state.originVirtual.toString() !== '-000043-03-15T12:00:00.000001Z'
+      ) {
+        expect(String(before.at(state.originHost.micros))).toBe(String(state.originVirtual));
+        count += 1;
+      }
+      before = state;
+    }
+    expect(count).toBeGreaterThan(8);
+  });
+
+  it('tells changes and jumps in order', async () => {
+    const clock = await testClock();
+    const changes: ClockChange[] = [];
+    const jumps: bigint[] = [];
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+    clock.clock.onChange(() => {
+      throw new Error('a mistake of a listener');
+    });
+    clock.clock.onChange(() => Promise.reject(new Error('another')));
+    clock.clock.onChange((change) => changes.push(change));
+    const remove = clock.clock.onJump((change) => jumps.push(change.jumpMicros));
+    await clock.pause();
+    await clock.fastForward('1h');
+    await clock.setRate(60);
+    await clock.rewind('2h');
+    remove();
+    await clock.fastForward('1d');
+    expect(changes.map(({ after }) => after.generation)).toEqual([1, 2, 3, 4, 5]);
+    expect(jumps).toEqual([3_600_000_000n, -7_200_000_000n]);
+    expect(logged).toHaveBeenCalledTimes(10);
+    logged.mockRestore();
+  });
+
+  it('waits through rates, pauses and jumps', async () => {
+    const clock = await testClock();
+    await clock.pause();
+    await clock.travel('2028-02-29T09:00:00Z');
+    let isDone = false;
+    const waiting = clock.until('2028-02-29T10:00:00Z', SOON).finally(() => (isDone = true));
+    await clock.rewind('1d');
+    await clock.resume();
+    await wait(50);
+    expect(isDone).toBe(false);
+    await clock.setRate(100_000);
+    const reading = await waiting;
+    expect(reading.now.micros).toBeGreaterThanOrEqual(Instant.parse('2028-02-29T10:00:00Z').micros);
+    // At this rate ten days are nine seconds.
+    expect(reading.now.micros).toBeLessThan(Instant.parse('2028-03-10T10:00:00Z').micros);
+    const far = clock.until('2060-01-01T00:00:00Z', SOON);
+    await clock.travel('2061-01-01T00:00:00Z');
+    expect(String((await far).now)).toMatch(/^2061/);
+  });
+
+  it('ends waits by time and by signal', async () => {
+    const clock = await testClock();
+    await clock.pause();
+    expect(await rejection(clock.clock.sleep(1, { timeoutMs: 30 }))).toBeInstanceOf(TimeoutError);
+    const signal = AbortSignal.timeout(30);
+    expect(await rejection(clock.until('2999-01-01T00:00:00Z', { signal }))).toBe(signal.reason);
+    await clock.resume();
+    await clock.setRate(100);
+    const start = performance.now();
+    await clock.clock.sleep(10_000);
+    expect(performance.now() - start).toBeGreaterThan(90);
+  });
+
+  it('refuses what it cannot vouch for, and comes back', async () => {
+    const service = await ownService();
+    const operator = await service.client();
+    const clock = await operator.virtualClock('main', { lostAfter: 0.1 });
+    onTestFinished(() => clock.close());
+    await operator.setRate({ rate: 2 });
+    await clock.untilGeneration(1, SOON);
+    const changes: number[] = [];
+    clock.onChange(({ after }) => changes.push(after.generation));
+    await service.kill();
+    await eventually(() => !clock.isConnected);
+    await wait(120);
+    expect(() => clock.now()).toThrow(ClockStale);
+    expect(() => clock.now()).toThrow('lostAfter');
+    expect(await rejection(clock.until('2060-01-01T00:00:00Z', SOON))).toBeInstanceOf(ClockStale);
+    await service.restart();
+    await operator.travel({ destination_time: '2030-01-01T00:00:00Z' });
+    await operator.pauseTime();
+    await eventually(() => clock.isConnected);
+    await clock.untilGeneration(3, SOON);
+    // Each change that was made meanwhile is told, once.
+    expect(changes).toEqual([2, 3]);
+  });
+
+  it('ends with its timeline', async () => {
+    const service = client();
+    const id = await timeline(service);
+    const clock = await service.virtualClock(id);
+    const waiting = rejection(clock.until('2060-01-01T00:00:00Z', SOON));
+    await service.endTimeline({ timeline_id: id });
+    expect(await waiting).toBeInstanceOf(ClockRefused);
+    expect(() => clock.now()).toThrow(ClockRefused);
+    clock.close();
+  });
+
+  it('wakes whoever waits when it is closed', async () => {
+    const clock = await client().virtualClock();
+    const waiting = rejection(clock.until('2060-01-01T00:00:00Z'));
+    clock.close();
+    expect(await waiting).toBeInstanceOf(ClockClosed);
+    expect(() => clock.now()).toThrow(ClockClosed);
+  });
+
+  it('is an error at once where it cannot be had', async () => {
+    expect(await rejection(client().virtualClock('no-such-timeline'))).toBeInstanceOf(Problem);
+    const nowhere = new Client({ url: 'http://127.0.0.1:9', key: 'tnk_x' });
+    expect(await rejection(nowhere.virtualClock('main', { timeoutMs: 300 }))).toBeInstanceOf(Unreachable);
+    const tooShort = await rejection(client().virtualClock('main', { staleAfter: 5 }));
+    expect(String(tooShort)).toContain('staleAfter must be at least 20');
+  });
+});

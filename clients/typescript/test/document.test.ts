@@ -1,0 +1,122 @@
+/** Every operation of the API can be called, by its name and with all that it takes. */
+import { describe, expect, it } from 'vitest';
+import { Client, Problem } from '../src/index.js';
+import { OPERATIONS } from '../src/operations.js';
+import { client, readText } from './harness.js';
+
+interface Schema {
+  $ref?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  format?: string;
+  enum?: string[];
+  example?: unknown;
+  examples?: unknown[];
+  oneOf?: Schema[];
+}
+interface Told {
+  operationId: string;
+  parameters?: { name: string; in: string; required?: boolean; schema: Schema; example?: unknown }[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+}
+
+const document = JSON.parse(readText('docs/api/openapi.json')) as {
+  paths: Record<string, Record<string, Told>>;
+  components: { schemas: Record<string, Schema> };
+};
+const all = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, told]) => ({ path, method, told, id: told.operationId })),
+);
+const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function resolve(schema: Schema): Schema {
+  return schema.$ref ? resolve(document.components.schemas[schema.$ref.split('/').at(-1)!]!) : schema;
+}
+
+/** Of what the document has no example. What is named here need not be there: the service has to understand the call. */
+const GIVEN: Record<string, unknown> = {
+  anchor_id: 'anchor_01m7vsgh52ewg8wycc4r8s9czz',
+  data: { a: 1 },
+  data_id: 'data_01m7vsgh52ewg8wycc4r8s9czz',
+  encryption_key: 'a passphrase',
+  event: { event_id: 'no-such-event', time: '2028-02-29T09:00:00Z', description: 'A leap day' },
+  event_id: 'no-such-event',
+  index: 1,
+  key_id: 'key_01m7vsgh52ewg8wycc4r8s9czz',
+  password: 'correct horse battery',
+  permissions: { read: ['alice'] },
+  position: 0,
+  session_id: 'session_01m7vsgh52ewg8wycc4r8s9czz',
+  tile: '0/000',
+  timeline_id: 'what-if',
+  user_id: 'nobody-at-all',
+};
+
+function example(schema: Schema, name: string): unknown {
+  const told = resolve(schema);
+  return (
+    told.example ??
+    told.examples?.[0] ??
+    (told.oneOf ? example(told.oneOf[0]!, name) : null) ??
+    told.enum?.[0] ??
+    GIVEN[name]
+  );
+}
+
+function input(told: Told): Record<string, unknown> {
+  const body = resolve(Object.values(told.requestBody?.content ?? {})[0]?.schema ?? {});
+  const given: Record<string, unknown> = {};
+  for (const { name, schema, example: value, ...parameter } of told.parameters ?? []) {
+    if (parameter.in !== 'header' && name !== 'cursor') given[name] = value ?? example(schema, name);
+  }
+  for (const [name, schema] of Object.entries(body.properties ?? {})) {
+    if (body.required?.includes(name) || name === 'timeline_id') given[name] = example(schema, name);
+  }
+  if (told.operationId === 'record_events') given.body = { time: '2028-02-29T09:00:00Z', description: 'A leap day' };
+  if (body.format === 'binary') given.content = '';
+  return given;
+}
+
+// What would tell that a call was built wrongly, and not that what it asks for is not there.
+const MISBUILT = [
+  'unknown_parameter',
+  'missing_parameter',
+  'malformed_json',
+  'unsupported_media_type',
+  'method_not_allowed',
+];
+
+describe('the document', () => {
+  it('has no operation that cannot be called, and no call is left of one that is gone', () => {
+    expect(Object.keys(OPERATIONS).sort()).toEqual(all.map(({ id }) => id).sort());
+    for (const { id } of all) expect(Client.prototype, id).toHaveProperty(camel(id));
+  });
+
+  it.each(all)('$id is sent as it says', ({ id, path, method, told }) => {
+    const operation = OPERATIONS[id as keyof typeof OPERATIONS];
+    const names = (place: string): string[] =>
+      (told.parameters ?? []).filter((one) => one.in === place).map((one) => one.name);
+    expect([operation.path, operation.method]).toEqual([path, method.toUpperCase()]);
+    expect(operation.query).toEqual(names('query'));
+    expect(operation.isOnce).toBe(names('header').includes('Idempotency-Key'));
+    // Each of these is an option of every call.
+    expect(['Idempotency-Key', 'If-Match', 'Last-Event-ID']).toEqual(expect.arrayContaining(names('header')));
+  });
+
+  it.each(all)('$id is understood by the service', async ({ id, told }) => {
+    const call = client()[camel(id) as 'limits'].bind(client()) as (input: object) => Promise<unknown>;
+    try {
+      const answer = await call(input(told));
+      if (answer instanceof Response) await answer.body?.cancel();
+      else if (answer instanceof Object && 'close' in answer) (answer as { close(): void }).close();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      const codes = [error.code, ...error.errors.map(({ code }) => code)];
+      expect(
+        MISBUILT.filter((code) => codes.includes(code)),
+        error.message,
+      ).toEqual([]);
+      expect([405, 406, 415, 500]).not.toContain(error.httpStatus);
+    }
+  });
+});

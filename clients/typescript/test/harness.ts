@@ -1,0 +1,74 @@
+/** What several tests use. */
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, inject, onTestFinished } from 'vitest';
+import { Client } from '../src/index.js';
+
+export const REPOSITORY = new URL('../../../', import.meta.url);
+
+export function readText(path: string): string {
+  return readFileSync(new URL(path, REPOSITORY), 'utf8');
+}
+
+/** Returns a file of vectors that all languages run. */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- whoever reads a file knows what is in it
+export function vectors<T>(name: string): T {
+  return JSON.parse(readText(`clients/vectors/${name}.json`)) as T;
+}
+
+export function client(): Client {
+  return new Client({ url: inject('url'), key: inject('key') });
+}
+
+/** Creates a timeline of the test's own. */
+export async function timeline(of: Client): Promise<string> {
+  const name = `t-${crypto.randomUUID()}`;
+  await of.createTimeline({ timeline_id: name });
+  return name;
+}
+
+export function wait(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
+}
+
+export async function eventually(holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!holds()) {
+    expect(performance.now(), 'it did not come to be in time').toBeLessThan(deadline);
+    await wait(5);
+  }
+}
+
+/** Returns what a promise rejects with. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it was expected to fail');
+}
+
+export type StandInAnswer = 'drop' | [status: number, headersOrBody: Record<string, unknown>];
+
+/** Answers what a test wants: for failures that a real service does not have at will. */
+export async function standIn(answers: StandInAnswer[]): Promise<{ url: string; requests: IncomingHttpHeaders[] }> {
+  const requests: IncomingHttpHeaders[] = [];
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      requests.push(request.headers);
+      const answer = answers.shift();
+      if (answer === undefined || answer === 'drop') {
+        request.socket.destroy();
+        return;
+      }
+      const [status, told] = answer;
+      response.writeHead(status, status === 200 ? {} : (told as Record<string, string>));
+      response.end(JSON.stringify(status === 200 ? told : { status: 'No.', code: 'no', detail: '' }));
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+}

@@ -1,0 +1,165 @@
+/** The vectors that every language runs. */
+import { describe, expect, it } from 'vitest';
+import { ClockClosed, ClockStale, ClockState, Follower, Instant, type Schema } from '../src/index.js';
+import { waitSeconds, type Outcome } from '../src/retry.js';
+import { EventReader } from '../src/sse.js';
+import { vectors } from './harness.js';
+
+type Body = Schema<'ClockBody'>;
+type Told = Pick<Body, 'state' | 'rate' | 'origin_host' | 'origin_virtual'>;
+interface Step {
+  at: number;
+  do?: 'asked' | 'heard' | 'confirmed' | 'lost' | 'closed' | 'message' | 'answer';
+  event?: string;
+  body?: Body;
+  first?: boolean;
+  change?: { jump: number; reset: boolean } | null;
+  read?: { shows?: string; generation?: number; error?: 'stale' | 'closed'; uncertainty?: number };
+}
+interface Seconds {
+  stale_after: number;
+  lost_after: number;
+}
+
+function state(clock: Told): ClockState {
+  return ClockState.of({ timeline_id: 'main', generation: 0, location: null, ...clock });
+}
+
+const clocks = vectors<{ cases: { name: string; clock: Told; readings: { host: string; shows: string }[] }[] }>(
+  'clock',
+);
+
+describe('a clock', () => {
+  it.each(clocks.cases)('shows what the service computes: $name', ({ clock, readings }) => {
+    for (const { host, shows } of readings) {
+      const of = state(clock);
+      expect(String(of.at(Instant.parse(host).micros)), host).toBe(shows);
+      const micros = Instant.parse(shows).micros;
+      const first = of.hostWhen(micros);
+      if (first === null || [Instant.MIN.micros, Instant.MAX.micros].includes(micros)) continue;
+      expect(of.at(first).micros).toBeGreaterThanOrEqual(micros);
+      if (of.isRunning) expect(of.at(first - 1n).micros).toBeLessThan(micros);
+    }
+  });
+
+  it('shows what a service was seen to show', () => {
+    const { readings } = vectors<{ readings: { clock: Told; host: string; shows: string }[] }>('recorded');
+    expect(readings.length).toBeGreaterThan(100);
+    for (const { clock, host, shows } of readings) {
+      expect(String(state(clock).at(Instant.parse(host).micros))).toBe(shows);
+    }
+  });
+});
+
+describe('timestamps', () => {
+  const { valid, invalid } = vectors<{
+    valid: { text: string; micros: number; written?: string }[];
+    invalid: string[];
+  }>('timestamps');
+  it.each(valid)('$text is read and written', ({ text, micros, written }) => {
+    // Both are as near as a float can be; the text below is exact.
+    expect(Number(Instant.parse(text).micros)).toBe(micros);
+    expect(String(Instant.parse(text))).toBe(written ?? text);
+  });
+  it.each(invalid)('%j is refused', (text) => {
+    expect(() => Instant.parse(text)).toThrow(RangeError);
+  });
+  it('are those of Date where it has them', () => {
+    for (let day = -377_705_116_800_000; day < 253_402_300_800_000; day += 83_991_234_577) {
+      const instant = new Instant(BigInt(day) * 1_000n);
+      expect(instant.toDate().getTime()).toBe(day);
+      expect(Instant.parse(String(instant)).micros).toBe(instant.micros);
+      expect(Date.parse(String(instant)), String(instant)).toBe(day);
+    }
+  });
+});
+
+describe('what a client vouches for', () => {
+  const file = vectors<{ bounds: Seconds; cases: { name: string; bounds?: Seconds; steps: Step[] }[] }>('follow');
+  it.each(file.cases)('$name', ({ bounds = file.bounds, steps }) => {
+    const follower = new Follower({ staleAfter: bounds.stale_after, lostAfter: bounds.lost_after });
+    for (const step of steps) run(follower, step);
+  });
+
+  it('nothing while monotonic time is in doubt', () => {
+    const follower = new Follower({ staleAfter: 30, lostAfter: 10 });
+    const first = file.cases[1]!.steps.slice(0, 3);
+    for (const step of first) run(follower, step);
+    follower.doubted();
+    expect(() => follower.read(3_000n)).toThrow(ClockStale);
+    expect(follower.isConnected).toBe(false);
+    follower.asked(4_000n);
+    follower.confirmed(5_000n);
+    expect(follower.read(5_000n).generation).toBe(3);
+  });
+});
+
+function run(follower: Follower, step: Step): void {
+  const at = BigInt(step.at);
+  if (step.read) {
+    checkReading(follower, at, step.read);
+  } else if (step.do === 'message' || step.do === 'answer') {
+    const isAnswer = step.do === 'answer';
+    const change = isAnswer
+      ? follower.answered(step.body!, at)
+      : follower.told(step.event!, step.body!, at, step.first);
+    expect(change && { jump: Number(change.jumpMicros), reset: change.isReset }).toEqual(step.change);
+  } else if (step.do !== undefined) {
+    follower[step.do](at);
+  }
+}
+
+function checkReading(follower: Follower, at: bigint, expected: NonNullable<Step['read']>): void {
+  if (expected.error) {
+    expect(() => follower.read(at)).toThrow(expected.error === 'stale' ? ClockStale : ClockClosed);
+    return;
+  }
+  const { now, generation, uncertaintyMicros } = follower.read(at);
+  expect([String(now), generation], `at ${at}`).toEqual([expected.shows, expected.generation]);
+  if (expected.uncertainty !== undefined) expect(uncertaintyMicros).toBe(BigInt(expected.uncertainty));
+}
+
+describe('server-sent events', () => {
+  const { cases } = vectors<{ cases: { name: string; pieces: string[]; events: object[]; last_id: string }[] }>('sse');
+  it.each(cases)('$name', ({ pieces, events, last_id: lastId }) => {
+    const encoded = pieces.map((piece) => new TextEncoder().encode(piece));
+    const bytes = encoded.flatMap((piece) => [...piece].map((byte) => Uint8Array.of(byte)));
+    for (const cut of [encoded, bytes]) {
+      const reader = new EventReader();
+      expect(cut.flatMap((piece) => reader.push(piece))).toEqual(events);
+      expect(reader.lastId).toBe(lastId);
+    }
+  });
+});
+
+interface RetryCase {
+  name: string;
+  attempt: number;
+  outcome: Outcome;
+  is_repeatable: boolean;
+  retry_after: number | null;
+  waited: number;
+  wait: [number, number] | null;
+}
+
+describe('requests are sent again', () => {
+  const {
+    attempts,
+    wait_max: waitSecondsMax,
+    cases,
+  } = vectors<{
+    attempts: number;
+    wait_max: number;
+    cases: RetryCase[];
+  }>('retry');
+  it.each(cases)('$name', ({ attempt, outcome, is_repeatable: isRepeatable, retry_after, waited, wait }) => {
+    const told = { attempt, outcome, isRepeatable, retryAfterSeconds: retry_after, waitedSeconds: waited };
+    const seconds = waitSeconds({ attempts, waitSecondsMax }, told);
+    if (wait === null) {
+      expect(seconds).toBeNull();
+    } else {
+      expect(seconds).toBeGreaterThanOrEqual(wait[0]);
+      expect(seconds).toBeLessThanOrEqual(wait[1]);
+    }
+  });
+});

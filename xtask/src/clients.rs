@@ -1,0 +1,64 @@
+//! The step `clients`: the clients for Python and TypeScript are formatted, linted and typed, what is generated of them is
+//! what the OpenAPI document says, and their tests pass beside a service.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context;
+
+use crate::{console, process, tools};
+
+/// Where the client for Python is.
+const PYTHON: &str = "clients/python";
+/// Where the client for TypeScript is.
+const TYPESCRIPT: &str = "clients/typescript";
+
+/// Runs the step.
+pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
+    let service = service(root)?;
+    python(root, &service)?;
+    typescript(root, &service)
+}
+
+/// Returns the program that the tests start: the one that `TIMENAV_BIN` names, or one built now.
+fn service(root: &Path) -> anyhow::Result<PathBuf> {
+    if let Some(program) = std::env::var_os("TIMENAV_BIN") {
+        return Ok(program.into());
+    }
+    process::run(&mut process::cargo(root, &["build", "--package", "timenav"]))?;
+    Ok(process::target_folder(root).join("debug/timenav"))
+}
+
+fn python(root: &Path, service: &Path) -> anyhow::Result<()> {
+    let folder = root.join(PYTHON);
+    let packages = tools::python_packages(root, "python-client", &folder.join("requirements.txt"), "ruff")?;
+    let call = |arguments: &[&str]| {
+        let mut command = Command::new(packages.join("bin/python"));
+        command.arg("-m").args(arguments).current_dir(&folder).env("TIMENAV_BIN", service);
+        // Nothing is written beside the sources.
+        command.env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONPATH", "scripts");
+        command
+    };
+    process::run(&mut call(&["ruff", "format", "--quiet", "--check", "."]))?;
+    process::run(&mut call(&["ruff", "check", "--quiet", "--no-cache", "."]))?;
+    process::run(&mut call(&["generate", "--check"]))?;
+    let cache = packages.join("mypy-cache");
+    process::run(call(&["mypy", "--no-error-summary", "--cache-dir"]).arg(cache))?;
+    // As users install it, so that the tests find what a file left out of the package would break.
+    let install = ["pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation"];
+    process::run(call(&install).args(["--force-reinstall", "."]))
+        .context("the client for Python cannot be installed")?;
+    process::run(&mut call(&["pytest", "--quiet"]))
+}
+
+fn typescript(root: &Path, service: &Path) -> anyhow::Result<()> {
+    let folder = root.join(TYPESCRIPT);
+    console::install(&folder)?;
+    let chromium = tools::chromium()?;
+    for script in ["generate:check", "format:check", "lint", "check", "test"] {
+        let mut call = Command::new("npm");
+        call.args(["run", "--silent", script]).current_dir(&folder);
+        process::run(call.env("TIMENAV_BIN", service).env("CHROMIUM_BIN", &chromium))?;
+    }
+    Ok(())
+}
