@@ -327,6 +327,11 @@ export abstract class Calls extends Transport {
     return this.json('travel', input, options);
   }
 
+  /** Cancels the events of an import and frees their ids. */
+  undoImport(input: Input<'undo_import'>, options: CallOptions = {}): Promise<Answer<'undo_import'>> {
+    return this.json('undo_import', input, options);
+  }
+
   /** Lists users. */
   users(input: Input<'users'> = {}, options: CallOptions = {}): Promise<Answer<'users'>> {
     return this.json('users', input, options);

@@ -956,6 +956,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/undo-import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancels the events of an import and frees their ids */
+        post: operations["undo_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users": {
         parameters: {
             query?: never;
@@ -2153,10 +2170,33 @@ export interface components {
             /** @description The key that verifies it, as C2SP signed-note writes keys. */
             verifier_key: string;
         };
+        /** @description What became of the import's events. */
+        ImportUndoneBody: {
+            /**
+             * Format: int64
+             * @description How many events of these stay because they changed after the import.
+             */
+            kept: number;
+            /** @description The place of the last cancellation in the ledger. */
+            ledger: components["schemas"]["LedgerBody"];
+            /** @description What is left of an import of more than 10,000 events: send it as `import_id`. Absent if nothing is left. */
+            rest?: string | null;
+            /** @description A sentence that says what happened. */
+            status: string;
+            /** @description The timeline. */
+            timeline_id: string;
+            /**
+             * Format: int64
+             * @description How many events this request cancelled.
+             */
+            undone: number;
+        };
         /** @description The result of an import. */
         ImportedBody: {
             /** @description `true` where nothing was recorded, and the counts are of what would be. Absent otherwise. */
             dry_run?: boolean | null;
+            /** @description What `undo-import` takes to undo this import. Absent if no event is new. */
+            import_id?: string | null;
             /** @description The place of the last new event in the ledger. */
             ledger: components["schemas"]["LedgerBody"];
             /**
@@ -2206,6 +2246,8 @@ export interface components {
             effect: components["schemas"]["EffectBody"];
             /** @description The event. */
             event_id: string;
+            /** @description The import that was undone, if that caused it. */
+            import_id?: string | null;
             /** @description The id of the intervention. */
             intervention_id: string;
             /**
@@ -3262,6 +3304,19 @@ export interface components {
              * @example New Orleans
              */
             location?: string | null;
+            /**
+             * @description The timeline. Defaults to the API key's.
+             * @example main
+             */
+            timeline_id?: string | null;
+        };
+        /** @description Which import to undo. */
+        UndoImportRequest: {
+            /**
+             * @description The `import_id` that the import answered, or the `rest` of the previous request.
+             * @example 17-420-403
+             */
+            import_id: string;
             /**
              * @description The timeline. Defaults to the API key's.
              * @example main
@@ -7465,6 +7520,67 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ClockBody"];
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            415: components["responses"]["415"];
+            422: components["responses"]["422"];
+            429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    undo_import: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with a key is carried out once; a repeat within 24 hours gets the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "import_id": "17-420-403",
+                 *       "timeline_id": "main"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UndoImportRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description `true` if this repeats the response to an earlier request with the same `Idempotency-Key` */
+                    "Idempotency-Replayed"?: boolean;
+                    /** @description Identifies the request; copied from the request if it has one */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kept": 1,
+                     *       "ledger": {
+                     *         "position": 1,
+                     *         "root": "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f",
+                     *         "size": 1
+                     *       },
+                     *       "status": "A sentence that says what happened.",
+                     *       "timeline_id": "main",
+                     *       "undone": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ImportUndoneBody"];
                 };
             };
             400: components["responses"]["400"];

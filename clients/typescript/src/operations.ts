@@ -399,6 +399,7 @@ export const OPERATIONS = {
     hasTimeline: true,
   },
   travel: { method: 'POST', path: '/v1/travel', query: [], body: 'object', isOnce: true, hasTimeline: true },
+  undo_import: { method: 'POST', path: '/v1/undo-import', query: [], body: 'object', isOnce: true, hasTimeline: true },
   users: {
     method: 'GET',
     path: '/v1/users',

@@ -1078,6 +1078,18 @@ class AsyncCalls(AsyncTransport):
             ),
         )
 
+    async def undo_import(
+        self, *, import_id: str, idempotency_key: str | Unset = UNSET, timeline_id: str | None | Unset = UNSET
+    ) -> schemas.ImportUndoneBody:
+        """Cancels the events of an import and frees their ids."""
+        return cast(
+            "schemas.ImportUndoneBody",
+            await self._json(
+                OPERATIONS["undo_import"],
+                {"import_id": import_id, "idempotency_key": idempotency_key, "timeline_id": timeline_id},
+            ),
+        )
+
     async def users(self, *, cursor: str | Unset = UNSET, limit: int | Unset = UNSET) -> schemas.UsersBody:
         """Lists users."""
         return cast("schemas.UsersBody", await self._json(OPERATIONS["users"], {"cursor": cursor, "limit": limit}))

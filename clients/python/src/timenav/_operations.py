@@ -672,6 +672,16 @@ OPERATIONS: dict[str, Operation] = {
         header={"idempotency_key": "Idempotency-Key", "if_match": "If-Match"},
         body={"destination_time": "destination_time", "location": "location", "timeline_id": "timeline_id"},
     ),
+    "undo_import": Operation(
+        name="undo_import",
+        method="POST",
+        template="/v1/undo-import",
+        body_kind="object",
+        is_once=True,
+        has_timeline=True,
+        header={"idempotency_key": "Idempotency-Key"},
+        body={"import_id": "import_id", "timeline_id": "timeline_id"},
+    ),
     "users": Operation(
         name="users",
         method="GET",

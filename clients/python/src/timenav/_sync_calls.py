@@ -1066,6 +1066,18 @@ class Calls(Transport):
             ),
         )
 
+    def undo_import(
+        self, *, import_id: str, idempotency_key: str | Unset = UNSET, timeline_id: str | None | Unset = UNSET
+    ) -> schemas.ImportUndoneBody:
+        """Cancels the events of an import and frees their ids."""
+        return cast(
+            "schemas.ImportUndoneBody",
+            self._json(
+                OPERATIONS["undo_import"],
+                {"import_id": import_id, "idempotency_key": idempotency_key, "timeline_id": timeline_id},
+            ),
+        )
+
     def users(self, *, cursor: str | Unset = UNSET, limit: int | Unset = UNSET) -> schemas.UsersBody:
         """Lists users."""
         return cast("schemas.UsersBody", self._json(OPERATIONS["users"], {"cursor": cursor, "limit": limit}))

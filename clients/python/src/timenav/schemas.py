@@ -1028,11 +1028,30 @@ class HeadStatementBody(TypedDict):
     """The key that verifies it, as C2SP signed-note writes keys."""
 
 
+class ImportUndoneBody(TypedDict):
+    """What became of the import's events."""
+
+    kept: int
+    """How many events of these stay because they changed after the import."""
+    ledger: LedgerBody
+    """The place of the last cancellation in the ledger."""
+    rest: NotRequired[str | None]
+    """What is left of an import of more than 10,000 events: send it as `import_id`. Absent if nothing is left."""
+    status: str
+    """A sentence that says what happened."""
+    timeline_id: str
+    """The timeline."""
+    undone: int
+    """How many events this request cancelled."""
+
+
 class ImportedBody(TypedDict):
     """The result of an import."""
 
     dry_run: NotRequired[bool | None]
     """`true` where nothing was recorded, and the counts are of what would be. Absent otherwise."""
+    import_id: NotRequired[str | None]
+    """What `undo-import` takes to undo this import. Absent if no event is new."""
     ledger: LedgerBody
     """The place of the last new event in the ledger."""
     noted: NotRequired[int | None]
@@ -1072,6 +1091,8 @@ class InterventionBody(TypedDict):
     """What was done."""
     event_id: str
     """The event."""
+    import_id: NotRequired[str | None]
+    """The import that was undone, if that caused it."""
     intervention_id: str
     """The id of the intervention."""
     position: int
@@ -2007,6 +2028,15 @@ class TravelRequest(TypedDict):
     """The timeline. Defaults to the API key's."""
 
 
+class UndoImportRequest(TypedDict):
+    """Which import to undo."""
+
+    import_id: str
+    """The `import_id` that the import answered, or the `rest` of the previous request."""
+    timeline_id: NotRequired[str | None]
+    """The timeline. Defaults to the API key's."""
+
+
 class UserBody(TypedDict):
     """One user."""
 
@@ -2139,6 +2169,7 @@ __all__ = [
     "HandedOverBody",
     "HeadBody",
     "HeadStatementBody",
+    "ImportUndoneBody",
     "ImportedBody",
     "InterventionBody",
     "KeyBody",
@@ -2204,6 +2235,7 @@ __all__ = [
     "TimelineRequest",
     "TimelinesBody",
     "TravelRequest",
+    "UndoImportRequest",
     "UserBody",
     "UserChangedBody",
     "UserRequest",
