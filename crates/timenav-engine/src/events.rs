@@ -7,7 +7,7 @@ use timenav_core::as_of::AsOf;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{EventId, TimelineId, type_id};
 use timenav_core::ledger::{Salt, payload_hash};
-use timenav_core::limits::EVENTS_PER_REQUEST_MAX;
+use timenav_core::limits::{EVENTS_PER_REQUEST_MAX, PAGE_ITEMS_MAX};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, TimeRange, Virtual};
 
@@ -25,6 +25,7 @@ use crate::payload::{EventsFound, Reading};
 use crate::places::Understood;
 use crate::refusal::Refusal;
 use crate::rows::StoredEvent;
+use crate::sight::Sight;
 use crate::store::EventQuery;
 
 /// Events that were recorded together.
@@ -183,7 +184,7 @@ impl Engine {
             let (layer, position) = cursor.place();
             Some((Instant::from_micros(cursor.micros)?, layer, position))
         });
-        let understood = self.understand(&look.layers, request.location).await?;
+        let understood = self.understand(&look.layers, &look.sight, request.location).await?;
         let query = EventQuery {
             layers: Arc::clone(&look.layers),
             patterns: understood.patterns(),
@@ -191,7 +192,7 @@ impl Engine {
             after,
             items_max: request.items_max + 1,
         };
-        let mut events = self.events_of(caller, query.clone()).await?;
+        let mut events = self.seen_events(caller, &look.sight, query.clone()).await?;
         let more = events.len() > request.items_max;
         events.truncate(request.items_max);
         let last = events.last().filter(|_| more);
@@ -203,6 +204,34 @@ impl Engine {
         let (timeline_id, layers, as_of) = (look.timeline(), look.names(), look.position());
         let page = EventPage { timeline_id, events, as_of, layers, understood, near_spellings, next_cursor };
         Ok((page, query, look))
+    }
+
+    /// Returns the events that a question finds and that are seen, until there are as many as it asks for. How many others
+    /// there are cannot be told from it.
+    pub(crate) async fn seen_events(
+        &self,
+        caller: &Caller,
+        sight: &Sight,
+        query: EventQuery,
+    ) -> Result<Vec<StoredEvent>, Refusal> {
+        let items_max = query.items_max;
+        let Some(mut query) = sight.narrow(query) else { return Ok(Vec::new()) };
+        let mut seen = Vec::new();
+        loop {
+            let mut found = self.events_of(caller, query.clone()).await?;
+            let is_end = found.len() < query.items_max;
+            if let Some(last) = found.last() {
+                query.after = Some((last.time, last.layer, last.position));
+            }
+            sight.retain(&mut found);
+            seen.extend(found);
+            if is_end || seen.len() >= items_max {
+                seen.truncate(items_max);
+                return Ok(seen);
+            }
+            // What is not seen may be much, and is passed in large steps.
+            query.items_max = PAGE_ITEMS_MAX;
+        }
     }
 
     /// Returns the events that a question finds: at once, or else in the caller's turn.

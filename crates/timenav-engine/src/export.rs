@@ -11,6 +11,7 @@ use crate::engine::Engine;
 use crate::payload::Reading;
 use crate::refusal::Refusal;
 use crate::rows::StoredEvent;
+use crate::sight::Sight;
 use crate::store::EventQuery;
 
 /// Events that are taken from the store at a time: few enough that the largest ones fit into memory.
@@ -39,6 +40,7 @@ pub struct EventExport {
     caller: Caller,
     timeline_id: TimelineId,
     query: EventQuery,
+    sight: Sight,
     is_over: bool,
 }
 
@@ -57,7 +59,7 @@ impl Engine {
         let as_of = request.as_of.as_ref().map(|(_, as_of)| as_of);
         let admitted = self.let_on(caller, request.timeline, Demand::Look, read).await?;
         let look = admitted.at(as_of).await?.look().await?;
-        let understood = self.understand(&look.layers, request.location).await?;
+        let understood = self.understand(&look.layers, &look.sight, request.location).await?;
         let timeline_id = look.timeline();
         let query = EventQuery {
             layers: look.layers,
@@ -66,7 +68,10 @@ impl Engine {
             after: None,
             items_max: PART_ITEMS_MAX,
         };
-        Ok(EventExport { engine: self.clone(), caller: caller.clone(), timeline_id, query, is_over: false })
+        let (engine, caller, sight) = (self.clone(), caller.clone(), look.sight);
+        let narrowed = sight.narrow(query.clone());
+        let is_over = narrowed.is_none();
+        Ok(EventExport { engine, caller, timeline_id, query: narrowed.unwrap_or(query), sight, is_over })
     }
 }
 
@@ -103,14 +108,16 @@ impl EventExport {
         }
         // A key that was stopped, or a permission that was taken back, ends what it allowed.
         self.engine.check_still(&self.caller, &self.timeline_id, Demand::Look)?;
-        let (engine, query) = (self.engine.clone(), self.query.clone());
+        let (engine, query, sight) = (self.engine.clone(), self.query.clone(), self.sight.clone());
         let reading = async move {
-            let events = match engine.store().events_at_once(&query)? {
+            let mut events = match engine.store().events_at_once(&query)? {
                 Some(events) => events,
                 None => engine.store().events(query).await?,
             };
             let last = events.last().map(|last| (last.time, last.layer, last.position));
-            Ok((events.len(), last, write(&events)))
+            let count = events.len();
+            sight.retain(&mut events);
+            Ok((count, last, write(&events)))
         };
         let (count, last, written) = self.engine.long_work().in_turn(&self.caller, reading).await?;
         self.query.after = last;

@@ -14,6 +14,7 @@ use crate::json::read;
 use crate::one_fact::OneFact as _;
 use crate::payload::{Intervened, Reading};
 use crate::refusal::Refusal;
+use crate::sight::Sight;
 use crate::store::EventQuery;
 use crate::view_board::Kept;
 
@@ -65,6 +66,12 @@ impl Engine {
             .map(|draft| draft.and_then(|draft| draft.event_id))
             .collect::<Option<_>>()
             .ok_or_else(|| Refusal::Damaged("an event that is kept cannot be read".to_owned()))?;
+        if look.sight.until().is_some() {
+            // Effects and paradoxes are of all events, and what was done to one may be later than what is seen.
+            let bare = |event_id| EventMarks { event_id: Some(event_id), ..EventMarks::default() };
+            let summary = if is_first { Some(self.summary_within(caller, query, look.sight).await?) } else { None };
+            return Ok((page, ids.into_iter().map(bare).collect(), summary));
+        }
         let known = self.store().event_versions(query.layers.clone(), ids.clone()).await?;
         let of_view = ids.clone();
         let marks_of = move |kept: &mut Kept| {
@@ -82,24 +89,35 @@ impl Engine {
             }
             marks.push(EventMarks { event_id: Some(event_id), effects, interventions, paradoxes });
         }
-        let engine = self.clone();
-        let summing_up = async move { engine.summary(query).await };
-        let summary = if is_first { Some(self.long_work().in_turn(caller, summing_up).await?) } else { None };
+        let summary = if is_first { Some(self.summary_within(caller, query, look.sight).await?) } else { None };
         Ok((page, marks, summary))
     }
 
-    async fn summary(&self, mut query: EventQuery) -> Result<EventSummary, Refusal> {
+    async fn summary_within(&self, caller: &Caller, query: EventQuery, sight: Sight) -> Result<EventSummary, Refusal> {
+        let engine = self.clone();
+        self.long_work().in_turn(caller, async move { engine.summary(query, &sight).await }).await
+    }
+
+    async fn summary(&self, query: EventQuery, sight: &Sight) -> Result<EventSummary, Refusal> {
+        let Some(mut query) = sight.narrow(query) else {
+            return Ok(EventSummary { count: 0, is_cut: false, first: None, last: None, histogram: Vec::new() });
+        };
         query.after = None;
         query.items_max = PAGE_ITEMS_MAX;
         let mut times: Vec<Instant<Virtual>> = Vec::new();
         let is_cut = loop {
-            let events = self.store().events(query.clone()).await?;
+            let mut events = self.store().events(query.clone()).await?;
+            let last = events.last().filter(|_| events.len() == query.items_max);
+            let last = last.map(|last| (last.time, last.layer, last.position));
+            sight.retain(&mut events);
             times.extend(events.iter().map(|event| event.time));
-            let Some(last) = events.last().filter(|_| events.len() == query.items_max) else { break false };
+            if last.is_none() {
+                break false;
+            }
             if times.len() >= SUMMARY_EVENTS_MAX {
                 break true;
             }
-            query.after = Some((last.time, last.layer, last.position));
+            query.after = last;
         };
         let (first, last) = (times.first().copied(), times.last().copied());
         Ok(EventSummary { count: times.len(), is_cut, first, last, histogram: histogram(&times) })

@@ -13,6 +13,7 @@ mod body;
 mod console;
 mod entity_tag;
 mod finish;
+mod horizon;
 mod host;
 mod idempotency;
 mod metrics;

@@ -6,7 +6,7 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::time::{Instant, Virtual};
-use timenav_engine::{Action, Anchor, AnchorPage, AnchorRequest, ReturnScope, Returning};
+use timenav_engine::{Action, Anchor, AnchorPage, AnchorRequest, HorizonUse, ReturnScope, Returning};
 use utoipa::ToSchema;
 
 use super::clock::{ClockBody, GENERATION, Operation};
@@ -35,6 +35,7 @@ pub(crate) fn routes() -> Vec<Route> {
             "anchors",
             "Lists anchors in the order in which they were set, of a fork after those it goes on from",
             anchors,
+            HorizonUse::Refused,
         )
         .takes::<AnchorsRequest>()
         .gives::<AnchorsBody>()

@@ -9,7 +9,7 @@ use http::{HeaderName, HeaderValue, header};
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{SessionId, UserId};
 use timenav_core::password::Password;
-use timenav_engine::{AuthFailure, Caller, Code, Refusal, SessionView};
+use timenav_engine::{AuthFailure, Caller, Code, HorizonUse, Refusal, SessionView};
 use utoipa::ToSchema;
 
 use super::parameters::NoParameters;
@@ -31,7 +31,7 @@ const TAG: &str = "sessions";
 
 pub(crate) fn routes() -> Vec<Route> {
     vec![
-        Route::lookup("/session", "session", "Says who asks, and in which session", session)
+        Route::lookup("/session", "session", "Says who asks, and in which session", session, HorizonUse::NothingToHide)
             .takes::<NoParameters>()
             .gives::<SessionBody>()
             .open()
@@ -60,7 +60,7 @@ pub(crate) fn routes() -> Vec<Route> {
         .gives::<PasswordSetBody>()
         .anew()
         .tag(TAG),
-        Route::lookup("/sessions", "sessions", "Lists the sessions of a user", sessions)
+        Route::lookup("/sessions", "sessions", "Lists the sessions of a user", sessions, HorizonUse::Refused)
             .takes::<SessionsRequest>()
             .gives::<SessionsBody>()
             .tag(TAG),

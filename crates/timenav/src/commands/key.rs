@@ -4,6 +4,7 @@ use anyhow::anyhow;
 use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value};
 use timenav_core::access::Scope;
+use timenav_core::horizon::Horizon;
 
 use super::arguments::insert;
 use super::pages::{page_text, show_pages};
@@ -52,6 +53,13 @@ struct Create {
     /// What it may be used for, more than once if need be; all that its user may do unless given.
     #[arg(long, value_parser = PossibleValuesParser::new(Scope::ALL.map(Scope::as_str)))]
     scope: Vec<String>,
+    /// How far it sees: `clock` for no further than what the timeline's clock shows. Such a key only reads.
+    #[arg(long, value_parser = PossibleValuesParser::new([Horizon::CLOCK]))]
+    horizon: Option<String>,
+    /// What the ledger learned later does not exist for it: a position, the id of an anchor, or a host time. Such a key
+    /// only reads.
+    #[arg(long, value_name = "MOMENT")]
+    known_at: Option<String>,
     /// When it stops working, in host time: RFC 3339 with a zone. Never unless given.
     #[arg(long, value_name = "TIME")]
     expires_at: Option<String>,
@@ -92,12 +100,21 @@ fn create_body(create: Create) -> Map<String, Value> {
     insert(&mut body, "timeline_id", create.timeline_bound);
     insert(&mut body, "label", create.label);
     insert(&mut body, "scopes", (!create.scope.is_empty()).then_some(create.scope));
+    insert(&mut body, "horizon", create.horizon);
+    insert(&mut body, "known_at", create.known_at);
     insert(&mut body, "expires_at", create.expires_at);
     body
 }
 
 fn created_text(answer: &Value) -> String {
-    let shown = [("key", "key_id"), ("user", "user_id"), ("timeline", "timeline_id"), ("API key", "api_key")];
+    let shown = [
+        ("key", "key_id"),
+        ("user", "user_id"),
+        ("timeline", "timeline_id"),
+        ("horizon", "horizon"),
+        ("known at", "known_at"),
+        ("API key", "api_key"),
+    ];
     output::status(answer) + &output::fields(answer, &shown)
 }
 
@@ -121,17 +138,27 @@ mod tests {
 
     #[test]
     fn a_body_has_only_what_was_said() {
-        let create = Create { user: None, timeline_bound: None, label: None, scope: Vec::new(), expires_at: None };
+        let create = Create {
+            user: None,
+            timeline_bound: None,
+            label: None,
+            scope: Vec::new(),
+            horizon: None,
+            known_at: None,
+            expires_at: None,
+        };
         assert!(create_body(create).is_empty());
         let create = Create {
             user: Some("bob".to_owned()),
             timeline_bound: Some("t".to_owned()),
             label: Some("l".to_owned()),
             scope: vec!["timeline:read".to_owned()],
+            horizon: Some("clock".to_owned()),
+            known_at: Some("1234".to_owned()),
             expires_at: Some("2030-01-01T00:00:00Z".to_owned()),
         };
         let expected = serde_json::json!({"user_id": "bob", "timeline_id": "t", "label": "l",
-            "scopes": ["timeline:read"], "expires_at": "2030-01-01T00:00:00Z"});
+            "scopes": ["timeline:read"], "horizon": "clock", "known_at": "1234", "expires_at": "2030-01-01T00:00:00Z"});
         assert_eq!(Value::Object(create_body(create)), expected);
     }
 

@@ -7,6 +7,7 @@ mod errors;
 mod fields;
 mod framing;
 mod headers;
+mod horizon;
 mod limits;
 mod methods;
 mod mistakes;

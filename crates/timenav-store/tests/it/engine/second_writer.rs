@@ -11,8 +11,8 @@ use timenav_core::intervention::Effect;
 use timenav_core::scan::Depth;
 use timenav_core::time::{Duration, Span};
 use timenav_engine::{
-    AnchorRequest, ApiKeyRequest, Caller, Engine, ErasureRequest, Idempotency, InterventionRequest, LedgerPosition,
-    MadeTimeline, OnParadox, PermissionsChange, Refusal, ReturnScope,
+    AnchorRequest, ApiKeyRequest, Caller, Engine, ErasureRequest, HorizonRequest, Idempotency, InterventionRequest,
+    LedgerPosition, MadeTimeline, OnParadox, PermissionsChange, Refusal, ReturnScope,
 };
 
 use crate::faulty_store::{FaultyStore, Meddler};
@@ -151,6 +151,7 @@ impl Request {
                         timeline_id: None,
                         label: name,
                         scopes: None,
+                        horizon: HorizonRequest::default(),
                         expires_at: None,
                     };
                     let made = engine.create_api_key(&caller, request, key).await;

@@ -4,7 +4,7 @@ use timenav_core::access::Scope;
 use timenav_core::clock::Rate;
 use timenav_core::ledger::Authority;
 use timenav_core::time::{Instant, Span, Wall};
-use timenav_engine::{ApiKeyRequest, OpenError};
+use timenav_engine::{ApiKeyRequest, HorizonRequest, OpenError};
 
 use super::carried_over::make_old;
 use super::*;
@@ -221,7 +221,8 @@ async fn old() -> (House, [String; 3]) {
 }
 
 pub(super) fn request(scopes: Option<Vec<Scope>>, expires_at: Option<Instant<Wall>>) -> ApiKeyRequest {
-    ApiKeyRequest { user_id: None, timeline_id: None, label: String::new(), scopes, expires_at }
+    let horizon = HorizonRequest::default();
+    ApiKeyRequest { user_id: None, timeline_id: None, label: String::new(), scopes, horizon, expires_at }
 }
 
 /// Writes something into rows, has the service work with it, and puts the rows back as they were.

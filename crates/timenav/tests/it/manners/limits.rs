@@ -153,6 +153,10 @@ fn edge(name: &str) -> Option<Edge> {
         "rate_micros_min" => Looked(slowest_rate),
         "rate_micros_max" => Looked(fastest_rate),
         "log_entries_read_max" => Looked(filtered_log),
+        "certificate_entries_read_max" => {
+            Tested("timenav-engine/src/certificates.rs", "a_range_is_of_the_ledger_and_not_too_long")
+        }
+        "certificate_reads_max" => Tested("timenav-engine/src/certificates.rs", "so_many_reads_are_proven_and_no_more"),
         "stream_changes_kept_max" => Looked(kept_changes),
         "entries_page_bytes_max" => Tested("timenav-store/tests/it/engine/entries.rs", "a_page_has_so_many_bytes"),
         "page_items_default" => Tested(PAGING, "pages_are_as_long_as_asked"),

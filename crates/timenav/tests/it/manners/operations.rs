@@ -53,6 +53,7 @@ impl Operation {
             "return_to_anchor" => json!({ "anchor_id": "anchor_none" }),
             "monitor_events" | "scan_events" => json!({ "location": "*", "time_range": "../.." }),
             "create_timeline" => json!({ "timeline_id": "made" }),
+            "certificate" => json!({ "key_id": "key_none" }),
             "timelines_diff" => json!({ "a": "main", "b": "main" }),
             "hand_over" => json!({ "timeline_id": "nowhere" }),
             "create_user" => json!({ "user_id": "made" }),
