@@ -11,6 +11,8 @@ use timenav_core::ledger::{
 
 use crate::action::Action;
 use crate::caller::Caller;
+use crate::code::Code;
+use crate::deciding::logged::LogRefusal;
 use crate::engine::Engine;
 use crate::head::TimelineKey;
 use crate::one_fact::OneFact as _;
@@ -87,16 +89,11 @@ impl Engine {
         request: CertificateRequest,
     ) -> Result<SignedCertificate, Refusal> {
         let CertificateRequest { key_id, from, to } = request;
-        let no_key = || Refusal::NotFound { what: "API key", id: key_id.to_string() };
-        let key = self.store().api_key(&key_id).await?.ok_or_else(no_key)?;
-        let demand = if key.user_id == caller.user_id { Demand::Look } else { Demand::Administer };
+        let Some((key, demand)) = self.certifiable(caller, &key_id).await? else {
+            return Err(self.refuse_certificate(caller, &key_id).await);
+        };
         let read = Reading::Certificate { key_id: key_id.to_string() };
-        let look = self.look(caller, key.timeline_id.clone(), demand, read).await;
-        // Whether another user's key exists, and where, is told to nobody else.
-        let look = look.map_err(|refusal| match refusal {
-            Refusal::Denied(_) | Refusal::NotFound { .. } => no_key(),
-            other => other,
-        })?;
+        let look = self.look(caller, key.timeline_id.clone(), demand, read).await?;
         if key.horizon.is_open() {
             let detail = format!("the key `{key_id}` has no horizon, so nothing is certified of it");
             return Err(Refusal::invalid("key_id", detail));
@@ -122,6 +119,29 @@ impl Engine {
         let timeline_id = look.timeline();
         let note = self.sign_certificate(&certificate, &timeline_id)?;
         Ok(SignedCertificate { timeline_id, certificate, note, entries, checkpoint })
+    }
+
+    /// Returns the key, if the caller may know what it has seen, and what that demands of them.
+    async fn certifiable(&self, caller: &Caller, key_id: &KeyId) -> Result<Option<(ApiKey, Demand)>, Refusal> {
+        let Some(key) = self.store().api_key(key_id).await? else { return Ok(None) };
+        let demand = if key.user_id == caller.user_id { Demand::Look } else { Demand::Administer };
+        Ok(self.decide(caller, &key.timeline_id, demand).is_ok().then_some((key, demand)))
+    }
+
+    /// Logs on `system`, where keys are made, that somebody asked for a key that is not there or another user's. Which of
+    /// these is not told.
+    async fn refuse_certificate(&self, caller: &Caller, key_id: &KeyId) -> Refusal {
+        let (system, operation) = (TimelineId::system(), "certificate".to_owned());
+        if !caller.horizon.is_open() {
+            return self.refuse_beyond_horizon(caller, &system, &operation).await;
+        }
+        let refused = Refusal::NotFound { what: "API key", id: key_id.to_string() };
+        let refusal = LogRefusal { operation, code: Code::NotFound.as_str(), detail: refused.to_string() };
+        // To an operator there is none.
+        if self.decide(caller, &system, Demand::Operate).is_ok() {
+            return refused;
+        }
+        self.submit(caller, system, refusal, None).await.err().unwrap_or(refused)
     }
 
     fn sign_certificate(&self, certificate: &Certificate, timeline: &TimelineId) -> Result<String, Refusal> {

@@ -10,8 +10,8 @@ use timenav_core::ids::{AnchorId, KeyId};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, Span, TimeRange, Virtual};
 use timenav_engine::{
-    AnchorRequest, ApiKeyRequest, AuthFailure, Caller, EntriesRequest, HorizonRequest, MonitorEvents,
-    PermissionsChange, ReturnScope, TimelinesDiff, Topic, WallClock as _, WatchLedger,
+    AnchorRequest, ApiKeyRequest, AuthFailure, Caller, EntriesRequest, HorizonRequest, MonitorEvents, Options,
+    PermissionsChange, ReadLog, ReturnScope, TimelinesDiff, Topic, WallClock as _, WatchLedger,
 };
 
 use crate::house::{Home, House, on, told, watch};
@@ -300,7 +300,13 @@ create_timeline       beyond    beyond    far_off
 
 #[tokio::test]
 async fn horizons() {
-    let house = House::new();
+    check_horizons(ReadLog::Durable).await;
+    // What such a key reads is waited for all the same: its entry says how far it sees.
+    check_horizons(ReadLog::Buffered).await;
+}
+
+async fn check_horizons(read_log: ReadLog) {
+    let house = House::with(Options { read_log, ..House::new().options });
     let shared = shared(&house).await;
     let mut callers = Vec::new();
     for (timeline, until_clock, known_at) in [("shared", true, None), ("shared", false, Some(0)), ("main", true, None)]

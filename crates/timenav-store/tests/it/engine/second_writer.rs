@@ -146,14 +146,7 @@ impl Request {
                     made.map(|(_, ledger, replayed)| (ledger, replayed))
                 }
                 Self::Key => {
-                    let request = ApiKeyRequest {
-                        user_id: Some(user_id("admin")),
-                        timeline_id: None,
-                        label: name,
-                        scopes: None,
-                        horizon: HorizonRequest::default(),
-                        expires_at: None,
-                    };
+                    let request = key_of_admin(name);
                     let made = engine.create_api_key(&caller, request, key).await;
                     made.map(|made| (made.ledger, made.replayed))
                 }
@@ -350,4 +343,9 @@ async fn rows_of_which_no_entry_tells_are_not_taken_over_from_another_writer() {
     write("UPDATE users SET operator = 0 WHERE user_id = 'ada'");
     right.engine.close().await;
     left.close().await;
+}
+
+fn key_of_admin(label: String) -> ApiKeyRequest {
+    let (user_id, horizon) = (Some(user_id("admin")), HorizonRequest::default());
+    ApiKeyRequest { user_id, timeline_id: None, label, scopes: None, horizon, expires_at: None }
 }

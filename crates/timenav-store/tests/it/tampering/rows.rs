@@ -152,6 +152,6 @@ async fn rows_written_while_it_runs_are_not_read_and_stop_the_next_start() {
     assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
 }
 
-fn anchor() -> AnchorRequest {
+pub(super) fn anchor() -> AnchorRequest {
     AnchorRequest { timestamp: None, description: String::new(), fixed: false }
 }

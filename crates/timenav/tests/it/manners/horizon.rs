@@ -333,3 +333,54 @@ fn check_offline(certified: &Value, public_key: &[u8; 32]) {
     assert_eq!(value("reads"), reads.len().to_string());
     assert_eq!(value("reads-root"), BASE64.encode(&ledger::root(&reads)));
 }
+
+#[test]
+fn no_cursor_anchor_or_restart_leads_beyond() {
+    let mut service = Service::start();
+    let keys = furnished(&service, MORE);
+    let anchors = service.get("/v1/anchors", &[("timeline_id", MORE)]);
+    let anchors = anchors["anchors"].as_array().expect("anchors");
+    let learned = anchors.iter().find(|one| one["description"].as_str().is_some_and(|text| text.contains(LEARNED)));
+    let learned = learned.and_then(|one| one["anchor_id"].as_str()).expect("an anchor");
+    let all = [("location", "*"), ("time_range", "../.."), ("limit", "1")];
+    let open = service.get("/v1/monitor-events", &[&all[..], &[("timeline_id", MORE)]].concat());
+    let cursor = open["next_cursor"].as_str().expect("a cursor").to_owned();
+    for again in [false, true] {
+        for key in [&keys.known, &keys.both] {
+            let ask = |more: (&str, &str)| {
+                let path = target("/v1/monitor-events", &[&all[..], &[more]].concat());
+                service.send(Request::get(&path).key(key))
+            };
+            let refused = ask(("as_of", learned)).refused(404, "not_found");
+            assert!(!refused.to_string().contains(LEARNED), "{refused}");
+            // It was given to a key of the same user that sees more.
+            ask(("cursor", &cursor)).refused(400, "invalid_parameter");
+        }
+        let path = target("/v1/monitor-events", &all);
+        let page = service.send(Request::get(&path).key(&keys.both)).expect(200);
+        let next = page["next_cursor"].as_str().expect("a cursor");
+        let path = target("/v1/monitor-events", &[&all[..], &[("cursor", next)]].concat());
+        let last = service.send(Request::get(&path).key(&keys.both)).expect(200);
+        assert_eq!((&last["events"][0]["event_id"], &last["has_more"]), (&json!("open-2"), &json!(false)), "{last}");
+        if !again {
+            service.restart();
+        }
+    }
+    service.audit();
+}
+
+#[test]
+fn a_fork_has_a_horizon_of_its_own() {
+    let service = Service::start();
+    furnished(&service, MORE);
+    service.post("/v1/timelines", &json!({ "timeline_id": "what-if", "fork_of": MORE }));
+    service.post("/v1/pause-time", &json!({ "timeline_id": "what-if" }));
+    let made = service.post("/v1/api-keys", &json!({ "timeline_id": "what-if", "horizon": "clock", "known_at": 0 }));
+    let key = made["api_key"].as_str().expect("a key");
+    record(&service, "what-if", &marked("galleon", 1, "2000-05-01T00:00:00Z"));
+    let path = target("/v1/monitor-events", &[("location", "*"), ("time_range", "../..")]);
+    let found = service.send(Request::get(&path).key(key)).expect(200);
+    let ids = found["events"].as_array().expect("events").iter().map(|event| event["event_id"].as_str().unwrap());
+    assert_eq!(ids.collect::<Vec<_>>(), ["open-1", "quicksilver-1", "open-2"], "what was there before the fork");
+    service.audit();
+}
