@@ -92,6 +92,8 @@ impl Engine {
         let Some((key, demand)) = self.certifiable(caller, &key_id).await? else {
             return Err(self.refuse_certificate(caller, &key_id).await);
         };
+        // It tells what the clock showed.
+        self.admit(caller, &key.timeline_id, Demand::Look, "certificate").await?;
         let read = Reading::Certificate { key_id: key_id.to_string() };
         let look = self.look(caller, key.timeline_id.clone(), demand, read).await?;
         if key.horizon.is_open() {
